@@ -1,0 +1,37 @@
+# `make demo` and `make test` set up everything they need.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+.PHONY: setup demo test check bench docs clean
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,docs]'
+	touch $(STAMP)
+
+demo: setup
+	$(BIN)/shoal demo -o demo --force
+	$(BIN)/shoal verify demo/letters
+	$(BIN)/shoal verify demo/subjects
+
+test: setup
+	$(BIN)/python -m pytest -n auto
+
+check: setup
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/mypy
+	$(BIN)/python -m pytest tests/test_architecture.py
+
+bench: setup
+	$(BIN)/python -m benchmarks
+
+docs: setup
+	$(BIN)/mkdocs build --strict
+
+clean:
+	rm -rf $(VENV) demo site

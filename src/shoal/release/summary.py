@@ -1,0 +1,78 @@
+"""What a release's report says, as plain data.
+
+Everything here is handed out with the release, so it holds aggregates only: never a word that was
+withheld, an extreme value, a name or a path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shoal.results import Diversity, Loss, Withheld
+
+__all__ = ["ColumnChange", "Distances", "Summary", "TermUse", "WordsLeftOut"]
+
+
+@dataclass(frozen=True)
+class Distances:
+    """Share of record pairs at each distance, in equal bins, before and after protection."""
+
+    edges: tuple[float, ...]  # bins + 1 edges
+    before: tuple[float, ...]  # shares that sum to 1
+    after: tuple[float, ...]
+    pairs: int  # pairs looked at
+    sampled: bool  # a sample of the records, not all
+
+
+@dataclass(frozen=True)
+class TermUse:
+    """A term that survived: in how many released documents, with what mean weight there."""
+
+    term: str
+    documents: int
+    weight: float
+
+
+@dataclass(frozen=True)
+class WordsLeftOut:
+    """How many different words, and how many occurrences of them, one step left out."""
+
+    step: str  # e.g. "stop words", "not in WordNet", "in fewer than 5 documents"
+    words: int
+    occurrences: int
+
+
+@dataclass(frozen=True)
+class ColumnChange:
+    """What protection did to one numeric column: the mean stays, the spread shrinks."""
+
+    name: str
+    mean: float
+    sd_before: float
+    sd_after: float
+    loss: float  # share of this column's variance that was lost, 0 to 1
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One release in figures."""
+
+    kind: str  # "documents" or "table"
+    k: int
+    method: str  # in words, e.g. "spherical MDAV"
+    promises_k: bool  # False for methods that mask without groups over all quasi-identifiers
+    rows: int  # records released
+    smallest_group: int
+    group_sizes: tuple[tuple[int, int], ...]  # (size, how many groups), rising size
+    loss: Loss
+    distances: Distances
+    withheld: tuple[Withheld, ...]
+    diversity: tuple[Diversity, ...]
+    l_promised: int | None  # minimum enforced with --l, None when none was asked for
+    terms: tuple[TermUse, ...] = ()  # documents: the most used terms
+    vocabulary: int = 0  # documents: number of different terms released
+    words_read: int = 0  # documents: word occurrences in the input
+    words_left_out: tuple[WordsLeftOut, ...] = ()
+    columns: tuple[ColumnChange, ...] = ()  # tables: quasi-identifiers
+    dropped_columns: int = 0  # tables: identifiers and columns without a role
+    files: tuple[tuple[str, str], ...] = ()  # (file name, what it is), for the reader
