@@ -1,0 +1,35 @@
+"""Shoal: release confidential documents and tables so that every record hides in a crowd of at least k."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "VectorSpace",
+    "SphericalMicroaggregation",
+    "Microaggregation",
+]
+
+if TYPE_CHECKING:
+    from shoal.microaggregation import Microaggregation, SphericalMicroaggregation
+    from shoal.vectors import VectorSpace
+
+# Loaded on first use, so that `import shoal` and `shoal --help` answer at once.
+_HOME = {
+    "VectorSpace": "shoal.vectors",
+    "SphericalMicroaggregation": "shoal.microaggregation",
+    "Microaggregation": "shoal.microaggregation",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'shoal' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

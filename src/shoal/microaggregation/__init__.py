@@ -1,0 +1,8 @@
+"""Microaggregation: groups of at least k records, each replaced by the group's representative.
+One loop (mdav) over spaces that know distance and centre; thin estimators in front.
+"""
+
+from shoal.microaggregation.numeric import Microaggregation
+from shoal.microaggregation.spherical import SphericalMicroaggregation
+
+__all__ = ["Microaggregation", "SphericalMicroaggregation"]

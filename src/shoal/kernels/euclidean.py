@@ -1,0 +1,155 @@
+"""Dense rows in Euclidean space: who is nearest or farthest, and the best cut of a sorted sequence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit, prange
+from numpy.typing import NDArray
+
+__all__ = ["best_cut", "farthest", "farthest_from_moved", "nearest", "nearest_row", "squared_distances"]
+
+Ints = NDArray[Any]
+Floats = NDArray[np.float64]
+
+
+@njit(cache=True, nogil=True)
+def squared_distances(X: Floats, point: Floats, distances: Floats) -> None:
+    """Squared distance of every row to one point, into `distances`."""
+    for row in range(X.shape[0]):
+        total = 0.0
+        for column in range(X.shape[1]):
+            difference = X[row, column] - point[column]
+            total += difference * difference
+        distances[row] = total
+
+
+@njit(cache=True, nogil=True)
+def nearest(distances: Floats, alive: Ints, row: int, count: int) -> Ints:
+    """`row` and the `count` - 1 living rows with the smallest distances; ties to the lower row."""
+    best = np.empty(count, np.int64)
+    best[0] = row
+    filled = 1
+    for other in range(distances.shape[0]):
+        if not alive[other] or other == row:
+            continue
+        distance = distances[other]
+        if filled == count and distance >= distances[best[count - 1]]:
+            continue
+        place = filled if filled < count else count - 1
+        while place > 1 and distance < distances[best[place - 1]]:
+            best[place] = best[place - 1]
+            place -= 1
+        best[place] = other
+        if filled < count:
+            filled += 1
+    return best[:filled]
+
+
+@njit(cache=True, nogil=True)
+def farthest(distances: Floats, alive: Ints) -> int:
+    """The living row with the largest distance; ties to the lower row."""
+    best = -1
+    for row in range(distances.shape[0]):
+        if alive[row] and (best < 0 or distances[row] > distances[best]):
+            best = row
+    return best
+
+
+@njit(cache=True, nogil=True)
+def farthest_from_moved(
+    X: Floats, alive: Ints, order: Ints, distances: Floats, old_centre: Floats, new_centre: Floats
+) -> tuple[int, int]:
+    """The living row farthest from `new_centre`, and how many rows were looked at.
+
+    `distances` (not squared) are those to `old_centre`, `order` sorts them falling. By the triangle inequality none
+    has changed by more than the centre moved: the search ends where even that cannot beat the best.
+    """
+    moved = 0.0
+    for column in range(new_centre.shape[0]):
+        moved += (new_centre[column] - old_centre[column]) ** 2
+    moved = np.sqrt(moved)
+    best = -1.0
+    best_row = -1
+    looked_at = 0
+    for place in range(order.shape[0]):
+        row = order[place]
+        if (distances[row] + moved) * (1 + 1e-9) + 1e-12 < np.sqrt(best) and best_row >= 0:
+            break
+        looked_at += 1
+        if not alive[row]:
+            continue
+        total = 0.0
+        for column in range(X.shape[1]):
+            difference = X[row, column] - new_centre[column]
+            total += difference * difference
+        if total > best or (total == best and row < best_row):
+            best = total
+            best_row = row
+    return best_row, looked_at
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def nearest_row(X: Floats, points: Floats) -> Ints:
+    """For every row of X the nearest of the points; ties to the lower point."""
+    found = np.empty(X.shape[0], np.int64)
+    for row in prange(X.shape[0]):
+        best = np.inf
+        best_point = 0
+        for point in range(points.shape[0]):
+            total = 0.0
+            for column in range(X.shape[1]):
+                difference = X[row, column] - points[point, column]
+                total += difference * difference
+                if total >= best:
+                    break
+            if total < best:
+                best = total
+                best_point = point
+        found[row] = best_point
+    return found
+
+
+@njit(cache=True, nogil=True)
+def best_cut(X: Floats, k: int) -> Ints:
+    """Cut a sequence of rows into runs of k to 2k - 1 with the least within-run squared error.
+
+    The shortest path of Hansen and Mukherjee (2003); for one sorted attribute the exact optimum of
+    microaggregation. Returns the run of each row. X should be centred, for the sums' accuracy.
+    """
+    n_rows, n_columns = X.shape
+    sums = np.zeros((n_rows + 1, n_columns))
+    squares = np.zeros(n_rows + 1)
+    for row in range(n_rows):
+        squares[row + 1] = squares[row]
+        for column in range(n_columns):
+            sums[row + 1, column] = sums[row, column] + X[row, column]
+            squares[row + 1] += X[row, column] * X[row, column]
+    cost = np.full(n_rows + 1, np.inf)
+    cut_before = np.full(n_rows + 1, -1, np.int64)
+    cost[0] = 0.0
+    for end in range(k, n_rows + 1):
+        for start in range(max(0, end - 2 * k + 1), end - k + 1):
+            if cost[start] == np.inf:
+                continue
+            between = 0.0
+            for column in range(n_columns):
+                total = sums[end, column] - sums[start, column]
+                between += total * total
+            error = cost[start] + squares[end] - squares[start] - between / (end - start)
+            if error < cost[end]:
+                cost[end] = error
+                cut_before[end] = start
+    n_runs = 0
+    end = n_rows
+    while end > 0:
+        n_runs += 1
+        end = cut_before[end]
+    run_of_row = np.empty(n_rows, np.int64)
+    end = n_rows
+    while end > 0:
+        n_runs -= 1
+        run_of_row[cut_before[end] : end] = n_runs
+        end = cut_before[end]
+    return run_of_row

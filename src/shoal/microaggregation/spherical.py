@@ -1,0 +1,160 @@
+"""Spherical microaggregation: k-anonymous vectors for sparse, high-dimensional data.
+
+Source: Abril, Navarro-Arribas and Torra, "Spherical microaggregation: anonymizing sparse vector spaces",
+Computers & Security 49 (2015).
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.preprocessing import normalize
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from shoal.io.frames import like
+from shoal.kernels import spherical as kernel
+from shoal.microaggregation.checks import check_k
+from shoal.microaggregation.mdav import mdav
+from shoal.microaggregation.spherical_space import SphericalSpace
+from shoal.results import Loss
+
+__all__ = ["SphericalMicroaggregation", "spherical_representatives"]
+
+WITHHELD = -1  # the group of a row without direction
+
+
+class SphericalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
+    """Replace every row by a direction that at least k rows share.
+
+    Rows are scaled to unit length; the distance is 1 - <a, b>. A group's representative is the sum of its rows, scaled
+    to unit length. A row of zeros has no direction: it joins no group (`groups_` is -1) and stays zero.
+
+    Parameters
+    ----------
+    k : int, at least 2
+        Least number of rows in a group.
+
+    Attributes
+    ----------
+    groups_ : (n,) array, the group of each row, -1 for rows of zeros.
+    representatives_ : (g, d) sparse or dense, as X is.
+    sse_, information_loss_ : float
+    loss_ : Loss
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal import SphericalMicroaggregation
+    >>> X = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0], [0.6, 0.8]])
+    >>> SphericalMicroaggregation(k=2).fit(X).groups_.tolist()
+    [0, 0, 1, 1]
+    """
+
+    def __init__(self, k: int = 3) -> None:
+        self.k = k
+
+    def fit(self, X: Any, y: Any = None) -> SphericalMicroaggregation:
+        """Group the rows."""
+        unit, has_direction = self._unit_rows(X, reset=True)
+        k = check_k(self.k, int(has_direction.sum()) if len(has_direction) else 0)
+        directed = unit[has_direction]
+        groups = mdav(SphericalSpace(directed), k)
+        representatives = spherical_representatives(directed, groups)
+        self.groups_ = np.full(len(has_direction), WITHHELD)
+        self.groups_[has_direction] = groups
+        self.representatives_ = representatives if sp.issparse(X) else representatives.toarray()
+        self.loss_ = spherical_loss(directed, groups, representatives)
+        self.sse_ = self.loss_.sse
+        self.information_loss_ = self.loss_.information_loss
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Group the rows and return each row's representative."""
+        return like(self.fit(X)._represent(self.groups_), X)
+
+    def transform(self, X: Any) -> Any:
+        """Give each row, new or old, the nearest existing representative."""
+        check_is_fitted(self, "representatives_")
+        unit, has_direction = self._unit_rows(X, reset=False)
+        nearest = np.full(unit.shape[0], WITHHELD)
+        nearest[has_direction] = most_similar(unit[has_direction], sp.csr_matrix(self.representatives_))
+        return like(self._represent(nearest), X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        # transform gives the nearest representative, fit_transform the fitted group's: they may differ, and
+        # scikit-learn has no other word for that. Both are deterministic; tests/test_conformance.py holds them to it.
+        tags.non_deterministic = True
+        return tags
+
+    def _unit_rows(self, X: Any, reset: bool) -> tuple[sp.csr_matrix, NDArray[np.bool_]]:
+        checked = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+        unit = sp.csr_matrix(normalize(sp.csr_matrix(checked)))
+        unit.eliminate_zeros()
+        unit.sort_indices()
+        has_direction = np.diff(unit.indptr) > 0
+        if not has_direction.all():
+            warnings.warn(
+                f"{int((~has_direction).sum())} rows are all zeros: they have no direction, join no group (-1) and "
+                "must be withheld from a release",
+                stacklevel=3,
+            )
+        return unit, has_direction
+
+    def _represent(self, groups: NDArray[np.int64]) -> sp.csr_matrix:
+        """The representative of each row's group; zeros for a row without group."""
+        in_group = groups != WITHHELD
+        rows = np.flatnonzero(in_group)
+        shape = (len(groups), self.representatives_.shape[0])
+        choose = sp.csr_matrix((np.ones(len(rows)), (rows, groups[rows])), shape=shape)
+        return choose @ sp.csr_matrix(self.representatives_)
+
+
+def spherical_representatives(X: sp.csr_matrix, groups: NDArray[np.int64]) -> sp.csr_matrix:
+    """The direction of each group: the sum of its unit rows, scaled to unit length."""
+    sums = _membership(groups) @ X
+    length = np.sqrt(np.asarray(sums.multiply(sums).sum(axis=1)).ravel())
+    # Rows that cancel out have no common direction; any serves as well, so the first member's is taken.
+    for group in np.flatnonzero(length < 1e-12):
+        sums[group] = X[np.flatnonzero(groups == group)[0]]
+        length[group] = 1.0
+    representatives = sp.csr_matrix(sp.diags_array(1.0 / length) @ sums)
+    representatives.eliminate_zeros()
+    representatives.sort_indices()
+    return representatives
+
+
+def spherical_loss(X: sp.csr_matrix, groups: NDArray[np.int64], representatives: sp.csr_matrix) -> Loss:
+    """SSE: distance of the rows to their representatives. SSA: of these to the direction of all rows."""
+    own = representatives[groups]
+    sse = float(X.shape[0] - X.multiply(own).sum())
+    total = np.asarray(X.sum(axis=0)).ravel()
+    length = float(np.linalg.norm(total))
+    centre = total / length if length > 0 else total
+    sizes = np.bincount(groups, minlength=representatives.shape[0])
+    ssa = float(np.sum(sizes * (1.0 - representatives @ centre)))
+    return Loss(sse=max(sse, 0.0), ssa=max(ssa, 0.0))
+
+
+def most_similar(X: sp.csr_matrix, representatives: sp.csr_matrix) -> NDArray[np.int64]:
+    """For each unit row the nearest representative; ties to the lower one."""
+    lists = kernel.invert(
+        representatives.indptr.astype(np.int64), representatives.indices, representatives.data, X.shape[1]
+    )
+    n_blocks = 16 * (os.cpu_count() or 1)
+    found: NDArray[np.int64] = kernel.most_similar_listed(
+        X.indptr.astype(np.int64), X.indices, X.data, *lists, representatives.shape[0], n_blocks
+    )
+    return found
+
+
+def _membership(groups: NDArray[np.int64]) -> sp.csr_matrix:
+    """One row a group, one column a record, 1 where it belongs."""
+    return sp.csr_matrix((np.ones(len(groups)), (groups, np.arange(len(groups)))))

@@ -1,0 +1,142 @@
+"""Which words WordNet knows, after morphological reduction.
+
+The reduction is WordNet's own ("morphy"): endings are detached part of speech by part of speech, and a word is known
+when what remains is a lemma. Irregular verbs come from the conjugation table beside WordNet's files; irregular
+plurals that no rule reaches are listed here.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from shoal.errors import MissingExtra
+
+__all__ = ["Lexicon", "lexicon"]
+
+# (ending, replacement) by part of speech, as WordNet's morphy detaches them.
+ENDINGS = {
+    "noun": (
+        ("s", ""),
+        ("ses", "s"),
+        ("xes", "x"),
+        ("zes", "z"),
+        ("ches", "ch"),
+        ("shes", "sh"),
+        ("men", "man"),
+        ("ies", "y"),
+    ),
+    "verb": (
+        ("s", ""),
+        ("ies", "y"),
+        ("es", "e"),
+        ("es", ""),
+        ("ed", "e"),
+        ("ed", ""),
+        ("ing", "e"),
+        ("ing", ""),
+    ),
+    "adj": (("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
+    "adv": (),
+}
+
+IRREGULAR_PLURALS = {
+    "analyses": "analysis",
+    "bases": "basis",
+    "brethren": "brother",
+    "calves": "calf",
+    "children": "child",
+    "cacti": "cactus",
+    "crises": "crisis",
+    "criteria": "criterion",
+    "diagnoses": "diagnosis",
+    "elves": "elf",
+    "feet": "foot",
+    "fungi": "fungus",
+    "geese": "goose",
+    "grandchildren": "grandchild",
+    "halves": "half",
+    "hooves": "hoof",
+    "hypotheses": "hypothesis",
+    "kidneys": "kidney",
+    "knives": "knife",
+    "leaves": "leaf",
+    "lice": "louse",
+    "lives": "life",
+    "loaves": "loaf",
+    "matrices": "matrix",
+    "metastases": "metastasis",
+    "mice": "mouse",
+    "nuclei": "nucleus",
+    "oxen": "ox",
+    "parentheses": "parenthesis",
+    "phenomena": "phenomenon",
+    "prognoses": "prognosis",
+    "prostheses": "prosthesis",
+    "scarves": "scarf",
+    "selves": "self",
+    "sheaves": "sheaf",
+    "shelves": "shelf",
+    "stimuli": "stimulus",
+    "syntheses": "synthesis",
+    "teeth": "tooth",
+    "theses": "thesis",
+    "thieves": "thief",
+    "thromboses": "thrombosis",
+    "vertebrae": "vertebra",
+    "vertices": "vertex",
+    "wives": "wife",
+    "wolves": "wolf",
+}
+
+
+class Lexicon:
+    """The words of WordNet. `"geese" in lexicon` is true: the lemma is goose."""
+
+    def __init__(self, folder: Path) -> None:
+        self._lemmas = {pos: _lemmas(folder / "wordnet" / "dict" / f"index.{pos}") for pos in ENDINGS}
+        self._verb_forms = _verb_forms(folder / "en-verbs.txt")
+
+    def __contains__(self, word: object) -> bool:
+        if not isinstance(word, str):
+            return False
+        if any(word in lemmas for lemmas in self._lemmas.values()):
+            return True
+        if self._verb_forms.get(word) in self._lemmas["verb"] or word in IRREGULAR_PLURALS:
+            return True
+        return any(
+            word.endswith(ending) and word[: -len(ending)] + replacement in self._lemmas[pos]
+            for pos, endings in ENDINGS.items()
+            for ending, replacement in endings
+        )
+
+
+@lru_cache(maxsize=1)
+def lexicon() -> Lexicon:
+    """WordNet's words, read once."""
+    # find_spec locates the package without importing it: we use its files, never its modules.
+    spec = find_spec("pattern")
+    if spec is None or not spec.submodule_search_locations:
+        raise MissingExtra("wordnet", "the WordNet filter")
+    return Lexicon(Path(next(iter(spec.submodule_search_locations))) / "text" / "en")
+
+
+def _lemmas(path: Path) -> frozenset[str]:
+    """First field of every line of an index file; the licence at the top is indented."""
+    with path.open(encoding="utf-8") as lines:
+        return frozenset(line.split(" ", 1)[0] for line in lines if not line.startswith(" "))
+
+
+def _verb_forms(path: Path) -> dict[str, str]:
+    """Every conjugated form in the table (infinitive first, comma-separated) to its infinitive."""
+    forms: dict[str, str] = {}
+    with path.open(encoding="utf-8-sig") as lines:
+        for line in lines:
+            if line.startswith(";"):
+                continue
+            infinitive, *others = line.strip().split(",")
+            for form in others:
+                forms.setdefault(form, infinitive)
+    forms.pop("", None)
+    return forms

@@ -1,0 +1,236 @@
+"""The vector space model: a document is the weights of its terms.
+
+Source: Abril, Navarro-Arribas and Torra, "Spherical microaggregation: anonymizing sparse vector spaces",
+Computers & Security 49 (2015), section 2.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from shoal.errors import InputError
+from shoal.kernels import words as kernel
+from shoal.ontology.lexicon import lexicon
+from shoal.vectors.counting import Counts, Vocabulary, count
+from shoal.vectors.language import check_language, stemmer, stop_words
+
+__all__ = ["VectorSpace"]
+
+STOP, UNKNOWN, SHORT, RARE, EVERYWHERE, LIGHT = (
+    "stop words",
+    "not in WordNet",
+    "too short",
+    "in too few documents",
+    "in every document",
+    "beyond the heaviest terms",
+)
+
+
+class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Turn texts into rows of unit length, one column a term, weighted tf · ln(N / df).
+
+    Every step can be switched off. A text left without a term becomes an empty row: it has no direction, and the
+    methods that follow withhold it.
+
+    Parameters
+    ----------
+    language : str
+        One of Snowball's languages; chooses stop words and stemmer.
+    drop_stop_words : bool
+    wordnet : bool or None
+        Keep only words that WordNet knows, which drops names and jargon. None: for English only.
+    min_letters : int
+        Shorter words are dropped.
+    stem : bool
+    min_df : int
+        Drop terms found in fewer documents. For a release at least k: a rarer term points at its documents.
+    weighting : {"tf-idf", "tf"}
+    max_terms : int or None
+        Keep only so many terms, those with the largest total weight.
+
+    Attributes
+    ----------
+    terms_ : (d,) array of str, in alphabetical order, one a column.
+    document_frequency_ : (d,) array, documents that have each term.
+    n_documents_ : int
+    words_read_ : int, word occurrences in the texts.
+    words_left_out_ : dict, step -> {word: occurrences}. Confidential: these are the words that were withheld.
+
+    Examples
+    --------
+    >>> from shoal import VectorSpace
+    >>> space = VectorSpace(min_df=1)
+    >>> X = space.fit_transform(["The heron eats fish.", "Small fishes swim in shoals.", "A heron stands still."])
+    >>> X.shape
+    (3, 7)
+    >>> space.terms_.tolist()
+    ['eat', 'fish', 'heron', 'shoal', 'small', 'stand', 'swim']
+    """
+
+    def __init__(
+        self,
+        *,
+        language: str = "english",
+        drop_stop_words: bool = True,
+        wordnet: bool | None = None,
+        min_letters: int = 3,
+        stem: bool = True,
+        min_df: int = 2,
+        weighting: str = "tf-idf",
+        max_terms: int | None = None,
+    ) -> None:
+        self.language = language
+        self.drop_stop_words = drop_stop_words
+        self.wordnet = wordnet
+        self.min_letters = min_letters
+        self.stem = stem
+        self.min_df = min_df
+        self.weighting = weighting
+        self.max_terms = max_terms
+
+    def fit(self, texts: Iterable[str], y: Any = None) -> VectorSpace:
+        """Learn the terms and their weights."""
+        self._fit(texts)
+        return self
+
+    def fit_transform(self, texts: Iterable[str], y: Any = None) -> sp.csr_matrix:
+        """Learn the terms and return the texts' rows; the texts are read once, as a stream."""
+        return self._rows(self._fit(texts))
+
+    def transform(self, texts: Iterable[str]) -> sp.csr_matrix:
+        """Rows for texts in the fitted space; words it does not have are left out."""
+        check_is_fitted(self, "terms_")
+        _refuse_one_string(texts)
+        known = {term: None for term in self.terms_.tolist()}
+        term_of = self._term_of()
+
+        def fitted_term(word: str) -> tuple[str | None, str]:
+            term, step = term_of(word)
+            return (term, "") if term in known else (None, step or RARE)
+
+        vocabulary = Vocabulary(fitted_term)
+        return self._rows((vocabulary, count(texts, vocabulary)))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The terms, one a column."""
+        check_is_fitted(self, "terms_")
+        return np.asarray(self.terms_, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def _fit(self, texts: Iterable[str]) -> tuple[Vocabulary, Counts]:
+        self._check_parameters()
+        _refuse_one_string(texts)
+        vocabulary = Vocabulary(self._term_of())
+        counted = count(texts, vocabulary)
+        row_end, terms, counts = counted.arrays()
+        if len(row_end) == 0:
+            raise InputError("there are 0 documents; a vector space needs at least 1")
+
+        names = np.array(vocabulary.terms, dtype=object)
+        frequency = np.bincount(terms, minlength=len(names))
+        occurrences = np.bincount(terms, weights=counts, minlength=len(names))
+        idf = self._idf(frequency, len(row_end))
+        reason = np.full(len(names), "", dtype=object)
+        reason[idf == 0] = EVERYWHERE
+        reason[frequency < self.min_df] = RARE
+        if self.max_terms is not None:
+            weight = np.where(reason == "", occurrences * idf, -1.0)
+            # Heaviest first; ties by name, so that the choice does not depend on the order of the documents.
+            heaviest = np.lexsort((names.astype(str), -weight))
+            beyond = heaviest[self.max_terms :]
+            reason[beyond[reason[beyond] == ""]] = LIGHT
+        kept = np.flatnonzero(reason == "")
+        kept = kept[np.argsort(names[kept].astype(str), kind="stable")]
+
+        self.terms_ = names[kept].astype(str)
+        self.document_frequency_ = frequency[kept]
+        self.n_documents_ = len(row_end)
+        self._account_for(vocabulary, reason)
+        return vocabulary, counted
+
+    def _rows(self, counted: tuple[Vocabulary, Counts]) -> sp.csr_matrix:
+        vocabulary, counts = counted
+        column_of = {term: column for column, term in enumerate(self.terms_.tolist())}
+        columns = np.fromiter((column_of.get(term, -1) for term in vocabulary.terms), dtype=np.int32)
+        idf = self._idf(self.document_frequency_, self.n_documents_)
+        indptr, indices, data = kernel.weigh_rows(*counts.arrays(), columns, idf)
+        X = sp.csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, len(self.terms_)))
+        X.sort_indices()
+        return X
+
+    def _idf(self, frequency: NDArray[np.int64], n_documents: int) -> NDArray[np.float64]:
+        if self.weighting == "tf":
+            return np.ones(len(frequency))
+        return np.log(n_documents / frequency)
+
+    def _term_of(self) -> Callable[[str], tuple[str | None, str]]:
+        """The function from a word to its term, or to the step that leaves it out."""
+        stops = stop_words(self.language) if self.drop_stop_words else frozenset[str]()
+        words = lexicon() if self._uses_wordnet() else None
+        stem = stemmer(self.language).stemWord if self.stem else str
+
+        def term_of(word: str) -> tuple[str | None, str]:
+            if word in stops:
+                return None, STOP
+            if words is not None and word not in words:
+                return None, UNKNOWN
+            if len(word) < self.min_letters:
+                return None, SHORT
+            return stem(word), ""
+
+        return term_of
+
+    def _uses_wordnet(self) -> bool:
+        return self.language == "english" if self.wordnet is None else self.wordnet
+
+    def _check_parameters(self) -> None:
+        check_language(self.language)
+        if self.wordnet and self.language != "english":
+            raise InputError(f"wordnet=True is for English only, language={self.language!r}; leave it out")
+        if self.weighting not in ("tf-idf", "tf"):
+            raise InputError(f"weighting={self.weighting!r} is not known; use 'tf-idf' or 'tf'")
+        for name, least in (("min_df", 1), ("min_letters", 1), ("max_terms", 1)):
+            value = getattr(self, name)
+            if value is None and name == "max_terms":
+                continue
+            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+                raise InputError(f"{name}={value!r} must be a whole number of at least {least}")
+
+    def _account_for(self, vocabulary: Vocabulary, reason: NDArray[np.object_]) -> None:
+        """Count what each step left out, and say so when one of them left out most."""
+        seen = vocabulary.occurrences
+        left_out = vocabulary.words_left_out()
+        for step in (RARE, EVERYWHERE, LIGHT):
+            words = vocabulary.words_of_terms(np.flatnonzero(reason == step).tolist())
+            if words:
+                left_out[step] = words
+        self.words_read_ = sum(seen.values())
+        self.words_left_out_ = {step: {word: seen[word] for word in words} for step, words in left_out.items()}
+        for step, words in self.words_left_out_.items():
+            share = sum(words.values()) / self.words_read_
+            if share > 0.5:
+                warnings.warn(
+                    f"{share:.0%} of all words were left out as '{step}'; "
+                    f"is language={self.language!r} right for these texts?",
+                    stacklevel=4,
+                )
+
+
+def _refuse_one_string(texts: object) -> None:
+    if isinstance(texts, str):
+        raise InputError("got one string; pass a list of texts, one a document")
+    if not isinstance(texts, Iterable):
+        raise InputError(f"got {type(texts).__name__}; pass a list of texts, one a document")
