@@ -1,0 +1,239 @@
+"""The report's pictures: figures in, an SVG and the table behind it out.
+
+The Vega-Lite specifications are written here as plain dicts: altair would write the same ones, but importing it takes
+longer than drawing all pictures of a report.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from shoal.release.summary import Summary
+from shoal.release.words import count, number, percent, record_noun
+
+__all__ = ["Picture", "distances", "group_sizes", "shared_by_both", "spread", "terms"]
+
+_DEEP = "#0b5d75"  # contrast 7.3 : 1 on white
+_SAND = "#c9b48a"
+_INK = "#21343d"
+_GRID = "#e3e9ec"
+# vl-convert brings Liberation Sans along, so labels take the same room on every machine.
+_FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+_WIDTH = 480  # labels included; narrow, so that labels stay readable when a phone scales the picture down
+_MOST_SIZE_BARS = 14
+_MOST_BARS = 20
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing, the sentence that describes it to who cannot see it, and the figures it was drawn from."""
+
+    svg: str
+    description: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def group_sizes(summary: Summary) -> Picture:
+    """How many groups have each size."""
+    groups = sum(many for _, many in summary.group_sizes)
+    smallest, largest = summary.group_sizes[0][0], summary.group_sizes[-1][0]
+    bars = [{"size": label, "groups": many} for label, many in _size_bars(summary.group_sizes, summary.k)]
+    description = (
+        f"Bar chart of group sizes: {count(groups, 'group')}, the smallest of {count(smallest, record_noun(summary))}, "
+        f"the largest of {number(largest)}."
+    )
+    spec = {
+        "height": 200,
+        "data": {"values": bars},
+        "mark": {"type": "bar", "color": _DEEP},
+        "encoding": {
+            "x": {
+                "field": "size",
+                "type": "nominal",
+                "sort": None,
+                "title": f"{record_noun(summary).capitalize()}s in the group",
+                "axis": {"labelAngle": 0, "labelOverlap": True},
+                "scale": {"paddingInner": 0.2},
+            },
+            "y": {
+                "field": "groups",
+                "type": "quantitative",
+                "title": "Groups",
+                "axis": {"format": ",d", "tickMinStep": 1},
+            },
+        },
+    }
+    rows = tuple((number(size), number(many), number(size * many)) for size, many in summary.group_sizes)
+    header = ("Size of the group", "Groups", f"{record_noun(summary).capitalize()}s in them")
+    return Picture(_svg(spec, description), description, header, rows)
+
+
+def distances(summary: Summary) -> Picture:
+    """How far apart pairs of records are, before and after."""
+    measured, noun = summary.distances, record_noun(summary)
+    starts, ends = measured.edges[:-1], measured.edges[1:]
+    bars = [{"from": a, "to": b, "share": s} for a, b, s in zip(starts, ends, measured.before, strict=True)]
+    # A step needs the last edge too, at the height of the last bin.
+    heights = (*measured.after, measured.after[-1])
+    steps = [{"from": edge, "share": share} for edge, share in zip(measured.edges, heights, strict=True)]
+    description = (
+        f"Two overlaid charts of the distances between pairs of {noun}s, before and after protection. "
+        f"They overlap by {percent(shared_by_both(summary))}."
+    )
+    x = {
+        "field": "from",
+        "type": "quantitative",
+        "title": f"Distance between two {noun}s",
+        "scale": {"domain": [measured.edges[0], measured.edges[-1]], "nice": False},
+        "axis": {"grid": False, "tickCount": 6},
+    }
+    y = {"field": "share", "type": "quantitative", "title": "Share of pairs", "axis": {"format": ".0%", "tickCount": 5}}
+    if 0 < max(*measured.before, *measured.after) < 0.05:
+        y["axis"] = {"format": ".1%", "tickCount": 5}
+    spec = {
+        "height": 220,
+        "layer": [
+            {
+                "data": {"values": bars},
+                "mark": {"type": "bar", "binSpacing": 0},
+                "encoding": {"x": x | {"bin": "binned"}, "x2": {"field": "to"}, "y": y, "color": {"datum": "before"}},
+            },
+            {
+                "data": {"values": steps},
+                "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2.5},
+                "encoding": {"x": x, "y": y, "color": {"datum": "after"}},
+            },
+        ],
+        "encoding": {
+            "color": {
+                "type": "nominal",
+                "scale": {"domain": ["before", "after"], "range": [_SAND, _DEEP]},
+                "legend": {"orient": "top", "title": None, "symbolType": "square", "symbolStrokeWidth": 0},
+            }
+        },
+    }
+    rows = tuple(
+        (f"{number(a)} to {number(b)}", percent(before), percent(after))
+        for a, b, before, after in zip(starts, ends, measured.before, measured.after, strict=True)
+    )
+    return Picture(_svg(spec, description), description, ("Distance", "Pairs before", "Pairs after"), rows)
+
+
+def shared_by_both(summary: Summary) -> float:
+    """The share of pairs on which the distances before and after agree."""
+    both = zip(summary.distances.before, summary.distances.after, strict=True)
+    return min(1.0, sum(min(before, after) for before, after in both))
+
+
+def spread(summary: Summary) -> Picture:
+    """How much of its spread every numeric column kept; the columns that changed most, when there are many."""
+    changed = sorted(
+        ((column.name, column.sd_after / column.sd_before) for column in summary.columns if column.sd_before > 0),
+        key=lambda one: -abs(1 - one[1]),
+    )[:_MOST_BARS]
+    bars = [{"name": name, "kept": kept} for name, kept in changed]
+    description = f"Bar chart of the spread that {count(len(bars), 'column')} kept, in percent of the spread before."
+    most = max([1.0, *(kept for _, kept in changed)])
+    spec = _horizontal(bars, "kept", "Spread kept", {"format": ".0%", "tickCount": 5}, [0, most])
+    header = ("Column", "Mean", "Spread before", "Spread after", "Loss")
+    rows = tuple(
+        (one.name, number(one.mean), number(one.sd_before), number(one.sd_after), percent(one.loss))
+        for one in summary.columns
+    )
+    return Picture(_svg(spec, description), description, header, rows)
+
+
+def terms(summary: Summary) -> Picture:
+    """The most used terms and how many documents of the release have them."""
+    used = summary.terms[:_MOST_BARS]
+    bars = [{"name": one.term, "documents": one.documents} for one in used]
+    description = f"Bar chart of the {count(len(used), 'most used term')} and the documents that have each."
+    spec = _horizontal(
+        bars, "documents", "Documents with the term", {"format": ",d", "tickCount": 5, "tickMinStep": 1}, None
+    )
+    rows = tuple((one.term, number(one.documents), number(one.weight)) for one in summary.terms)
+    return Picture(_svg(spec, description), description, ("Term", "Documents", "Mean weight"), rows)
+
+
+def _horizontal(
+    bars: Sequence[Mapping[str, object]], field: str, title: str, axis: dict[str, object], domain: list[float] | None
+) -> dict[str, object]:
+    return {
+        "height": {"step": 22},
+        "data": {"values": bars},
+        "mark": {"type": "bar", "color": _DEEP},
+        "encoding": {
+            "x": {
+                "field": field,
+                "type": "quantitative",
+                "title": title,
+                "axis": axis,
+                "scale": {} if domain is None else {"domain": domain},
+            },
+            "y": {
+                "field": "name",
+                "type": "nominal",
+                "sort": None,
+                "title": None,
+                "axis": {"labelLimit": 130, "grid": False, "ticks": False, "labelPadding": 6},
+                "scale": {"paddingInner": 0.25},
+            },
+        },
+    }
+
+
+def _size_bars(sizes: Sequence[tuple[int, int]], k: int) -> list[tuple[str, int]]:
+    """Bars of equal width up to 2k - 1, where a good partition ends; what is larger shares the last bar."""
+    smallest, largest = sizes[0][0], sizes[-1][0]
+    top = min(largest, 2 * k - 1) if smallest < 2 * k else largest
+    width = math.ceil((top - smallest + 1) / _MOST_SIZE_BARS)
+    bars = []
+    for start in range(smallest, top + 1, width):
+        end = min(start + width - 1, top)
+        label = number(start) if start == end else f"{start:,}–{end:,}"
+        bars.append((label, sum(many for size, many in sizes if start <= size <= end)))
+    if largest > top:
+        bars.append((f"{top + 1:,}+", sum(many for size, many in sizes if size > top)))
+    return bars
+
+
+def _svg(spec: Mapping[str, object], description: str) -> str:
+    import vl_convert  # brings a JavaScript engine along: loaded only when something is drawn
+
+    axis: dict[str, Any] = {
+        "labelFont": _FONT,
+        "labelFontSize": 13,
+        "labelColor": _INK,
+        "titleFont": _FONT,
+        "titleFontSize": 13,
+        "titleFontWeight": "normal",
+        "titleColor": _INK,
+        "titlePadding": 8,
+        "gridColor": _GRID,
+        "domainColor": "#9fb0b8",
+        "tickColor": "#9fb0b8",
+    }
+    whole = {
+        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "width": _WIDTH,
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "background": None,
+        "config": {
+            "aria": False,  # one label for the whole picture; the figures are in the table behind it
+            "font": _FONT,
+            "view": {"stroke": None},
+            "axis": axis,
+            "legend": {"labelFont": _FONT, "labelFontSize": 13, "labelColor": _INK},
+        },
+        **spec,
+    }
+    # No round corners, no clipping: Vega numbers clip paths through the life of a process, and bytes would differ.
+    svg: str = vl_convert.vegalite_to_svg(whole)
+    # A page needs no namespaces, and without them it holds no address at all.
+    drawing = svg[svg.index(" class=") :]
+    return f'<svg role="img" aria-label="{escape(description)}"{drawing}'
