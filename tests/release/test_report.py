@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 
 import pytest
@@ -80,11 +81,7 @@ def bare(summary: Summary) -> Summary:
 def text_of(page: str) -> str:
     """What a reader sees, in single spaces."""
     body = re.sub(r"<style>.*?</style>", "", page, flags=re.DOTALL).replace("</td>", " </td>")
-    seen: list[str] = []
-    parser = HTMLParser()
-    parser.handle_data = seen.append  # type: ignore[method-assign]
-    parser.feed(body)
-    return " ".join("".join(seen).split())
+    return " ".join(unescape(re.sub(r"<[^>]*>", "", body)).split())
 
 
 @BOTH
