@@ -1,0 +1,176 @@
+"""CSV and TSV: the delimiter, rows as a strict stream, and whole tables parsed by Arrow."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import re
+from typing import TextIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv as arrow_csv
+
+from shoal.errors import InputError
+from shoal.io.files import broken_unicode, check_names, counted, decode
+
+__all__ = ["Rows", "parse_table", "stream_rows"]
+
+MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
+_LONGEST_HEADER = 1 << 20
+_LARGEST_FIELD = (1 << 31) - 1  # what a C long holds everywhere
+_BLOCK = 1 << 24
+_LONG_INTEGER = r"^\s*[+-]?[0-9]{19,}\s*$"
+
+
+class Rows:
+    """The rows of a delimited stream, None in place of a row whose quotes do not fit."""
+
+    def __init__(self, stream: TextIO, kind: str, name: str) -> None:
+        csv.field_size_limit(max(csv.field_size_limit(), _LARGEST_FIELD))
+        first = "\n"
+        while first and not first.strip("\r\n"):
+            first = stream.readline(_LONGEST_HEADER)
+        if not first:
+            raise InputError(f"{name} is empty; give a file with a header and rows")
+        if "\0" in first:
+            raise InputError(f"{name} is binary, not text; export it as CSV, or name it by its real kind")
+        if len(first) == _LONGEST_HEADER:
+            raise InputError(f"{name} has a header line of a million characters or more; is it CSV?")
+        self.delimiter = "\t" if kind == "tsv" else _delimiter(first)
+        self._name = name
+        self._reader = csv.reader(itertools.chain([first], stream), delimiter=self.delimiter, strict=True)
+        self.number = -1  # of the row last read; the header is row 0, data rows count from 1
+
+    def __iter__(self) -> Rows:
+        return self
+
+    def __next__(self) -> list[str] | None:
+        row: list[str] | None = []
+        while row == []:  # blank lines are no rows
+            try:
+                row = next(self._reader)
+            except csv.Error as problem:
+                if "unexpected end" in str(problem):
+                    place = f"row {self.number + 1}" if self.number >= 0 else "the header"
+                    message = f"{self._name}: a quote opened in {place} never closes; close it or double it"
+                    raise InputError(message) from None
+                row = None
+        self.number += 1
+        return row
+
+
+def _delimiter(header: str) -> str:
+    """A comma, unless the header has none and semicolons or tabs stand in its place."""
+    bare = re.sub(r'"[^"]*"', "", header)
+    if "," in bare:
+        return ","
+    return max(",;\t", key=bare.count)  # max takes the first of equals: the comma
+
+
+def stream_rows(stream: TextIO, kind: str, name: str) -> tuple[list[str], Rows]:
+    """The header, and the rows after it one by one."""
+    rows = Rows(stream, kind, name)
+    header = next(rows)
+    if header is None:
+        raise InputError(f"{name}: the quotes in the header do not fit; correct the first line")
+    if any(broken_unicode(column) for column in header):
+        raise InputError(f"{name}: the header is not UTF-8 text; save the file as UTF-8")
+    return header, rows
+
+
+def parse_table(content: bytes, kind: str, name: str) -> pa.Table:
+    """The whole table with a type inferred for every column; ragged or undecodable rows are errors.
+
+    Columns of text are taken as they are, so "NA" stays "NA" there; in a column of numbers it is a missing value.
+    """
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        content = decode(content).encode("utf-8")
+    at = content.find(b"\0")
+    if at >= 0:
+        line = content.count(b"\n", 0, at) + 1
+        raise InputError(f"{name} is binary, not text (a NUL byte in line {line}); export it as CSV again")
+    stream = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", errors="surrogateescape", newline="")
+    header, rows = stream_rows(stream, kind, name)
+    check_names(header, name)
+    _check_rows(rows, name, every=b'"' in content)
+    table, ragged = _parse(content, rows.delimiter, threads=True)
+    if ragged:
+        # Arrow knows row numbers only when it reads in one thread; it counts the header as row 1.
+        _, ragged = _parse(content, rows.delimiter, threads=False)
+        number, expected, actual = ragged[0]
+        raise InputError(
+            f"{name}: {counted(len(ragged), 'row')} not as wide as the header (first: row {number - 1} "
+            f"has {counted(actual, 'field')} where the header has {expected}); correct or quote them"
+        )
+    _check_encoding(table, name)
+    return _keep_long_integers(table, content, rows.delimiter)
+
+
+def _check_rows(rows: Rows, name: str, *, every: bool) -> None:
+    """There must be a row, and quotes must fit: Arrow would swallow all the rows that follow an open quote."""
+    for row in rows:
+        if row is None:
+            raise InputError(
+                f"{name}: the quotes in row {rows.number} do not fit; double a quote inside a quoted value"
+            )
+        if not every:
+            return
+    if rows.number == 0:
+        raise InputError(f"{name} has a header and no rows; add rows")
+
+
+def _parse(
+    content: bytes, delimiter: str, *, threads: bool, types: dict[str, pa.DataType] | None = None
+) -> tuple[pa.Table, list[tuple[int, int, int]]]:
+    """The table and, left out of it, the ragged rows as (number, expected fields, actual fields)."""
+    ragged: list[tuple[int, int, int]] = []
+
+    def note(row: arrow_csv.InvalidRow) -> str:
+        ragged.append((row.number or 0, row.expected_columns, row.actual_columns))
+        return "skip"
+
+    def attempt(block: int) -> pa.Table:
+        ragged.clear()
+        return arrow_csv.read_csv(
+            pa.BufferReader(content),
+            arrow_csv.ReadOptions(use_threads=threads, block_size=block),
+            arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=note),
+            arrow_csv.ConvertOptions(null_values=list(MISSING), strings_can_be_null=False, column_types=types),
+        )
+
+    try:
+        return attempt(_BLOCK), ragged
+    except pa.ArrowInvalid:  # A row longer than two blocks; then the file is one block.
+        return attempt(min(len(content) + 1, _LARGEST_FIELD)), ragged
+
+
+def _check_encoding(table: pa.Table, name: str) -> None:
+    """Arrow makes a column with undecodable bytes binary."""
+    for column in table.column_names:
+        if not pa.types.is_binary(table.schema.field(column).type):
+            continue
+        for row, value in enumerate(table[column].to_pylist(), start=1):
+            try:
+                value.decode("utf-8")
+            except UnicodeDecodeError:
+                raise InputError(
+                    f"{name}: row {row} is not UTF-8 text (column {column}); save the file as UTF-8"
+                ) from None
+
+
+def _keep_long_integers(table: pa.Table, content: bytes, delimiter: str) -> pa.Table:
+    """Integers that no int64 holds (long account numbers) stay text, digit by digit; Arrow would round them."""
+    suspects = [
+        field.name
+        for field in table.schema
+        if pa.types.is_float64(field.type) and (pc.max(pc.abs(table[field.name])).as_py() or 0) >= 2**63
+    ]
+    if not suspects:
+        return table
+    as_text, _ = _parse(content, delimiter, threads=True, types=dict.fromkeys(suspects, pa.string()))
+    for column in suspects:
+        if pc.any(pc.match_substring_regex(as_text[column], _LONG_INTEGER)).as_py():
+            table = table.set_column(table.column_names.index(column), column, as_text[column])
+    return table

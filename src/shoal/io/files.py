@@ -1,0 +1,167 @@
+"""Opening what the user points at: which kind it is, plain or gzipped, UTF-8 or UTF-16."""
+
+from __future__ import annotations
+
+import codecs
+import difflib
+import gzip
+import os
+import re
+import stat
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from io import TextIOWrapper
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import pyarrow as pa
+
+from shoal.errors import InputError
+
+__all__ = [
+    "PathLike",
+    "broken_unicode",
+    "check_names",
+    "counted",
+    "decode",
+    "is_folder",
+    "kind_of",
+    "open_text",
+    "read_bytes",
+    "reading",
+    "shown",
+    "unknown_column",
+    "unsupported",
+]
+
+PathLike = str | os.PathLike[str]
+
+_KIND_OF_SUFFIX = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".txt": "text"}
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def shown(name: PathLike) -> str:
+    """The name as it may stand in a one-line message, whatever characters it holds."""
+    text = os.fspath(name).encode("utf-8", "backslashreplace").decode("utf-8")
+    return text if text.isprintable() else ascii(text)
+
+
+def counted(count: int, noun: str) -> str:
+    """ "1 row" or "3 rows"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def kind_of(path: PathLike) -> str | None:
+    """jsonl, csv, tsv, parquet or text, told by the suffix; None when it is none of them."""
+    name = os.fspath(path).lower()
+    if name.endswith(".parquet"):
+        return "parquet"
+    return _KIND_OF_SUFFIX.get(Path(name.removesuffix(".gz")).suffix)
+
+
+def unsupported(path: PathLike) -> InputError:
+    """The error for a file of a kind that is not read."""
+    if os.fspath(path).lower().endswith(".json"):
+        return InputError(f"{shown(path)} is JSON; write one JSON object a line and name it .jsonl")
+    return InputError(
+        f"{shown(path)} is of no known kind; give .csv, .tsv, .parquet or .jsonl, or a folder of text files"
+    )
+
+
+def is_folder(path: PathLike) -> bool:
+    """True for a folder, False for a regular file; anything else cannot be read and is refused before it is opened."""
+    with reading(path):
+        mode = os.stat(path).st_mode
+        if stat.S_ISDIR(mode):
+            return True
+        if not stat.S_ISREG(mode):  # A pipe would block, a device might never end.
+            raise InputError(f"{shown(path)} is not a regular file (a pipe or a device); save it to a file first")
+        return False
+
+
+@contextmanager
+def reading(path: PathLike) -> Iterator[None]:
+    """Turn everything that can go wrong while reading `path` into an InputError of one line."""
+    # The causes are cut off (from None): parsers quote the data they choke on, and the data is confidential.
+    name = shown(path)
+    try:
+        yield
+    except FileNotFoundError:
+        raise InputError(f"{name} does not exist; check the path") from None
+    except PermissionError:
+        raise InputError(f"{name} cannot be read: no permission; change its mode or give another file") from None
+    except EOFError:
+        raise InputError(f"{name} is a truncated gzip file; copy or compress it again") from None
+    except (gzip.BadGzipFile, zlib.error):
+        raise InputError(f"{name} is not a sound gzip file; compress it again or remove .gz from its name") from None
+    except UnicodeError:
+        raise InputError(f"{name} has a broken encoding; save it as UTF-8") from None
+    except pa.ArrowException:
+        raise InputError(f"{name} cannot be read as what its name says; write the file again") from None
+    except OSError as problem:
+        reason = problem.strerror or "broken content"
+        raise InputError(f"{name} cannot be read ({reason}); check the file") from None
+    except ValueError as problem:  # An embedded NUL in the path, or a parser's complaint; InputError is one, too.
+        if isinstance(problem, InputError):
+            raise
+        raise InputError(f"{name} cannot be read; check its name and content") from None
+
+
+def open_bytes(path: PathLike) -> BinaryIO:
+    """The file's bytes as a stream, unpacked when it is gzipped."""
+    if os.fspath(path).lower().endswith(".gz"):
+        return cast(BinaryIO, gzip.open(path, "rb"))
+    return open(path, "rb")
+
+
+def read_bytes(path: PathLike) -> bytes:
+    """All of the file's bytes, unpacked when it is gzipped."""
+    with open_bytes(path) as stream:
+        return stream.read()
+
+
+def open_text(path: PathLike, newline: str) -> TextIOWrapper:
+    """The file as a text stream; undecodable UTF-8 bytes become surrogates, which `broken_unicode` finds."""
+    with open_bytes(path) as stream:
+        start = stream.read(2)
+    if start in _UTF16:  # Half a character shifts all that follows, so UTF-16 is read strictly.
+        return TextIOWrapper(open_bytes(path), encoding="utf-16", newline=newline)
+    return TextIOWrapper(open_bytes(path), encoding="utf-8-sig", errors="surrogateescape", newline=newline)
+
+
+def decode(content: bytes) -> str:
+    """The text of a whole file: UTF-16 when it says so by its mark, else UTF-8."""
+    return content.decode("utf-16" if content[:2] in _UTF16 else "utf-8-sig")
+
+
+def broken_unicode(text: str) -> bool:
+    """True when the text came from bytes that are no characters, or holds half of one."""
+    return not text.isascii() and _SURROGATE.search(text) is not None
+
+
+def unknown_column(name: str, existing: Iterable[str], where: str) -> InputError:
+    """The error for a column that is not there: what there is, and what was probably meant."""
+    names = list(existing)
+    listed = ", ".join(shown(column) for column in names[:20]) + (", …" if len(names) > 20 else "")
+    close = difflib.get_close_matches(name, names, n=1)
+    meant = f"; did you mean {shown(close[0])}?" if close else "; name one of them"
+    return InputError(f"{where} has no column {shown(name)}, only: {listed}{meant}")
+
+
+def check_names(columns: Iterable[str], where: str) -> None:
+    """Every column must have a name, and one of its own."""
+    names = list(columns)
+    blank = [str(place) for place, column in enumerate(names, start=1) if not column.strip()]
+    if blank:
+        raise InputError(
+            f"{where}: {counted(len(blank), 'column')} without a name (number {', '.join(blank[:5])}); name them"
+        )
+    twice = [column for column, count in Counter(names).items() if count > 1]
+    if twice:
+        listed = ", ".join(shown(column) for column in twice[:5])
+        raise InputError(
+            f"{where}: {counted(len(twice), 'column name')} given more than once ({listed}); rename the columns"
+        )

@@ -1,0 +1,261 @@
+"""Tables, the role of each of their columns, and the numbers microaggregation works on.
+
+Messages name files, columns and rows, never what a cell holds: that is confidential. Rows count from 1.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from shoal.errors import InputError
+from shoal.io.delimited import MISSING, parse_table
+from shoal.io.files import (
+    check_names,
+    counted,
+    is_folder,
+    kind_of,
+    read_bytes,
+    reading,
+    shown,
+    unknown_column,
+    unsupported,
+)
+
+__all__ = ["Role", "Roles", "Table", "read_table", "resolve_roles", "quasi_matrix", "check_complete"]
+
+_OTHER_ROLE = "give it another role (--confidential, --drop)"
+_NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
+
+
+class Role(StrEnum):
+    """What a column means to an intruder, and so what becomes of it."""
+
+    IDENTIFIER = "identifier"  # names a person: dropped
+    QUASI = "quasi"  # known from elsewhere: masked
+    CONFIDENTIAL = "confidential"  # what the intruder wants: kept, its spread in a group reported
+    INSENSITIVE = "insensitive"  # kept
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The columns of each role."""
+
+    quasi: tuple[str, ...]
+    confidential: tuple[str, ...] = ()
+    insensitive: tuple[str, ...] = ()
+    identifier: tuple[str, ...] = ()
+
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike[str]) -> Roles:
+        """Roles from a file of lists, such as `quasi = ["age", "zip"]`."""
+        name = shown(path)
+        if is_folder(path):
+            raise InputError(f"{name} is a folder; give a TOML file with the roles of the columns")
+        with reading(path):
+            content = Path(path).read_bytes().decode("utf-8-sig")
+        try:
+            lists = tomllib.loads(content)
+        except (tomllib.TOMLDecodeError, RecursionError) as problem:
+            raise InputError(f'{name} is not TOML ({problem}); write lines such as quasi = ["age", "zip"]') from None
+        for key, columns in lists.items():
+            if key not in list(Role):
+                raise InputError(f"{name}: {shown(key)} is no role; use {', '.join(Role)}")
+            if not isinstance(columns, list) or not all(isinstance(column, str) for column in columns):
+                raise InputError(f'{name}: {key} must be a list of column names, such as {key} = ["age", "zip"]')
+        return cls(**{role.value: tuple(lists.get(role, ())) for role in Role})
+
+    def columns(self, role: Role) -> tuple[str, ...]:
+        """The columns that have this role."""
+        listed: tuple[str, ...] = getattr(self, role.value)
+        return listed
+
+    def unassigned(self, columns: Iterable[str]) -> tuple[str, ...]:
+        """Those of `columns` that have no role."""
+        assigned = {column for role in Role for column in self.columns(role)}
+        return tuple(column for column in columns if column not in assigned)
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows, and the format they came in: csv, tsv, csv.gz, tsv.gz, parquet or memory."""
+
+    data: pa.Table
+    format: str
+
+
+def read_table(source: Any) -> Table:
+    """A table from a CSV, TSV (also gzipped) or Parquet file, or from a dataframe of any library.
+
+    In columns of numbers an empty cell, NA, N/A, NaN and null are missing values. A column that mixes numbers
+    and text is text, and text is taken as it stands.
+    """
+    if not isinstance(source, str | os.PathLike):
+        return _checked(_from_dataframe(source), "memory", "the table")
+    name, kind = shown(source), kind_of(source)
+    if is_folder(source):
+        raise InputError(f"{name} is a folder; give one CSV, TSV or Parquet file")
+    if kind == "jsonl":
+        raise InputError(f"{name} is JSONL, which holds documents; give tables as CSV, TSV or Parquet")
+    if kind is None or kind == "text":
+        raise unsupported(source)
+    with reading(source):
+        if kind == "parquet":
+            return _checked(pq.ParquetFile(source).read(), kind, name)
+        suffix = ".gz" if os.fspath(source).lower().endswith(".gz") else ""
+        return _checked(parse_table(read_bytes(source), kind, name), kind + suffix, name)
+
+
+def _checked(data: pa.Table, format: str, name: str) -> Table:
+    check_names(data.column_names, name)
+    if data.num_columns == 0 or data.num_rows == 0:
+        raise InputError(f"{name} has {data.num_columns} columns and {data.num_rows} rows; both must be at least 1")
+    # Metadata of the schema may describe an index or carry whatever its writer liked.
+    return Table(data.replace_schema_metadata(None), format)
+
+
+def _from_dataframe(source: Any) -> pa.Table:
+    if isinstance(source, pa.Table):
+        return source
+    try:
+        frame = nw.from_native(source)
+        eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+        names = [str(column) for column in eager.columns]
+    except nw.exceptions.DuplicateError:
+        raise InputError("the table: column names occur more than once; rename the columns") from None
+    except Exception:  # Each library has its own complaints.
+        kind = type(source).__name__
+        raise InputError(f"a {kind} is no table; give a path, or a pandas, polars or Arrow table") from None
+    check_names(names, "the table")
+    try:
+        return eager.to_arrow().select(names)  # select: an index becomes a column on the way
+    except Exception:  # Arrow's message would quote the value.
+        raise InputError(f"column {_mixed_column(eager)}: values of several types; make them all one type") from None
+
+
+def _mixed_column(frame: nw.DataFrame[Any]) -> str:
+    for column in frame.columns:
+        try:
+            frame.select(nw.col(column)).to_arrow()
+        except Exception:
+            return shown(str(column))
+    return "?"
+
+
+def resolve_roles(table: Table, roles: Roles | None) -> Roles:
+    """The roles, checked against the table; without any, all columns are quasi-identifiers if all are numbers."""
+    columns = table.data.column_names
+    check_names(columns, "the table")
+    if roles is None:
+        text = [shown(field.name) for field in table.data.schema if not _is_number(field.type)]
+        if text:
+            listed = ", ".join(text[:10]) + (", …" if len(text) > 10 else "")
+            raise InputError(
+                f"{counted(len(text), 'column')} not numeric ({listed}); "
+                "give the columns roles with --quasi, --confidential and --drop"
+            )
+        return Roles(quasi=tuple(columns))
+    if not roles.quasi:
+        raise InputError("no column is a quasi-identifier; name at least 1 with --quasi")
+    role_of: dict[str, Role] = {}
+    for role in Role:
+        for column in roles.columns(role):
+            if column not in columns:
+                raise unknown_column(column, columns, "the table")
+            if column in role_of:
+                raise InputError(
+                    f"column {shown(column)} is listed twice ({role_of[column]} and {role}); give it one role"
+                )
+            role_of[column] = role
+    return roles
+
+
+def quasi_matrix(table: Table, roles: Roles) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """The quasi-identifiers as numbers (rows, columns), and which rows miss none of them; missing values are NaN."""
+    matrix = np.empty((table.data.num_rows, len(roles.quasi)), dtype=np.float64)
+    for place, column in enumerate(roles.quasi):
+        matrix[:, place] = _numbers(table.data[column], shown(column))
+    complete: npt.NDArray[np.bool_] = np.logical_not(np.isnan(matrix).any(axis=1))
+    return matrix, complete
+
+
+def check_complete(table: Table, roles: Roles, complete: npt.NDArray[np.bool_]) -> None:
+    """Refuse missing values: count them by column and name the first row."""
+    if complete.all():
+        return
+    found: list[str] = []
+    for column in roles.quasi:
+        rows = np.flatnonzero(np.isnan(_numbers(table.data[column], shown(column))))
+        if rows.size and not found:
+            found.append(f"{shown(column)}: {counted(rows.size, 'missing value')} (first in row {rows[0] + 1})")
+        elif rows.size:
+            found.append(f"{shown(column)}: {rows.size}")
+    raise InputError(f"column {', '.join(found)}; fill them, drop the rows, or pass --missing withhold")
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)
+    return any(test(kind) for test in tests)
+
+
+def _numbers(column: pa.ChunkedArray, name: str) -> npt.NDArray[np.float64]:
+    """The column as float64, NaN where a value is missing."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if not _is_number(column.type):
+        raise _not_numbers(column, name)
+    numbers: npt.NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy()
+    infinite = np.flatnonzero(np.isinf(numbers))
+    if infinite.size:
+        raise InputError(
+            f"column {name}: {counted(infinite.size, 'infinite value')} (first in row {infinite[0] + 1}); "
+            "replace them or drop the rows"
+        )
+    whole = pa.types.is_integer(column.type) or (pa.types.is_decimal(column.type) and column.type.scale <= 0)
+    large = np.flatnonzero(np.abs(numbers) >= 2**53) if whole else np.empty(0, dtype=np.intp)
+    if large.size:
+        raise InputError(
+            f"column {name}: {counted(large.size, 'integer')} of 2^53 or more (first in row {large[0] + 1}) would lose "
+            f"digits; rescale the column or {_OTHER_ROLE}"
+        )
+    return numbers
+
+
+def _not_numbers(column: pa.ChunkedArray, name: str) -> InputError:
+    """Why this column cannot be averaged, and what to do."""
+    kind = column.type
+    if pa.types.is_boolean(kind):
+        return InputError(f"column {name} is true or false, not a number; recode it as 0 and 1, or {_OTHER_ROLE}")
+    if pa.types.is_temporal(kind):
+        return InputError(
+            f"column {name} holds dates or times, not numbers; recode it, say as a year or days, or {_OTHER_ROLE}"
+        )
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
+        return InputError(f"column {name} is {kind}, not numbers; {_OTHER_ROLE}")
+    texts = column.cast(pa.large_string())
+    present = pc.and_(pc.is_valid(texts), pc.invert(pc.is_in(texts, pa.array(MISSING, pa.large_string()))))
+    wrong = pc.and_(present, pc.invert(pc.fill_null(pc.match_substring_regex(texts, _NUMBER), False)))
+    rows = np.flatnonzero(wrong.to_numpy())
+    if not rows.size:  # also long integers in a CSV, which are kept as text
+        return InputError(
+            f"column {name} is text, though no value is anything but a number; convert it to numbers below 2^53, "
+            f"or {_OTHER_ROLE}"
+        )
+    return InputError(
+        f"column {name} is text, which cannot be averaged: {rows.size} of {counted(len(texts), 'value')} not numbers "
+        f"(first in row {rows[0] + 1}); correct them or {_OTHER_ROLE}"
+    )
