@@ -11,10 +11,22 @@ __all__ = [
     "VectorSpace",
     "SphericalMicroaggregation",
     "Microaggregation",
+    "protect",
+    "verify",
+    "load",
+    "Roles",
+    "Corpus",
+    "ShoalError",
+    "InputError",
 ]
 
 if TYPE_CHECKING:
+    from shoal.errors import InputError, ShoalError
+    from shoal.io import Corpus, Roles
     from shoal.microaggregation import Microaggregation, SphericalMicroaggregation
+    from shoal.release.load import load
+    from shoal.release.protect import protect
+    from shoal.release.verify import verify
     from shoal.vectors import VectorSpace
 
 # Loaded on first use, so that `import shoal` and `shoal --help` answer at once.
@@ -22,6 +34,13 @@ _HOME = {
     "VectorSpace": "shoal.vectors",
     "SphericalMicroaggregation": "shoal.microaggregation",
     "Microaggregation": "shoal.microaggregation",
+    "protect": "shoal.release.protect",
+    "verify": "shoal.release.verify",
+    "load": "shoal.release.load",
+    "Roles": "shoal.io",
+    "Corpus": "shoal.io",
+    "ShoalError": "shoal.errors",
+    "InputError": "shoal.errors",
 }
 
 

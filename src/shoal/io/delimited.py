@@ -6,6 +6,7 @@ import csv
 import io
 import itertools
 import re
+from collections.abc import Iterable
 from typing import TextIO
 
 import pyarrow as pa
@@ -80,10 +81,11 @@ def stream_rows(stream: TextIO, kind: str, name: str) -> tuple[list[str], Rows]:
     return header, rows
 
 
-def parse_table(content: bytes, kind: str, name: str) -> pa.Table:
+def parse_table(content: bytes, kind: str, name: str, verbatim: Iterable[str] = ()) -> pa.Table:
     """The whole table with a type inferred for every column; ragged or undecodable rows are errors.
 
     Columns of text are taken as they are, so "NA" stays "NA" there; in a column of numbers it is a missing value.
+    Columns named in `verbatim` are taken as text whatever they hold, so that 007 stays 007.
     """
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         content = decode(content).encode("utf-8")
@@ -105,7 +107,13 @@ def parse_table(content: bytes, kind: str, name: str) -> pa.Table:
             f"has {counted(actual, 'field')} where the header has {expected}); correct or quote them"
         )
     _check_encoding(table, name)
-    return _keep_long_integers(table, content, rows.delimiter)
+    table = _keep_long_integers(table, content, rows.delimiter)
+    as_they_stand = [column for column in verbatim if column in header]
+    if as_they_stand:
+        as_text, _ = _parse(content, rows.delimiter, threads=True, types=dict.fromkeys(as_they_stand, pa.string()))
+        for column in as_they_stand:
+            table = table.set_column(header.index(column), column, as_text[column])
+    return table
 
 
 def _check_rows(rows: Rows, name: str, *, every: bool) -> None:

@@ -96,11 +96,11 @@ class Table:
     format: str
 
 
-def read_table(source: Any) -> Table:
+def read_table(source: Any, verbatim: Iterable[str] = ()) -> Table:
     """A table from a CSV, TSV (also gzipped) or Parquet file, or from a dataframe of any library.
 
     In columns of numbers an empty cell, NA, N/A, NaN and null are missing values. A column that mixes numbers
-    and text is text, and text is taken as it stands.
+    and text is text, and text is taken as it stands. So is every column of a CSV or TSV that is named in `verbatim`.
     """
     if not isinstance(source, str | os.PathLike):
         return _checked(_from_dataframe(source), "memory", "the table")
@@ -115,7 +115,7 @@ def read_table(source: Any) -> Table:
         if kind == "parquet":
             return _checked(pq.ParquetFile(source).read(), kind, name)
         suffix = ".gz" if os.fspath(source).lower().endswith(".gz") else ""
-        return _checked(parse_table(read_bytes(source), kind, name), kind + suffix, name)
+        return _checked(parse_table(read_bytes(source), kind, name, verbatim), kind + suffix, name)
 
 
 def _checked(data: pa.Table, format: str, name: str) -> Table:

@@ -145,11 +145,11 @@ def best_cut(X: Floats, k: int) -> Ints:
     end = n_rows
     while end > 0:
         n_runs += 1
-        end = cut_before[end]
+        end = int(cut_before[end])
     run_of_row = np.empty(n_rows, np.int64)
     end = n_rows
     while end > 0:
         n_runs -= 1
         run_of_row[cut_before[end] : end] = n_runs
-        end = cut_before[end]
+        end = int(cut_before[end])
     return run_of_row

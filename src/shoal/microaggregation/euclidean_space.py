@@ -24,6 +24,7 @@ class EuclideanSpace:
 
     def __init__(self, X: Floats) -> None:
         self.remaining = len(X)
+        self._compared_with = -1
         self._rows = np.arange(len(X), dtype=np.int64)  # original number of each row kept here
         self._sum = X.sum(axis=0)
         self._hold(np.ascontiguousarray(X, dtype=np.float64))

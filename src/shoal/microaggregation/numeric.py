@@ -22,7 +22,7 @@ from shoal.microaggregation.euclidean_space import EuclideanSpace
 from shoal.microaggregation.mdav import mdav
 from shoal.results import Loss
 
-__all__ = ["Microaggregation"]
+__all__ = ["Microaggregation", "group_means", "table_loss"]
 
 Floats = NDArray[np.float64]
 Groups = NDArray[np.int64]
@@ -81,6 +81,13 @@ class Microaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         places.
     attribute_groups : int, sequence of sequences of columns (numbers or names), or None
         Microaggregate these attributes apart from the others; an int means consecutive groups of that many.
+    refine : bool
+        For "mdav": search for a better partition from MDAV's; False is plain MDAV.
+    time_budget : float or None
+        About how many seconds the search may take, counted as work done, so that results repeat. None: a few seconds
+        for a few thousand rows.
+    random_state : int or None
+        Seeds the search; the same seed gives the same groups. None is 0.
 
     Attributes
     ----------
@@ -99,10 +106,22 @@ class Microaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
     [34.5, 27500.0]
     """
 
-    def __init__(self, k: int = 3, *, method: str = "mdav", attribute_groups: Any = None) -> None:
+    def __init__(
+        self,
+        k: int = 3,
+        *,
+        method: str = "mdav",
+        attribute_groups: Any = None,
+        refine: bool = True,
+        time_budget: float | None = None,
+        random_state: int | None = None,
+    ) -> None:
         self.k = k
         self.method = method
         self.attribute_groups = attribute_groups
+        self.refine = refine
+        self.time_budget = time_budget
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Microaggregation:
         """Group the rows."""
@@ -115,13 +134,14 @@ class Microaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
 
         parts = [PARTITIONS[self.method](np.ascontiguousarray(Z[:, columns]), k) for columns in self.attribute_groups_]
         means = [
-            _means(values[:, columns], groups) for columns, groups in zip(self.attribute_groups_, parts, strict=True)
+            group_means(values[:, columns], groups)
+            for columns, groups in zip(self.attribute_groups_, parts, strict=True)
         ]
         self.k_anonymous_ = len(parts) == 1
         self.groups_ = parts[0] if self.k_anonymous_ else np.column_stack(parts)
         self.representatives_ = means[0] if self.k_anonymous_ else means
         masked = (self._represent(parts) - self.mean_) / self.scale_
-        self.loss_ = Loss(sse=float(np.sum((Z - masked) ** 2)), ssa=_remaining_spread(Z, masked))
+        self.loss_ = table_loss(Z, masked)
         self.sse_ = self.loss_.sse
         self.information_loss_ = self.loss_.information_loss
         return self
@@ -180,7 +200,8 @@ class Microaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         return names.index(name)
 
     def _means_of_parts(self) -> list[Floats]:
-        return [self.representatives_] if self.k_anonymous_ else self.representatives_
+        means: Any = self.representatives_
+        return [means] if self.k_anonymous_ else list(means)
 
     def _represent(self, parts: Sequence[Groups]) -> Floats:
         """Each row with every part of it replaced by its group's mean."""
@@ -206,7 +227,7 @@ def _spread(values: Floats) -> Floats:
     return scale
 
 
-def _means(values: Floats, groups: Groups) -> Floats:
+def group_means(values: Floats, groups: Groups) -> Floats:
     """Mean of each group, (g, d)."""
     sizes = np.bincount(groups)
     sums = np.column_stack([np.bincount(groups, weights=column) for column in values.T])
@@ -214,6 +235,6 @@ def _means(values: Floats, groups: Groups) -> Floats:
     return means
 
 
-def _remaining_spread(Z: Floats, masked: Floats) -> float:
-    """Squared distance of the masked rows to the mean of all: what is left of the differences."""
-    return float(np.sum((masked - Z.mean(axis=0)) ** 2))
+def table_loss(Z: Floats, masked: Floats) -> Loss:
+    """SSE: squared distance of standardised rows to their masked versions. SSA: of these to the mean of all."""
+    return Loss(sse=float(np.sum((Z - masked) ** 2)), ssa=float(np.sum((masked - Z.mean(axis=0)) ** 2)))

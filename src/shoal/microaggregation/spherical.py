@@ -24,7 +24,7 @@ from shoal.microaggregation.mdav import mdav
 from shoal.microaggregation.spherical_space import SphericalSpace
 from shoal.results import Loss
 
-__all__ = ["SphericalMicroaggregation", "spherical_representatives"]
+__all__ = ["SphericalMicroaggregation", "spherical_loss", "spherical_representatives"]
 
 WITHHELD = -1  # the group of a row without direction
 
@@ -39,6 +39,13 @@ class SphericalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_outpu
     ----------
     k : int, at least 2
         Least number of rows in a group.
+    refine : bool
+        Search for a better partition from MDAV's; False is plain MDAV.
+    time_budget : float or None
+        About how many seconds the search may take, counted as work done, so that results repeat. None: a few seconds
+        for a few thousand rows.
+    random_state : int or None
+        Seeds the search; the same seed gives the same groups. None is 0.
 
     Attributes
     ----------
@@ -52,12 +59,22 @@ class SphericalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_outpu
     >>> import numpy as np
     >>> from shoal import SphericalMicroaggregation
     >>> X = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0], [0.6, 0.8]])
-    >>> SphericalMicroaggregation(k=2).fit(X).groups_.tolist()
+    >>> SphericalMicroaggregation(k=2, refine=False).fit(X).groups_.tolist()
     [0, 0, 1, 1]
     """
 
-    def __init__(self, k: int = 3) -> None:
+    def __init__(
+        self,
+        k: int = 3,
+        *,
+        refine: bool = True,
+        time_budget: float | None = None,
+        random_state: int | None = None,
+    ) -> None:
         self.k = k
+        self.refine = refine
+        self.time_budget = time_budget
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> SphericalMicroaggregation:
         """Group the rows."""

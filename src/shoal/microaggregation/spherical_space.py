@@ -26,6 +26,7 @@ class SphericalSpace:
     def __init__(self, X: Any) -> None:
         self.remaining = X.shape[0]
         self._n_columns = X.shape[1]
+        self._compared_with = -1
         self._rows = np.arange(X.shape[0], dtype=np.int64)  # original number of each row kept here
         self._sum = np.asarray(X.sum(axis=0), dtype=np.float64).ravel()
         self._hold(X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data.astype(np.float64))

@@ -24,17 +24,25 @@ from shoal.vectors.language import check_language, stemmer, stop_words
 
 __all__ = ["VectorSpace"]
 
-STOP, UNKNOWN, SHORT, RARE, EVERYWHERE, LIGHT = (
-    "stop words",
-    "not in WordNet",
-    "too short",
-    "in too few documents",
-    "in every document",
-    "beyond the heaviest terms",
-)
+STOP = "stop words"
+UNKNOWN = "not in WordNet"
+SHORT = "too short"
+RARE = "in too few documents"
+EVERYWHERE = "in every document"
+LIGHT = "beyond the heaviest terms"
+
+# The steps in their order, and what to do when one of them leaves out more than half.
+REMEDY = {
+    STOP: "",
+    UNKNOWN: "is the language right?",
+    SHORT: "is the language right, or min_letters too high?",
+    RARE: "are there too few documents for this min_df?",
+    EVERYWHERE: "are the documents all alike?",
+    LIGHT: "is max_terms too low?",
+}
 
 
-class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class VectorSpace(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
     """Turn texts into rows of unit length, one column a term, weighted tf · ln(N / df).
 
     Every step can be switched off. A text left without a term becomes an empty row: it has no direction, and the
@@ -109,7 +117,7 @@ class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Rows for texts in the fitted space; words it does not have are left out."""
         check_is_fitted(self, "terms_")
         _refuse_one_string(texts)
-        known = {term: None for term in self.terms_.tolist()}
+        known = set(self.terms_.tolist())
         term_of = self._term_of()
 
         def fitted_term(word: str) -> tuple[str | None, str]:
@@ -219,14 +227,16 @@ class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 left_out[step] = words
         self.words_read_ = sum(seen.values())
         self.words_left_out_ = {step: {word: seen[word] for word in words} for step, words in left_out.items()}
-        for step, words in self.words_left_out_.items():
-            share = sum(words.values()) / self.words_read_
-            if share > 0.5:
+        reached = self.words_read_
+        for step, remedy in REMEDY.items():
+            dropped = sum(self.words_left_out_.get(step, {}).values())
+            # Many stop words are a sign of the right language, not of the wrong one.
+            if step != STOP and dropped > reached / 2:
+                share = dropped / reached
                 warnings.warn(
-                    f"{share:.0%} of all words were left out as '{step}'; "
-                    f"is language={self.language!r} right for these texts?",
-                    stacklevel=4,
+                    f"{share:.0%} of the words that came so far were left out: {step}; {remedy}", stacklevel=5
                 )
+            reached -= dropped
 
 
 def _refuse_one_string(texts: object) -> None:

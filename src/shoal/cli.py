@@ -1,0 +1,274 @@
+"""The command line: one function a command. Each translates options, calls one function, and prints what came back."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import shoal
+from shoal import progress
+from shoal.errors import InputError, ShoalError
+
+__all__ = ["app", "main"]
+
+DONE, BROKEN, WRONG = 0, 1, 2  # exit codes
+
+# What typer raises for a wrong command line. It carries a click of its own, whose names are not public.
+UsageMistake: type[Any] = typer.BadParameter.__mro__[2]
+
+app = typer.Typer(
+    name="shoal",
+    help="Release confidential documents and tables so that every record hides in a crowd of at least k.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an earlier release.")]
+
+
+def _examples(*commands: str) -> str:
+    return "\b\nExamples:\n" + "\n".join(f"  {command}" for command in commands)
+
+
+@app.command(
+    epilog=_examples(
+        "shoal protect letters.jsonl -k 5 -o release/ --label-column speciality",
+        "shoal protect people.csv -k 5 -o release/ --quasi age,income --confidential diagnosis --l 2",
+    )
+)
+def protect(
+    source: Annotated[Path, typer.Argument(metavar="INPUT", help="Folder of texts, JSONL, CSV or Parquet; .gz too.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder to make for the release.")],
+    k: Annotated[int, typer.Option("-k", help="Least number of records that look alike.")] = 5,
+    text_column: Annotated[str | None, typer.Option(help="Documents: column with the text.")] = None,
+    id_column: Annotated[str | None, typer.Option(help="Documents: column that names them (private).")] = None,
+    label_column: Annotated[str | None, typer.Option(help="Documents: confidential label, released as it is.")] = None,
+    roles: Annotated[Path | None, typer.Option(help="Table: TOML file with the columns of each role.")] = None,
+    quasi: Annotated[str | None, typer.Option(help="Table: columns to protect, comma-separated.")] = None,
+    confidential: Annotated[str | None, typer.Option(help="Table: columns released as they are, watched.")] = None,
+    insensitive: Annotated[str | None, typer.Option(help="Table: columns released as they are.")] = None,
+    drop: Annotated[str | None, typer.Option(help="Table: columns to leave out; those without a role are too.")] = None,
+    missing: Annotated[str, typer.Option(help="Table: rows that lack a value: refuse or withhold.")] = "refuse",
+    method: Annotated[str, typer.Option(help="mdav; for tables also ranking, z-scores, principal-component.")] = "mdav",
+    attribute_groups: Annotated[int | None, typer.Option(help="Table: protect so many columns at a time.")] = None,
+    l: Annotated[int | None, typer.Option("--l", help="Least number of confidential values in a group.")] = None,
+    language: Annotated[str, typer.Option(help="Documents: chooses stop words and stemmer.")] = "english",
+    wordnet: Annotated[
+        bool | None, typer.Option("--wordnet/--no-wordnet", help="Documents: keep only words in WordNet.")
+    ] = None,
+    stem: Annotated[bool, typer.Option("--stem/--no-stem", help="Documents: reduce words to stems.")] = True,
+    min_df: Annotated[int | None, typer.Option(help="Documents: drop terms in fewer documents.  [default: k]")] = None,
+    max_terms: Annotated[int | None, typer.Option(help="Documents: keep the heaviest terms only.")] = None,
+    private: Annotated[Path | None, typer.Option(help="Folder for the private side.  [default: OUT-private]")] = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Protect documents or a table and make a release that anyone can verify.
+
+    INPUT is recognised by its content: a folder of texts, JSONL, or a table with a text column are documents; any other
+    table is a table. Text that WordNet does not know (names, jargon) is left out of documents.
+    """
+    columns = _roles(roles, quasi, confidential, insensitive, drop)
+    from shoal.release.protect import is_documents
+
+    documents = is_documents(source, columns, text_column)
+    space = None
+    if documents:
+        space = shoal.VectorSpace(
+            language=language, wordnet=wordnet, stem=stem, min_df=k if min_df is None else min_df, max_terms=max_terms
+        )
+    elif (min_df, max_terms, wordnet, stem, language) != (None, None, None, True, "english"):
+        raise InputError(f"{source} is a table: --min-df, --max-terms, --wordnet, --stem, --language do not apply")
+    with _shown_progress():
+        made = shoal.protect(
+            source,
+            k,
+            out,
+            text_column=text_column,
+            id_column=id_column,
+            label_column=label_column,
+            roles=columns,
+            space=space,
+            method=_method(documents, method, attribute_groups),
+            l=l,
+            missing=missing,
+            private=private,
+            force=force,
+        )
+    _say_protected(made, as_json)
+
+
+@app.command(epilog=_examples("shoal verify release/", "shoal verify release/ --expect 4f0c…"))
+def verify(
+    folder: Annotated[Path, typer.Argument(metavar="RELEASE", help="Folder of a release.")],
+    expect: Annotated[str | None, typer.Option(help="The certificate's seal, as you got it by another way.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check every promise of a release by counting. Exit code 0 only when all hold, 1 when one does not."""
+    result = shoal.verify(folder, expect)
+    if as_json:
+        claims = [vars(claim) for claim in result.claims]
+        typer.echo(json.dumps({"holds": result.holds, "claims": claims}, indent=2))
+    else:
+        for claim in result.claims:
+            mark = "ok     " if claim.holds else "BROKEN "
+            typer.echo(f"{mark} {claim.promise:<13} {claim.file or '':<17} {claim.detail}")
+    if not result.holds:
+        first = result.broken[0]
+        _say(
+            f"{len(result.broken)} of {len(result.claims)} promises do not hold, first: {first.promise} ({first.file})"
+        )
+        raise typer.Exit(BROKEN)
+    _say(f"all {len(result.claims)} promises hold")
+
+
+@app.command(epilog=_examples("shoal demo -o demo"))
+def demo(
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder to make.")] = Path("demo"),
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make a sample of invented clinical letters, protect letters and patients, and verify both releases."""
+    from shoal.release.demo import run_demo
+
+    with _shown_progress():
+        made = run_demo(out, force=force)
+    for protected in made:
+        _say_protected(protected, as_json)
+    if not all(shoal.verify(protected.folder) for protected in made):
+        raise typer.Exit(BROKEN)
+    _say(f"both releases verified; look at {made[0].folder / 'report.html'}")
+
+
+@app.callback(invoke_without_command=True)
+def shoal_options(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    """Release confidential documents and tables so that every record hides in a crowd of at least k."""
+    if version:
+        typer.echo(f"shoal {shoal.__version__}")
+    elif context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main() -> None:
+    """Run a command; a user's mistake is one line on stderr and exit code 2."""
+    warnings.showwarning = _show_warning
+    try:
+        code = app(standalone_mode=False)
+    except UsageMistake as mistake:
+        where = getattr(mistake, "ctx", None)
+        path = where.command_path if where else "shoal"
+        code = _say(f"{mistake.format_message().rstrip('.')}; see: {path} --help", WRONG)
+    except ShoalError as mistake:
+        code = _say(str(mistake), WRONG)
+    except (KeyboardInterrupt, typer.Abort):
+        code = _say("interrupted; nothing was written", 130)
+    except MemoryError:
+        code = _say("there is not enough memory for this input; try a part of it", WRONG)
+    except BrokenPipeError:  # whoever read our output has gone
+        sys.stderr.close()
+        code = DONE
+    sys.exit(code or DONE)
+
+
+def _method(documents: bool, name: str, attribute_groups: int | None) -> Any:
+    """The one place where a method's name becomes the method."""
+    if documents:
+        known: dict[str, Callable[[], Any]] = {"mdav": shoal.SphericalMicroaggregation}
+        if attribute_groups is not None:
+            raise InputError("--attribute-groups is for tables; leave it out")
+    else:
+        known = {
+            table_method: lambda table_method=table_method: shoal.Microaggregation(  # type: ignore[misc]
+                method=table_method, attribute_groups=attribute_groups
+            )
+            for table_method in ("mdav", "ranking", "z-scores", "principal-component")
+        }
+    if name not in known:
+        what = "documents" if documents else "a table"
+        raise InputError(f"--method {name} cannot protect {what}; use {', '.join(known)}")
+    return known[name]()
+
+
+def _roles(path: Path | None, *lists: str | None) -> Any:
+    """Roles from the file or from the four lists, None when there are neither."""
+    if path is not None:
+        if any(given is not None for given in lists):
+            raise InputError("--roles and --quasi, --confidential, --insensitive, --drop: give one or the other")
+        return shoal.Roles.from_toml(path)
+    if all(given is None for given in lists):
+        return None
+    names = [tuple(name.strip() for name in (given or "").split(",") if name.strip()) for given in lists]
+    return shoal.Roles(quasi=names[0], confidential=names[1], insensitive=names[2], identifier=names[3])
+
+
+def _say_protected(made: Any, as_json: bool) -> None:
+    if as_json:
+        places = {"release": str(made.folder), "private": str(made.private)}
+        typer.echo(json.dumps(places | {"certificate": dict(made.certificate)}, indent=2, ensure_ascii=False))
+        return
+    promises, stated = made.certificate["promises"], made.certificate["stated"]
+    anonymity = promises["anonymity"]
+    typer.echo(f"release      {made.folder}")
+    typer.echo(f"report       {made.folder / 'report.html'}")
+    typer.echo(f"records      {promises['rows']:,} released, {sum(w['count'] for w in stated['withheld']):,} withheld")
+    if anonymity["whole_rows"]:
+        typer.echo(
+            f"promise      each looks like at least {anonymity['smallest_group'] - 1} others (k={anonymity['k']})"
+        )
+    else:
+        typer.echo(f"promise      values shared by at least {anonymity['k']} in each group of columns; NO k-anonymity")
+    typer.echo(f"lost         {stated['information_loss']:.1%} of the information")
+    for diversity in promises["diversity"]["columns"]:
+        typer.echo(f"diversity    {diversity['column']}: at least {diversity['least']} value(s) in a group")
+        if diversity["least"] == 1:
+            _say(
+                f"in {diversity['single_valued_groups']} of {diversity['groups']} groups all records have the same "
+                f"{diversity['column']}: membership tells it; --l 2 forbids that"
+            )
+    typer.echo(f"seal         {made.certificate['seal']}")
+    typer.echo(f"private      {made.private} (keep it to yourself)")
+
+
+def _say(message: str, code: int = DONE) -> int:
+    """One line to stderr."""
+    typer.echo(f"shoal: {' '.join(message.split())}", err=True)
+    return code
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    if issubclass(category, UserWarning):
+        _say(f"note: {message}")
+
+
+@contextmanager
+def _shown_progress() -> Iterator[None]:
+    """Bars on a terminal, nothing when piped."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+    looks = TextColumn("{task.description:<14}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with Progress(*looks, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def show(name: str, done: int, total: int | None) -> None:
+            if name not in tasks:
+                tasks[name] = bars.add_task(name, total=total)
+            bars.update(tasks[name], completed=done, total=total)
+
+        with progress.listening(show):
+            yield

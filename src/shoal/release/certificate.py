@@ -1,0 +1,63 @@
+"""certificate.json: what is promised, what is stated, and the fingerprint of every file. See docs/certificate.md."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from shoal.release.draft import Draft
+
+__all__ = ["FORMAT", "certificate", "dump", "fingerprint"]
+
+FORMAT = "shoal-certificate/1"
+
+
+def certificate(draft: Draft, folder: Path) -> dict[str, Any]:
+    """The certificate of a draft whose files are in `folder`."""
+    summary = draft.summary
+    content = {
+        "format": FORMAT,
+        "kind": summary.kind,
+        "promises": {
+            "rows": summary.rows,
+            "columns": list(draft.columns),
+            "anonymity": {
+                "k": summary.k,
+                "whole_rows": summary.promises_k,
+                "shared_columns": [list(part) for part in draft.shared_columns],
+                "smallest_group": summary.smallest_group,
+            },
+            "diversity": {"l": summary.l_promised, "columns": [asdict(diversity) for diversity in summary.diversity]},
+        },
+        "stated": {
+            "method": summary.method,
+            "parameters": draft.parameters,
+            "sse": summary.loss.sse,
+            "ssa": summary.loss.ssa,
+            "information_loss": summary.loss.information_loss,
+            "withheld": [asdict(withheld) for withheld in summary.withheld],
+        },
+        "versions": {
+            "shoal": version("shoal"),
+            "python": ".".join(platform.python_version_tuple()[:2]),
+            "numpy": version("numpy"),
+        },
+        "files": {path.name: fingerprint(path) for path in sorted(folder.iterdir())},
+    }
+    return content | {"seal": hashlib.sha256(dump(content)).hexdigest()}
+
+
+def dump(content: dict[str, Any]) -> bytes:
+    """The one way a certificate is written: a changed byte is a changed certificate."""
+    return (json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def fingerprint(path: Path) -> dict[str, Any]:
+    """SHA-256 and size of a file."""
+    with path.open("rb") as file:
+        return {"sha256": hashlib.file_digest(file, "sha256").hexdigest(), "bytes": path.stat().st_size}

@@ -1,0 +1,66 @@
+"""Counting a release of a table: k by equal rows, l by the confidential values. Shares nothing with the methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from shoal.release.promises import anonymity, canonical_order, columns_as_promised, diversity, rows_as_promised
+from shoal.results import Claim
+
+__all__ = ["read_released_table", "table_claims"]
+
+NAMES = ("table.csv", "table.tsv", "table.csv.gz", "table.tsv.gz", "table.parquet")
+
+
+def table_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
+    """Every promise about the rows, counted from the file."""
+    file, table = read_released_table(release, promises["columns"])
+    yield columns_as_promised([column["name"] for column in promises["columns"]], table.column_names, promises, file)
+    yield rows_as_promised(table.num_rows, promises, file)
+
+    quasi = [column["name"] for column in promises["columns"] if column["role"] == "quasi"]
+    parts = promises["anonymity"]["shared_columns"]
+    whole = promises["anonymity"]["whole_rows"]
+    if sorted(name for part in parts for name in part) != sorted(quasi) or (whole and len(parts) != 1):
+        yield Claim("k-anonymity", False, "the promise does not speak of every protected column", file)
+        return
+    missing = sum(table[name].null_count for name in quasi)
+    if missing:
+        yield Claim("k-anonymity", False, f"{missing} protected values are missing", file)
+        return
+    smallest = min(pc.min(table.group_by(part).aggregate([([], "count_all")])["count_all"]).as_py() for part in parts)
+    yield anonymity(smallest, promises, file)
+    for column in promises["columns"]:
+        if column["role"] == "confidential":
+            grouped = table.group_by(quasi).aggregate([(column["name"], "count_distinct", pc.CountOptions(mode="all"))])
+            yield diversity(column["name"], grouped.column(grouped.num_columns - 1).to_pylist(), promises, file)
+    keys = [(name, "ascending") for name in table.column_names]
+    in_order = _same(table.take(pc.sort_indices(table, sort_keys=keys)), table)
+    yield canonical_order(in_order, file)
+
+
+def read_released_table(release: Path, columns: list[dict[str, str]]) -> tuple[str, pa.Table]:
+    """The data file's name and its rows, with the types that the certificate gives."""
+    file = next(name for name in NAMES if (release / name).is_file())
+    if file.endswith(".parquet"):
+        return file, pq.ParquetFile(release / file).read()
+    # In text files protected columns are numbers; all others are compared as they stand.
+    types = {column["name"]: pa.float64() if column["role"] == "quasi" else pa.string() for column in columns}
+    table = pyarrow.csv.read_csv(
+        release / file,
+        parse_options=pyarrow.csv.ParseOptions(delimiter="\t" if ".tsv" in file else ",", newlines_in_values=True),
+        convert_options=pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=False),
+    )
+    return file, table
+
+
+def _same(one: pa.Table, other: pa.Table) -> bool:
+    """Equal cell by cell, a missing or undefined value being equal to itself."""
+    return all(repr(one[name].to_pylist()) == repr(other[name].to_pylist()) for name in one.column_names)

@@ -1,0 +1,57 @@
+"""Distances between records before and after protection, as a histogram for the report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.spatial.distance import pdist
+
+from shoal.release.summary import Distances
+
+__all__ = ["cosine_distances", "euclidean_distances"]
+
+SAMPLE = 2_000  # records whose pairs are looked at: two million pairs
+BINS = 10
+
+
+def cosine_distances(before: sp.csr_matrix, after: sp.csr_matrix) -> Distances:
+    """Histogram of 1 - <a, b> in tenths."""
+    rows = _sample(before.shape[0])
+
+    def measure(X: sp.csr_matrix) -> NDArray[np.float64]:
+        products = (X[rows] @ X[rows].T).toarray()
+        distances: NDArray[np.float64] = np.clip(1.0 - products[np.triu_indices(len(rows), 1)], 0.0, 1.0)
+        return distances
+
+    return _histogram(measure(before), measure(after), np.linspace(0.0, 1.0, BINS + 1), before.shape[0])
+
+
+def euclidean_distances(before: NDArray[np.float64], after: NDArray[np.float64]) -> Distances:
+    """Histogram of the distances of standardised rows; the last bin holds all that are farther."""
+    rows = _sample(len(before))
+    measured = pdist(before[rows])
+    # A rounded quantile, not the maximum: that would tell how far the most unusual record is out.
+    top = float(f"{max(np.quantile(measured, 0.95), 1e-6):.1g}") if len(measured) else 1.0
+    return _histogram(measured, pdist(after[rows]), np.linspace(0.0, top, BINS + 1), len(before))
+
+
+def _sample(n_rows: int) -> NDArray[np.int64]:
+    """Evenly spread rows: no seed, the same sample each time."""
+    return np.unique(np.linspace(0, n_rows - 1, min(n_rows, SAMPLE)).astype(np.int64))
+
+
+def _histogram(before: Any, after: Any, edges: NDArray[np.float64], n_rows: int) -> Distances:
+    def shares(distances: NDArray[np.float64]) -> tuple[float, ...]:
+        counts = np.histogram(np.minimum(distances, edges[-1]), bins=edges)[0]
+        return tuple((counts / max(len(distances), 1)).round(6).tolist())
+
+    return Distances(
+        edges=tuple(edges.round(9).tolist()),
+        before=shares(before),
+        after=shares(after),
+        pairs=len(before),
+        sampled=n_rows > SAMPLE,
+    )

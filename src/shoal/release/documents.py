@@ -1,0 +1,205 @@
+"""Documents to the draft of a release: vector space, groups, rows in canonical order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from shoal import progress
+from shoal.io import Corpus
+from shoal.microaggregation import SphericalMicroaggregation
+from shoal.microaggregation.diversity import merge_until_diverse
+from shoal.microaggregation.spherical import spherical_loss, spherical_representatives
+from shoal.release.bundle import MAPPING, write_csv, write_mapping
+from shoal.release.distances import cosine_distances
+from shoal.release.draft import Draft
+from shoal.release.groups import diversities, sizes_of
+from shoal.release.summary import Summary, TermUse, WordsLeftOut
+from shoal.results import Withheld
+from shoal.vectors import VectorSpace
+
+__all__ = ["draft_documents"]
+
+NO_TERM = "no term left after the vector space's steps"
+TERMS_SHOWN = 30
+ROWS_AT_ONCE = 20_000  # rows written to Parquet at a time, so that memory stays bounded
+
+Ints = NDArray[np.int64]
+
+
+def draft_documents(
+    corpus: Corpus, k: int, space: VectorSpace, method: SphericalMicroaggregation, l: int | None, label: str | None
+) -> Draft:
+    """Vectorise the corpus, group its documents, and put the result in the order of its content."""
+    ids: list[str] = []
+    labels: list[str] = []
+
+    def texts() -> Iterator[str]:
+        for document in progress.track("reading", corpus):
+            ids.append(document.id)
+            labels.append(document.label or "")
+            yield document.text
+
+    X = space.fit_transform(texts())
+    source = _in_order_of_content(X, labels)
+    empty = np.flatnonzero(np.diff(X.indptr) == 0)
+    X = X[source]
+    released_labels = np.array(labels, dtype=object)[source]
+
+    groups = clone(method).set_params(k=k).fit(X).groups_
+    if l is not None:
+        groups = _diverse(X, groups, released_labels, l)
+    representatives = spherical_representatives(X, groups)
+    rank = _rank_of_groups(representatives)
+    order = np.lexsort((released_labels.astype(str), rank[groups]))
+    groups, released_labels, source = groups[order], released_labels[order], source[order]
+    X = X[order]
+
+    left_out = _words_left_out(space)
+    confidential = {} if label is None else {label: released_labels}
+    released = Released(groups, representatives, space.terms_, confidential)
+    reasons = Counter(skipped.reason for skipped in corpus.skipped)
+    withheld = [Withheld(reason, count) for reason, count in sorted(reasons.items())]
+    withheld += [Withheld(NO_TERM, len(empty))] if len(empty) else []
+    sizes = np.bincount(rank[groups])  # groups with equal representatives are one to the reader
+    summary = Summary(
+        kind="documents",
+        k=k,
+        method="spherical microaggregation (MDAV)",
+        promises_k=True,
+        rows=len(groups),
+        smallest_group=int(sizes.min()),
+        group_sizes=sizes_of(sizes),
+        loss=spherical_loss(X, groups, representatives),
+        distances=cosine_distances(X, representatives[groups]),
+        withheld=tuple(withheld),
+        diversity=diversities(rank[groups], confidential),
+        l_promised=l,
+        terms=_most_used(released),
+        vocabulary=len(np.unique(representatives.indices)),
+        words_read=space.words_read_,
+        words_left_out=left_out,
+        files=(
+            ("vectors.parquet", "one row a document: its terms and their weights" + (", its label" if label else "")),
+            ("vectors.npz", "the same weights as a SciPy CSR matrix"),
+            ("terms.txt", "the matrix's columns: one term a line"),
+        ),
+    )
+    columns = [{"name": "terms", "role": "quasi", "type": "list of text"}]
+    columns += [{"name": "weights", "role": "quasi", "type": "list of numbers"}]
+    columns += [{"name": name, "role": "confidential", "type": "text"} for name in confidential]
+    skipped = [(one.name, one.reason) for one in corpus.skipped] + [(ids[row], NO_TERM) for row in empty]
+    return Draft(
+        summary=summary,
+        columns=tuple(columns),
+        shared_columns=(("terms", "weights"),),
+        parameters={"vector_space": space.get_params(), "microaggregation": method.get_params()},
+        files={
+            "vectors.parquet": released.write_parquet,
+            "vectors.npz": released.write_npz,
+            "terms.txt": released.write_terms,
+        },
+        private_files={
+            MAPPING: write_mapping([ids[row] for row in source], rank[groups]),
+            "withheld.csv": write_csv(("document", "reason"), skipped),
+            "words_left_out.csv": write_csv(("step", "word", "occurrences"), _words(space)),
+        },
+    )
+
+
+class Released:
+    """The rows that go out, one a document, as the files want them."""
+
+    def __init__(
+        self, groups: Ints, representatives: sp.csr_matrix, terms: NDArray[Any], confidential: dict[str, NDArray[Any]]
+    ) -> None:
+        used = np.unique(representatives.indices)  # a term without weight anywhere is not released
+        self.groups = groups
+        self.representatives = representatives[:, used]
+        self.terms = terms[used]
+        self.confidential = confidential
+
+    def write_parquet(self, path: Path) -> None:
+        schema = [("terms", pa.list_(pa.dictionary(pa.int32(), pa.string()))), ("weights", pa.list_(pa.float64()))]
+        schema += [(name, pa.string()) for name in self.confidential]
+        with pq.ParquetWriter(path, pa.schema(schema), compression="zstd") as writer:
+            for start in range(0, len(self.groups), ROWS_AT_ONCE):
+                part = slice(start, start + ROWS_AT_ONCE)
+                rows = self.representatives[self.groups[part]]
+                terms = pa.DictionaryArray.from_arrays(rows.indices.astype(np.int32), pa.array(self.terms.tolist()))
+                ends = pa.array(rows.indptr, pa.int32())
+                columns = [pa.ListArray.from_arrays(ends, terms), pa.ListArray.from_arrays(ends, pa.array(rows.data))]
+                columns += [pa.array(values[part].tolist(), pa.string()) for values in self.confidential.values()]
+                writer.write_table(pa.Table.from_arrays(columns, schema=pa.schema(schema)))
+
+    def write_npz(self, path: Path) -> None:
+        sp.save_npz(path, sp.csr_array(self.representatives[self.groups]))
+
+    def write_terms(self, path: Path) -> None:
+        path.write_text("".join(f"{term}\n" for term in self.terms.tolist()), encoding="utf-8", newline="\n")
+
+
+def _in_order_of_content(X: sp.csr_matrix, labels: list[str]) -> Ints:
+    """Rows that have terms, by what they hold: the order of the input then has no bearing on the result."""
+
+    def content(row: int) -> tuple[bytes, bytes, str]:
+        part = slice(X.indptr[row], X.indptr[row + 1])
+        return X.indices[part].tobytes(), X.data[part].tobytes(), labels[row]
+
+    return np.array(sorted(np.flatnonzero(np.diff(X.indptr)).tolist(), key=content), dtype=np.int64)
+
+
+def _rank_of_groups(representatives: sp.csr_matrix) -> Ints:
+    """The place of each group when they are sorted by terms, then weights; equal representatives share a place."""
+    content = []
+    for group in range(representatives.shape[0]):
+        part = slice(representatives.indptr[group], representatives.indptr[group + 1])
+        content.append((tuple(representatives.indices[part].tolist()), tuple(representatives.data[part].tolist())))
+    place = {row: number for number, row in enumerate(sorted(set(content)))}
+    return np.array([place[row] for row in content], dtype=np.int64)
+
+
+def _diverse(X: sp.csr_matrix, groups: Ints, labels: NDArray[Any], least: int) -> Ints:
+    representatives = spherical_representatives(X, groups)
+
+    def distance_to_groups(rows: Ints) -> NDArray[np.float64]:
+        centre = np.asarray(X[rows].sum(axis=0)).ravel()
+        distance: NDArray[np.float64] = -(representatives @ centre)
+        return distance
+
+    codes = np.unique(labels.astype(str), return_inverse=True)[1]
+    return merge_until_diverse(groups, [codes], least, distance_to_groups)
+
+
+def _most_used(released: Released) -> tuple[TermUse, ...]:
+    sizes = np.bincount(released.groups, minlength=released.representatives.shape[0])
+    documents = (released.representatives != 0).T @ sizes
+    weight = released.representatives.T @ sizes
+    heaviest = np.lexsort((released.terms, -weight))[:TERMS_SHOWN]
+    return tuple(
+        TermUse(str(released.terms[term]), int(documents[term]), round(float(weight[term] / documents[term]), 6))
+        for term in heaviest
+    )
+
+
+def _words_left_out(space: VectorSpace) -> tuple[WordsLeftOut, ...]:
+    return tuple(
+        WordsLeftOut(step, len(words), sum(words.values())) for step, words in sorted(space.words_left_out_.items())
+    )
+
+
+def _words(space: VectorSpace) -> list[tuple[str, str, int]]:
+    return [
+        (step, word, seen)
+        for step, words in sorted(space.words_left_out_.items())
+        for word, seen in sorted(words.items())
+    ]

@@ -1,0 +1,24 @@
+"""A release before it is written: what each file will hold, and what may be said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from shoal.release.bundle import Writer
+from shoal.release.summary import Summary
+
+__all__ = ["Draft"]
+
+
+@dataclass(frozen=True)
+class Draft:
+    """Public files and figures on one side, private files on the other."""
+
+    summary: Summary
+    columns: tuple[dict[str, str], ...]  # name, role and type of each released column
+    shared_columns: tuple[tuple[str, ...], ...]  # sets of columns whose values at least k rows share
+    parameters: dict[str, Any]
+    files: Mapping[str, Writer]
+    private_files: Mapping[str, Writer]

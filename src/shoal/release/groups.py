@@ -1,0 +1,39 @@
+"""Figures about groups that the report and the certificate give."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.results import Diversity
+
+__all__ = ["diversities", "sizes_of"]
+
+
+def sizes_of(sizes: NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
+    """(size, how many groups have it), by rising size."""
+    return tuple(sorted(Counter(sizes.tolist()).items()))
+
+
+def diversities(groups: NDArray[np.int64], confidential: Mapping[str, NDArray[Any]]) -> tuple[Diversity, ...]:
+    """Distinct values of each confidential column in each group."""
+    found = []
+    for column, values in confidential.items():
+        codes = np.unique(values.astype(str), return_inverse=True)[1]
+        pairs = np.unique(np.column_stack((groups, codes)), axis=0)
+        distinct = np.bincount(pairs[:, 0])
+        distinct = distinct[distinct > 0]
+        found.append(
+            Diversity(
+                column=column,
+                least=int(distinct.min()),
+                single_valued_groups=int((distinct == 1).sum()),
+                groups=len(distinct),
+                values=len(np.unique(codes)),
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,56 @@
+"""What was counted against what was promised, one claim each. Part of verification: knows no method."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shoal.results import Claim
+
+__all__ = ["anonymity", "canonical_order", "columns_as_promised", "diversity", "rows_as_promised"]
+
+
+def columns_as_promised(expected: list[str], found: list[str], promises: dict[str, Any], file: str) -> Claim:
+    """The columns are those of the certificate, in its order."""
+    promised = [column["name"] for column in promises["columns"]]
+    same = expected == found == promised
+    return Claim("schema", same, f"{len(found)} columns, as promised" if same else "the columns differ", file)
+
+
+def rows_as_promised(rows: int, promises: dict[str, Any], file: str) -> Claim:
+    """As many rows as certified."""
+    promised = promises["rows"]
+    if rows == promised:
+        return Claim("rows", True, f"{rows:,} rows, as promised", file)
+    return Claim("rows", False, f"{rows:,} rows where {promised:,} are promised", file)
+
+
+def anonymity(smallest: int, promises: dict[str, Any], file: str) -> Claim:
+    """Every record shares its protected values with at least k - 1 others."""
+    promised = promises["anonymity"]
+    k, whole = int(promised["k"]), bool(promised["whole_rows"])
+    promise = "k-anonymity" if whole else "shared values"
+    what = "row" if whole else "row's values in each group of columns"
+    if k < 2 or smallest < k:
+        return Claim(promise, False, f"a row is shared by {smallest} only, k={k} is promised", file)
+    if smallest != promised["smallest_group"]:
+        return Claim(promise, False, f"the smallest group has {smallest}, not {promised['smallest_group']}", file)
+    return Claim(promise, True, f"every {what} is shared by at least {smallest} (k={k})", file)
+
+
+def diversity(column: str, distinct: list[int], promises: dict[str, Any], file: str) -> Claim:
+    """Each group has as many distinct confidential values as stated, and at least l where l is promised."""
+    promised = promises["diversity"]
+    stated = {found["column"]: found for found in promised["columns"]}.get(column)
+    least, single = min(distinct), sum(count == 1 for count in distinct)
+    if stated is None:
+        return Claim("l-diversity", False, f"nothing is stated of the confidential column {column!r}", file)
+    if promised["l"] is not None and least < promised["l"]:
+        return Claim("l-diversity", False, f"{column!r}: a group has {least} value(s), l={promised['l']}", file)
+    if (least, single, len(distinct)) != (stated["least"], stated["single_valued_groups"], stated["groups"]):
+        return Claim("l-diversity", False, f"{column!r}: the counts by group differ from those stated", file)
+    return Claim("l-diversity", True, f"{column!r}: at least {least} distinct value(s) in every group", file)
+
+
+def canonical_order(holds: bool, file: str) -> Claim:
+    """Rows are sorted by their content, so their order tells nothing."""
+    return Claim("order", holds, "rows are in the order of their content" if holds else "rows are out of order", file)

@@ -1,0 +1,156 @@
+"""protect: from raw files to a release that anyone can verify."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal import progress
+from shoal.errors import InputError
+from shoal.io import Corpus, Roles, looks_like_documents, read_table
+from shoal.microaggregation import Microaggregation, SphericalMicroaggregation
+from shoal.release.bundle import CERTIFICATE, check_places, folders_written_aside, private_beside, write_files
+from shoal.release.certificate import certificate, dump
+from shoal.release.documents import draft_documents
+from shoal.release.draft import Draft
+from shoal.release.report import readme_text, report_html
+from shoal.release.tables import draft_table
+from shoal.vectors import VectorSpace
+
+__all__ = ["Protected", "is_documents", "protect"]
+
+Source = str | os.PathLike[str] | Corpus | Iterable[str] | Any
+
+
+@dataclass(frozen=True)
+class Protected:
+    """Where the release and its private side are, and what the certificate says."""
+
+    folder: Path
+    private: Path
+    certificate: Mapping[str, Any]
+
+
+def protect(
+    source: Source,
+    k: int = 5,
+    out: str | os.PathLike[str] = "release",
+    *,
+    text_column: str | None = None,
+    id_column: str | None = None,
+    label_column: str | None = None,
+    roles: Roles | None = None,
+    space: VectorSpace | None = None,
+    method: SphericalMicroaggregation | Microaggregation | None = None,
+    l: int | None = None,
+    missing: str = "refuse",
+    private: str | os.PathLike[str] | None = None,
+    force: bool = False,
+) -> Protected:
+    """Make a release of documents or of a table in which every record shares what is protected with k - 1 others.
+
+    Parameters
+    ----------
+    source : path, list of texts, Corpus, or any dataframe
+        A folder of text files, JSONL, or CSV/Parquet with a text column are documents; other tables are tables.
+    k : int, at least 2
+    out : path
+        The folder to make. It appears whole or not at all.
+    text_column, id_column, label_column : str
+        For documents; the label is confidential and released unchanged.
+    roles : Roles
+        For tables: which columns are protected, released, dropped. A column without a role is dropped.
+    space : VectorSpace
+        For documents: how they become vectors; min_df is k unless given.
+    method : SphericalMicroaggregation or Microaggregation, its k is replaced.
+    l : int
+        Least number of distinct values of every confidential column in a group; groups are merged to reach it.
+    missing : {"refuse", "withhold"}
+        What to do with a table's rows that lack a quasi-identifier.
+    private : path
+        The private side: which record became which row, words left out. Default: next to `out`, "-private" added.
+    force : bool
+        Replace an earlier release.
+    """
+    release = Path(out)
+    hidden = private_beside(release) if private is None else Path(private)
+    path = Path(source) if isinstance(source, str | os.PathLike) else None
+    _check_numbers(k, l, missing)
+    check_places(path, release, hidden, force)
+    columns = {"text_column": text_column, "id_column": id_column, "label_column": label_column}
+    draft: Draft
+    if is_documents(source, roles, text_column):
+        if l is not None and label_column is None:
+            raise InputError(f"l={l} needs a confidential column; name it with --label-column")
+        if roles is not None:
+            raise InputError("roles are for tables, and this is a collection of documents; leave them out")
+        if missing != "refuse":
+            raise InputError("--missing is for tables, and this is a collection of documents; leave it out")
+        draft = draft_documents(
+            _corpus(source, **columns),
+            int(k),
+            VectorSpace(min_df=int(k)) if space is None else space,
+            _fitting(method, SphericalMicroaggregation, "documents"),
+            l,
+            label_column,
+        )
+    else:
+        given = [name for name, column in columns.items() if column is not None]
+        if given or space is not None:
+            raise InputError(f"{(given or ['space'])[0]} is for documents, and this is a table; name a text column")
+        unchanged = () if roles is None else (*roles.confidential, *roles.insensitive)
+        table = read_table(source, verbatim=unchanged)
+        draft = draft_table(table, int(k), roles, _fitting(method, Microaggregation, "a table"), l, missing)
+    return _write(draft, release, hidden)
+
+
+def _write(draft: Draft, release: Path, private: Path) -> Protected:
+    umask = os.umask(0)
+    os.umask(umask)
+    with folders_written_aside((private, 0o700), (release, 0o777 & ~umask)) as (private_aside, aside):
+        progress.step("writing", 0, 2)
+        write_files(private_aside, draft.private_files)
+        write_files(aside, draft.files)
+        progress.step("writing", 1, 2)
+        (aside / "report.html").write_text(report_html(draft.summary), encoding="utf-8", newline="\n")
+        (aside / "README.md").write_text(readme_text(draft.summary), encoding="utf-8", newline="\n")
+        content = certificate(draft, aside)
+        (aside / CERTIFICATE).write_bytes(dump(content))
+        progress.step("writing", 2, 2)
+    return Protected(release, private, content)
+
+
+def is_documents(source: Source, roles: Roles | None, text_column: str | None) -> bool:
+    """Whether the source is recognised as documents; else it is a table."""
+    if isinstance(source, str | os.PathLike):
+        return roles is None and looks_like_documents(source, text_column)
+    return isinstance(source, Corpus) or (isinstance(source, list | tuple) and all(isinstance(t, str) for t in source))
+
+
+def _corpus(source: Source, **columns: str | None) -> Corpus:
+    if isinstance(source, str | os.PathLike):
+        return Corpus(source, **columns)
+    return source if isinstance(source, Corpus) else Corpus.from_texts(source)
+
+
+def _fitting(method: Any, kind: type, what: str) -> Any:
+    if method is None:
+        return kind()
+    if not isinstance(method, kind):
+        raise InputError(f"{type(method).__name__} cannot protect {what}; use {kind.__name__}")
+    return method
+
+
+def _check_numbers(k: object, l: object, missing: str) -> None:
+    for name, value in (("k", k), ("l", l)):
+        if name == "l" and value is None:
+            continue
+        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 2:
+            raise InputError(f"{name}={value!r} must be a whole number of at least 2")
+    if missing not in ("refuse", "withhold"):
+        raise InputError(f"missing={missing!r} is not known; use 'refuse' or 'withhold'")

@@ -1,0 +1,133 @@
+"""verify: does a release hold what its certificate promises?
+
+Independent on purpose: it reads the files, counts, and compares. It imports none of the methods it checks, and
+it trusts nothing that the release says about itself but what it then finds to be so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import InputError
+from shoal.release.count_documents import document_claims
+from shoal.release.count_rows import table_claims
+from shoal.results import Claim
+
+__all__ = ["Verification", "verify"]
+
+CERTIFICATE = "certificate.json"
+FORMAT = "shoal-certificate/1"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Every promise of a release, and whether it holds. True when all do."""
+
+    claims: tuple[Claim, ...]
+
+    @property
+    def holds(self) -> bool:
+        return all(claim.holds for claim in self.claims)
+
+    @property
+    def broken(self) -> tuple[Claim, ...]:
+        return tuple(claim for claim in self.claims if not claim.holds)
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+
+def verify(folder: str | os.PathLike[str], expect: str | None = None) -> Verification:
+    """Check every promise that can be checked from the release alone.
+
+    A seal shows that nothing changed since it was made, not who made it. `expect` is the seal as its maker gave it by
+    another way: with it, a release that was changed and sealed anew is found out too.
+
+    >>> from shoal import verify
+    >>> bool(verify("release"))  # doctest: +SKIP
+    True
+    """
+    release = Path(folder)
+    try:
+        names = sorted(os.listdir(release))
+    except (OSError, ValueError):
+        raise InputError(f"{str(folder)!r} is not a folder that can be read; give the folder of a release") from None
+    content, sealed = _certificate(release)
+    if content is None:
+        return Verification((sealed,))
+    if expect is not None and content.get("seal") != expect.strip().lower():
+        sealed = Claim("certificate", False, "the seal is not the one expected", CERTIFICATE)
+    return Verification((sealed, *_file_claims(release, names, content), *_counted(release, content)))
+
+
+def _certificate(release: Path) -> tuple[dict[str, Any] | None, Claim]:
+    """The certificate, and whether it is as it was sealed."""
+
+    def broken(detail: str) -> Claim:
+        return Claim("certificate", False, detail, CERTIFICATE)
+
+    path = release / CERTIFICATE
+    if not path.is_file() or path.is_symlink():
+        return None, broken("there is no certificate, so nothing is promised")
+    raw = path.read_bytes()
+    try:
+        content = json.loads(raw)
+        rest = {key: value for key, value in content.items() if key != "seal"}
+        written = _dump(content)
+        seal = hashlib.sha256(_dump(rest)).hexdigest()
+    except (ValueError, AttributeError, RecursionError):
+        return None, broken("the certificate is not the JSON that Shoal writes; it was changed")
+    if content.get("format") != FORMAT:
+        return None, broken(f"this version of Shoal reads {FORMAT} only; take a version that reads the one given")
+    if raw != written or content.get("seal") != seal:
+        return content, broken("the certificate was changed after it was sealed")
+    return content, Claim("certificate", True, "sealed and unchanged", CERTIFICATE)
+
+
+def _dump(content: dict[str, Any]) -> bytes:
+    return (json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def _file_claims(release: Path, names: list[str], content: dict[str, Any]) -> Iterator[Claim]:
+    """Each certified file is there unchanged, and there is no other."""
+    files = content.get("files")
+    if not isinstance(files, dict):
+        yield Claim("files", False, "the certificate lists no files", CERTIFICATE)
+        return
+    for name in sorted({*names, *files} - {CERTIFICATE}):
+        path = release / name
+        if name not in files:
+            yield Claim("files", False, "is not part of the release; take it out", name)
+        elif name not in names:
+            yield Claim("files", False, "is missing", name)
+        elif path.is_symlink() or not path.is_file():
+            yield Claim("files", False, "is not a plain file", name)
+        else:
+            with path.open("rb") as file:
+                found = {"sha256": hashlib.file_digest(file, "sha256").hexdigest(), "bytes": path.stat().st_size}
+            same = found == files[name]
+            yield Claim("files", same, "unchanged (SHA-256)" if same else "was changed: its SHA-256 differs", name)
+
+
+COUNTED: dict[str, Callable[[Path, dict[str, Any]], Iterator[Claim]]] = {
+    "documents": document_claims,
+    "table": table_claims,
+}
+
+
+def _counted(release: Path, content: dict[str, Any]) -> Iterator[Claim]:
+    """The promises about the data, counted anew."""
+    claims = COUNTED.get(str(content.get("kind")))
+    if claims is None:
+        yield Claim("kind", False, "the certificate names no kind of release that is known", CERTIFICATE)
+        return
+    try:
+        yield from claims(release, content["promises"])
+    except Exception as problem:  # Whatever a hostile file does to a reader, the answer is that the promise fails.
+        yield Claim("data", False, f"the data cannot be read as promised ({type(problem).__name__})")
