@@ -1,0 +1,145 @@
+"""The tree is the architecture: who may import whom, and what a module must look like."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "shoal"
+
+# From the top. A folder imports from lines below its own; folders on one line never import each other.
+LAYERS = (
+    ("cli", "web"),
+    ("service", "release"),
+    ("index",),
+    ("microaggregation", "masking", "sanitize", "risk", "utility"),
+    ("vectors", "ontology"),
+    ("io",),
+    ("kernels",),
+    ("results",),
+    ("errors",),
+)
+LEVEL = {folder: len(LAYERS) - line for line, folders in enumerate(LAYERS) for folder in folders}
+
+# Beside the layers: `progress` serves everyone and knows nobody; `sample` is data to try Shoal on.
+IMPORTED_BY_ALL = {"progress"}
+MAY_IMPORT_THE_SAMPLE = {"release", "cli", "web"}
+
+# vectors → ontology: the vector space drops words that WordNet does not know, and WordNet is the ontology's.
+# The other way round stays forbidden, so the two could as well be two lines, vectors above ontology.
+EXEMPT = {("vectors", "ontology")}
+
+# A library that is at home in one folder only.
+HOME = {"numba": {"kernels"}, "typer": {"cli"}, "rich": {"cli"}}
+
+VERIFICATION = {"verify", "count_documents", "count_rows", "promises"}
+FORBIDDEN_NAMES = {"utils", "misc", "helpers", "common", "core"}
+LONGEST_MODULE = 400
+
+MODULES = sorted(SOURCE.rglob("*.py"))
+
+
+def folder_of(path: Path) -> str:
+    """The folder right below the package, or the module's own name; "" for the package itself."""
+    first = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    return "" if first == "__init__" else first
+
+
+def imports_of(tree: ast.AST) -> Iterator[str]:
+    """Every imported name in full, wherever in the module the import stands: `from a import b` is a.b."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute, so that they can be read without their place"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def folders_imported_by(path: Path) -> set[str]:
+    """The other folders of Shoal that a module imports from."""
+    parts = (name.split(".") for name in imports_of(parsed(path)))
+    return {name[1] for name in parts if name[0] == "shoal" and len(name) > 1} - {folder_of(path)}
+
+
+def may_import(importer: str, imported: str) -> bool:
+    if imported in IMPORTED_BY_ALL:
+        return True
+    if importer in IMPORTED_BY_ALL:
+        return False
+    if imported == "sample":
+        return importer in MAY_IMPORT_THE_SAMPLE
+    if importer == "sample":
+        return imported == "errors"
+    return LEVEL[importer] > LEVEL[imported] or (importer, imported) in EXEMPT
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(SOURCE).as_posix())
+def test_a_module_imports_only_from_below(path: Path) -> None:
+    folder = folder_of(path)
+    if folder == "":  # The package itself names everything and loads it on first use.
+        return
+    assert folder in {*LEVEL, *IMPORTED_BY_ALL, "sample"}, f"{folder} has no place in the layers; give it one"
+    wrong = {imported for imported in folders_imported_by(path) if not may_import(folder, imported)}
+    assert not wrong, f"{folder} must not import {', '.join(sorted(wrong))}"
+
+
+def test_every_exemption_is_still_needed() -> None:
+    used = {
+        (folder_of(path), imported) for path in MODULES if folder_of(path) for imported in folders_imported_by(path)
+    }
+    assert used >= EXEMPT, "an exemption that nobody uses must go"
+
+
+@pytest.mark.parametrize("library", HOME)
+def test_a_library_stays_in_its_folder(library: str) -> None:
+    found = {
+        folder_of(path) for path in MODULES if any(name.split(".")[0] == library for name in imports_of(parsed(path)))
+    }
+    assert found <= HOME[library]
+
+
+def test_verification_shares_nothing_with_what_it_checks() -> None:
+    """What `verify` loads of Shoal, followed to the end: counting, results, errors. No method, no writer."""
+    allowed = {"shoal", "shoal.errors", "shoal.results", "shoal.release"}
+    allowed |= {f"shoal.release.{name}" for name in VERIFICATION}
+    seen: set[str] = set()
+    waiting = ["shoal.release.verify"]
+    while waiting:
+        module = waiting.pop()
+        if module in seen:
+            continue
+        seen.add(module)
+        place = SOURCE.joinpath(*module.split(".")[1:])
+        path = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+        for name in imports_of(parsed(path)) if module != "shoal" else ():
+            owner = name if _is_module(name) else name.rpartition(".")[0]
+            if owner.split(".")[0] == "shoal":
+                waiting.append(owner)
+    assert seen <= allowed, f"verify must not reach {', '.join(sorted(seen - allowed))}"
+
+
+def _is_module(name: str) -> bool:
+    place = SOURCE.joinpath(*name.split(".")[1:])
+    return name.split(".")[0] == "shoal" and (place.is_dir() or place.with_suffix(".py").is_file())
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(SOURCE).as_posix())
+def test_a_module_is_small_says_what_it_is_and_never_prints(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    assert ast.get_docstring(tree), "the first line of a module says what it is"
+    assert text.count("\n") <= LONGEST_MODULE, "a long module holds more than one idea; split it"
+    prints = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == "print"]
+    assert not prints, "the library reports through values and `progress`, never with print"
+
+
+def test_no_drawer_for_odds_and_ends() -> None:
+    names = {part.removesuffix(".py") for path in MODULES for part in path.relative_to(SOURCE).parts}
+    assert not names & FORBIDDEN_NAMES

@@ -1,0 +1,71 @@
+"""The names people rely on: written down twice, so that none comes or goes by accident."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import shoal
+
+ROOT = Path(__file__).parents[1]
+
+PUBLIC = [
+    "VectorSpace",
+    "SphericalMicroaggregation",
+    "Microaggregation",
+    "protect",
+    "verify",
+    "load",
+    "Roles",
+    "Corpus",
+    "ShoalError",
+    "InputError",
+]
+
+# Whatever takes long to import, or is needed for part of the work only.
+HEAVY = ("numpy", "scipy", "numba", "sklearn", "pyarrow", "narwhals", "typer", "rich", "jinja2", "vl_convert", "pandas")
+
+
+def run(code: str) -> str:
+    """What a fresh interpreter prints."""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_the_public_names_are_these() -> None:
+    assert sorted(shoal.__all__) == sorted(PUBLIC)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_public_name_can_be_imported_and_is_documented(name: str) -> None:
+    thing = getattr(shoal, name)
+    assert thing.__name__ == name
+    assert thing.__doc__
+    assert name in dir(shoal)
+
+
+def test_import_shoal_loads_nothing_heavy() -> None:
+    code = f"import sys, shoal; print([name for name in {HEAVY!r} if name in sys.modules])"
+    assert run(code) == "[]"
+
+
+def test_verify_loads_no_method() -> None:
+    code = "import sys, shoal; shoal.verify; print(sorted(name for name in sys.modules if name.startswith('shoal.')))"
+    assert "microaggregation" not in run(code)
+    assert "vectors" not in run(code)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'protext'"):
+        shoal.protext  # noqa: B018
+
+
+def test_the_version_is_the_one_of_the_package() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert shoal.__version__ == project["version"]
+    assert run("import importlib.metadata as m; print(m.version('shoal'))") == project["version"], (
+        "the installed package is an old one; run make setup"
+    )
