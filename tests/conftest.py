@@ -1,0 +1,25 @@
+"""What every test shares: how Hypothesis searches, and where public data sets may lie."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# Kernels are compiled on first use, so no example has a deadline; the same examples on every run.
+settings.register_profile(
+    "shoal", deadline=None, max_examples=40, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("shoal")
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """Public data sets that are not part of the project: SHOAL_DATA, or ../shared/data beside the repository."""
+    beside = Path(__file__).resolve().parents[1] / ".." / "shared" / "data"
+    folder = Path(os.environ.get("SHOAL_DATA", beside))
+    if not folder.is_dir():
+        pytest.skip("the public data sets are not here; set SHOAL_DATA to their folder")
+    return folder
