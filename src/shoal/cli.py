@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import sys
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,6 +36,61 @@ app = typer.Typer(
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an earlier release.")]
+METHODS = ("mdav", "ranking", "z-scores", "principal-component")
+
+
+def _whole(least: int) -> dict[str, Any]:
+    """An option that takes a whole number of at least so much; typer's own check does not say what was given."""
+
+    def parse(given: Any) -> int:
+        try:
+            number = int(given)
+        except ValueError:  # no number, or more digits than Python reads
+            number = least - 1
+        if number < least:
+            raise typer.BadParameter(f"{_short(given)!r} must be a whole number of at least {least}")
+        return number
+
+    return {"parser": parse, "metavar": "<number>"}
+
+
+def _one_of(*names: str) -> dict[str, Any]:
+    """An option that takes one of a few names."""
+
+    def parse(given: str) -> str:
+        if given not in names:
+            raise typer.BadParameter(f"{_short(given)!r} is not known; use one of {', '.join(names)}")
+        return given
+
+    return {"parser": parse, "metavar": "<name>"}
+
+
+def _path(metavar: str = "<path>") -> dict[str, Any]:
+    """A path. An empty one, as an unset shell variable gives, would be the current folder."""
+
+    def parse(given: Any) -> Path:
+        text = str(given)
+        if not text.strip() or "\0" in text:
+            raise typer.BadParameter(f"{text!r} is no path; give the name of a file or folder")
+        return Path(text)
+
+    return {"parser": parse, "metavar": metavar}
+
+
+def _named() -> dict[str, Any]:
+    """A column's name."""
+
+    def parse(given: str) -> str:
+        if not given.strip():
+            raise typer.BadParameter(f"{given!r} names no column; name one, or leave the option out")
+        return given
+
+    return {"parser": parse, "metavar": "<column>"}
+
+
+def _short(given: object) -> str:
+    text = str(given)
+    return text if len(text) <= 40 else text[:40] + "…"
 
 
 def _examples(*commands: str) -> str:
@@ -46,29 +104,47 @@ def _examples(*commands: str) -> str:
     )
 )
 def protect(
-    source: Annotated[Path, typer.Argument(metavar="INPUT", help="Folder of texts, JSONL, CSV or Parquet; .gz too.")],
-    out: Annotated[Path, typer.Option("-o", "--out", help="Folder to make for the release.")],
-    k: Annotated[int, typer.Option("-k", help="Least number of records that look alike.")] = 5,
-    text_column: Annotated[str | None, typer.Option(help="Documents: column with the text.")] = None,
-    id_column: Annotated[str | None, typer.Option(help="Documents: column that names them (private).")] = None,
-    label_column: Annotated[str | None, typer.Option(help="Documents: confidential label, released as it is.")] = None,
-    roles: Annotated[Path | None, typer.Option(help="Table: TOML file with the columns of each role.")] = None,
+    source: Annotated[Path, typer.Argument(help="Folder of texts, JSONL, CSV or Parquet; .gz too.", **_path("INPUT"))],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder to make for the release.", **_path())],
+    k: Annotated[int, typer.Option("-k", help="Least number of records that look alike.", **_whole(2))] = 5,
+    text_column: Annotated[str | None, typer.Option(help="Documents: column with the text.", **_named())] = None,
+    id_column: Annotated[
+        str | None, typer.Option(help="Documents: column that names them (private).", **_named())
+    ] = None,
+    label_column: Annotated[
+        str | None, typer.Option(help="Documents: confidential label, released as it is.", **_named())
+    ] = None,
+    roles: Annotated[
+        Path | None, typer.Option(help="Table: TOML file with the columns of each role.", **_path())
+    ] = None,
     quasi: Annotated[str | None, typer.Option(help="Table: columns to protect, comma-separated.")] = None,
     confidential: Annotated[str | None, typer.Option(help="Table: columns released as they are, watched.")] = None,
     insensitive: Annotated[str | None, typer.Option(help="Table: columns released as they are.")] = None,
     drop: Annotated[str | None, typer.Option(help="Table: columns to leave out; those without a role are too.")] = None,
-    missing: Annotated[str, typer.Option(help="Table: rows that lack a value: refuse or withhold.")] = "refuse",
-    method: Annotated[str, typer.Option(help="mdav; for tables also ranking, z-scores, principal-component.")] = "mdav",
-    attribute_groups: Annotated[int | None, typer.Option(help="Table: protect so many columns at a time.")] = None,
-    l: Annotated[int | None, typer.Option("--l", help="Least number of confidential values in a group.")] = None,
+    missing: Annotated[
+        str, typer.Option(help="Table: rows that lack a value: refuse or withhold.", **_one_of("refuse", "withhold"))
+    ] = "refuse",
+    method: Annotated[
+        str, typer.Option(help="mdav; for tables also ranking, z-scores, principal-component.", **_one_of(*METHODS))
+    ] = "mdav",
+    attribute_groups: Annotated[
+        int | None, typer.Option(help="Table: protect so many columns at a time.", **_whole(1))
+    ] = None,
+    l: Annotated[
+        int | None, typer.Option("--l", help="Least number of confidential values in a group.", **_whole(2))
+    ] = None,
     language: Annotated[str, typer.Option(help="Documents: chooses stop words and stemmer.")] = "english",
     wordnet: Annotated[
         bool | None, typer.Option("--wordnet/--no-wordnet", help="Documents: keep only words in WordNet.")
     ] = None,
     stem: Annotated[bool, typer.Option("--stem/--no-stem", help="Documents: reduce words to stems.")] = True,
-    min_df: Annotated[int | None, typer.Option(help="Documents: drop terms in fewer documents.  [default: k]")] = None,
-    max_terms: Annotated[int | None, typer.Option(help="Documents: keep the heaviest terms only.")] = None,
-    private: Annotated[Path | None, typer.Option(help="Folder for the private side.  [default: OUT-private]")] = None,
+    min_df: Annotated[
+        int | None, typer.Option(help="Documents: drop terms in fewer documents.  [default: k]", **_whole(1))
+    ] = None,
+    max_terms: Annotated[int | None, typer.Option(help="Documents: keep the heaviest terms only.", **_whole(1))] = None,
+    private: Annotated[
+        Path | None, typer.Option(help="Folder for the private side.  [default: OUT-private]", **_path())
+    ] = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -87,7 +163,8 @@ def protect(
             language=language, wordnet=wordnet, stem=stem, min_df=k if min_df is None else min_df, max_terms=max_terms
         )
     elif (min_df, max_terms, wordnet, stem, language) != (None, None, None, True, "english"):
-        raise InputError(f"{source} is a table: --min-df, --max-terms, --wordnet, --stem, --language do not apply")
+        given = "--min-df, --max-terms, --wordnet, --stem and --language"
+        raise InputError(f"{source} is a table: {given} are for documents; leave them out, or name a --text-column")
     with _shown_progress():
         made = shoal.protect(
             source,
@@ -104,12 +181,15 @@ def protect(
             private=private,
             force=force,
         )
-    _say_protected(made, as_json)
+    if as_json:
+        _print(json.dumps(_as_data(made), indent=2))
+    else:
+        _say_protected(made)
 
 
 @app.command(epilog=_examples("shoal verify release/", "shoal verify release/ --expect 4f0c…"))
 def verify(
-    folder: Annotated[Path, typer.Argument(metavar="RELEASE", help="Folder of a release.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of a release.", **_path("RELEASE"))],
     expect: Annotated[str | None, typer.Option(help="The certificate's seal, as you got it by another way.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -117,15 +197,17 @@ def verify(
     result = shoal.verify(folder, expect)
     if as_json:
         claims = [vars(claim) for claim in result.claims]
-        typer.echo(json.dumps({"holds": result.holds, "claims": claims}, indent=2))
+        _print(json.dumps({"holds": result.holds, "claims": claims}, indent=2))
     else:
         for claim in result.claims:
             mark = "ok     " if claim.holds else "BROKEN "
-            typer.echo(f"{mark} {claim.promise:<13} {claim.file or '':<17} {claim.detail}")
+            _print(_printable(f"{mark} {claim.promise:<13} {claim.file or '':<17} {claim.detail}"))
     if not result.holds:
         first = result.broken[0]
+        where = f"{first.file}: " if first.file else ""
         _say(
-            f"{len(result.broken)} of {len(result.claims)} promises do not hold, first: {first.promise} ({first.file})"
+            f"{len(result.broken)} of {len(result.claims)} promises do not hold; "
+            f"first: {first.promise} ({where}{first.detail})"
         )
         raise typer.Exit(BROKEN)
     _say(f"all {len(result.claims)} promises hold")
@@ -133,7 +215,7 @@ def verify(
 
 @app.command(epilog=_examples("shoal demo -o demo"))
 def demo(
-    out: Annotated[Path, typer.Option("-o", "--out", help="Folder to make.")] = Path("demo"),
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder to make.", **_path())] = Path("demo"),
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -142,8 +224,11 @@ def demo(
 
     with _shown_progress():
         made = run_demo(out, force=force)
-    for protected in made:
-        _say_protected(protected, as_json)
+    if as_json:
+        _print(json.dumps([_as_data(protected) for protected in made], indent=2))
+    else:
+        for protected in made:
+            _say_protected(protected)
     if not all(shoal.verify(protected.folder) for protected in made):
         raise typer.Exit(BROKEN)
     _say(f"both releases verified; look at {made[0].folder / 'report.html'}")
@@ -156,14 +241,17 @@ def shoal_options(
 ) -> None:
     """Release confidential documents and tables so that every record hides in a crowd of at least k."""
     if version:
-        typer.echo(f"shoal {shoal.__version__}")
-    elif context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        _print(f"shoal {shoal.__version__}")
+        raise typer.Exit(DONE)
+    if context.invoked_subcommand is None:
+        _print(context.get_help())
 
 
 def main() -> None:
     """Run a command; a user's mistake is one line on stderr and exit code 2."""
     warnings.showwarning = _show_warning
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not have every letter of a file's name
     try:
         code = app(standalone_mode=False)
     except UsageMistake as mistake:
@@ -176,10 +264,20 @@ def main() -> None:
         code = _say("interrupted; nothing was written", 130)
     except MemoryError:
         code = _say("there is not enough memory for this input; try a part of it", WRONG)
-    except BrokenPipeError:  # whoever read our output has gone
-        sys.stderr.close()
-        code = DONE
+    except OSError as problem:  # a full disk behind stdout
+        _end_stdout()
+        code = _say(f"the output cannot be written: {problem.strerror}; make room for it", WRONG)
+    except Exception as problem:  # A traceback may quote the data, and its exit code would say "a promise is broken".
+        place = traceback.extract_tb(problem.__traceback__)[-1]
+        fault = f"{type(problem).__name__} in {Path(place.filename).name}, line {place.lineno}"
+        code = _say(f"this is a fault in Shoal, not in what you gave it ({fault}); please report that line", WRONG)
     sys.exit(code or DONE)
+
+
+def _end_stdout() -> None:
+    """Send what is still to be printed nowhere; Python would complain when it flushes at its end."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _method(documents: bool, name: str, attribute_groups: int | None) -> Any:
@@ -193,7 +291,7 @@ def _method(documents: bool, name: str, attribute_groups: int | None) -> Any:
             table_method: lambda table_method=table_method: shoal.Microaggregation(  # type: ignore[misc]
                 method=table_method, attribute_groups=attribute_groups
             )
-            for table_method in ("mdav", "ranking", "z-scores", "principal-component")
+            for table_method in METHODS
         }
     if name not in known:
         what = "documents" if documents else "a table"
@@ -213,38 +311,50 @@ def _roles(path: Path | None, *lists: str | None) -> Any:
     return shoal.Roles(quasi=names[0], confidential=names[1], insensitive=names[2], identifier=names[3])
 
 
-def _say_protected(made: Any, as_json: bool) -> None:
-    if as_json:
-        places = {"release": str(made.folder), "private": str(made.private)}
-        typer.echo(json.dumps(places | {"certificate": dict(made.certificate)}, indent=2, ensure_ascii=False))
-        return
+def _as_data(made: Any) -> dict[str, Any]:
+    return {"release": str(made.folder), "private": str(made.private), "certificate": dict(made.certificate)}
+
+
+def _say_protected(made: Any) -> None:
     promises, stated = made.certificate["promises"], made.certificate["stated"]
     anonymity = promises["anonymity"]
-    typer.echo(f"release      {made.folder}")
-    typer.echo(f"report       {made.folder / 'report.html'}")
-    typer.echo(f"records      {promises['rows']:,} released, {sum(w['count'] for w in stated['withheld']):,} withheld")
+    _print(_printable(f"release      {made.folder}"))
+    _print(_printable(f"report       {made.folder / 'report.html'}"))
+    _print(f"records      {promises['rows']:,} released, {sum(w['count'] for w in stated['withheld']):,} withheld")
     if anonymity["whole_rows"]:
-        typer.echo(
-            f"promise      each looks like at least {anonymity['smallest_group'] - 1} others (k={anonymity['k']})"
-        )
+        _print(f"promise      each looks like at least {anonymity['smallest_group'] - 1} others (k={anonymity['k']})")
     else:
-        typer.echo(f"promise      values shared by at least {anonymity['k']} in each group of columns; NO k-anonymity")
-    typer.echo(f"lost         {stated['information_loss']:.1%} of the information")
+        _print(f"promise      values shared by at least {anonymity['k']} in each group of columns; NO k-anonymity")
+    _print(f"lost         {stated['information_loss']:.1%} of the information")
     for diversity in promises["diversity"]["columns"]:
-        typer.echo(f"diversity    {diversity['column']}: at least {diversity['least']} value(s) in a group")
+        column = _printable(diversity["column"])
+        _print(f"diversity    {column}: at least {diversity['least']} value(s) in a group")
         if diversity["least"] == 1:
             _say(
                 f"in {diversity['single_valued_groups']} of {diversity['groups']} groups all records have the same "
-                f"{diversity['column']}: membership tells it; --l 2 forbids that"
+                f"{column}: membership tells it; --l 2 forbids that"
             )
-    typer.echo(f"seal         {made.certificate['seal']}")
-    typer.echo(f"private      {made.private} (keep it to yourself)")
+    _print(f"seal         {made.certificate['seal']}")
+    _print(_printable(f"private      {made.private} (keep it to yourself)"))
+
+
+def _print(line: str) -> None:
+    """To stdout. That its reader has gone (`| head`) changes neither the work nor the exit code."""
+    try:
+        typer.echo(line)
+    except BrokenPipeError:
+        _end_stdout()
 
 
 def _say(message: str, code: int = DONE) -> int:
     """One line to stderr."""
-    typer.echo(f"shoal: {' '.join(message.split())}", err=True)
+    typer.echo(f"shoal: {_printable(' '.join(message.split()))}", err=True)
     return code
+
+
+def _printable(text: str) -> str:
+    """Names of files and columns may hold line ends, escape sequences and bytes that are no characters."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:

@@ -172,7 +172,7 @@ def _fault(text: object, name: str | None, label: str | None) -> str | None:
         return "binary, not text"
     if broken_unicode(text):
         return "not UTF-8 text"
-    if broken_unicode(name or "") or broken_unicode(label or ""):
+    if broken_unicode(name or "") or broken_unicode(label or "") or "\0" in f"{name}{label}":
         return "id or label is not UTF-8 text"
     if not text or text.isspace():
         return "empty"

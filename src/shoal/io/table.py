@@ -37,6 +37,7 @@ from shoal.io.files import (
 __all__ = ["Role", "Roles", "Table", "read_table", "resolve_roles", "quasi_matrix", "check_complete"]
 
 _OTHER_ROLE = "give it another role (--confidential, --drop)"
+_LARGEST = 1e150  # squares of larger numbers overflow
 _NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 
 
@@ -113,7 +114,9 @@ def read_table(source: Any, verbatim: Iterable[str] = ()) -> Table:
         raise unsupported(source)
     with reading(source):
         if kind == "parquet":
-            return _checked(pq.ParquetFile(source).read(), kind, name)
+            data = pq.ParquetFile(source).read()
+            data.validate(full=True)  # text that is no UTF-8 would only be found when it is used
+            return _checked(data, kind, name)
         suffix = ".gz" if os.fspath(source).lower().endswith(".gz") else ""
         return _checked(parse_table(read_bytes(source), kind, name, verbatim), kind + suffix, name)
 
@@ -224,6 +227,12 @@ def _numbers(column: pa.ChunkedArray, name: str) -> npt.NDArray[np.float64]:
         raise InputError(
             f"column {name}: {counted(infinite.size, 'infinite value')} (first in row {infinite[0] + 1}); "
             "replace them or drop the rows"
+        )
+    vast = np.flatnonzero(np.abs(numbers) >= _LARGEST)
+    if vast.size:
+        raise InputError(
+            f"column {name}: {counted(vast.size, 'number')} of {_LARGEST:g} or more (first in row {vast[0] + 1}), too "
+            f"large to square; rescale the column or {_OTHER_ROLE}"
         )
     whole = pa.types.is_integer(column.type) or (pa.types.is_decimal(column.type) and column.type.scale <= 0)
     large = np.flatnonzero(np.abs(numbers) >= 2**53) if whole else np.empty(0, dtype=np.intp)

@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,11 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
+from shoal.io.files import shown
 
 __all__ = [
     "Writer",
+    "check_free",
     "check_places",
     "folders_written_aside",
     "private_beside",
@@ -36,57 +38,101 @@ MAPPING = "mapping.parquet"
 
 def private_beside(release: Path) -> Path:
     """Where the private side goes unless said otherwise: next to the release, never in it."""
-    return release.with_name(release.name + "-private")
+    return _named(release).with_name(release.name + "-private")
 
 
 def check_places(source: Path | None, release: Path, private: Path, force: bool) -> None:
     """Refuse places that would overwrite something or put one folder inside another."""
-    places = {"the release": release.resolve(), "the private folder": private.resolve()}
+    places = {"the release": _resolved(_named(release)), "the private folder": _resolved(_named(private))}
     if source is not None:
-        places["the input"] = source.resolve()
+        places["the input"] = _resolved(source)
     for name, place in places.items():
         for other, container in places.items():
             if name != other and (place == container or container in place.parents):
                 raise InputError(f"{name} ({place.name}) must not be inside {other} ({container.name}); choose another")
     for folder, mark in ((release, CERTIFICATE), (private, MAPPING)):
-        _check_free(folder, mark, force)
+        check_free(folder, force, lambda content, mark=mark: mark in content)  # type: ignore[misc]
 
 
-def _check_free(folder: Path, mark: str, force: bool) -> None:
+def check_free(folder: Path, force: bool, is_ours: Callable[[list[str]], bool]) -> None:
+    """Refuse a folder that cannot be made or holds something, unless it is ours (by its content) and `force` is set."""
+    _named(folder)
     try:
         if not folder.exists() and not folder.is_symlink():
             nearest = next(parent for parent in folder.absolute().parents if parent.exists())
             if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
-                raise InputError(f"{folder} cannot be made: {nearest} is not a folder you can write to")
+                raise InputError(f"{folder} cannot be made: {nearest} is not a folder you can write to; choose another")
             return
         if not folder.is_dir() or folder.is_symlink():
             raise InputError(f"{folder} exists and is not a folder; choose another name")
         content = os.listdir(folder)
-    except (OSError, ValueError) as problem:
-        raise InputError(f"{str(folder)!r} cannot be used: {_reason(problem)}; choose another") from None
+    except OSError as problem:
+        raise InputError(f"{shown(folder)} cannot be used: {_reason(problem)}; choose another") from None
     if content and not force:
         raise InputError(f"{folder} exists; choose another name or pass --force to replace it")
-    if content and mark not in content:
-        raise InputError(f"{folder} was not made by Shoal (it has no {mark}), so --force does not replace it")
+    if content and not is_ours(content):
+        raise InputError(f"{folder} was not made by Shoal, so --force does not replace it; choose another name")
+
+
+def _named(folder: Path) -> Path:
+    """The folder, if it can be made and renamed, which takes a name: "." and ".." have none."""
+    if folder.name in ("", "..") or "\0" in str(folder):
+        raise InputError(f"{str(folder)!r} is no name for a new folder; give one, such as release")
+    return folder
+
+
+def _resolved(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):  # a link that leads to itself, a NUL
+        raise InputError(f"{shown(path)} leads nowhere; check the links in the path") from None
 
 
 @contextmanager
 def folders_written_aside(*targets: tuple[Path, int]) -> Iterator[tuple[Path, ...]]:
-    """Empty folders beside the targets (path, permissions); each takes its target's place when the block succeeds."""
+    """Empty folders beside the targets (path, permissions); all take their targets' places, or none does."""
     aside: list[Path] = []
+    parents: list[Path] = []  # made on the way
     try:
         for target, _ in targets:
+            missing = [parent for parent in target.absolute().parents if not parent.exists()]
+            parents.extend(reversed(missing))
             target.parent.mkdir(parents=True, exist_ok=True)
-            aside.append(Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent)))
+            aside.append(Path(tempfile.mkdtemp(prefix=f".{target.name[:40]}-", dir=target.parent)))
         yield tuple(aside)
-        for folder, (target, mode) in zip(aside, targets, strict=True):
+        for folder, (_, mode) in zip(aside, targets, strict=True):
             folder.chmod(mode)
-            _replace(target, folder)
+        _put_in_place(aside, [target for target, _ in targets])
     except OSError as problem:
-        raise InputError(f"the output cannot be written: {_reason(problem)}") from None
+        raise InputError(f"the output cannot be written: {_reason(problem)}; choose another place") from None
     finally:
         for folder in aside:
             shutil.rmtree(folder, ignore_errors=True)
+        for parent in reversed(parents):
+            with suppress(OSError):  # holds the output
+                parent.rmdir()
+
+
+def _put_in_place(folders: list[Path], targets: list[Path]) -> None:
+    """Rename each folder to its target; when one cannot be, everything goes back to where it was."""
+    begun: list[tuple[Path, Path, Path]] = []
+    try:
+        for folder, target in zip(folders, targets, strict=True):
+            old = Path(tempfile.mkdtemp(prefix=f".{target.name[:40]}-", dir=target.parent)) / "old"
+            begun.append((folder, target, old))
+            if target.exists():
+                target.rename(old)
+            folder.rename(target)
+    except BaseException:  # Ctrl-C among them
+        for folder, target, old in reversed(begun):
+            if not folder.exists():
+                target.rename(folder)
+            if old.exists():
+                old.rename(target)
+            old.parent.rmdir()
+        raise
+    for _, _, old in begun:
+        shutil.rmtree(old.parent, ignore_errors=True)
 
 
 def write_files(folder: Path, files: Mapping[str, Writer]) -> None:
@@ -109,16 +155,6 @@ def write_csv(header: tuple[str, ...], rows: list[Any]) -> Writer:
             csv.writer(file).writerows([header, *rows])
 
     return write
-
-
-def _replace(target: Path, folder: Path) -> None:
-    if not target.exists():
-        folder.rename(target)
-        return
-    old = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent))
-    target.rename(old / "old")
-    folder.rename(target)
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def _reason(problem: Exception) -> str:

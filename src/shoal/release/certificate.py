@@ -10,6 +10,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from shoal.release.draft import Draft
 
 __all__ = ["FORMAT", "certificate", "dump", "fingerprint"]
@@ -36,7 +38,7 @@ def certificate(draft: Draft, folder: Path) -> dict[str, Any]:
         },
         "stated": {
             "method": summary.method,
-            "parameters": draft.parameters,
+            "parameters": _plain(draft.parameters),
             "sse": summary.loss.sse,
             "ssa": summary.loss.ssa,
             "information_loss": summary.loss.information_loss,
@@ -50,6 +52,17 @@ def certificate(draft: Draft, folder: Path) -> dict[str, Any]:
         "files": {path.name: fingerprint(path) for path in sorted(folder.iterdir())},
     }
     return content | {"seal": hashlib.sha256(dump(content)).hexdigest()}
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON has it: NumPy's numbers as numbers, sequences as lists, an object by its kind alone."""
+    if isinstance(value, dict):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return value if value is None or isinstance(value, str | int | float) else type(value).__name__
 
 
 def dump(content: dict[str, Any]) -> bytes:

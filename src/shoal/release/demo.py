@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 from shoal.io import Roles
+from shoal.release.bundle import check_free, folders_written_aside
 from shoal.release.protect import Protected, protect
 from shoal.sample import write_sample
 
 __all__ = ["run_demo"]
 
+PARTS = {"sample", "letters", "letters-private", "subjects", "subjects-private"}
+
 
 def run_demo(out: Path, k: int = 5, force: bool = False) -> tuple[Protected, Protected]:
     """Write the sample to `out`/sample and make the releases `out`/letters and `out`/subjects."""
-    sample = write_sample(out / "sample")
+    check_free(out, force, lambda content: set(content) <= PARTS)
+    umask = os.umask(0)
+    os.umask(umask)
     roles = Roles(
         quasi=("age", "height_cm", "weight_kg", "systolic_bp", "heart_rate", "income", "length_of_stay"),
         confidential=("diagnosis",),
         identifier=("name", "patient_id", "town", "speciality"),
     )
-    return (
-        protect(sample.letters, k, out / "letters", label_column="speciality", force=force),
-        protect(sample.subjects, k, out / "subjects", roles=roles, l=2, force=force),
-    )
+    with folders_written_aside((out, 0o777 & ~umask)) as (aside,):
+        sample = write_sample(aside / "sample")
+        made = (
+            protect(sample.letters, k, aside / "letters", label_column="speciality"),
+            protect(sample.subjects, k, aside / "subjects", roles=roles, l=2),
+        )
+    letters, subjects = (replace(one, folder=out / one.folder.name, private=out / one.private.name) for one in made)
+    return letters, subjects

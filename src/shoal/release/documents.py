@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from shoal import progress
+from shoal.errors import InputError
+from shoal.errors import InputError
 from shoal.io import Corpus
 from shoal.microaggregation import SphericalMicroaggregation
 from shoal.microaggregation.diversity import merge_until_diverse
@@ -22,7 +24,7 @@ from shoal.microaggregation.spherical import spherical_loss, spherical_represent
 from shoal.release.bundle import MAPPING, write_csv, write_mapping
 from shoal.release.distances import cosine_distances
 from shoal.release.draft import Draft
-from shoal.release.groups import diversities, sizes_of
+from shoal.release.groups import check_values, diversities, sizes_of
 from shoal.release.summary import Summary, TermUse, WordsLeftOut
 from shoal.results import Withheld
 from shoal.vectors import VectorSpace
@@ -31,6 +33,7 @@ __all__ = ["draft_documents"]
 
 NO_TERM = "no term left after the vector space's steps"
 TERMS_SHOWN = 30
+TERM_COLUMNS = ("terms", "weights")
 ROWS_AT_ONCE = 20_000  # rows written to Parquet at a time, so that memory stays bounded
 
 Ints = NDArray[np.int64]
@@ -40,6 +43,8 @@ def draft_documents(
     corpus: Corpus, k: int, space: VectorSpace, method: SphericalMicroaggregation, l: int | None, label: str | None
 ) -> Draft:
     """Vectorise the corpus, group its documents, and put the result in the order of its content."""
+    if label in TERM_COLUMNS:
+        raise InputError(f"the label column must not be called {label!r}, as a column of the release is; rename it")
     ids: list[str] = []
     labels: list[str] = []
 
@@ -51,12 +56,18 @@ def draft_documents(
 
     X = space.fit_transform(texts())
     source = _in_order_of_content(X, labels)
+    if len(source) < k:
+        raise InputError(f"k={k} needs at least {k} documents that have terms, got {len(source)}; lower k or min_df")
     empty = np.flatnonzero(np.diff(X.indptr) == 0)
+    if len(source) < k:
+        raise _too_few(k, len(source), len(empty), len(corpus.skipped))
     X = X[source]
     released_labels = np.array(labels, dtype=object)[source]
 
-    groups = clone(method).set_params(k=k).fit(X).groups_
+    model = clone(method).set_params(k=k)
+    groups = model.fit(X).groups_
     if l is not None:
+        check_values(str(label), released_labels, l)
         groups = _diverse(X, groups, released_labels, l)
     representatives = spherical_representatives(X, groups)
     rank = _rank_of_groups(representatives)
@@ -101,8 +112,8 @@ def draft_documents(
     return Draft(
         summary=summary,
         columns=tuple(columns),
-        shared_columns=(("terms", "weights"),),
-        parameters={"vector_space": space.get_params(), "microaggregation": method.get_params()},
+        shared_columns=(TERM_COLUMNS,),
+        parameters={"vector_space": space.get_params(), "microaggregation": model.get_params()},
         files={
             "vectors.parquet": released.write_parquet,
             "vectors.npz": released.write_npz,
@@ -114,6 +125,12 @@ def draft_documents(
             "words_left_out.csv": write_csv(("step", "word", "occurrences"), _words(space)),
         },
     )
+
+
+def _too_few(k: int, left: int, empty: int, skipped: int) -> InputError:
+    unusable = f"{empty} without a term after stop words, WordNet and min_df, {skipped} unreadable"
+    remedy = "lower k or min_df, add documents, or see whether the language is right"
+    return InputError(f"k={k} needs at least {k} documents with terms, got {left} ({unusable}); {remedy}")
 
 
 class Released:

@@ -9,14 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.errors import InputError
 from shoal.results import Diversity
 
-__all__ = ["diversities", "sizes_of"]
+__all__ = ["check_values", "diversities", "sizes_of"]
 
 
 def sizes_of(sizes: NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
     """(size, how many groups have it), by rising size."""
     return tuple(sorted(Counter(sizes.tolist()).items()))
+
+
+def check_values(column: str, values: NDArray[Any], least: int) -> None:
+    """No grouping gives a group more values than there are."""
+    there = len(set(values.tolist()))
+    if there < least:
+        raise InputError(f"l={least} needs {least} different values, column {column} has {there}; lower l")
 
 
 def diversities(groups: NDArray[np.int64], confidential: Mapping[str, NDArray[Any]]) -> tuple[Diversity, ...]:

@@ -13,6 +13,7 @@ import numpy as np
 from shoal import progress
 from shoal.errors import InputError
 from shoal.io import Corpus, Roles, looks_like_documents, read_table
+from shoal.io.files import shown
 from shoal.microaggregation import Microaggregation, SphericalMicroaggregation
 from shoal.release.bundle import CERTIFICATE, check_places, folders_written_aside, private_beside, write_files
 from shoal.release.certificate import certificate, dump
@@ -81,9 +82,11 @@ def protect(
     hidden = private_beside(release) if private is None else Path(private)
     path = Path(source) if isinstance(source, str | os.PathLike) else None
     _check_numbers(k, l, missing)
+    l = None if l is None else int(l)
     check_places(path, release, hidden, force)
     columns = {"text_column": text_column, "id_column": id_column, "label_column": label_column}
     draft: Draft
+    _check_label(label_column, text_column, id_column)
     if is_documents(source, roles, text_column):
         if l is not None and label_column is None:
             raise InputError(f"l={l} needs a confidential column; name it with --label-column")
@@ -102,7 +105,9 @@ def protect(
     else:
         given = [name for name, column in columns.items() if column is not None]
         if given or space is not None:
-            raise InputError(f"{(given or ['space'])[0]} is for documents, and this is a table; name a text column")
+            raise InputError(
+                f"{(given or ['space'])[0]} is for documents, and this is a table; leave out it or the roles"
+            )
         unchanged = () if roles is None else (*roles.confidential, *roles.insensitive)
         table = read_table(source, verbatim=unchanged)
         draft = draft_table(table, int(k), roles, _fitting(method, Microaggregation, "a table"), l, missing)
@@ -144,6 +149,18 @@ def _fitting(method: Any, kind: type, what: str) -> Any:
     if not isinstance(method, kind):
         raise InputError(f"{type(method).__name__} cannot protect {what}; use {kind.__name__}")
     return method
+
+
+def _check_label(label: str | None, text: str | None, identity: str | None) -> None:
+    """The label is published: it must be neither the text nor the id, nor be called like what is released beside it."""
+    if label is None:
+        return
+    if label in (text or "text", identity or "id"):
+        raise InputError(
+            f"the label column {shown(label)} is also the text or the id, which stay private; name another"
+        )
+    if label in ("terms", "weights"):
+        raise InputError(f"a label column named {shown(label)} would clash with the release's own; rename the column")
 
 
 def _check_numbers(k: object, l: object, missing: str) -> None:

@@ -23,7 +23,7 @@ from shoal.microaggregation.numeric import group_means, table_loss
 from shoal.release.bundle import MAPPING, write_csv, write_mapping
 from shoal.release.distances import euclidean_distances
 from shoal.release.draft import Draft
-from shoal.release.groups import diversities, sizes_of
+from shoal.release.groups import check_values, diversities, sizes_of
 from shoal.release.summary import ColumnChange, Summary
 from shoal.results import Withheld
 
@@ -53,6 +53,9 @@ def draft_table(
         check_complete(table, roles, complete)
     kept = _in_order_of_content(table.data, roles, complete)
     values = values[kept]
+    if len(kept) < k:
+        withheld = f" ({len(complete) - len(kept)} withheld)" if len(kept) < len(complete) else ""
+        raise InputError(f"k={k} needs at least {k} rows, got {len(kept)}{withheld}; lower k or add rows")
 
     model = clone(method).set_params(k=k)
     named = pa.table({name: values[:, place] for place, name in enumerate(roles.quasi)})
@@ -93,7 +96,7 @@ def draft_table(
         summary=summary,
         columns=tuple(_described(released, roles)),
         shared_columns=tuple(parts),
-        parameters={"microaggregation": _plain(model.get_params())},
+        parameters={"microaggregation": model.get_params()},
         files={name: lambda path: _write(released, path)},
         private_files={
             MAPPING: write_mapping(row_ids, classes),
@@ -110,17 +113,43 @@ def _in_order_of_content(data: pa.Table, roles: Roles, complete: NDArray[np.bool
 
 
 def _sort(data: pa.Table) -> Ints:
-    for field in data.schema:
-        if pa.types.is_nested(field.type):
-            raise InputError(f"column {field.name} holds lists or records; drop it or make it text")
     plain = pa.table({field.name: _sortable(data[field.name]) for field in data.schema})
+    for name in plain.column_names:
+        _check_sortable(name, plain[name])
     keys = [(name, "ascending") for name in plain.column_names]
-    return np.asarray(pc.sort_indices(plain, sort_keys=keys), dtype=np.int64)
+    try:
+        return np.asarray(pc.sort_indices(plain, sort_keys=keys), dtype=np.int64)
+    except pa.ArrowException:
+        odd = next(field for field in plain.schema if not _can_be_sorted(plain[field.name]))
+        raise InputError(f"column {odd.name} is {odd.type}, which has no order; drop it or make it text") from None
+
+
+def _can_be_sorted(column: pa.ChunkedArray) -> bool:
+    try:
+        pc.sort_indices(pa.table({"column": column}), sort_keys=[("column", "ascending")])
+    except pa.ArrowException:
+        return False
+    return True
 
 
 def _sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Dictionaries and the like as their values: sorting then goes by what is read."""
-    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
+
+
+def _check_sortable(name: str, column: pa.ChunkedArray) -> None:
+    """Refuse what has no order, or cannot be read back: a release could not be verified."""
+    if pa.types.is_nested(column.type):
+        raise InputError(f"column {name} holds lists or records; drop it or make it text")
+    try:
+        pc.sort_indices(column.slice(0, 0))
+        if pa.types.is_temporal(column.type):
+            pc.min_max(column).as_py()
+    except (pa.ArrowException, OverflowError, ValueError):
+        reason = f"column {name} holds {column.type} that cannot be put in order and read back"
+        raise InputError(f"{reason}; drop it or make it text") from None
 
 
 def _sorted(data: pa.Table) -> tuple[pa.Table, Ints]:
@@ -145,6 +174,8 @@ def _diverse(model: Microaggregation, values: Floats, data: pa.Table, roles: Rol
         raise InputError(f"l={least} needs groups over all quasi-identifiers at once; leave out the attribute groups")
     if not roles.confidential:
         raise InputError(f"l={least} needs a confidential column; name it with --confidential")
+    for name in roles.confidential:
+        check_values(name, _as_text(data[name])[kept], least)
     means = (model.representatives_ - model.mean_) / model.scale_
     standard = (values - model.mean_) / model.scale_
 
@@ -187,12 +218,6 @@ def _described(released: pa.Table, roles: Roles) -> Any:
         role = "quasi" if field.name in roles.quasi else "insensitive"
         role = "confidential" if field.name in roles.confidential else role
         yield {"name": field.name, "role": role, "type": str(field.type)}
-
-
-def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
-    groups = parameters.get("attribute_groups")
-    plain = groups if groups is None or isinstance(groups, int) else [list(map(str, group)) for group in groups]
-    return parameters | {"attribute_groups": plain}
 
 
 def _file_name(format: str) -> str:

@@ -23,6 +23,7 @@ __all__ = ["Verification", "verify"]
 
 CERTIFICATE = "certificate.json"
 FORMAT = "shoal-certificate/1"
+NOT_PLAIN = "is not a plain file"
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,10 @@ def verify(folder: str | os.PathLike[str], expect: str | None = None) -> Verific
         return Verification((sealed,))
     if expect is not None and content.get("seal") != expect.strip().lower():
         sealed = Claim("certificate", False, "the seal is not the one expected", CERTIFICATE)
-    return Verification((sealed, *_file_claims(release, names, content), *_counted(release, content)))
+    files = tuple(_file_claims(release, names, content))
+    if any(claim.detail == NOT_PLAIN for claim in files):  # A pipe would block the reader, a device never end.
+        return Verification((sealed, *files))
+    return Verification((sealed, *files, *_counted(release, content)))
 
 
 def _certificate(release: Path) -> tuple[dict[str, Any] | None, Claim]:
@@ -75,12 +79,14 @@ def _certificate(release: Path) -> tuple[dict[str, Any] | None, Claim]:
     path = release / CERTIFICATE
     if not path.is_file() or path.is_symlink():
         return None, broken("there is no certificate, so nothing is promised")
-    raw = path.read_bytes()
     try:
+        raw = path.read_bytes()
         content = json.loads(raw)
         rest = {key: value for key, value in content.items() if key != "seal"}
         written = _dump(content)
         seal = hashlib.sha256(_dump(rest)).hexdigest()
+    except OSError:
+        return None, broken("the certificate cannot be read")
     except (ValueError, AttributeError, RecursionError):
         return None, broken("the certificate is not the JSON that Shoal writes; it was changed")
     if content.get("format") != FORMAT:
@@ -107,12 +113,18 @@ def _file_claims(release: Path, names: list[str], content: dict[str, Any]) -> It
         elif name not in names:
             yield Claim("files", False, "is missing", name)
         elif path.is_symlink() or not path.is_file():
-            yield Claim("files", False, "is not a plain file", name)
+            yield Claim("files", False, NOT_PLAIN, name)
         else:
-            with path.open("rb") as file:
-                found = {"sha256": hashlib.file_digest(file, "sha256").hexdigest(), "bytes": path.stat().st_size}
-            same = found == files[name]
+            same = _fingerprint(path) == files[name]
             yield Claim("files", same, "unchanged (SHA-256)" if same else "was changed: its SHA-256 differs", name)
+
+
+def _fingerprint(path: Path) -> dict[str, Any] | None:
+    try:
+        with path.open("rb") as file:
+            return {"sha256": hashlib.file_digest(file, "sha256").hexdigest(), "bytes": path.stat().st_size}
+    except OSError:
+        return None  # equals no certified one
 
 
 COUNTED: dict[str, Callable[[Path, dict[str, Any]], Iterator[Claim]]] = {
