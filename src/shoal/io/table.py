@@ -125,6 +125,9 @@ def _checked(data: pa.Table, format: str, name: str) -> Table:
     check_names(data.column_names, name)
     if data.num_columns == 0 or data.num_rows == 0:
         raise InputError(f"{name} has {data.num_columns} columns and {data.num_rows} rows; both must be at least 1")
+    for place, field in enumerate(data.schema):
+        if pa.types.is_string_view(field.type):  # Arrow cannot sort or take these yet
+            data = data.set_column(place, field.name, data[field.name].cast(pa.large_string()))
     # Metadata of the schema may describe an index or carry whatever its writer liked.
     return Table(data.replace_schema_metadata(None), format)
 

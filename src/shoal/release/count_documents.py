@@ -13,12 +13,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from shoal.release.promises import anonymity, canonical_order, columns_as_promised, diversity, rows_as_promised
+from shoal.release.promises import (
+    anonymity,
+    canonical_order,
+    columns_as_promised,
+    diversity,
+    only_of_confidential,
+    rows_as_promised,
+)
 from shoal.results import Claim
 
-__all__ = ["document_claims"]
+__all__ = ["DOCUMENT_FILES", "document_claims"]
 
-VECTORS, MATRIX, TERMS = "vectors.parquet", "vectors.npz", "terms.txt"
+DOCUMENT_FILES = VECTORS, MATRIX, TERMS = "vectors.parquet", "vectors.npz", "terms.txt"
+MATRIX_PARTS = {"indptr", "indices", "data", "shape", "format", "_is_array"}  # what SciPy writes
 
 
 def document_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
@@ -32,12 +40,17 @@ def document_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
     ends, numbers, weights = _lists(table, terms)
     rows = [(numbers[start:end].tobytes(), weights[start:end].tobytes()) for start, end in pairwise(ends.tolist())]
     classes = Counter(rows)
+    if promises["anonymity"]["shared_columns"] != [["terms", "weights"]]:
+        yield Claim("k-anonymity", False, "the promise does not speak of every protected column", VECTORS)
+        return
     yield anonymity(min(classes.values()), promises, VECTORS)
+    yield from only_of_confidential(promises, VECTORS)
     for name in confidential:
         values: dict[Any, set[Any]] = {}
         for row, value in zip(rows, table[name].to_pylist(), strict=True):
             values.setdefault(row, set()).add(value)
-        yield diversity(name, [len(found) for found in values.values()], promises, VECTORS)
+        different = len(set().union(*values.values()))
+        yield diversity(name, [len(found) for found in values.values()], different, promises, VECTORS)
 
     yield _in_order(ends, numbers, weights, [table[name].to_pylist() for name in confidential])
     lengths = np.sqrt(np.add.reduceat(weights**2, ends[:-1]))
@@ -56,6 +69,8 @@ def _lists(table: pa.Table, terms: list[str]) -> tuple[Any, Any, Any]:
     if len(set(terms)) != len(terms) or sorted(terms) != terms:
         raise ValueError("terms are not distinct and in order")
     numbers = pc.index_in(names.values.cast(pa.string()), value_set=pa.array(terms))
+    if pc.count_distinct(numbers).as_py() != len(terms):
+        raise ValueError("a term is listed that no row has, or the other way round")
     if numbers.null_count or weights.values.null_count:
         raise ValueError("a term that is not listed, or a missing weight")
     return ends, np.asarray(numbers, dtype=np.int32), np.asarray(weights.values, dtype=np.float64)
@@ -80,7 +95,8 @@ def _in_order(ends: Any, numbers: Any, weights: Any, labels: list[list[Any]]) ->
 def _same_matrix(release: Path, ends: Any, numbers: Any, weights: Any, n_terms: int) -> Claim:
     with np.load(release / MATRIX, allow_pickle=False) as matrix:
         same = (
-            np.array_equal(matrix["indptr"], ends)
+            set(matrix.files) <= MATRIX_PARTS
+            and np.array_equal(matrix["indptr"], ends)
             and np.array_equal(matrix["indices"], numbers)
             and np.array_equal(matrix["data"], weights)
             and tuple(matrix["shape"]) == (len(ends) - 1, n_terms)

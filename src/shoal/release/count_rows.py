@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,20 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from shoal.release.promises import anonymity, canonical_order, columns_as_promised, diversity, rows_as_promised
+from shoal.release.promises import (
+    anonymity,
+    canonical_order,
+    columns_as_promised,
+    diversity,
+    only_of_confidential,
+    rows_as_promised,
+)
 from shoal.results import Claim
 
-__all__ = ["read_released_table", "table_claims"]
+__all__ = ["TABLE_FILES", "read_released_table", "table_claims"]
 
-NAMES = ("table.csv", "table.tsv", "table.csv.gz", "table.tsv.gz", "table.parquet")
+TABLE_FILES = ("table.csv", "table.tsv", "table.csv.gz", "table.tsv.gz", "table.parquet")
+BLOCK = 1 << 24
 
 
 def table_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
@@ -37,10 +46,13 @@ def table_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
         return
     smallest = min(pc.min(table.group_by(part).aggregate([([], "count_all")])["count_all"]).as_py() for part in parts)
     yield anonymity(smallest, promises, file)
+    yield from only_of_confidential(promises, file)
     for column in promises["columns"]:
         if column["role"] == "confidential":
             grouped = table.group_by(quasi).aggregate([(column["name"], "count_distinct", pc.CountOptions(mode="all"))])
-            yield diversity(column["name"], grouped.column(grouped.num_columns - 1).to_pylist(), promises, file)
+            distinct = grouped.column(grouped.num_columns - 1).to_pylist()
+            different = len(table[column["name"]].unique())
+            yield diversity(column["name"], distinct, different, promises, file)
     keys = [(name, "ascending") for name in table.column_names]
     in_order = _same(table.take(pc.sort_indices(table, sort_keys=keys)), table)
     yield canonical_order(in_order, file)
@@ -48,17 +60,28 @@ def table_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
 
 def read_released_table(release: Path, columns: list[dict[str, str]]) -> tuple[str, pa.Table]:
     """The data file's name and its rows, with the types that the certificate gives."""
-    file = next(name for name in NAMES if (release / name).is_file())
+    file, *others = [name for name in TABLE_FILES if (release / name).is_file()]
+    if others:
+        raise ValueError("more than one table")
     if file.endswith(".parquet"):
         return file, pq.ParquetFile(release / file).read()
     # In text files protected columns are numbers; all others are compared as they stand.
     types = {column["name"]: pa.float64() if column["role"] == "quasi" else pa.string() for column in columns}
-    table = pyarrow.csv.read_csv(
-        release / file,
-        parse_options=pyarrow.csv.ParseOptions(delimiter="\t" if ".tsv" in file else ",", newlines_in_values=True),
-        convert_options=pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=False),
-    )
-    return file, table
+    raw = (release / file).read_bytes()
+    content = gzip.decompress(raw) if file.endswith(".gz") else raw
+
+    def read(block: int) -> pa.Table:
+        return pyarrow.csv.read_csv(
+            pa.BufferReader(content),
+            read_options=pyarrow.csv.ReadOptions(block_size=block),
+            parse_options=pyarrow.csv.ParseOptions(delimiter="\t" if ".tsv" in file else ",", newlines_in_values=True),
+            convert_options=pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=False),
+        )
+
+    try:
+        return file, read(BLOCK)
+    except pa.ArrowInvalid:  # A row longer than a block; then the file is one block.
+        return file, read(min(len(content) + 1, 2**31 - 1))
 
 
 def _same(one: pa.Table, other: pa.Table) -> bool:

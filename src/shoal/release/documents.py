@@ -16,7 +16,6 @@ from sklearn.base import clone
 
 from shoal import progress
 from shoal.errors import InputError
-from shoal.errors import InputError
 from shoal.io import Corpus
 from shoal.microaggregation import SphericalMicroaggregation
 from shoal.microaggregation.diversity import merge_until_diverse
@@ -43,8 +42,6 @@ def draft_documents(
     corpus: Corpus, k: int, space: VectorSpace, method: SphericalMicroaggregation, l: int | None, label: str | None
 ) -> Draft:
     """Vectorise the corpus, group its documents, and put the result in the order of its content."""
-    if label in TERM_COLUMNS:
-        raise InputError(f"the label column must not be called {label!r}, as a column of the release is; rename it")
     ids: list[str] = []
     labels: list[str] = []
 
@@ -56,8 +53,6 @@ def draft_documents(
 
     X = space.fit_transform(texts())
     source = _in_order_of_content(X, labels)
-    if len(source) < k:
-        raise InputError(f"k={k} needs at least {k} documents that have terms, got {len(source)}; lower k or min_df")
     empty = np.flatnonzero(np.diff(X.indptr) == 0)
     if len(source) < k:
         raise _too_few(k, len(source), len(empty), len(corpus.skipped))

@@ -46,6 +46,6 @@ def load(folder: str | os.PathLike[str]) -> Release:
         terms = np.array((release / "terms.txt").read_text(encoding="utf-8").split("\n")[:-1], dtype=np.str_)
         vectors = sp.csr_array(sp.load_npz(release / "vectors.npz"))
         return Release(certificate, pq.read_table(release / "vectors.parquet"), vectors, terms)
-    except (OSError, ValueError, KeyError, StopIteration, pa.ArrowException) as problem:
+    except (OSError, ValueError, KeyError, pa.ArrowException) as problem:
         reason = getattr(problem, "strerror", None) or type(problem).__name__
         raise InputError(f"{str(folder)!r} is not a release that can be read ({reason}); try: shoal verify") from None

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from shoal.results import Claim
 
-__all__ = ["anonymity", "canonical_order", "columns_as_promised", "diversity", "rows_as_promised"]
+__all__ = [
+    "anonymity",
+    "canonical_order",
+    "columns_as_promised",
+    "diversity",
+    "only_of_confidential",
+    "rows_as_promised",
+]
 
 
 def columns_as_promised(expected: list[str], found: list[str], promises: dict[str, Any], file: str) -> Claim:
@@ -33,11 +41,21 @@ def anonymity(smallest: int, promises: dict[str, Any], file: str) -> Claim:
     if k < 2 or smallest < k:
         return Claim(promise, False, f"a row is shared by {smallest} only, k={k} is promised", file)
     if smallest != promised["smallest_group"]:
-        return Claim(promise, False, f"the smallest group has {smallest}, not {promised['smallest_group']}", file)
+        return Claim(promise, False, f"the smallest group has {smallest}, not {promised['smallest_group']!r}", file)
     return Claim(promise, True, f"every {what} is shared by at least {smallest} (k={k})", file)
 
 
-def diversity(column: str, distinct: list[int], promises: dict[str, Any], file: str) -> Claim:
+def only_of_confidential(promises: dict[str, Any], file: str) -> Iterator[Claim]:
+    """What is said of diversity is said of each confidential column and of no other, so that all of it is counted."""
+    confidential = [column["name"] for column in promises["columns"] if column["role"] == "confidential"]
+    stated = [found["column"] for found in promises["diversity"]["columns"]]
+    if sorted(stated) != sorted(confidential):
+        yield Claim("l-diversity", False, "it is not stated of the confidential columns, of each once", file)
+    elif promises["diversity"]["l"] is not None and not confidential:
+        yield Claim("l-diversity", False, "l is promised where no column is confidential", file)
+
+
+def diversity(column: str, distinct: list[int], values: int, promises: dict[str, Any], file: str) -> Claim:
     """Each group has as many distinct confidential values as stated, and at least l where l is promised."""
     promised = promises["diversity"]
     stated = {found["column"]: found for found in promised["columns"]}.get(column)
@@ -46,7 +64,8 @@ def diversity(column: str, distinct: list[int], promises: dict[str, Any], file: 
         return Claim("l-diversity", False, f"nothing is stated of the confidential column {column!r}", file)
     if promised["l"] is not None and least < promised["l"]:
         return Claim("l-diversity", False, f"{column!r}: a group has {least} value(s), l={promised['l']}", file)
-    if (least, single, len(distinct)) != (stated["least"], stated["single_valued_groups"], stated["groups"]):
+    figures = (stated["least"], stated["single_valued_groups"], stated["groups"], stated["values"])
+    if (least, single, len(distinct), values) != figures:
         return Claim("l-diversity", False, f"{column!r}: the counts by group differ from those stated", file)
     return Claim("l-diversity", True, f"{column!r}: at least {least} distinct value(s) in every group", file)
 

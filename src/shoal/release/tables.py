@@ -117,26 +117,12 @@ def _sort(data: pa.Table) -> Ints:
     for name in plain.column_names:
         _check_sortable(name, plain[name])
     keys = [(name, "ascending") for name in plain.column_names]
-    try:
-        return np.asarray(pc.sort_indices(plain, sort_keys=keys), dtype=np.int64)
-    except pa.ArrowException:
-        odd = next(field for field in plain.schema if not _can_be_sorted(plain[field.name]))
-        raise InputError(f"column {odd.name} is {odd.type}, which has no order; drop it or make it text") from None
-
-
-def _can_be_sorted(column: pa.ChunkedArray) -> bool:
-    try:
-        pc.sort_indices(pa.table({"column": column}), sort_keys=[("column", "ascending")])
-    except pa.ArrowException:
-        return False
-    return True
+    return np.asarray(pc.sort_indices(plain, sort_keys=keys), dtype=np.int64)
 
 
 def _sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Dictionaries and the like as their values: sorting then goes by what is read."""
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
 def _check_sortable(name: str, column: pa.ChunkedArray) -> None:
@@ -144,11 +130,11 @@ def _check_sortable(name: str, column: pa.ChunkedArray) -> None:
     if pa.types.is_nested(column.type):
         raise InputError(f"column {name} holds lists or records; drop it or make it text")
     try:
-        pc.sort_indices(column.slice(0, 0))
-        if pa.types.is_temporal(column.type):
-            pc.min_max(column).as_py()
+        pc.sort_indices(pa.table({name: column.slice(0, 1)}), sort_keys=[(name, "ascending")])
+        if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
+            pc.min_max(column).as_py()  # fails for years that no calendar of Python has
     except (pa.ArrowException, OverflowError, ValueError):
-        reason = f"column {name} holds {column.type} that cannot be put in order and read back"
+        reason = f"column {name} is {column.type}, which cannot be put in order and read back"
         raise InputError(f"{reason}; drop it or make it text") from None
 
 

@@ -141,5 +141,6 @@ def _join(texts: list[str]) -> tuple[str, NDArray[np.int64]]:
 
 @lru_cache(maxsize=1)
 def _letters() -> NDArray[Any]:
-    """Which code points are Unicode letters."""
-    return np.fromiter((chr(code).isalpha() for code in range(0x110000)), dtype=np.bool_, count=0x110000)
+    """Which code points make words: Unicode letters and the marks on them, such as the vowel signs of Hindi."""
+    kinds = (unicodedata.category(chr(code))[0] in "LM" for code in range(0x110000))
+    return np.fromiter(kinds, dtype=np.bool_, count=0x110000)
