@@ -1,5 +1,6 @@
 # `make demo` and `make test` set up everything they need.
 PYTHON ?= python3
+CODE   := src tests $(wildcard benchmarks examples)
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
@@ -22,8 +23,8 @@ test: setup
 	$(BIN)/python -m pytest -n auto
 
 check: setup
-	$(BIN)/ruff check src tests benchmarks examples
-	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/mypy
 	$(BIN)/python -m pytest tests/test_architecture.py
 
