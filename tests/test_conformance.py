@@ -21,10 +21,10 @@ ESTIMATORS = [
 ]
 # These give fit_transform the fitted group's representative and transform the nearest one: where scikit-learn wants the
 # two to be equal, they need not be.
-COMPARE_FIT_TRANSFORM_WITH_TRANSFORM = {
-    name: "fit_transform keeps the fitted groups, transform takes the nearest representative"
-    for name in ("check_transformer_general", "check_transformer_data_not_an_array")
-}
+COMPARE_FIT_TRANSFORM_WITH_TRANSFORM = dict.fromkeys(
+    ("check_transformer_general", "check_transformer_data_not_an_array"),
+    "fit_transform keeps the fitted groups, transform takes the nearest representative",
+)
 
 
 def instances() -> list[Any]:

@@ -5,6 +5,8 @@ Rows have one entry of ±1 or four of ±1/2: unit length and every product exact
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -84,9 +86,7 @@ def test_least_similar_to_a_sum_that_moved_is_found_without_looking_at_all(X, da
     alive = alive_rows(data, len(X))
     dots = np.array([twin.dot(row, old) for row in X])
     order = np.argsort(dots, kind="stable")
-    row, looked_at = kernel.least_similar_to_sum(
-        *csr(X), np.array(alive), order, dots, np.array(old), np.array(new)
-    )
+    row, looked_at = kernel.least_similar_to_sum(*csr(X), np.array(alive), order, dots, np.array(old), np.array(new))
     assert row == twin.least_similar([twin.dot(row, new) for row in X], alive)
     assert 1 <= looked_at <= len(X)
 
@@ -113,7 +113,7 @@ def test_inverted_lists_hold_each_columns_rows_in_order(X):
     list_ptr, list_row, list_weight = kernel.invert(*csr(X), COLUMNS)
     found = [
         list(zip(list_row[start:end].tolist(), list_weight[start:end].tolist(), strict=True))
-        for start, end in zip(list_ptr[:-1], list_ptr[1:], strict=True)
+        for start, end in pairwise(list_ptr)
     ]
     assert found == twin.inverted_lists(X, COLUMNS)
 

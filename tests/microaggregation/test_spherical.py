@@ -43,7 +43,7 @@ def test_k_that_is_no_whole_number_is_refused(k):
 
 
 def test_k_above_the_number_of_rows_with_a_direction_is_refused():
-    with pytest.warns(UserWarning, match="1 rows are all zeros"), pytest.raises(InputError, match="k=3 .* got 2"):
+    with pytest.warns(UserWarning, match="1 rows are all zeros"), pytest.raises(InputError, match=r"k=3 .* got 2"):
         SphericalMicroaggregation(k=3).fit([[1, 0], [0, 1], [0, 0]])
 
 
@@ -185,4 +185,4 @@ def test_the_input_is_left_alone():
     X = sp.csr_matrix(3 * X4)
     before = X.copy()
     plain(2).fit_transform(X)
-    assert (X != before).nnz == 0
+    assert (before != X).nnz == 0

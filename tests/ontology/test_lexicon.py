@@ -10,7 +10,8 @@ from shoal.ontology.lexicon import IRREGULAR_PLURALS, lexicon
 
 
 @pytest.mark.parametrize(
-    "word", ["heron", "swim", "small", "quickly", "fishes", "boxes", "churches", "ladies", "firemen", "smaller", "nicest"]
+    "word",
+    ["heron", "swim", "small", "quickly", "fishes", "boxes", "churches", "ladies", "firemen", "smaller", "nicest"],
 )
 def test_lemmas_and_regular_inflections_are_known(word):
     assert word in lexicon()

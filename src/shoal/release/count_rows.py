@@ -33,6 +33,9 @@ def table_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
     file, table = read_released_table(release, promises["columns"])
     yield columns_as_promised([column["name"] for column in promises["columns"]], table.column_names, promises, file)
     yield rows_as_promised(table.num_rows, promises, file)
+    if file.endswith(".parquet"):
+        types = [column["type"] for column in promises["columns"]] == [str(kind) for kind in table.schema.types]
+        yield Claim("schema", types, "types as promised" if types else "the types differ", file)
 
     quasi = [column["name"] for column in promises["columns"] if column["role"] == "quasi"]
     parts = promises["anonymity"]["shared_columns"]
@@ -44,12 +47,16 @@ def table_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
     if missing:
         yield Claim("k-anonymity", False, f"{missing} protected values are missing", file)
         return
-    smallest = min(pc.min(table.group_by(part).aggregate([([], "count_all")])["count_all"]).as_py() for part in parts)
+    # Counted as written: 1.0 and 1.00 are one number, but would tell two rows apart.
+    written = read_released_table(release, promises["columns"], as_text=True)[1]
+    smallest = min(pc.min(written.group_by(part).aggregate([([], "count_all")])["count_all"]).as_py() for part in parts)
     yield anonymity(smallest, promises, file)
     yield from only_of_confidential(promises, file)
     for column in promises["columns"]:
         if column["role"] == "confidential":
-            grouped = table.group_by(quasi).aggregate([(column["name"], "count_distinct", pc.CountOptions(mode="all"))])
+            grouped = written.group_by(quasi).aggregate(
+                [(column["name"], "count_distinct", pc.CountOptions(mode="all"))]
+            )
             distinct = grouped.column(grouped.num_columns - 1).to_pylist()
             different = len(table[column["name"]].unique())
             yield diversity(column["name"], distinct, different, promises, file)
@@ -58,15 +65,15 @@ def table_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
     yield canonical_order(in_order, file)
 
 
-def read_released_table(release: Path, columns: list[dict[str, str]]) -> tuple[str, pa.Table]:
-    """The data file's name and its rows, with the types that the certificate gives."""
+def read_released_table(release: Path, columns: list[dict[str, str]], as_text: bool = False) -> tuple[str, pa.Table]:
+    """The data file's name and its rows; in text files protected columns are numbers, unless wanted as written."""
     file, *others = [name for name in TABLE_FILES if (release / name).is_file()]
     if others:
         raise ValueError("more than one table")
     if file.endswith(".parquet"):
         return file, pq.ParquetFile(release / file).read()
-    # In text files protected columns are numbers; all others are compared as they stand.
-    types = {column["name"]: pa.float64() if column["role"] == "quasi" else pa.string() for column in columns}
+    numbers = pa.string() if as_text else pa.float64()
+    types = {column["name"]: numbers if column["role"] == "quasi" else pa.string() for column in columns}
     raw = (release / file).read_bytes()
     content = gzip.decompress(raw) if file.endswith(".gz") else raw
 

@@ -1,0 +1,148 @@
+"""Small inputs, their releases, and readers of releases that share nothing with Shoal."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import io
+import json
+import shutil
+import warnings
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow.parquet as pq
+
+from shoal import Corpus, Microaggregation, Roles, SphericalMicroaggregation, VectorSpace, protect
+from shoal.release.protect import Protected
+
+TABLE_MDAV = Microaggregation(refine=False)
+DOCUMENT_MDAV = SphericalMicroaggregation(refine=False)
+
+PEOPLE = """name,age,pay,town,illness
+Ann Oakley,31,2100,Wick,flu
+Bob Pike,33,2500,Wick,asthma
+Cy Trout,58,4100,Deal,gout
+Di Salmon,61,4000,Deal,flu
+Ed Marlin,29,1900,Rye,gout
+Flo Bream,64,4400,Rye,asthma
+Gus Perch,35,2600,Wick,flu
+Hal Tench,57,3900,Deal,gout
+"""
+ROLES = Roles(quasi=("age", "pay"), confidential=("illness",), insensitive=("town",), identifier=("name",))
+
+LETTERS = [
+    ("p-101", "The patient Zebulon coughs at night and has a fever.", "lung"),
+    ("p-102", "Night cough, fever and pain in the chest; patient rests.", "lung"),
+    ("p-103", "Pain in the knee after a fall, the patient walks slowly.", "bone"),
+    ("p-104", "A fall on ice: broken wrist, pain, plaster for weeks.", "bone"),
+    ("p-105", "Fever and cough for weeks, chest pain at night.", "heart"),
+    ("p-106", "Knee and wrist pain, walks slowly on ice.", "bone"),
+    ("p-107", "Chest pain at night, the patient rests for weeks.", "heart"),
+    ("p-108", "Slowly the knee heals; the plaster stays for weeks.", "bone"),
+]
+
+
+def quietly(call: Any, *arguments: Any, **options: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return call(*arguments, **options)
+
+
+def release_table(folder: Path, k: int = 3, **options: Any) -> Protected:
+    """The people of PEOPLE, released to `folder`/release."""
+    source = folder / "people.csv"
+    folder.mkdir(parents=True, exist_ok=True)
+    source.write_text(PEOPLE, encoding="utf-8")
+    options = {"roles": ROLES, "method": TABLE_MDAV} | options
+    made: Protected = quietly(protect, source, k, folder / "release", **options)
+    return made
+
+
+def release_letters(folder: Path, k: int = 3, **options: Any) -> Protected:
+    """The letters of LETTERS, released to `folder`/release."""
+    source = folder / "letters.jsonl"
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [json.dumps({"id": name, "text": text, "part": part}) for name, text, part in LETTERS]
+    source.write_text("\n".join(lines), encoding="utf-8")
+    options = {"label_column": "part", "space": VectorSpace(min_df=2), "method": DOCUMENT_MDAV} | options
+    made: Protected = quietly(protect, source, k, folder / "release", **options)
+    return made
+
+
+def release_texts(texts: list[str], labels: list[str], k: int, folder: Path, **options: Any) -> Protected:
+    corpus = Corpus.from_texts(texts, ids=[f"id-{n}" for n in range(len(texts))], labels=labels)
+    options = {"label_column": "part", "method": DOCUMENT_MDAV} | options
+    made: Protected = quietly(protect, corpus, k, folder, **options)
+    return made
+
+
+def release_frame(frame: pd.DataFrame, k: int, folder: Path, roles: Roles | None = None, **options: Any) -> Protected:
+    made: Protected = quietly(protect, frame, k, folder, roles=roles, **({"method": TABLE_MDAV} | options))
+    return made
+
+
+# Reading without Shoal
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    """The rows of a released file, each cell as it stands."""
+    if path.suffix == ".parquet":
+        return list(pq.read_table(path).to_pylist())
+    raw = path.read_bytes()
+    text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8")
+    return list(csv.DictReader(io.StringIO(text, newline=""), delimiter="\t" if ".tsv" in path.name else ","))
+
+
+def smallest_class(rows: list[dict[str, Any]], columns: list[str]) -> int:
+    """How many rows share the rarest combination of these columns."""
+    return min(Counter(repr([row[column] for column in columns]) for row in rows).values())
+
+
+def fewest_values(rows: list[dict[str, Any]], columns: list[str], confidential: str) -> int:
+    """The least number of different confidential values among rows that are equal in `columns`."""
+    found: dict[str, set[str]] = {}
+    for row in rows:
+        found.setdefault(repr([row[column] for column in columns]), set()).add(repr(row[confidential]))
+    return min(map(len, found.values()))
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+# Tampering
+
+
+def copy_of(release: Path, folder: Path) -> Path:
+    shutil.copytree(release, folder)
+    return folder
+
+
+def certificate_of(release: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((release / "certificate.json").read_bytes())
+    return content
+
+
+def reseal(release: Path, content: Any = None, rehash: bool = True) -> None:
+    """Write the certificate anew, as somebody would who wants a changed release to look sound."""
+    content = certificate_of(release) if content is None else content
+    if rehash:
+        names = sorted(path.name for path in release.iterdir() if path.name != "certificate.json")
+        content["files"] = {
+            name: {
+                "sha256": hashlib.sha256((release / name).read_bytes()).hexdigest(),
+                "bytes": (release / name).stat().st_size,
+            }
+            for name in names
+        }
+    rest = {key: value for key, value in content.items() if key != "seal"}
+    sealed = rest | {"seal": hashlib.sha256(written(rest)).hexdigest()}
+    (release / "certificate.json").write_bytes(written(sealed))
+
+
+def written(content: Any) -> bytes:
+    return (json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()

@@ -1,0 +1,384 @@
+"""protect: places, failures, l, missing values, formats, and loading what was released."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse as sp
+
+import shoal.release.protect as module
+from shoal import InputError, Microaggregation, Roles, SphericalMicroaggregation, VectorSpace, load, protect, verify
+from shoal.release import count_rows
+from tests.release.releases import (
+    LETTERS,
+    PEOPLE,
+    ROLES,
+    TABLE_MDAV,
+    certificate_of,
+    fewest_values,
+    files_of,
+    quietly,
+    release_frame,
+    release_letters,
+    release_table,
+    release_texts,
+    rows_of,
+    smallest_class,
+)
+
+MAKERS = pytest.mark.parametrize("make", [release_table, release_letters])
+
+# l-diversity
+
+
+@pytest.mark.parametrize("l", [2, 3])
+def test_l_is_enforced_in_tables(tmp_path, l):
+    made = release_table(tmp_path, k=2, l=l)
+    rows = rows_of(made.folder / "table.csv")
+    assert fewest_values(rows, ["age", "pay"], "illness") >= l
+    assert smallest_class(rows, ["age", "pay"]) >= 2
+    assert made.certificate["promises"]["diversity"]["l"] == l
+    assert verify(made.folder)
+
+
+@pytest.mark.parametrize("l", [2, 3])
+def test_l_is_enforced_in_documents(tmp_path, l):
+    made = release_letters(tmp_path, k=2, l=np.int64(l))
+    rows = rows_of(made.folder / "vectors.parquet")
+    assert fewest_values(rows, ["terms", "weights"], "part") >= l
+    assert smallest_class(rows, ["terms", "weights"]) >= 2
+    assert verify(made.folder)
+
+
+@MAKERS
+def test_an_impossible_l_is_refused_with_what_there_is(tmp_path, make):
+    with pytest.raises(InputError, match=r"l=4 needs 4 different values, .* has 3"):
+        make(tmp_path, l=4)
+    assert not (tmp_path / "release").exists()
+
+
+def test_l_needs_a_confidential_column(tmp_path):
+    with pytest.raises(InputError, match="l=2 needs a confidential column; name it with --confidential"):
+        release_table(tmp_path, l=2, roles=Roles(quasi=("age", "pay")))
+    with pytest.raises(InputError, match="l=2 needs a confidential column; name it with --label-column"):
+        release_letters(tmp_path, l=2, label_column=None)
+
+
+def test_l_needs_whole_rows(tmp_path):
+    with pytest.raises(InputError, match="l=2 needs groups over all quasi-identifiers at once"):
+        release_table(tmp_path, l=2, method=Microaggregation(method="ranking"))
+
+
+def test_a_group_that_shares_one_confidential_value_is_warned_of(tmp_path):
+    frame = pd.DataFrame({"age": [1, 2, 8, 9], "illness": ["flu", "flu", "gout", "flu"]})
+    made = release_frame(frame, 2, tmp_path / "release", Roles(quasi=("age",), confidential=("illness",)))
+    (stated,) = made.certificate["promises"]["diversity"]["columns"]
+    assert stated == {"column": "illness", "groups": 2, "least": 1, "single_valued_groups": 1, "values": 2}
+    for page in ("README.md", "report.html"):
+        assert "same value" in (made.folder / page).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("value", [1, 0, -2, 2.5, "3", True])
+@pytest.mark.parametrize("name", ["k", "l"])
+def test_k_and_l_are_whole_numbers_from_2(tmp_path, name, value):
+    with pytest.raises(InputError, match=rf"{name}={value!r} must be a whole number of at least 2"):
+        release_table(tmp_path, **{name: value})
+
+
+@MAKERS
+def test_k_above_the_number_of_records_is_refused(tmp_path, make):
+    with pytest.raises(InputError, match="k=9 needs at least 9 .* got 8"):
+        make(tmp_path, k=9)
+    assert sorted(path.suffix for path in tmp_path.iterdir()) in ([".csv"], [".jsonl"])
+
+
+def test_documents_without_any_term_are_refused(tmp_path):
+    with pytest.raises(InputError, match="k=2 needs at least 2 documents with terms, got 0"):
+        release_texts(["the of and"] * 4, list("abab"), 2, tmp_path / "release")
+
+
+# Places
+
+
+@MAKERS
+def test_a_failure_in_the_middle_leaves_nothing_behind(tmp_path, make, monkeypatch):
+    def fail(summary):
+        raise RuntimeError("in the middle")
+
+    monkeypatch.setattr(module, "report_html", fail)
+    with pytest.raises(RuntimeError, match="in the middle"):
+        make(tmp_path / "deep" / "down")
+    assert [path.suffix for path in (tmp_path / "deep" / "down").iterdir()] in ([".csv"], [".jsonl"])
+    with pytest.raises(RuntimeError, match="in the middle"):
+        release_frame(pd.DataFrame({"a": range(6)}), 2, tmp_path / "new" / "folder" / "release")
+    assert not (tmp_path / "new").exists()
+
+
+@MAKERS
+def test_a_failure_in_the_middle_leaves_an_earlier_release_as_it_was(tmp_path, make, monkeypatch):
+    made = make(tmp_path)
+    public, private = files_of(made.folder), files_of(made.private)
+    before = sorted(os.listdir(tmp_path))
+    monkeypatch.setattr(module, "readme_text", lambda summary: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        make(tmp_path, k=2, force=True)
+    assert files_of(made.folder) == public
+    assert files_of(made.private) == private
+    assert sorted(os.listdir(tmp_path)) == before
+    assert verify(made.folder)
+
+
+@MAKERS
+def test_nothing_is_replaced_unless_forced(tmp_path, make):
+    made = make(tmp_path)
+    public = files_of(made.folder)
+    with pytest.raises(InputError, match="exists; choose another name or pass --force"):
+        make(tmp_path, k=2)
+    assert files_of(made.folder) == public
+    make(tmp_path, k=2, force=True)
+    assert certificate_of(made.folder)["promises"]["anonymity"]["k"] == 2
+    assert verify(made.folder)
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+@pytest.mark.parametrize("which", ["release", "release-private"])
+def test_force_replaces_nothing_that_shoal_did_not_make(tmp_path, which):
+    (tmp_path / which).mkdir()
+    (tmp_path / which / "thesis.txt").write_text("years of work", encoding="utf-8")
+    with pytest.raises(InputError, match="not made by Shoal"):
+        release_table(tmp_path, force=True)
+    assert (tmp_path / which / "thesis.txt").read_text(encoding="utf-8") == "years of work"
+    assert not (tmp_path / ({"release", "release-private"} - {which}).pop()).exists()
+
+
+def test_an_empty_folder_may_be_filled(tmp_path):
+    (tmp_path / "release").mkdir()
+    assert verify(release_table(tmp_path).folder)
+
+
+def test_a_file_or_a_link_is_no_place_for_a_release(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "release").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="exists and is not a folder"):
+        release_table(tmp_path, force=True)
+
+
+@pytest.mark.parametrize("private", ["release/private", "release", "."])
+def test_the_private_side_never_is_in_the_release_nor_the_other_way_round(tmp_path, private):
+    with pytest.raises(InputError, match="must not be inside|exists|no name for a new folder"):
+        release_table(tmp_path, private=tmp_path / private)
+    assert not (tmp_path / "release").exists()
+
+
+def test_the_release_is_not_written_into_the_input(tmp_path):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for name, text, _ in LETTERS:
+        (folder / f"{name}.txt").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="must not be inside the input"):
+        protect(folder, 2, folder / "release")
+    assert len(list(folder.iterdir())) == len(LETTERS)
+
+
+# Missing values
+
+
+def test_missing_values_are_refused_or_their_rows_withheld(tmp_path):
+    frame = pd.DataFrame({"age": [1, 2, None, 8, 9], "illness": ["flu", "gout", "secret", None, "flu"]})
+    roles = Roles(quasi=("age",), confidential=("illness",))
+    with pytest.raises(InputError, match="column age: 1 missing value .*first in row 3"):
+        release_frame(frame, 2, tmp_path / "refused", roles)
+    made = release_frame(frame, 2, tmp_path / "release", roles, missing="withhold")
+    rows = rows_of(made.folder / "table.parquet")
+    assert [row["age"] for row in rows] == [1.5, 1.5, 8.5, 8.5]
+    assert "secret" not in {row["illness"] for row in rows}
+    assert made.certificate["stated"]["withheld"] == [{"count": 1, "reason": "a quasi-identifier is missing"}]
+    assert rows_of(made.private / "withheld.csv") == [{"row": "3", "reason": "a quasi-identifier is missing"}]
+    assert sorted(row["id"] for row in rows_of(made.private / "mapping.parquet")) == ["1", "2", "4", "5"]
+    assert verify(made.folder)
+
+
+def test_an_unknown_way_with_missing_values_is_refused(tmp_path):
+    with pytest.raises(InputError, match="missing='guess' is not known"):
+        release_table(tmp_path, missing="guess")
+
+
+# Formats
+
+
+VERBATIM = ["007", "TRUE", "1.10", "NA", "", "null", "1e5", 'a "quote"', "two\nlines", "a,b\tc", " padded ", "é東😀"]
+
+
+def written_table(path, rows, delimiter):
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "wt", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL).writerows(rows)
+    return path
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "csv.gz", "tsv.gz"])
+@pytest.mark.parametrize("role", ["confidential", "insensitive"])
+def test_values_that_are_not_protected_come_out_as_they_stood(tmp_path, suffix, role):
+    rows = [["age", "note"], *([str(number), note] for number, note in enumerate(VERBATIM))]
+    source = written_table(tmp_path / f"in.{suffix}", rows, "\t" if "tsv" in suffix else ",")
+    made = quietly(
+        protect, source, 3, tmp_path / "release", roles=Roles(quasi=("age",), **{role: ("note",)}), method=TABLE_MDAV
+    )
+    released = rows_of(made.folder / f"table.{suffix}")
+    assert sorted(row["note"] for row in released) == sorted(VERBATIM)
+    assert smallest_class(released, ["age"]) >= 3
+    assert verify(made.folder)
+    assert sorted(load(made.folder).table["note"].to_pylist()) == sorted(VERBATIM)
+
+
+def test_a_value_longer_than_the_readers_blocks_can_be_verified_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(count_rows, "BLOCK", 1000)
+    rows = [["age", "note"], *([str(number), "x" * 5000] for number in range(2))]
+    made = quietly(
+        protect,
+        written_table(tmp_path / "in.csv", rows, ","),
+        2,
+        tmp_path / "release",
+        roles=Roles(quasi=("age",), confidential=("note",)),
+        method=TABLE_MDAV,
+    )
+    assert verify(made.folder)
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "csv.gz", "parquet", "pandas", "polars", "arrow"])
+def test_every_kind_of_table_gives_the_same_rows(tmp_path, kind):
+    frame = pd.DataFrame(people())
+    source = {
+        "pandas": lambda: frame,
+        "polars": lambda: pl.DataFrame(frame.to_dict("list")),
+        "arrow": lambda: pa.Table.from_pandas(frame),
+    }.get(kind, lambda: saved(frame, tmp_path / f"in.{kind}"))()
+    made = quietly(protect, source, 3, tmp_path / "release", roles=ROLES, method=TABLE_MDAV)
+    expected = release_table(tmp_path / "expected").folder / "table.csv"
+    name = f"table.{kind}" if kind in ("csv", "tsv", "csv.gz") else "table.parquet"
+    assert sorted(files_of(made.folder)) == ["README.md", "certificate.json", "report.html", name]
+    found = [(float(r["age"]), float(r["pay"]), r["town"], r["illness"]) for r in rows_of(made.folder / name)]
+    assert found == [(float(r["age"]), float(r["pay"]), r["town"], r["illness"]) for r in rows_of(expected)]
+    assert verify(made.folder)
+
+
+def people():
+    return [row | {"age": int(row["age"]), "pay": int(row["pay"])} for row in csv.DictReader(PEOPLE.splitlines())]
+
+
+def saved(frame, path):
+    if path.suffix == ".parquet":
+        frame.to_parquet(path)
+        return path
+    rows = [list(frame.columns), *frame.astype(str).to_numpy().tolist()]
+    return written_table(path, rows, "\t" if "tsv" in path.name else ",")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([True, False, None, True]),
+        pa.array([1, 2, None, 2], pa.uint64()),
+        pa.array([float("nan"), None, 0.0, -0.0]),
+        pa.array(["a", None, "", "a"], pa.large_string()),
+        pa.array(["a", None, "", "a"], pa.string_view()),
+        pa.array([b"a", None, b"", b"a"]),
+        pa.array([0, 10**6, None, 5], pa.timestamp("us", "UTC")),
+        pa.array([0, 1, None, 5], pa.date32()),
+        pa.array([0, 1, None, 5], pa.duration("s")),
+        pa.array(["a", "b", None, "a"]).dictionary_encode(),
+        pa.nulls(4),
+    ],
+    ids=lambda values: str(values.type),
+)
+def test_confidential_columns_may_be_of_any_type_that_can_be_sorted(tmp_path, values):
+    table = pa.table({"age": [1.0, 2, 8, 9], "secret": values})
+    release_frame(table, 2, tmp_path / "release", Roles(quasi=("age",), confidential=("secret",)))
+    verification = verify(tmp_path / "release")
+    assert verification.holds, verification.broken
+    plain = values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
+    released = pq.read_table(tmp_path / "release" / "table.parquet")["secret"]
+    assert sorted(map(repr, released.to_pylist())) == sorted(map(repr, plain.to_pylist()))
+
+
+@pytest.mark.parametrize(
+    "values", [pa.array([[1], [2]] * 2), pa.array(np.zeros(4, np.float16)), pa.array([10**15] * 4, pa.timestamp("s"))]
+)
+def test_columns_that_cannot_be_sorted_or_read_back_are_refused_by_name(tmp_path, values):
+    table = pa.table({"age": [1.0, 2, 8, 9], "odd one": values})
+    with pytest.raises(InputError, match="column odd one"):
+        release_frame(table, 2, tmp_path / "release", Roles(quasi=("age",), insensitive=("odd one",)))
+
+
+@pytest.mark.parametrize(
+    "method", [Microaggregation(refine=False, attribute_groups=np.int64(1), random_state=np.int64(0)), TABLE_MDAV]
+)
+def test_numpys_numbers_are_as_good_as_pythons(tmp_path, method):
+    made = release_frame(pd.DataFrame({"a": range(6), "b": range(6)}), np.int64(2), tmp_path / "release", method=method)
+    assert verify(made.folder)
+
+
+def test_the_methods_own_k_is_replaced_and_the_method_left_alone(tmp_path):
+    method = SphericalMicroaggregation(k=7, refine=False)
+    made = release_letters(tmp_path, k=2, method=method)
+    assert made.certificate["stated"]["parameters"]["microaggregation"]["k"] == 2
+    assert method.k == 7
+    assert not hasattr(method, "groups_")
+
+
+@pytest.mark.parametrize("label", ["terms", "weights", "id", "text"])
+def test_a_label_that_would_clash_or_give_away_the_text_is_refused(tmp_path, label):
+    with pytest.raises(InputError, match="label column"):
+        release_letters(tmp_path, label_column=label)
+
+
+def test_options_of_the_other_kind_are_refused(tmp_path):
+    frame = pd.DataFrame({"a": range(6)})
+    with pytest.raises(InputError, match="SphericalMicroaggregation cannot protect a table"):
+        release_frame(frame, 2, tmp_path / "release", method=SphericalMicroaggregation())
+    with pytest.raises(InputError, match="Microaggregation cannot protect documents"):
+        release_letters(tmp_path, method=Microaggregation())
+    with pytest.raises(InputError, match="space is for documents"):
+        release_frame(frame, 2, tmp_path / "release", space=VectorSpace())
+    with pytest.raises(InputError, match="missing is for tables"):
+        release_letters(tmp_path, missing="withhold")
+
+
+# Loading
+
+
+def test_a_release_of_documents_loads(tmp_path):
+    release = load(release_letters(tmp_path).folder)
+    assert isinstance(release.vectors, sp.csr_array)
+    assert release.vectors.shape == (8, len(release.terms))
+    assert release.table.column_names == ["terms", "weights", "part"]
+    assert release.certificate["kind"] == "documents"
+    for number, row in enumerate(release.table.to_pylist()):
+        columns = release.vectors[[number]].indices
+        assert release.terms[columns].tolist() == row["terms"]
+        assert release.vectors[[number]].data.tolist() == row["weights"]
+
+
+def test_a_release_of_a_table_loads(tmp_path):
+    release = load(release_table(tmp_path).folder)
+    assert release.vectors is None
+    assert release.terms is None
+    assert release.table.column_names == ["age", "pay", "town", "illness"]
+    assert release.table.num_rows == 8
+    assert release.certificate["kind"] == "table"
+
+
+def test_what_is_no_release_does_not_load(tmp_path):
+    folder = release_letters(tmp_path).folder
+    (folder / "vectors.parquet").write_bytes(b"broken")
+    for place in (tmp_path / "absent", tmp_path, folder):
+        with pytest.raises(InputError, match="not a release that can be read"):
+            load(place)
