@@ -95,7 +95,7 @@ def test_k_and_l_are_whole_numbers_from_2(tmp_path, name, value):
 
 @MAKERS
 def test_k_above_the_number_of_records_is_refused(tmp_path, make):
-    with pytest.raises(InputError, match="k=9 needs at least 9 .* got 8"):
+    with pytest.raises(InputError, match=r"k=9 needs at least 9 .* got 8"):
         make(tmp_path, k=9)
     assert sorted(path.suffix for path in tmp_path.iterdir()) in ([".csv"], [".jsonl"])
 
@@ -173,7 +173,7 @@ def test_a_file_or_a_link_is_no_place_for_a_release(tmp_path):
 
 @pytest.mark.parametrize("private", ["release/private", "release", "."])
 def test_the_private_side_never_is_in_the_release_nor_the_other_way_round(tmp_path, private):
-    with pytest.raises(InputError, match="must not be inside|exists|no name for a new folder"):
+    with pytest.raises(InputError, match=r"must not be inside|exists|no name for a new folder"):
         release_table(tmp_path, private=tmp_path / private)
     assert not (tmp_path / "release").exists()
 
@@ -194,7 +194,7 @@ def test_the_release_is_not_written_into_the_input(tmp_path):
 def test_missing_values_are_refused_or_their_rows_withheld(tmp_path):
     frame = pd.DataFrame({"age": [1, 2, None, 8, 9], "illness": ["flu", "gout", "secret", None, "flu"]})
     roles = Roles(quasi=("age",), confidential=("illness",))
-    with pytest.raises(InputError, match="column age: 1 missing value .*first in row 3"):
+    with pytest.raises(InputError, match=r"column age: 1 missing value .*first in row 3"):
         release_frame(frame, 2, tmp_path / "refused", roles)
     made = release_frame(frame, 2, tmp_path / "release", roles, missing="withhold")
     rows = rows_of(made.folder / "table.parquet")

@@ -138,6 +138,17 @@ def test_a_changed_number_breaks_k_anonymity(release, kind):
 
 
 @pytest.mark.parametrize("kind", ["table"])
+def test_a_number_written_in_another_way_breaks_k_anonymity(release, kind):
+    """31.5 and 31.50 are equal to a reader of numbers; whoever reads the file can tell the rows apart."""
+
+    def change(lines):
+        first, rest = lines[0].split(",", 1)
+        return [f"{first}{'' if '.' in first else '.'}00,{rest}", *lines[1:]]
+
+    assert "k-anonymity" in rewritten_table(release, change)
+
+
+@pytest.mark.parametrize("kind", ["table"])
 def test_a_changed_confidential_value_is_found(release, kind):
     changed = rewritten_table(
         release, lambda lines: [line.replace("gout", "flu").replace("asthma", "flu") for line in lines]

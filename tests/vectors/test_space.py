@@ -223,7 +223,7 @@ def test_an_unknown_language_is_refused_with_what_was_probably_meant():
 
 
 def test_a_language_like_no_other_is_refused_with_the_list():
-    with pytest.raises(InputError, match="one of: arabic, .*english.*turkish"):
+    with pytest.raises(InputError, match=r"one of: arabic, .*english.*turkish"):
         VectorSpace(language="zzz").fit(TEXTS)
 
 
