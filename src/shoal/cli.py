@@ -21,7 +21,7 @@ from shoal.errors import InputError, ShoalError
 
 __all__ = ["app", "main"]
 
-DONE, BROKEN, WRONG = 0, 1, 2  # exit codes
+DONE, BROKEN, WRONG, INTERRUPTED = 0, 1, 2, 130  # exit codes
 
 # What typer raises for a wrong command line. It carries a click of its own, whose names are not public.
 UsageMistake: type[Any] = typer.BadParameter.__mro__[2]
@@ -70,7 +70,7 @@ def _path(metavar: str = "<path>") -> dict[str, Any]:
 
     def parse(given: Any) -> Path:
         text = str(given)
-        if not text.strip() or "\0" in text:
+        if not text.strip() or "\0" in text or not _is_text(text):
             raise typer.BadParameter(f"{text!r} is no path; give the name of a file or folder")
         return Path(text)
 
@@ -86,6 +86,11 @@ def _named() -> dict[str, Any]:
         return given
 
     return {"parser": parse, "metavar": "<column>"}
+
+
+def _is_text(name: str) -> bool:
+    """A name whose bytes are no UTF-8 has surrogates in it; Arrow opens no such file."""
+    return not any("\ud800" <= character <= "\udfff" for character in name)
 
 
 def _short(given: object) -> str:
@@ -261,7 +266,7 @@ def main() -> None:
     except ShoalError as mistake:
         code = _say(str(mistake), WRONG)
     except (KeyboardInterrupt, typer.Abort):
-        code = _say("interrupted; nothing was written", 130)
+        code = INTERRUPTED
     except MemoryError:
         code = _say("there is not enough memory for this input; try a part of it", WRONG)
     except OSError as problem:  # a full disk behind stdout
@@ -271,6 +276,8 @@ def main() -> None:
         place = traceback.extract_tb(problem.__traceback__)[-1]
         fault = f"{type(problem).__name__} in {Path(place.filename).name}, line {place.lineno}"
         code = _say(f"this is a fault in Shoal, not in what you gave it ({fault}); please report that line", WRONG)
+    if code == INTERRUPTED:  # typer, too, says it by this code
+        _say("interrupted; nothing unfinished is left behind")
     sys.exit(code or DONE)
 
 
@@ -303,7 +310,7 @@ def _roles(path: Path | None, *lists: str | None) -> Any:
     """Roles from the file or from the four lists, None when there are neither."""
     if path is not None:
         if any(given is not None for given in lists):
-            raise InputError("--roles and --quasi, --confidential, --insensitive, --drop: give one or the other")
+            raise InputError("--roles excludes --quasi, --confidential, --insensitive, --drop; give one or the other")
         return shoal.Roles.from_toml(path)
     if all(given is None for given in lists):
         return None
@@ -347,8 +354,10 @@ def _print(line: str) -> None:
 
 
 def _say(message: str, code: int = DONE) -> int:
-    """One line to stderr."""
-    typer.echo(f"shoal: {_printable(' '.join(message.split()))}", err=True)
+    """One line to stderr, not longer than one can read."""
+    line = _printable(" ".join(message.split()))
+    line = line if len(line) <= 800 else f"{line[:400]} … {line[-400:]}"
+    typer.echo(f"shoal: {line}", err=True)
     return code
 
 

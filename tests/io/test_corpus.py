@@ -126,7 +126,7 @@ def test_a_folder_of_jsonl_is_one_collection_in_which_ids_must_be_unique(write: 
     write("2.jsonl", '{"id": "b", "text": "two"}\n')
     assert [document.id for document in Corpus(tmp_path)] == ["a", "b"]
     write("3.jsonl", '{"id": "a", "text": "three"}\n')
-    assert "1 id given more than once (first: 'a')" in refusal(Corpus(tmp_path))
+    assert "1 id given more than once (first: 1.jsonl line 1)" in refusal(Corpus(tmp_path))
 
 
 def test_empty_folders_missing_paths_pipes_and_devices_are_refused(tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_missing_labels_and_missing_ids_are_counted(write: Write) -> None:
 
 def test_ids_given_more_than_once_are_counted_and_the_remedy_depends_on_who_chose_the_column(write: Write) -> None:
     path = write("a.jsonl", "".join(f'{{"id": "{name}", "key": "k", "text": "t"}}\n' for name in "abcbaa"))
-    assert "2 ids given more than once (first: 'a')" in refusal(Corpus(path))
+    assert "2 ids given more than once (first: line 1)" in refusal(Corpus(path))
     assert "--id-column" in refusal(Corpus(path))
     assert "leave out the id column" in refusal(Corpus(path, id_column="key"))
 

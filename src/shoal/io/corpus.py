@@ -126,12 +126,12 @@ class Corpus:
         repeated = set(values[counts > 1].tolist())
         if not repeated:
             return
-        # Only hashes were kept: the first id to name is found by reading again.
-        names = (_as_name(record.id) for record in self._records() if isinstance(record, Record))
-        first = next((name for name in names if hash(name) in repeated), "")
+        # Only hashes were kept: the place is found by reading again. The id itself may name a person.
+        records = (record for record in self._records() if isinstance(record, Record))
+        first = next((record.place for record in records if hash(_as_name(record.id)) in repeated), "?")
         remedy = "leave out the id column" if self._fields.id else "name another column with --id-column"
         raise InputError(
-            f"{self.name}: {counted(len(repeated), 'id')} given more than once (first: {shown(first or '')!r}); "
+            f"{self.name}: {counted(len(repeated), 'id')} given more than once (first: {first}); "
             f"make them unique or {remedy}"
         )
 
@@ -188,6 +188,7 @@ def looks_like_documents(path: PathLike, text_column: str | None = None) -> bool
         if kind is None:
             return True
         location /= next(name for name in names if kind_of(name) == kind)
+        is_folder(location)  # refuses a pipe before it blocks
     else:
         kind = kind_of(location)
     if kind is None:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from shoal.errors import InputError
-from shoal.io.files import broken_unicode, check_names, counted, decode
+from shoal.io.files import broken_unicode, check_names, counted, decode, shown
 
 __all__ = ["Rows", "parse_table", "stream_rows"]
 
@@ -96,7 +96,7 @@ def parse_table(content: bytes, kind: str, name: str, verbatim: Iterable[str] = 
     stream = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", errors="surrogateescape", newline="")
     header, rows = stream_rows(stream, kind, name)
     check_names(header, name)
-    _check_rows(rows, name, every=b'"' in content)
+    _check_rows(rows, header, name, quoted=b'"' in content, decodable=_is_utf8(content))
     table, ragged = _parse(content, rows.delimiter, threads=True)
     if ragged:
         # Arrow knows row numbers only when it reads in one thread; it counts the header as row 1.
@@ -106,7 +106,6 @@ def parse_table(content: bytes, kind: str, name: str, verbatim: Iterable[str] = 
             f"{name}: {counted(len(ragged), 'row')} not as wide as the header (first: row {number - 1} "
             f"has {counted(actual, 'field')} where the header has {expected}); correct or quote them"
         )
-    _check_encoding(table, name)
     table = _keep_long_integers(table, content, rows.delimiter)
     as_they_stand = [column for column in verbatim if column in header]
     if as_they_stand:
@@ -116,17 +115,35 @@ def parse_table(content: bytes, kind: str, name: str, verbatim: Iterable[str] = 
     return table
 
 
-def _check_rows(rows: Rows, name: str, *, every: bool) -> None:
-    """There must be a row, and quotes must fit: Arrow would swallow all the rows that follow an open quote."""
+def _check_rows(rows: Rows, header: list[str], name: str, *, quoted: bool, decodable: bool) -> None:
+    """There must be a row, quotes must fit, bytes must be text: Arrow swallows the rows that follow an open quote, and
+    complains aloud of a ragged row that it cannot decode."""
     for row in rows:
         if row is None:
             raise InputError(
                 f"{name}: the quotes in row {rows.number} do not fit; double a quote inside a quoted value"
             )
-        if not every:
+        if not decodable:
+            _check_encoding(row, header, f"{name}: row {rows.number}")
+        elif not quoted:
             return
     if rows.number == 0:
         raise InputError(f"{name} has a header and no rows; add rows")
+
+
+def _check_encoding(row: list[str], header: list[str], place: str) -> None:
+    for number, value in enumerate(row):
+        if broken_unicode(value):
+            column = shown(header[number]) if number < len(header) else "beyond the header"
+            raise InputError(f"{place} is not UTF-8 text (column {column}); save the file as UTF-8")
+
+
+def _is_utf8(content: bytes) -> bool:
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _parse(
@@ -152,20 +169,6 @@ def _parse(
         return attempt(_BLOCK), ragged
     except pa.ArrowInvalid:  # A row longer than two blocks; then the file is one block.
         return attempt(min(len(content) + 1, _LARGEST_FIELD)), ragged
-
-
-def _check_encoding(table: pa.Table, name: str) -> None:
-    """Arrow makes a column with undecodable bytes binary."""
-    for column in table.column_names:
-        if not pa.types.is_binary(table.schema.field(column).type):
-            continue
-        for row, value in enumerate(table[column].to_pylist(), start=1):
-            try:
-                value.decode("utf-8")
-            except UnicodeDecodeError:
-                raise InputError(
-                    f"{name}: row {row} is not UTF-8 text (column {column}); save the file as UTF-8"
-                ) from None
 
 
 def _keep_long_integers(table: pa.Table, content: bytes, delimiter: str) -> pa.Table:

@@ -75,7 +75,7 @@ class Roles:
             if key not in list(Role):
                 raise InputError(f"{name}: {shown(key)} is no role; use {', '.join(Role)}")
             if not isinstance(columns, list) or not all(isinstance(column, str) for column in columns):
-                raise InputError(f'{name}: {key} must be a list of column names, such as {key} = ["age", "zip"]')
+                raise InputError(f'{name}: {key} must be a list of column names; write it like {key} = ["age", "zip"]')
         return cls(**{role.value: tuple(lists.get(role, ())) for role in Role})
 
     def columns(self, role: Role) -> tuple[str, ...]:

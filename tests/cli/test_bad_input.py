@@ -1,0 +1,899 @@
+"""Bad input, kind by kind: exit code 2, one line that says what is wrong and what to do, and nothing left behind.
+
+Every case starts in a folder with a sound table (t.csv), sound documents (d.jsonl, texts/) and a sound release (r/).
+The confidential cells of all of them carry a canary, which no message may quote.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import decimal
+import gzip
+import io
+import json
+import os
+import random
+import resource
+import shlex
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.cli.run import Ran, run, snapshot
+
+CANARIES = ("s3cret", "73421")
+ROWS = [(f"s3cret-{n:02d}", 20 + n % 17, 7342100 + n * 31 % 97, f"s3cret-{'abc'[n % 3]}") for n in range(30)]
+NOUNS = ["tide", "heron", "shoal", "fish", "harbour", "boat", "storm", "anchor", "island", "gull", "reef", "salt"]
+TEXTS = [f"{NOUNS[n % 12]} {NOUNS[n * 5 % 12]} {NOUNS[n * 7 % 11]} {NOUNS[n // 2]}" for n in range(24)]
+
+Content = bytes | str | Callable[[Path], object]
+
+
+def csv_of(header: str, *lines: str) -> str:
+    return "\n".join([header, *lines]) + "\n"
+
+
+def jsonl(*records: object) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def parquet(**columns: object) -> bytes:
+    stream = io.BytesIO()
+    pq.write_table(pa.table(columns), stream)
+    return stream.getvalue()
+
+
+TABLE = csv_of("name,age,income,diagnosis", *(",".join(map(str, row)) for row in ROWS))
+NUMBERS = csv_of("age,income", *(f"{age},{income}" for _, age, income, _ in ROWS))
+RECORDS = [{"id": f"s3cret-{n}", "text": text, "topic": f"s3cret-{'ab'[n % 2]}"} for n, text in enumerate(TEXTS)]
+LETTERS = jsonl(*RECORDS)
+PARQUET = parquet(age=[age for _, age, _, _ in ROWS], income=[income for _, _, income, _ in ROWS])
+WORLD: dict[str, Content] = {"t.csv": TABLE, "n.csv": NUMBERS, "d.jsonl": LETTERS}
+WORLD |= {f"texts/{n:02d}.txt": text for n, text in enumerate(TEXTS)}
+
+ROLES = "--quasi age,income --confidential diagnosis --drop name"
+GOOD_TABLE = f"protect t.csv -o out -k 3 {ROLES}"
+GOOD_DOCUMENTS = "protect d.jsonl -o out -k 3"
+
+
+def make(folder: Path, files: dict[str, Content]) -> None:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if callable(content):
+            content(path)
+        else:
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+class Case(NamedTuple):
+    """A kind of bad input: the command, a part of what must be said of it, and files besides the sound ones."""
+
+    name: str
+    argv: str | list[str]
+    says: str
+    files: dict[str, Content] = {}  # noqa: RUF012 - never changed
+
+    @property
+    def arguments(self) -> list[str]:
+        return shlex.split(self.argv) if isinstance(self.argv, str) else self.argv
+
+
+# -- The command line itself ---------------------------------------------------------------------------------------
+
+USAGE = [
+    Case("unknown command", "protekt t.csv -o out", "No such command 'protekt'"),
+    Case("a file instead of a command", "t.csv", "No such command 't.csv'"),
+    Case("unknown option of the program", "--verbose", "No such option: --verbose"),
+    Case("unknown short option", "-x", "No such option: -x"),
+    Case("unknown option of protect", f"{GOOD_TABLE} --colour red", "--colour"),
+    Case("unknown option of verify", "verify r --fast", "--fast"),
+    Case("unknown option of demo", "demo -k 5", "-k"),
+    Case("misspelt option", f"{GOOD_TABLE} --quassi age", "--quassi"),
+    Case("an option of another command", "verify r -o out", "-o"),
+    Case("protect without anything", "protect", "Missing argument 'INPUT'"),
+    Case("protect without input", "protect -o out", "Missing argument 'INPUT'"),
+    Case("protect without out", "protect t.csv", "Missing option '-o' / '--out'"),
+    Case("protect with two inputs", "protect t.csv n.csv -o out", "n.csv"),
+    Case("protect with out as an argument", "protect t.csv out -k 3", "out"),
+    Case("verify without a release", "verify", "Missing argument 'RELEASE'"),
+    Case("verify with two releases", "verify r r", "unexpected extra argument"),
+    Case("demo with an argument", "demo here", "here"),
+    Case("-k without a number", "protect t.csv -o out -k", "-k"),
+    Case("-o without a name", "protect t.csv -o", "-o"),
+    Case("--roles without a file", "protect t.csv -o out --roles", "--roles"),
+    Case("--quasi without columns", "protect t.csv -o out --quasi", "--quasi"),
+    Case("--expect without a seal", "verify r --expect", "--expect"),
+    Case("a value for a flag", f"{GOOD_TABLE} --force=yes", "--force"),
+    Case("a value for --json", f"{GOOD_TABLE} --json=1", "--json"),
+    Case("a value for --wordnet", f"{GOOD_DOCUMENTS} --wordnet=maybe", "--wordnet"),
+    Case("--stem yes", f"{GOOD_DOCUMENTS} --stem yes", "yes"),
+    Case("a command after --version's misspelling", "--versoin", "--versoin"),
+    Case("two commands", "verify protect t.csv", "t.csv"),
+    Case("the command in capitals", "PROTECT t.csv -o out", "PROTECT"),
+    Case("an empty command", ["", "t.csv"], "No such command ''"),
+    Case("a command with a line end", ["pro\ntect"], "No such command"),
+    Case("an escape sequence as a command", ["\x1b[31mred"], "\\x1b[31mred"),
+]
+
+# -- Values of options ---------------------------------------------------------------------------------------------
+
+NOT_K = ["0", "1", "-3", "-0", "1.5", "3.0", "abc", "", " ", "1e3", "0x5", "five", "nan", "inf", "5,", "k", "²", "--"]
+VALUES = [
+    *(Case(f"-k {value!r}", ["protect", "t.csv", "-o", "out", "-k", value], "at least 2") for value in NOT_K),
+    Case("-k of 5000 digits", ["protect", "t.csv", "-o", "out", "-k", "9" * 5000], "999…' must be a whole number"),
+    Case("k above the rows", f"protect t.csv -o out -k 31 {ROLES}", "k=31 needs at least 31 rows, got 30"),
+    Case("k huge, table", f"protect t.csv -o out -k {10**30} {ROLES}", "rows, got 30"),
+    Case("k huge, documents", f"protect d.jsonl -o out -k {10**30}", "documents with terms, got 0"),
+    Case("k above the documents", "protect d.jsonl -o out -k 25 --min-df 1", "k=25 needs at least 25 documents"),
+    *(
+        Case(f"--l {value!r}", [*shlex.split(GOOD_TABLE), "--l", value], "at least 2")
+        for value in ["1", "0", "-1", "two", "2.0", ""]
+    ),
+    *(
+        Case(f"--attribute-groups {value!r}", [*shlex.split(GOOD_TABLE), "--attribute-groups", value], "at least 1")
+        for value in ["0", "-2", "a", "1.5", ""]
+    ),
+    *(
+        Case(f"--min-df {value!r}", [*shlex.split(GOOD_DOCUMENTS), "--min-df", value], "at least 1")
+        for value in ["0", "-1", "0.5", "x", ""]
+    ),
+    *(
+        Case(f"--max-terms {value!r}", [*shlex.split(GOOD_DOCUMENTS), "--max-terms", value], "at least 1")
+        for value in ["0", "-5", "1.0", "many", ""]
+    ),
+    *(
+        Case(f"--method {value!r}", [*shlex.split(GOOD_TABLE), "--method", value], "use one of mdav, ranking")
+        for value in ["bogus", "", "MDAV", "mdav ", "kmeans"]
+    ),
+    *(
+        Case(f"--missing {value!r}", [*shlex.split(GOOD_TABLE), "--missing", value], "use one of refuse, withhold")
+        for value in ["bogus", "", "drop", "REFUSE"]
+    ),
+    *(
+        Case(f"--language {value!r}", [*shlex.split(GOOD_DOCUMENTS), "--language", value], "is not known")
+        for value in ["klingon", "", "en", "English", "porter", "englsh"]
+    ),
+    Case("--language too close to call", f"{GOOD_DOCUMENTS} --language germn", "did you mean german?"),
+    Case("WordNet for German", f"{GOOD_DOCUMENTS} --language german --wordnet", "wordnet"),
+    *(
+        Case(f"empty {option}", [*shlex.split(GOOD_DOCUMENTS), option, ""], "names no column")
+        for option in ["--text-column", "--id-column", "--label-column"]
+    ),
+    Case("blank text column", [*shlex.split(GOOD_DOCUMENTS), "--text-column", "  "], "names no column"),
+]
+
+# -- Options that do not go together -------------------------------------------------------------------------------
+
+ROLES_FILE = 'quasi = ["age", "income"]\nconfidential = ["diagnosis"]\nidentifier = ["name"]\n'
+CONFLICTS = [
+    *(
+        Case(f"--roles and {option}", f"protect t.csv -o out --roles r.toml {option} age", "one or the other", files)
+        for option, files in (
+            (option, {"r.toml": ROLES_FILE}) for option in ["--quasi", "--confidential", "--insensitive", "--drop"]
+        )
+    ),
+    Case("text column and roles", f"{GOOD_TABLE} --text-column name", "text_column is for documents"),
+    Case("label column and roles", f"{GOOD_TABLE} --label-column diagnosis", "label_column is for documents"),
+    Case("id column and roles", f"{GOOD_TABLE} --id-column name", "id_column is for documents"),
+    Case("label column of a table", "protect n.csv -o out --label-column age", "label_column is for documents"),
+    Case("id column of a table", "protect n.csv -o out --id-column age", "id_column is for documents"),
+    Case("--min-df for a table", f"{GOOD_TABLE} --min-df 2", "is a table"),
+    Case("--max-terms for a table", f"{GOOD_TABLE} --max-terms 9", "is a table"),
+    Case("--no-stem for a table", f"{GOOD_TABLE} --no-stem", "is a table"),
+    Case("--wordnet for a table", f"{GOOD_TABLE} --wordnet", "is a table"),
+    Case("--no-wordnet for a table", f"{GOOD_TABLE} --no-wordnet", "is a table"),
+    Case("--language for a table", f"{GOOD_TABLE} --language german", "is a table"),
+    Case("--quasi for JSONL", "protect d.jsonl -o out --quasi age", "JSONL"),
+    Case("--drop for texts", "protect texts -o out --drop age", "folder"),
+    Case("--missing for documents", f"{GOOD_DOCUMENTS} --missing withhold", "--missing is for tables"),
+    Case("--attribute-groups for documents", f"{GOOD_DOCUMENTS} --attribute-groups 2", "is for tables"),
+    Case("--method ranking for documents", f"{GOOD_DOCUMENTS} --method ranking", "cannot protect documents"),
+    Case("--method z-scores for documents", f"{GOOD_DOCUMENTS} --method z-scores", "use mdav"),
+    Case("--l without a label", f"{GOOD_DOCUMENTS} --l 2", "--label-column"),
+    Case("--l without a confidential column", "protect n.csv -o out -k 3 --l 2", "--confidential"),
+    Case("--l with ranking", f"{GOOD_TABLE} --l 2 --method ranking", "attribute groups"),
+    Case("--l with attribute groups", f"{GOOD_TABLE} --l 2 --attribute-groups 1", "attribute groups"),
+    Case("attribute groups with ranking", f"{GOOD_TABLE} --method ranking --attribute-groups 2", "ranking"),
+    Case("--l above a table's values", f"{GOOD_TABLE} --l 4", "l=4 needs 4 different values, column diagnosis has 3"),
+    Case("--l above a label's values", f"{GOOD_DOCUMENTS} --label-column topic --l 3", "column topic has 2; lower l"),
+    Case("--l of many digits", f"{GOOD_TABLE} --l {10**25}", "different values"),
+    Case("columns for a folder of texts", "protect texts -o out --text-column body", "no columns"),
+    Case("a label column for texts", "protect texts -o out --label-column topic", "'folder'"),
+    Case("the text as label", f"{GOOD_DOCUMENTS} --label-column text", "stay private"),
+    Case("the text column as label", f"{GOOD_DOCUMENTS} --text-column topic --label-column topic", "stay private"),
+    Case("the id as label", f"{GOOD_DOCUMENTS} --label-column id", "stay private"),
+    Case("the id column as label", f"{GOOD_DOCUMENTS} --id-column topic --label-column topic", "stay private"),
+    Case(
+        "a label called terms",
+        "protect x.jsonl -o out -k 3 --label-column terms",
+        "clash",
+        {"x.jsonl": LETTERS.replace('"topic"', '"terms"')},
+    ),
+]
+
+# -- Where the output goes -----------------------------------------------------------------------------------------
+
+
+def loop(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+PLACES = [
+    Case("out is a file", f"protect t.csv -o o {ROLES}", "not a folder", {"o": "mine"}),
+    Case("out is a file, forced", f"protect t.csv -o o {ROLES} --force", "not a folder", {"o": "mine"}),
+    Case("out is a folder in use", f"protect t.csv -o o {ROLES}", "--force", {"o/a": "mine"}),
+    Case("out is a foreign folder, forced", f"protect t.csv -o o {ROLES} --force", "not made by", {"o/a": "mine"}),
+    Case("out holds a hidden file", f"protect t.csv -o o {ROLES}", "--force", {"o/.a": "mine"}),
+    Case("out is a release", f"protect t.csv -o r {ROLES}", "--force", {"r/certificate.json": "{}"}),
+    Case("out is the input", f"protect t.csv -o t.csv {ROLES}", "inside"),
+    Case("out is the input folder", "protect texts -o texts", "inside"),
+    Case("out is inside the input", "protect texts -o texts/out", "inside"),
+    Case("out is deep inside the input", "protect texts -o texts/a/b/c", "inside"),
+    Case("the input is inside out", f"protect o/t.csv -o o {ROLES}", "inside", {"o/t.csv": TABLE}),
+    Case("the input is inside out, by a detour", f"protect o/t.csv -o x/../o {ROLES}", "inside", {"o/t.csv": TABLE}),
+    Case(
+        "the input is inside out, by a link",
+        f"protect t.csv -o link {ROLES}",
+        "inside",
+        {"link": lambda path: path.symlink_to(path.parent)},
+    ),
+    Case("out is a link to a file", f"protect t.csv -o l {ROLES}", "inside", {"l": lambda p: p.symlink_to("t.csv")}),
+    Case("out is a dangling link", f"protect t.csv -o l {ROLES}", "not a folder", {"l": lambda p: p.symlink_to("no")}),
+    Case("out is a link to itself", f"protect t.csv -o l {ROLES}", "leads nowhere", {"l": loop}),
+    Case("out is below a link to itself", f"protect t.csv -o l/out {ROLES}", "leads nowhere", {"l": loop}),
+    Case("out is a pipe", f"protect t.csv -o p {ROLES}", "not a folder", {"p": os.mkfifo}),
+    Case("out is a device", f"protect t.csv -o /dev/null {ROLES}", "not a folder"),
+    Case("out is below a device", f"protect t.csv -o /dev/null/out {ROLES}", "/dev/null"),
+    Case("out is below a file", f"protect t.csv -o n.csv/out {ROLES}", "n.csv"),
+    Case("out is deep below a file", f"protect t.csv -o n.csv/a/b {ROLES}", "n.csv"),
+    Case("out is empty", ["protect", "t.csv", "-o", "", "--quasi", "age"], "is no path"),
+    Case("out is blank", ["protect", "t.csv", "-o", "  ", "--quasi", "age"], "is no path"),
+    Case("out is this folder", f"protect t.csv -o . {ROLES}", "no name for a new folder"),
+    Case("out is the folder above", f"protect t.csv -o .. {ROLES}", "no name for a new folder"),
+    Case("out is the root", f"protect t.csv -o / {ROLES}", "no name for a new folder"),
+    Case("out ends in ..", f"protect t.csv -o a/.. {ROLES}", "no name for a new folder"),
+    Case("out is no UTF-8", ["protect", "t.csv", "-o", "\udcff", "--quasi", "age"], "is no path"),
+    Case("out has a NUL", ["protect", "t.csv", "-o", "o\0ut", "--quasi", "age"], "is no path"),
+    Case("out has too long a name", f"protect t.csv -o {'o' * 300} {ROLES}", "too long"),
+    Case("out's private side has too long a name", f"protect t.csv -o {'o' * 250} {ROLES}", "too long"),
+    Case("out is too long a path", f"protect t.csv -o {'o/' * 3000}x {ROLES}", "too long"),
+    Case("out is in a folder that cannot be made", f"protect t.csv -o {'o' * 300}/a {ROLES}", "too long"),
+    Case("out is in /proc", f"protect t.csv -o /proc/shoal/out {ROLES}", "cannot be"),
+    Case("private is the release", f"protect t.csv -o out --private out {ROLES}", "inside"),
+    Case("private is inside the release", f"protect t.csv -o out --private out/private {ROLES}", "inside"),
+    Case("the release is inside private", f"protect t.csv -o p/out --private p {ROLES}", "inside"),
+    Case("private is the input", f"protect t.csv -o out --private t.csv {ROLES}", "inside"),
+    Case("private is inside the input", "protect texts -o out --private texts/p", "inside"),
+    Case("the input is inside private", f"protect p/t.csv -o out --private p {ROLES}", "inside", {"p/t.csv": TABLE}),
+    Case("private is a file", f"protect t.csv -o out --private n.csv {ROLES}", "not a folder"),
+    Case("private is a folder in use", f"protect t.csv -o out --private p {ROLES}", "--force", {"p/a": "mine"}),
+    Case(
+        "private is a foreign folder, forced",
+        f"protect t.csv -o out --private p {ROLES} --force",
+        "not made by Shoal",
+        {"p/a": "mine"},
+    ),
+    Case("the private default is in use", f"protect t.csv -o out {ROLES}", "out-private exists", {"out-private/a": ""}),
+    Case("private is empty", [*shlex.split(GOOD_TABLE), "--private", ""], "is no path"),
+    Case("private is this folder", f"{GOOD_TABLE} --private .", "no name for a new folder"),
+    Case("private has a NUL", [*shlex.split(GOOD_TABLE), "--private", "\0"], "is no path"),
+    Case("private has too long a name", f"{GOOD_TABLE} --private {'p' * 300}", "too long"),
+    Case("private cannot be made", f"{GOOD_TABLE} --private n.csv/p", "n.csv"),
+]
+
+# -- What is read --------------------------------------------------------------------------------------------------
+
+LATIN = "naïve café\n".encode("latin-1")
+
+
+def bind(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as server, tempfile.TemporaryDirectory() as short:
+        server.bind(f"{short}/s")  # the address is short, tmp_path may not be
+        os.rename(f"{short}/s", path)
+
+
+INPUTS = [
+    Case("no such file", "protect no.csv -o out", "no.csv does not exist"),
+    Case("no such folder", "protect no/ -o out", "no does not exist"),
+    Case("an input with a line end", ["protect", "no\nway.csv", "-o", "out"], "does not exist"),
+    Case("an input that is no UTF-8", ["protect", "\udcff.csv", "-o", "out"], "is no path"),
+    Case("an empty name", ["protect", "", "-o", "out"], "is no path"),
+    Case("a name with a NUL", ["protect", "t\0.csv", "-o", "out"], "is no path"),
+    Case("too long a name", ["protect", "t" * 300 + ".csv", "-o", "out"], "too long"),
+    Case("a name below a file", "protect t.csv/t.csv -o out", "t.csv/t.csv"),
+    Case("a dangling link", "protect l.csv -o out", "does not exist", {"l.csv": lambda p: p.symlink_to("no")}),
+    Case("a link to itself", "protect l.csv -o out", "l.csv", {"l.csv": loop}),
+    Case("an empty folder", "protect e -o out", "empty folder", {"e": lambda p: p.mkdir()}),
+    Case("a folder of empty folders", "protect e -o out", "empty folder", {"e/f/g": lambda p: p.mkdir()}),
+    Case("a folder of hidden files", "protect e -o out", "empty folder", {"e/.a.txt": "x"}),
+    Case("a device", "protect /dev/zero -o out", "pipe or a device"),
+    Case("a pipe", "protect p.csv -o out", "pipe or a device", {"p.csv": os.mkfifo}),
+    Case("a pipe as JSONL", "protect p.jsonl -o out", "pipe or a device", {"p.jsonl": os.mkfifo}),
+    Case("a socket", "protect s.csv -o out", "pipe or a device", {"s.csv": bind}),
+    Case("a pipe in a folder of CSV", "protect e -o out", "e", {"e/p.csv": os.mkfifo}),
+    Case("a folder called .csv", f"protect e.csv -o out {ROLES}", "is a folder", {"e.csv/a.csv": TABLE}),
+    Case("one text file", "protect a.txt -o out", "single text file", {"a.txt": "the tide"}),
+    Case("a PDF", "protect a.pdf -o out", "no known kind", {"a.pdf": b"%PDF-1.7\n\xff\xff"}),
+    Case("a spreadsheet", "protect a.xlsx -o out", "no known kind", {"a.xlsx": b"PK\x03\x04"}),
+    Case("JSON", "protect a.json -o out", "name it .jsonl", {"a.json": '[{"text": "x"}]'}),
+    Case("no suffix", "protect a -o out", "no known kind", {"a": TABLE}),
+    Case("only .gz", "protect a.gz -o out", "no known kind", {"a.gz": gzip.compress(TABLE.encode())}),
+    Case("zipped CSV", "protect a.csv.zip -o out", "no known kind", {"a.csv.zip": b"PK\x03\x04"}),
+    # Files that are not what their names say.
+    Case("an empty CSV", f"protect a.csv -o out {ROLES}", "is empty", {"a.csv": ""}),
+    Case("a CSV of blank lines", f"protect a.csv -o out {ROLES}", "is empty", {"a.csv": "\n\n\r\n\n"}),
+    Case("an empty TSV", f"protect a.tsv -o out {ROLES}", "is empty", {"a.tsv": ""}),
+    Case("an empty JSONL", "protect a.jsonl -o out", "no documents", {"a.jsonl": ""}),
+    Case("a JSONL of blank lines", "protect a.jsonl -o out", "no documents", {"a.jsonl": "\n \n\t\n"}),
+    Case("an empty Parquet file", f"protect a.parquet -o out {ROLES}", "a.parquet", {"a.parquet": b""}),
+    Case("an empty .csv.gz", f"protect a.csv.gz -o out {ROLES}", "is empty", {"a.csv.gz": gzip.compress(b"")}),
+    Case("a .gz of no bytes", f"protect a.csv.gz -o out {ROLES}", "a.csv.gz", {"a.csv.gz": b""}),
+    Case("a plain CSV called .gz", f"protect a.csv.gz -o out {ROLES}", "gzip", {"a.csv.gz": TABLE}),
+    Case("plain JSONL called .gz", "protect a.jsonl.gz -o out", "gzip", {"a.jsonl.gz": LETTERS}),
+    Case(
+        "a truncated .csv.gz",
+        f"protect a.csv.gz -o out {ROLES}",
+        "truncated",
+        {"a.csv.gz": gzip.compress(TABLE.encode())[:-12]},
+    ),
+    Case(
+        "a truncated .jsonl.gz",
+        "protect a.jsonl.gz -o out",
+        "truncated",
+        {"a.jsonl.gz": gzip.compress(LETTERS.encode())[:-12]},
+    ),
+    Case(
+        "a .gz with a wrong checksum",
+        f"protect a.csv.gz -o out {ROLES}",
+        "gzip",
+        {"a.csv.gz": gzip.compress(TABLE.encode())[:-8] + bytes(8)},
+    ),
+    Case(
+        "a .gz with rubbish after it", "protect a.csv.gz -o out", "gzip", {"a.csv.gz": gzip.compress(b"a\n1\n") + b"x"}
+    ),
+    Case(
+        "a gzipped CSV without .gz", f"protect a.csv -o out {ROLES}", "a.csv", {"a.csv": gzip.compress(TABLE.encode())}
+    ),
+    Case("a binary CSV", f"protect a.csv -o out {ROLES}", "binary", {"a.csv": bytes(range(256))}),
+    Case("a NUL in a cell", f"protect a.csv -o out {ROLES}", "line 2", {"a.csv": b"age,income\n1,\0\n"}),
+    Case("Parquet called .csv", f"protect a.csv -o out {ROLES}", "a.csv", {"a.csv": PARQUET}),
+    Case("CSV called .parquet", f"protect a.parquet -o out {ROLES}", "a.parquet", {"a.parquet": TABLE}),
+    Case("truncated Parquet", f"protect a.parquet -o out {ROLES}", "a.parquet", {"a.parquet": PARQUET[:-20]}),
+    Case("Parquet without its tail", "protect a.parquet -o out", "a.parquet", {"a.parquet": PARQUET[:100]}),
+    Case(
+        "Parquet with a broken footer",
+        "protect a.parquet -o out",
+        "a.parquet",
+        {"a.parquet": PARQUET[:-60] + bytes(52) + PARQUET[-8:]},
+    ),
+    Case(
+        "Parquet with broken pages",
+        "protect a.parquet -o out",
+        "a.parquet",
+        {"a.parquet": PARQUET[:4] + bytes(200) + PARQUET[204:]},
+    ),
+    Case("CSV called .jsonl", "protect a.jsonl -o out", "not JSON", {"a.jsonl": TABLE}),
+    Case("JSON over many lines", "protect a.jsonl -o out", "not JSON", {"a.jsonl": json.dumps(RECORDS, indent=1)}),
+    Case("a Latin-1 CSV", "protect a.csv -o out --quasi a", "row 1 is not UTF-8", {"a.csv": b"a,b\n1," + LATIN}),
+    Case("a Latin-1 header", "protect a.csv -o out --quasi a", "header is not UTF-8", {"a.csv": b"a,\xe9\n1,2\n"}),
+    Case("a ragged Latin-1 row", "protect a.csv -o out --quasi a", "not UTF-8", {"a.csv": b"a,b\n1,2,3\xe9\n" * 2}),
+    Case("UTF-16 without a mark", "protect a.csv -o out", "binary", {"a.csv": NUMBERS.encode("utf-16-le")}),
+    Case("half a UTF-16 CSV", "protect a.csv -o out", "encoding", {"a.csv": NUMBERS.encode("utf-16")[:-1]}),
+    Case("Latin-1 JSONL", "protect a.jsonl -o out", "not UTF-8", {"a.jsonl": b'{"text": "caf\xe9"}\n'}),
+    Case("Latin-1 texts", "protect e -o out", "not UTF-8", {"e/a.txt": LATIN, "e/b.txt": LATIN}),
+    Case("binary texts", "protect e -o out", "binary", {"e/a.bin": bytes(9), "e/b.bin": bytes(9)}),
+    Case("empty texts", "protect e -o out", "'empty'", {"e/a.txt": "", "e/b.txt": " \n"}),
+    Case("broken gzipped texts", "protect e -o out", "broken gzip", {"e/a.txt.gz": b"x", "e/b.txt.gz": b"y"}),
+    Case(
+        "a broken part in a folder",
+        "protect e -o out",
+        "b.csv.gz",
+        {"e/a.csv.gz": gzip.compress(b"text\nx\n"), "e/b.csv.gz": "x"},
+    ),
+]
+
+# -- What a table holds --------------------------------------------------------------------------------------------
+
+
+def column(*values: object) -> str:
+    return csv_of("age,income", *(f"{value},{n}" for n, value in enumerate(values)))
+
+
+SIX = range(6)
+NAN = float("nan")
+
+
+def table_case(name: str, says: str, content: Content, options: str = "--quasi age,income", kind: str = "csv") -> Case:
+    return Case(name, f"protect a.{kind} -o out -k 3 {options}", says, {f"a.{kind}": content})
+
+
+def parquet_case(name: str, says: str, age: object, options: str = "--quasi age") -> Case:
+    return table_case(name, says, parquet(age=age, n=list(SIX)), options, "parquet")
+
+
+TABLES = [
+    table_case("only a header", "no rows", "age,income\n"),
+    table_case("only a header, quoted", "no rows", '"age","income"\n'),
+    table_case("a header and blank lines", "no rows", "age,income\n\n\n"),
+    table_case("one row", "k=3 needs at least 3 rows, got 1", column(5)),
+    table_case("two rows", "got 2", column(5, 6)),
+    table_case("a short row", "1 row not as wide as the header (first: row 2 has 1 field", "age,income\n1,2\n3\n4,5\n"),
+    table_case("a long row", "row 3 has 3 fields", "age,income\n1,2\n3,4\n4,5,6\n"),
+    table_case("all rows ragged", "2 rows not as wide", "age,income\n1\n2\n"),
+    table_case("a column twice", "given more than once (age)", "age,income,age\n1,2,3\n"),
+    table_case("a column without a name", "without a name (number 2)", "age,,income\n1,2,3\n"),
+    table_case("a column with a blank name", "without a name", "age, ,income\n1,2,3\n"),
+    table_case("a comma at the end of the header", "without a name (number 3)", "age,income,\n1,2,\n"),
+    table_case("only commas", "without a name", ",,,\n,,,\n"),
+    table_case("a quote that never closes", "never closes", 'age,income\n1,"2\n3,4\n'),
+    table_case("a quote that never closes in the header", "never closes", 'age,"income\n1,2\n3,4\n'),
+    table_case("quotes that do not fit", "quotes in row 1", 'age,income\n1,"2"3\n4,5\n'),
+    table_case("quotes that do not fit in the header", "quotes in the header", '"age"x,income\n1,2\n'),
+    table_case("text in a column of numbers", "first in row 4", column(1, 2, 3, "s3cret", 5, 6)),
+    table_case("only text", "6 of 6 values not numbers", column(*["s3cret"] * 6)),
+    table_case("numbers with a unit", "not numbers", column(*(f"73421 kg{n}" for n in SIX))),
+    table_case("decimal commas", "not numbers", csv_of("age;income", *(f"{n},5;{n}" for n in SIX))),
+    table_case("thousands separated", "not numbers", column(*(f'"73,421,{n}00"' for n in SIX))),
+    table_case("percentages", "not numbers", column(*(f"{n}%" for n in SIX))),
+    table_case("numbers with a letter", "not numbers", column(*(f"1O{n}" for n in SIX))),
+    table_case("dates", "dates or times", column(*(f"2024-01-0{n + 1}" for n in SIX))),
+    table_case("times", "dates or times", column(*(f"2024-01-01 10:0{n}:00" for n in SIX))),
+    table_case("booleans", "true or false", column(*["true", "false"] * 3)),
+    table_case("a missing value", "1 missing value (first in row 3)", column(1, 2, "", 4, 5, 6)),
+    table_case("NaN", "missing value", column(1, 2, "NaN", 4, 5, 6)),
+    table_case("NA", "missing value", column(1, 2, "NA", 4, 5, 6)),
+    table_case("null", "missing value", column(1, 2, "null", 4, 5, 6)),
+    table_case("a column without values", "6 missing values", column(*[""] * 6)),
+    table_case("infinity", "1 infinite value (first in row 2)", column(1, "inf", 3, 4, 5, 6)),
+    table_case("minus infinity", "infinite", column(1, "-inf", 3, 4, 5, 6)),
+    table_case("a number too large for a float", "infinite", column(1, "1e400", 3, 4, 5, 6)),
+    table_case("a number too large to square", "1e+150 or more", column(1, "1e200", 3, 4, 5, 6)),
+    table_case("integers over 2^53", "2^53 or more", column(1, 2**53, 3, 4, 5, 6)),
+    table_case("negative integers over 2^53", "2^53 or more", column(1, -(2**60), 3, 4, 5, 6)),
+    table_case("integers over 2^63", "2^53", column(1, 10**25, 3, 4, 5, 6)),
+    table_case("all rows withheld", "got 0 (6 withheld)", column(*[""] * 6), "--quasi age --missing withhold"),
+    table_case("too few rows left", "got 2 (4 withheld)", column(1, 2, *[""] * 4), "--quasi age --missing withhold"),
+    # Parquet can hold more.
+    parquet_case("lists", "list", [[n] for n in SIX]),
+    parquet_case("records", "struct", [{"a": n} for n in SIX]),
+    parquet_case("maps", "map", pa.array([[("a", n)] for n in SIX], pa.map_(pa.string(), pa.int64()))),
+    parquet_case("bytes", "binary", [b"s3cret"] * 6),
+    parquet_case("texts", "is text", ["s3cret"] * 6),
+    parquet_case("numbers as text", "convert it to numbers", [f"73421{n}" for n in SIX]),
+    parquet_case("categories of text", "is text", pa.array(["s3cret"] * 6).dictionary_encode()),
+    parquet_case("days", "dates or times", [datetime.date(2024, 1, n + 1) for n in SIX]),
+    parquet_case("moments", "dates or times", [datetime.datetime(2024, 1, n + 1) for n in SIX]),
+    parquet_case("durations", "dates or times", [datetime.timedelta(n) for n in SIX]),
+    parquet_case("true and false", "true or false", [True, False] * 3),
+    parquet_case("NaN in Parquet", "missing value", [1.0, NAN, 3.0, 4.0, 5.0, 6.0]),
+    parquet_case("null in Parquet", "missing value", [1, None, 3, 4, 5, 6]),
+    parquet_case("only nulls in Parquet", "6 missing values", pa.nulls(6)),
+    parquet_case("infinity in Parquet", "infinite", [1.0, float("inf"), 3.0, 4.0, 5.0, 6.0]),
+    parquet_case("large integers in Parquet", "2^53", [2**60 + n for n in SIX]),
+    parquet_case("large unsigned integers in Parquet", "2^53", pa.array([2**64 - 1] * 6, pa.uint64())),
+    parquet_case("large decimals", "2^53", [decimal.Decimal(10**30 + n) for n in SIX]),
+    parquet_case("a confidential list", "lists or records", [[n] for n in SIX], "--quasi n --confidential age"),
+    parquet_case("an insensitive record", "lists or records", [{"a": n} for n in SIX], "--quasi n --insensitive age"),
+    parquet_case(
+        "confidential text that is no UTF-8",
+        "a.parquet",
+        pa.Array.from_buffers(pa.string(), 6, pa.array([b"\xff\xfe"] * 6, pa.binary()).buffers()),
+        "--quasi n --confidential age",
+    ),
+    table_case("no rows in Parquet", "0 rows", parquet(age=pa.array([], pa.int64())), "--quasi age", "parquet"),
+    table_case("no columns in Parquet", "0 columns", parquet(), "--quasi age", "parquet"),
+    table_case("text without roles", "not numeric (name, diagnosis)", TABLE, ""),
+    table_case("a wrong delimiter", "no column age", TABLE.replace(",", "|")),
+    table_case("a CSV called .tsv", "no column age", TABLE, kind="tsv"),
+]
+
+# -- Roles ---------------------------------------------------------------------------------------------------------
+
+
+def roles_case(name: str, says: str, content: Content) -> Case:
+    return Case(f"roles: {name}", "protect t.csv -o out -k 3 --roles r.toml", says, {"r.toml": content})
+
+
+ROLES_CASES = [
+    Case("an unknown column", "protect t.csv -o out --quasi age,incme", "no column incme"),
+    Case("a column in other letters", "protect t.csv -o out --quasi Age", "did you mean age?"),
+    Case("an unknown confidential column", "protect t.csv -o out --quasi age --confidential x", "no column x"),
+    Case("an unknown column to drop", "protect t.csv -o out --quasi age --drop x", "no column x"),
+    Case("a column with two roles", "protect t.csv -o out --quasi age --confidential age", "listed twice"),
+    Case("a column twice in a role", "protect t.csv -o out --quasi age,income,age", "listed twice"),
+    Case("no quasi-identifier", "protect t.csv -o out --confidential diagnosis", "at least 1 with --quasi"),
+    Case("an empty list", ["protect", "t.csv", "-o", "out", "--quasi", ""], "at least 1 with --quasi"),
+    Case("a list of commas", ["protect", "t.csv", "-o", "out", "--quasi", " , ,"], "at least 1 with --quasi"),
+    Case("columns separated by semicolons", ["protect", "t.csv", "-o", "out", "--quasi", "age;income"], "no column"),
+    Case("roles: no such file", "protect t.csv -o out --roles no.toml", "no.toml does not exist"),
+    Case("roles: a folder", "protect t.csv -o out --roles texts", "is a folder"),
+    Case("roles: an empty name", ["protect", "t.csv", "-o", "out", "--roles", ""], "is no path"),
+    Case("roles: a device", "protect t.csv -o out --roles /dev/zero", "pipe or a device"),
+    Case("roles: a pipe", "protect t.csv -o out --roles p", "pipe or a device", {"p": os.mkfifo}),
+    Case("roles: the table itself", "protect t.csv -o out --roles t.csv", "is not TOML"),
+    Case("roles: for documents", "protect d.jsonl -o out --roles r.toml", "documents", {"r.toml": ROLES_FILE}),
+    roles_case("an empty file", "at least 1 with --quasi", ""),
+    roles_case("only a comment", "at least 1 with --quasi", "# quasi = ['age']\n"),
+    roles_case("not TOML", "is not TOML", "quasi: [age]\n"),
+    roles_case("JSON", "is not TOML", '{"quasi": ["age"]}'),
+    roles_case("a list that does not close", "is not TOML", 'quasi = ["age"'),
+    roles_case("a key twice", "is not TOML", 'quasi = ["age"]\nquasi = ["income"]\n'),
+    roles_case("nested without end", "is not TOML", "quasi = " + "[" * 5000),
+    roles_case("bytes", "r.toml", bytes(range(256))),
+    roles_case("Latin-1", "encoding", b'quasi = ["caf\xe9"]\n'),
+    roles_case("an unknown role", "sensitive is no role", 'quasi = ["age"]\nsensitive = ["diagnosis"]\n'),
+    roles_case("a role in other letters", "Quasi is no role", 'Quasi = ["age"]\n'),
+    roles_case("a role with an escape sequence", "is no role", '"\\u001b[31m" = ["age"]\n'),
+    roles_case("a string for a list", "must be a list", 'quasi = "age"\n'),
+    roles_case("a number for a list", "must be a list", "quasi = 5\n"),
+    roles_case("a list of numbers", "must be a list", "quasi = [1, 2]\n"),
+    roles_case("a list of lists", "must be a list", 'quasi = [["age"], ["income"]]\n'),
+    roles_case("a table for a list", "must be a list", '[quasi]\nage = "age"\n'),
+    roles_case("columns as keys", "age is no role", 'age = "quasi"\n'),
+    roles_case("no quasi-identifier", "at least 1 with --quasi", 'quasi = []\nconfidential = ["diagnosis"]\n'),
+    roles_case("an unknown column", "no column height", 'quasi = ["height"]\n'),
+    roles_case("an empty column name", "no column", 'quasi = [""]\n'),
+    roles_case("a column twice", "listed twice", 'quasi = ["age"]\nidentifier = ["age"]\n'),
+    roles_case("text to be averaged", "is text", 'quasi = ["age", "name"]\n'),
+]
+
+# -- What documents hold -------------------------------------------------------------------------------------------
+
+
+def documents_case(name: str, says: str, content: Content, options: str = "", kind: str = "jsonl") -> Case:
+    return Case(name, f"protect a.{kind} -o out -k 3 {options}", says, {f"a.{kind}": content})
+
+
+DOCUMENTS = [
+    documents_case("JSONL without a text", "no column text", jsonl({"body": "x"}, {"body": "y"})),
+    documents_case("JSONL of lists", "not a JSON object", jsonl(["a"], ["b"])),
+    documents_case("JSONL of strings", "not a JSON object", jsonl("a", "b")),
+    documents_case("JSONL of nulls", "not a JSON object", jsonl(None, None)),
+    documents_case("empty objects", "no documents", jsonl({}, {})),
+    documents_case("numbers for texts", "not a string", jsonl({"text": 1}, {"text": 2})),
+    documents_case("null for texts", "no text", jsonl({"text": None}, {"text": None})),
+    documents_case("blank texts", "'empty'", jsonl({"text": " "}, {"text": ""})),
+    documents_case("half characters", "not UTF-8", jsonl({"text": "\ud800 tide"})),
+    documents_case("nested without end", "not JSON", '{"text": ' + "[" * 100_000 + "\n"),
+    documents_case("an id twice", "1 id given more than once", jsonl(*RECORDS, RECORDS[0])),
+    documents_case("an id missing", "1 document without id (first: line 25)", jsonl(*RECORDS, {"text": "tide"})),
+    documents_case("a list as id", "without id", jsonl({"id": [1], "text": "tide"})),
+    documents_case("an unknown text column", "no column body", LETTERS, "--text-column body"),
+    documents_case("an unknown id column", "no column key", LETTERS, "--id-column key"),
+    documents_case("an unknown label column", "no column class", LETTERS, "--label-column class"),
+    documents_case(
+        "a label missing",
+        "1 document without label",
+        jsonl(*RECORDS, {"id": 9, "text": "tide"}),
+        "--label-column topic",
+    ),
+    documents_case(
+        "a blank label",
+        "without label",
+        jsonl(*RECORDS, {"id": 9, "text": "tide", "topic": " "}),
+        "--label-column topic",
+    ),
+    documents_case(
+        "a record as label", "without label", jsonl({"text": "tide", "topic": {"a": 1}}), "--label-column topic"
+    ),
+    documents_case("fewer than k documents", "k=3 needs at least 3 documents", jsonl(*RECORDS[:2]), "--min-df 1"),
+    documents_case("only stop words", "got 0 (9 without a term", jsonl(*[{"text": "the of and"}] * 9)),
+    documents_case("only names", "got 0", jsonl(*[{"text": "Xyzzyx Qwfpgj"}] * 9)),
+    documents_case("no letters", "got 0", jsonl(*[{"text": "123 456 !?"}] * 9)),
+    documents_case("all alike", "got 0", jsonl(*[{"text": "tide heron"}] * 9)),
+    documents_case("nothing in common", "got 0", jsonl(*({"text": noun} for noun in NOUNS))),
+    documents_case("min_df above the documents", "got 0", LETTERS, "--min-df 1000"),
+    documents_case("min_df of many digits", "got 0", LETTERS, f"--min-df {10**25}"),
+    documents_case(
+        "too few left with terms", "got 2", jsonl(*RECORDS[:2], *[{"id": n, "text": "the"} for n in SIX]), "--min-df 1"
+    ),
+    documents_case("a CSV of texts without rows", "no documents", "id,text\n", kind="csv"),
+    documents_case("a CSV of texts, all ragged", "has 3 fields where the header has 2", "id,text\n1,a,b\n", kind="csv"),
+    documents_case("a CSV with an open quote", "never closes", 'id,text\n1,"a\n2,b\n', kind="csv"),
+    documents_case("a CSV with two text columns", "2 columns named text", "text,text\na,b\n", kind="csv"),
+    documents_case("a CSV with two id columns", "2 columns named id", "id,id,text\n1,2,b\n", kind="csv"),
+    documents_case("a CSV with an id twice", "more than once", "id,text\n1,tide\n1,heron\n", kind="csv"),
+    documents_case("a CSV with a blank id", "without id", "id,text\n,tide\n2,heron\n", kind="csv"),
+    documents_case("a CSV without that text column", "no column body", TABLE, "--text-column body", kind="csv"),
+    documents_case("Parquet with numbers for texts", "not text", parquet(text=[1, 2, 3]), kind="parquet"),
+    documents_case("Parquet with lists of texts", "not text", parquet(text=[["a"], ["b"]]), kind="parquet"),
+    documents_case("Parquet with lists as ids", "cannot name", parquet(text=["a"], id=[[1]]), kind="parquet"),
+    documents_case("Parquet without rows", "no documents", parquet(text=pa.array([], pa.string())), kind="parquet"),
+    documents_case("Parquet with only nulls", "no text", parquet(text=pa.nulls(3)), kind="parquet"),
+    documents_case("Parquet with an id twice", "more than once", parquet(text=["a", "b"], id=[1, 1]), kind="parquet"),
+    documents_case(
+        "Parquet with a label missing", "without label", parquet(text=["tide"], y=[None]), "--label-column y", "parquet"
+    ),
+    Case(
+        "parts that differ", "protect e -o out", "no column text", {"e/a.csv": "text\ntide\n", "e/b.csv": "body\nx\n"}
+    ),
+    Case(
+        "an id twice in two parts",
+        "protect e -o out",
+        "more than once",
+        {"e/a.jsonl": jsonl({"id": 1, "text": "a"}), "e/b.jsonl": jsonl({"id": 1, "text": "b"})},
+    ),
+    Case("texts without a label", "protect texts -o out --label-column folder", "24 documents without label"),
+    Case(
+        "two short texts",
+        "protect e -o out -k 3",
+        "needs at least 3 documents",
+        {"e/a.txt": "tide", "e/b.txt": "heron"},
+    ),
+]
+
+# -- The other commands --------------------------------------------------------------------------------------------
+
+OTHERS = [
+    Case("verify: no such folder", "verify no", "is not a folder that can be read"),
+    Case("verify: a file", "verify t.csv", "is not a folder that can be read"),
+    Case("verify: a pipe", "verify p", "is not a folder", {"p": os.mkfifo}),
+    Case("verify: a device", "verify /dev/null", "is not a folder"),
+    Case("verify: an empty name", ["verify", ""], "is no path"),
+    Case("verify: a NUL", ["verify", "\0"], "is no path"),
+    Case("verify: too long a name", ["verify", "r" * 300], "is not a folder"),
+    Case("verify: a link to itself", "verify l", "is not a folder", {"l": loop}),
+    Case("verify: below a file", "verify t.csv/r", "is not a folder"),
+    Case("demo: a file", "demo -o t.csv", "not a folder"),
+    Case("demo: a foreign folder", "demo -o texts", "--force"),
+    Case("demo: a foreign folder, forced", "demo -o texts --force", "not made by Shoal"),
+    Case("demo: this folder", "demo -o .", "no name for a new folder"),
+    Case("demo: an empty name", ["demo", "-o", ""], "is no path"),
+    Case("demo: below a file", "demo -o t.csv/demo", "t.csv"),
+    Case("demo: too long a name", ["demo", "-o", "d" * 300], "too long"),
+    Case("demo: a link", "demo -o l", "not a folder", {"l": lambda path: path.symlink_to("texts")}),
+    Case("demo: the default, in use", "demo", "demo exists", {"demo/mine": "x"}),
+    Case("demo: without -o's name", "demo -o", "-o"),
+]
+
+CASES = [*USAGE, *VALUES, *CONFLICTS, *PLACES, *INPUTS, *TABLES, *ROLES_CASES, *DOCUMENTS, *OTHERS]
+
+
+def refused(ran: Ran) -> str:
+    """The one line that a refusal consists of."""
+    assert ran.code == 2, f"exit code {ran.code}: {ran.err or ran.out}"
+    assert ran.out == ""
+    assert "Traceback" not in ran.err
+    assert len(ran.complaints) == 1, ran.err
+    line = ran.complaints[0]
+    assert line.startswith("shoal: ")
+    assert line.isprintable()
+    assert len(line) < 1000
+    assert "fault in Shoal" not in line, line
+    return line
+
+
+def test_there_are_at_least_two_hundred_kinds_and_none_is_listed_twice() -> None:
+    assert len(CASES) >= 200
+    assert len({case.name for case in CASES}) == len(CASES)
+    commands = [(tuple(case.arguments), repr(sorted(case.files))) for case in CASES if not case.files]
+    assert len(set(commands)) == len(commands)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_bad_input_is_refused_in_one_line_and_leaves_nothing(case: Case, tmp_path: Path) -> None:
+    make(tmp_path, WORLD | case.files)
+    before = snapshot(tmp_path)
+    line = refused(run(tmp_path, *case.arguments))
+    assert case.says in line
+    assert any(mark in line for mark in (";", "?")), f"no remedy: {line}"
+    assert not any(canary in line.replace(" ".join(case.arguments), "") for canary in CANARIES), line
+    assert snapshot(tmp_path) == before
+
+
+# -- Any bytes, any values -----------------------------------------------------------------------------------------
+
+SHAPES: dict[str, bytes] = {
+    "csv": TABLE.encode(),
+    "tsv": TABLE.replace(",", "\t").encode(),
+    "csv.gz": gzip.compress(TABLE.encode(), mtime=0),
+    "jsonl": LETTERS.encode(),
+    "jsonl.gz": gzip.compress(LETTERS.encode(), mtime=0),
+    "parquet": PARQUET,
+    "toml": ROLES_FILE.encode(),
+}
+PIECES = [b",", b'"', b"\n", b"\r", b"\0", b"\xff", b"age", b"NaN", b"1e999", b"[", b"{", b"\xef\xbb\xbf", b"9" * 30]
+
+
+@st.composite
+def mutated(draw: st.DrawFn, sound: bytes) -> bytes:
+    """A sound file in which a few places were overwritten, inserted, cut out or doubled."""
+    content = bytearray(sound)
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, len(content)))
+        to = min(len(content), at + draw(st.sampled_from([0, 1, 1, 2, 8, 64])))
+        content[at:to] = draw(
+            st.one_of(st.sampled_from(PIECES), st.binary(max_size=4), st.just(bytes(content[at:to]) * 2))
+        )
+    return bytes(content)
+
+
+@st.composite
+def anything(draw: st.DrawFn) -> tuple[str, bytes]:
+    kind = draw(st.sampled_from(sorted(SHAPES)))
+    content = draw(st.one_of(mutated(SHAPES[kind]), mutated(SHAPES[kind]), st.binary(max_size=200)))
+    if kind.endswith(".gz") and draw(st.booleans()):
+        content = gzip.compress(draw(mutated(gzip.decompress(SHAPES[kind]))), mtime=0)
+    return kind, content
+
+
+def accepted_or_refused(folder: Path, *argv: str) -> None:
+    """Either a release that verifies, or one line and nothing."""
+    before = snapshot(folder)
+    ran = run(folder, *argv)
+    if ran.code == 0:
+        assert set(os.listdir(folder)) - {name for name in before if "/" not in name} == {"out", "out-private"}
+        checked = run(folder, "verify", "out")
+        assert checked.code == 0, checked.out
+    else:
+        refused(ran)
+        assert snapshot(folder) == before
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@given(file=anything(), roles=st.sampled_from(["", ROLES, "--quasi age --insensitive diagnosis --missing withhold"]))
+def test_any_bytes_make_a_release_that_verifies_or_are_refused(file: tuple[str, bytes], roles: str) -> None:
+    kind, content = file
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        make(folder, {"t.csv": TABLE, f"a.{kind}": content})
+        options = ["--roles", "a.toml"] if kind == "toml" else shlex.split(roles)
+        accepted_or_refused(
+            folder, "protect", "t.csv" if kind == "toml" else f"a.{kind}", "-o", "out", "-k", "3", *options
+        )
+
+
+VALUE = st.one_of(
+    st.sampled_from(["age", "income", "diagnosis", "age,income", "text", "topic", "id", "mdav", "ranking", "withhold"]),
+    st.integers(-2, 40).map(str),
+    st.integers().map(str),
+    st.floats().map(str),
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="/"), max_size=8),
+)
+COLUMN_OPTIONS = [
+    "--quasi",
+    "--confidential",
+    "--insensitive",
+    "--drop",
+    "--text-column",
+    "--id-column",
+    "--label-column",
+]
+OTHER_OPTIONS = ["-k", "--l", "--missing", "--method", "--attribute-groups", "--language", "--min-df", "--max-terms"]
+FLAGS = ["--wordnet", "--no-wordnet", "--no-stem", "--force", "--json", "--roles"]
+OPTION = st.sampled_from(COLUMN_OPTIONS + OTHER_OPTIONS + FLAGS)
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    source=st.sampled_from(["t.csv", "n.csv", "d.jsonl", "texts"]),
+    options=st.lists(st.one_of(OPTION.map(lambda one: [one]), st.tuples(OPTION, VALUE).map(list)), max_size=4),
+)
+def test_any_options_make_a_release_that_verifies_or_are_refused(source: str, options: list[list[str]]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        make(folder, WORLD)
+        accepted_or_refused(folder, "protect", source, "-o", "out", *(part for option in options for part in option))
+
+
+def damaged_texts() -> Iterator[bytes]:
+    """Random bytes that Hypothesis would not think of: long, and from a fixed seed."""
+    chance = random.Random(7)
+    for length in (1, 10, 1_000, 20_000):
+        yield chance.randbytes(length)
+        yield bytes(chance.choices(b'0123456789,.\n"ab;\t{}', k=length))
+
+
+@pytest.mark.parametrize("kind", [*SHAPES, "txt", "ndjson", "tsv.gz"])
+def test_random_bytes_are_refused_or_protected_whatever_they_are_called(kind: str, tmp_path: Path) -> None:
+    for number, content in enumerate(damaged_texts()):
+        folder = tmp_path / str(number)
+        make(folder, {"t.csv": TABLE, f"a.{kind}": content})
+        if kind == "toml":
+            accepted_or_refused(folder, "protect", "t.csv", "-o", "out", "--roles", "a.toml")
+        else:
+            accepted_or_refused(folder, "protect", f"a.{kind}", "-o", "out")
+
+
+# -- As real processes ---------------------------------------------------------------------------------------------
+
+SHOAL = Path(sys.executable).with_name("shoal")
+REAL = [
+    Case("no command of that name", "protekt t.csv", "No such command"),
+    Case("no input", "protect", "Missing argument"),
+    Case("k of one", "protect t.csv -o out -k 1", "at least 2"),
+    Case("text to be averaged", "protect t.csv -o out --quasi diagnosis", "cannot be averaged"),
+    Case("a pipe", "protect p.csv -o out", "pipe or a device", {"p.csv": os.mkfifo}),
+    Case("a ragged row that is no UTF-8", "protect a.csv -o out", "not UTF-8", {"a.csv": b"a,b\n1,2,\xe9\n3,4\n"}),
+    Case("broken Parquet", "protect a.parquet -o out", "a.parquet", {"a.parquet": PARQUET[:-9]}),
+    Case("nothing but names", "protect a.jsonl -o out", "got 0", {"a.jsonl": jsonl(*[{"text": "Xyzzyx"}] * 9)}),
+    Case("no such release", "verify no", "is not a folder"),
+    Case("a demo in a foreign folder", "demo -o texts", "--force"),
+]
+
+
+@pytest.mark.parametrize("case", REAL, ids=lambda case: case.name)
+def test_a_real_process_refuses_it_likewise(case: Case, tmp_path: Path) -> None:
+    make(tmp_path, WORLD | case.files)
+    before = snapshot(tmp_path)
+    done = subprocess.run([SHOAL, *case.arguments], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert case.says in refused(Ran(done.returncode, done.stdout, done.stderr))
+    assert snapshot(tmp_path) == before
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody without permissions")
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        ("protect closed/t.csv -o open/out", "no permission"),
+        ("protect t.csv -o closed/out", "closed"),
+        ("protect t.csv -o shut/out", "shut is not a folder you can write to"),
+        ("protect t.csv -o shut/a/b/out", "shut is not a folder you can write to"),
+        ("protect t.csv -o open/out --private shut/p", "shut is not a folder you can write to"),
+        ("protect t.csv -o open/out --roles closed/r.toml", "no permission"),
+        ("verify closed", "is not a folder that can be read"),
+        ("demo -o shut/demo", "shut is not a folder you can write to"),
+    ],
+)
+def test_without_permission_it_is_refused(argv: str, says: str) -> None:
+    """As a user without rights for a while: root may write everywhere."""
+    import shoal.release.demo  # noqa: F401 - all that a command loads, while it may be read
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        make(folder, {"t.csv": TABLE, "closed/t.csv": TABLE, "closed/r.toml": ROLES_FILE, "shut/x": "", "open/x": ""})
+        for place, mode in (("", 0o755), ("closed", 0o700), ("shut", 0o755), ("open", 0o777)):
+            (folder / place).chmod(mode)
+        before = snapshot(folder)
+        with contextlib.chdir(folder):
+            os.setresuid(65534, 65534, 0)
+            try:
+                ran = run(folder, *shlex.split(argv))
+            finally:
+                os.setresuid(0, 0, 0)
+        assert says in refused(ran)
+        assert snapshot(folder) == before
+
+
+HEAVY = ("numpy", "scipy", "pyarrow", "sklearn", "numba", "narwhals", "rich", "jinja2", "vl_convert", "pandas")
+
+
+@pytest.mark.parametrize(
+    "argv",
+    ["--help", "--version", "protect --help", "verify --help", "demo --help", "protekt", "protect", "protect t.csv",
+     "protect t.csv -o out -k 1", "protect t.csv -o out --method x", "protect t.csv -o out --missing x",
+     "protect t.csv -o out --roles r.toml --quasi age", "verify", "verify r --fast"],
+)  # fmt: skip
+def test_help_and_usage_errors_load_nothing_heavy_and_answer_at_once(argv: str, tmp_path: Path) -> None:
+    script = (
+        "import sys, shoal.cli\n"
+        "try:\n    shoal.cli.main()\n"
+        "except SystemExit as ended:\n"
+        f"    loaded = sorted(set(sys.modules) & set({HEAVY!r}))\n"
+        "    print('loaded:', *loaded, file=sys.stderr)\n"
+        "    sys.exit(ended.code)\n"
+    )
+    for _ in range(3):  # The best of three, in time of the processor: the machine may be busy.
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run(
+            [sys.executable, "-c", script, *shlex.split(argv)], cwd=tmp_path, capture_output=True, text=True, timeout=60
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert done.returncode == (0 if argv.startswith("--") or argv.endswith("--help") else 2)
+        assert done.stderr.splitlines()[-1] == "loaded:"
+        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        if seconds < 0.5:
+            return
+    raise AssertionError(f"took {seconds:.2f} s")
