@@ -20,6 +20,7 @@ from shoal.kernels import euclidean as kernel
 from shoal.microaggregation.checks import check_k
 from shoal.microaggregation.euclidean_space import EuclideanSpace
 from shoal.microaggregation.mdav import mdav
+from shoal.microaggregation.refine import check_time_budget, refined
 from shoal.results import Loss
 
 __all__ = ["Microaggregation", "group_means", "table_loss"]
@@ -82,12 +83,13 @@ class Microaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
     attribute_groups : int, sequence of sequences of columns (numbers or names), or None
         Microaggregate these attributes apart from the others; an int means consecutive groups of that many.
     refine : bool
-        For "mdav": search for a better partition from MDAV's; False is plain MDAV.
+        For "mdav": search for a better partition from MDAV's; False is plain MDAV. The other methods cut a sorted
+        sequence at its best places and have nothing to refine.
     time_budget : float or None
         About how many seconds the search may take, counted as work done, so that results repeat. None: a few seconds
         for a few thousand rows.
-    random_state : int or None
-        Seeds the search; the same seed gives the same groups. None is 0.
+    random_state : int, RandomState or None
+        Seeds the search; a seed gives the same groups on any machine and any number of threads. None is 0.
 
     Attributes
     ----------
@@ -127,12 +129,13 @@ class Microaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         """Group the rows."""
         values = self._values(X, reset=True)
         k = check_k(self.k, len(values))
+        check_time_budget(self.time_budget)
         self.attribute_groups_ = self._columns_apart(values.shape[1])
         self.mean_ = values.mean(axis=0)
         self.scale_ = _spread(values)
         Z = (values - self.mean_) / self.scale_
 
-        parts = [PARTITIONS[self.method](np.ascontiguousarray(Z[:, columns]), k) for columns in self.attribute_groups_]
+        parts = [self._partition(np.ascontiguousarray(Z[:, columns]), k) for columns in self.attribute_groups_]
         means = [
             group_means(values[:, columns], groups)
             for columns, groups in zip(self.attribute_groups_, parts, strict=True)
@@ -170,6 +173,12 @@ class Microaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
     def _values(self, X: Any, reset: bool) -> Floats:
         values: Floats = validate_data(self, X, dtype=np.float64, reset=reset)
         return values
+
+    def _partition(self, Z: Floats, k: int) -> Groups:
+        groups = PARTITIONS[self.method](Z, k)
+        if self.refine and self.method == "mdav":
+            return refined(Z, groups, k, False, self.time_budget, self.random_state)
+        return groups
 
     def _columns_apart(self, n_columns: int) -> list[NDArray[np.int64]]:
         """The groups of attributes as column numbers, checked to cover every column once."""

@@ -21,6 +21,7 @@ from shoal.io.frames import like
 from shoal.kernels import spherical as kernel
 from shoal.microaggregation.checks import check_k
 from shoal.microaggregation.mdav import mdav
+from shoal.microaggregation.refine import check_time_budget, refined
 from shoal.microaggregation.spherical_space import SphericalSpace
 from shoal.results import Loss
 
@@ -44,8 +45,8 @@ class SphericalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_outpu
     time_budget : float or None
         About how many seconds the search may take, counted as work done, so that results repeat. None: a few seconds
         for a few thousand rows.
-    random_state : int or None
-        Seeds the search; the same seed gives the same groups. None is 0.
+    random_state : int, RandomState or None
+        Seeds the search; a seed gives the same groups on any machine and any number of threads. None is 0.
 
     Attributes
     ----------
@@ -80,8 +81,11 @@ class SphericalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_outpu
         """Group the rows."""
         unit, has_direction = self._unit_rows(X, reset=True)
         k = check_k(self.k, int(has_direction.sum()) if len(has_direction) else 0)
+        check_time_budget(self.time_budget)
         directed = unit[has_direction]
         groups = mdav(SphericalSpace(directed), k)
+        if self.refine:
+            groups = refined(directed, groups, k, True, self.time_budget, self.random_state)
         representatives = spherical_representatives(directed, groups)
         self.groups_ = np.full(len(has_direction), WITHHELD)
         self.groups_[has_direction] = groups
