@@ -85,13 +85,23 @@ def rebuild(gram: Floats, count: int, n_groups: int, k: int, group_of: Ints, siz
 
 @njit(cache=True, nogil=True)
 def sum_up(gram: Floats, count: int, n_groups: int, group_of: Ints, toward: Floats, square: Floats) -> None:
-    """Product of every record with every group's sum (records, groups), and the squared length of these sums."""
-    toward[:count, :n_groups] = 0.0
+    """Product of every group's sum with every record (groups, records), and the squared length of these sums."""
+    toward[:n_groups, :count] = 0.0
     square[:n_groups] = 0.0
+    for other in range(count):
+        group = group_of[other]
+        for record in range(count):
+            toward[group, record] += gram[other, record]
     for record in range(count):
-        for other in range(count):
-            toward[record, group_of[other]] += gram[record, other]
-        square[group_of[record]] += toward[record, group_of[record]]
+        square[group_of[record]] += toward[group_of[record], record]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def slope(square: float, size: int, spherical: bool) -> float:
+    """How fast a group's worth grows with the squared length of its sum; at least, since worth is concave."""
+    if spherical:
+        return 0.5 / max(np.sqrt(max(square, 0.0)), 1e-9)
+    return 1.0 / size
 
 
 @njit(cache=True, nogil=True)
@@ -107,57 +117,80 @@ def improve(
     spherical: bool,
 ) -> int:
     """Move and swap records between the groups while that raises their worth. Returns how many pairs were tried."""
+    slopes = np.empty(n_groups)
+    for group in range(n_groups):
+        slopes[group] = slope(square[group], size[group], spherical)
+    # Nothing can have changed for a record between groups that have not changed since it was last tried.
+    changed = np.zeros(n_groups, np.int64)
+    last_tried = np.full(count, -1)
+    tick = 0
     tried = 0
     improved = True
     while improved:
         improved = False
         for one in range(count):
             home = group_of[one]
+            since = last_tried[one]
+            home_changed = changed[home] > since
+            last_tried[one] = tick
             own = gram[one, one]
-            tried += count
+            away = -1
             if size[home] > k:
-                left = square[home] - 2.0 * toward[one, home] + own
+                left = square[home] - 2.0 * toward[home, one] + own
                 loss = worth(square[home], size[home], spherical) - worth(left, size[home] - 1, spherical)
                 for group in range(n_groups):
-                    if group == home or size[group] >= 2 * k - 1:
+                    if group == home or size[group] >= 2 * k - 1 or not (home_changed or changed[group] > since):
                         continue
-                    joined = square[group] + 2.0 * toward[one, group] + own
+                    joined = square[group] + 2.0 * toward[group, one] + own
                     gain = worth(joined, size[group] + 1, spherical) - worth(square[group], size[group], spherical)
                     if gain > loss + 1e-10:
-                        square[home] = left
-                        square[group] = joined
-                        size[home] -= 1
-                        size[group] += 1
-                        group_of[one] = group
-                        for record in range(count):
-                            toward[record, home] -= gram[one, record]
-                            toward[record, group] += gram[one, record]
-                        improved = True
+                        away = group
                         break
-                if group_of[one] != home:
-                    continue
-            for two in range(one + 1, count):
-                away = group_of[two]
-                if away == home:
-                    continue
-                change = own + gram[two, two] - 2.0 * gram[one, two]  # |one - two|²
-                new_home = square[home] + 2.0 * (toward[two, home] - toward[one, home]) + change
-                new_away = square[away] + 2.0 * (toward[one, away] - toward[two, away]) + change
-                gain = (
-                    worth(new_home, size[home], spherical)
-                    + worth(new_away, size[away], spherical)
-                    - worth(square[home], size[home], spherical)
-                    - worth(square[away], size[away], spherical)
-                )
-                if gain > 1e-10:
-                    square[home] = new_home
-                    square[away] = new_away
+            if away >= 0:
+                square[home] = left
+                square[away] = joined
+                size[home] -= 1
+                size[away] += 1
+                group_of[one] = away
+                for record in range(count):
+                    toward[home, record] -= gram[one, record]
+                    toward[away, record] += gram[one, record]
+            else:
+                for two in range(one + 1, count):
+                    group = group_of[two]
+                    if group == home or not (home_changed or changed[group] > since):
+                        continue
+                    tried += 1
+                    change = own + gram[two, two] - 2.0 * gram[one, two]  # |one - two|²
+                    more_home = 2.0 * (toward[home, two] - toward[home, one]) + change
+                    more_away = 2.0 * (toward[group, one] - toward[group, two]) + change
+                    gain = more_home * slopes[home] + more_away * slopes[group]
+                    if gain <= 1e-10:
+                        continue
+                    if spherical:  # the slope promises too much
+                        gain = (
+                            worth(square[home] + more_home, size[home], True)
+                            + worth(square[group] + more_away, size[group], True)
+                            - worth(square[home], size[home], True)
+                            - worth(square[group], size[group], True)
+                        )
+                        if gain <= 1e-10:
+                            continue
+                    away = group
+                    square[home] += more_home
+                    square[away] += more_away
                     group_of[one] = away
                     group_of[two] = home
                     for record in range(count):
                         difference = gram[two, record] - gram[one, record]
-                        toward[record, home] += difference
-                        toward[record, away] -= difference
-                    improved = True
+                        toward[home, record] += difference
+                        toward[away, record] -= difference
                     break
+            if away >= 0:
+                slopes[home] = slope(square[home], size[home], spherical)
+                slopes[away] = slope(square[away], size[away], spherical)
+                tick += 1
+                changed[home] = tick
+                changed[away] = tick
+                improved = True
     return tried

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
@@ -31,75 +32,99 @@ MATRIX_PARTS = {"indptr", "indices", "data", "shape", "format", "_is_array"}  # 
 
 def document_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
     """Every promise about the rows, counted from the files."""
-    table = pq.ParquetFile(release / VECTORS, read_dictionary=["terms.list.element"]).read().combine_chunks()
     confidential = [column["name"] for column in promises["columns"] if column["role"] == "confidential"]
     terms = (release / TERMS).read_text(encoding="utf-8").split("\n")[:-1]
-    yield columns_as_promised(["terms", "weights", *confidential], table.column_names, promises, VECTORS)
-    yield rows_as_promised(table.num_rows, promises, VECTORS)
-
-    ends, numbers, weights = _lists(table, terms)
-    rows = [(numbers[start:end].tobytes(), weights[start:end].tobytes()) for start, end in pairwise(ends.tolist())]
-    classes = Counter(rows)
+    if len(set(terms)) != len(terms) or sorted(terms) != terms:
+        yield Claim("schema", False, "terms are not distinct and in order", TERMS)
+        return
     if promises["anonymity"]["shared_columns"] != [["terms", "weights"]]:
         yield Claim("k-anonymity", False, "the promise does not speak of every protected column", VECTORS)
         return
-    yield anonymity(min(classes.values()), promises, VECTORS)
+    file = pq.ParquetFile(release / VECTORS)
+    expected = ["terms", "weights", *confidential]
+    yield columns_as_promised(expected, file.schema_arrow.names, promises, VECTORS)
+    yield rows_as_promised(file.metadata.num_rows, promises, VECTORS)
+
+    with np.load(release / MATRIX, allow_pickle=False) as matrix:
+        rows = _Rows(terms, confidential, matrix)
+        for group in range(file.num_row_groups):
+            rows.count(file.read_row_group(group))
+    yield anonymity(min(rows.seen.values()), promises, VECTORS)
     yield from only_of_confidential(promises, VECTORS)
-    for name in confidential:
-        values: dict[Any, set[Any]] = {}
-        for row, value in zip(rows, table[name].to_pylist(), strict=True):
-            values.setdefault(row, set()).add(value)
+    for name, values in rows.values.items():
         different = len(set().union(*values.values()))
         yield diversity(name, [len(found) for found in values.values()], different, promises, VECTORS)
-
-    yield _in_order(ends, numbers, weights, [table[name].to_pylist() for name in confidential])
-    lengths = np.sqrt(np.add.reduceat(weights**2, ends[:-1]))
-    unit = bool(np.all(np.abs(lengths - 1.0) < 1e-9))
-    yield Claim("unit length", unit, "every row has length 1" if unit else "some row has not length 1", VECTORS)
-    yield _same_matrix(release, ends, numbers, weights, len(terms))
-
-
-def _lists(table: pa.Table, terms: list[str]) -> tuple[Any, Any, Any]:
-    """Row ends, term numbers and weights; equal lists give equal bytes."""
-    names = table["terms"].combine_chunks()
-    weights = table["weights"].combine_chunks()
-    ends = np.asarray(names.offsets, dtype=np.int64)
-    if not np.array_equal(ends, np.asarray(weights.offsets)) or np.any(np.diff(ends) < 1):
-        raise ValueError("a row without terms, or with more terms than weights")
-    if len(set(terms)) != len(terms) or sorted(terms) != terms:
-        raise ValueError("terms are not distinct and in order")
-    numbers = pc.index_in(names.values.cast(pa.string()), value_set=pa.array(terms))
-    if pc.count_distinct(numbers).as_py() != len(terms):
-        raise ValueError("a term is listed that no row has, or the other way round")
-    if numbers.null_count or weights.values.null_count:
-        raise ValueError("a term that is not listed, or a missing weight")
-    return ends, np.asarray(numbers, dtype=np.int32), np.asarray(weights.values, dtype=np.float64)
-
-
-def _in_order(ends: Any, numbers: Any, weights: Any, labels: list[list[Any]]) -> Claim:
-    """Rows rise by terms, then weights, then labels."""
-
-    def content(row: int) -> tuple[Any, ...]:
-        part = slice(ends[row], ends[row + 1])
-        return numbers[part].tolist(), weights[part].tolist(), *(column[row] for column in labels)
-
-    before = content(0)
-    for row in range(1, len(ends) - 1):
-        here = content(row)
-        if here < before:
-            return canonical_order(False, VECTORS)
-        before = here
-    return canonical_order(True, VECTORS)
-
-
-def _same_matrix(release: Path, ends: Any, numbers: Any, weights: Any, n_terms: int) -> Claim:
-    with np.load(release / MATRIX, allow_pickle=False) as matrix:
-        same = (
-            set(matrix.files) <= MATRIX_PARTS
-            and np.array_equal(matrix["indptr"], ends)
-            and np.array_equal(matrix["indices"], numbers)
-            and np.array_equal(matrix["data"], weights)
-            and tuple(matrix["shape"]) == (len(ends) - 1, n_terms)
-        )
+    yield canonical_order(rows.in_order, VECTORS)
+    unit = "every row has length 1" if rows.unit else "some row has not length 1"
+    yield Claim("unit length", rows.unit, unit, VECTORS)
+    same = rows.same_as_matrix and rows.ends_with_matrix()
     detail = f"holds the same rows as {VECTORS}" if same else f"does not hold the same rows as {VECTORS}"
-    return Claim("same data", same, detail, MATRIX)
+    yield Claim("same data", same, detail, MATRIX)
+
+
+class _Rows:
+    """Rows counted as they go by, a part of the file at a time: what is kept is a digest of each different row."""
+
+    def __init__(self, terms: list[str], confidential: list[str], matrix: Any) -> None:
+        self.seen: Counter[bytes] = Counter()
+        self.values: dict[str, dict[bytes, set[Any]]] = {name: {} for name in confidential}
+        self.in_order = self.unit = True
+        self.same_as_matrix = set(matrix.files) <= MATRIX_PARTS
+        self._terms = pa.array(terms, pa.string())
+        self._used = np.zeros(len(terms), dtype=np.bool_)
+        self._matrix = {part: matrix[part] for part in ("indptr", "indices", "data", "shape")}
+        self._before: tuple[Any, ...] | None = None
+        self._n_rows = self._n_entries = 0
+
+    def count(self, table: pa.Table) -> None:
+        """Take in one part."""
+        ends, numbers, weights = self._lists(table)
+        labels = [table[name].to_pylist() for name in self.values]
+        lengths = np.sqrt(np.add.reduceat(weights**2, ends[:-1]))
+        self.unit &= bool(np.all(np.abs(lengths - 1.0) < 1e-9))
+        self._used[numbers] = True
+        for row, (start, end) in enumerate(pairwise(ends.tolist())):
+            digest = hashlib.blake2b(numbers[start:end].tobytes() + weights[start:end].tobytes()).digest()
+            here = digest, *(column[row] for column in labels)
+            self.seen[digest] += 1
+            for values, label in zip(self.values.values(), here[1:], strict=True):
+                values.setdefault(digest, set()).add(label)
+            # Rows rise by terms, then weights, then labels.
+            content = numbers[start:end].tolist(), weights[start:end].tolist(), *here[1:]
+            self.in_order &= self._before is None or self._before <= content
+            self._before = content
+        self._compare(ends, numbers, weights)
+
+    def ends_with_matrix(self) -> bool:
+        """The matrix has no more rows, no more entries, and as many columns as there are terms, each of them used."""
+        shape = self._n_rows, len(self._terms)
+        parts = self._matrix
+        sizes = len(parts["indptr"]) - 1, len(parts["indices"]), len(parts["data"])
+        return (
+            tuple(parts["shape"]) == shape
+            and sizes == (self._n_rows, self._n_entries, self._n_entries)
+            and bool(self._used.all())
+        )
+
+    def _lists(self, table: pa.Table) -> tuple[Any, Any, Any]:
+        """Row ends, term numbers and weights; equal lists give equal bytes."""
+        names, weights = table["terms"].combine_chunks(), table["weights"].combine_chunks()
+        ends = np.asarray(names.offsets, dtype=np.int64)
+        if not np.array_equal(ends, np.asarray(weights.offsets)) or np.any(np.diff(ends) < 1):
+            raise ValueError("a row without terms, or with more terms than weights")
+        numbers = pc.index_in(names.flatten(), value_set=self._terms)
+        if names.null_count or weights.null_count or numbers.null_count or weights.flatten().null_count:
+            raise ValueError("a term that is not listed, or something missing")
+        return ends - ends[0], np.asarray(numbers, np.int32), np.asarray(weights.flatten(), np.float64)
+
+    def _compare(self, ends: Any, numbers: Any, weights: Any) -> None:
+        entries = slice(self._n_entries, self._n_entries + len(numbers))
+        rows = slice(self._n_rows, self._n_rows + len(ends))
+        parts = self._matrix
+        self.same_as_matrix &= (
+            np.array_equal(parts["indptr"][rows], ends + self._n_entries)
+            and np.array_equal(parts["indices"][entries], numbers)
+            and np.array_equal(parts["data"][entries], weights)
+        )
+        self._n_rows += len(ends) - 1
+        self._n_entries += len(numbers)

@@ -141,17 +141,17 @@ class Released:
         self.confidential = confidential
 
     def write_parquet(self, path: Path) -> None:
-        schema = [("terms", pa.list_(pa.dictionary(pa.int32(), pa.string()))), ("weights", pa.list_(pa.float64()))]
-        schema += [(name, pa.string()) for name in self.confidential]
-        with pq.ParquetWriter(path, pa.schema(schema), compression="zstd") as writer:
+        fields = [("terms", pa.list_(pa.string())), ("weights", pa.list_(pa.float64()))]
+        schema = pa.schema(fields + [(name, pa.string()) for name in self.confidential])
+        names = pa.array(self.terms.tolist(), pa.string())
+        with pq.ParquetWriter(path, schema, compression="zstd") as writer:
             for start in range(0, len(self.groups), ROWS_AT_ONCE):
                 part = slice(start, start + ROWS_AT_ONCE)
                 rows = self.representatives[self.groups[part]]
-                terms = pa.DictionaryArray.from_arrays(rows.indices.astype(np.int32), pa.array(self.terms.tolist()))
-                ends = pa.array(rows.indptr, pa.int32())
+                ends, terms = pa.array(rows.indptr, pa.int32()), names.take(pa.array(rows.indices))
                 columns = [pa.ListArray.from_arrays(ends, terms), pa.ListArray.from_arrays(ends, pa.array(rows.data))]
                 columns += [pa.array(values[part].tolist(), pa.string()) for values in self.confidential.values()]
-                writer.write_table(pa.Table.from_arrays(columns, schema=pa.schema(schema)))
+                writer.write_table(pa.Table.from_arrays(columns, schema=schema))
 
     def write_npz(self, path: Path) -> None:
         sp.save_npz(path, sp.csr_array(self.representatives[self.groups]))

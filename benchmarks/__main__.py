@@ -1,0 +1,21 @@
+"""Run the benchmarks named on the command line, or all."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+from benchmarks import measure
+
+ALL = ("tables", "documents")
+
+
+def main() -> None:
+    for name in sys.argv[1:] or ALL:
+        if name not in ALL:
+            raise SystemExit(f"no benchmark {name}; there are: {', '.join(ALL)}")
+        measure.keep(name, import_module(f"benchmarks.{name}").run())
+
+
+if __name__ == "__main__":
+    main()

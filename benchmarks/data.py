@@ -1,0 +1,37 @@
+"""Where the benchmark data is, and how each set is read."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+
+FOLDER = Path(os.environ.get("SHOAL_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+
+
+def path(name: str) -> Path:
+    """The file, or a plain word that it is not there."""
+    found = FOLDER / name
+    if not found.is_file():
+        raise SystemExit(f"{name} is not in the data folder; set SHOAL_DATA to the folder that has it")
+    return found
+
+
+def texts(name: str, only: str | None = None) -> list[str]:
+    """The texts of a JSONL file, or those whose field `only` is true."""
+    with gzip.open(path(name), "rt", encoding="utf-8") as lines:
+        stories = map(json.loads, lines)
+        return [story["text"] for story in stories if only is None or story[only]]
+
+
+def casc(name: str) -> np.ndarray:
+    """A CASC table as the literature uses it: of EIA, UTILITYID and the ten revenue and sales columns."""
+    with gzip.open(path(f"casc_{name}.csv.gz"), "rt", encoding="utf-8") as lines:
+        rows = list(csv.reader(lines))[1:]
+    if name == "eia":
+        rows = [[row[0], *row[5:15]] for row in rows]
+    return np.array(rows, dtype=np.float64)

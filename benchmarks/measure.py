@@ -1,0 +1,59 @@
+"""Time and memory of one job, in a process of its own, and the tables that show them."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import resource
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def best_of(times: int, job: Callable[[], Any]) -> float:
+    """The shortest of several runs, in seconds: the one the machine disturbed least."""
+    found = []
+    for _ in range(times):
+        start = time.perf_counter()
+        job()
+        found.append(time.perf_counter() - start)
+    return min(found)
+
+
+def peak_memory(job: Callable[[], Any]) -> float:
+    """Gigabytes that a fresh process needs at most to do the job."""
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    process = context.Process(target=_report_peak, args=(job, queue))
+    process.start()
+    peak = queue.get()
+    process.join()
+    return float(peak)
+
+
+def _report_peak(job: Callable[[], Any], queue: Any) -> None:
+    job()
+    queue.put(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)
+
+
+def show(title: str, rows: list[dict[str, Any]]) -> None:
+    """Print rows as a table."""
+    names = list(rows[0])
+    cells = [names, *([_cell(row[name]) for name in names] for row in rows)]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(names))]
+    print(f"\n{title}")
+    for line in cells:
+        print("  " + "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)))
+
+
+def keep(name: str, results: dict[str, Any]) -> None:
+    """Write results for the docs."""
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{name}.json").write_text(json.dumps(results, indent=2) + "\n")
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
