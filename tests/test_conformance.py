@@ -30,7 +30,7 @@ COMPARE_FIT_TRANSFORM_WITH_TRANSFORM = dict.fromkeys(
 def instances() -> list[Any]:
     made: list[Any] = []
     for estimator in ESTIMATORS:
-        brief = {"time_budget": 0.02} if "time_budget" in estimator().get_params() else {}
+        brief = {"time_budget": 0.001} if "time_budget" in estimator().get_params() else {}
         made.append(estimator(**brief))
         if brief:
             made.append(estimator(refine=False))

@@ -115,7 +115,7 @@ def test_documents_are_k_anonymous_and_their_release_depends_on_their_content_al
 @given(frames(), st.integers(2, 3))
 def test_a_refined_table_is_k_anonymous_too(frame, k):
     with tempfile.TemporaryDirectory() as made:
-        method = Microaggregation(time_budget=0.05, random_state=0)
+        method = Microaggregation(time_budget=0.01, random_state=0)
         release_frame(frame, k, Path(made) / "release", roles_of(frame), method=method)
         rows = rows_of(Path(made) / "release" / "table.parquet")
         assert smallest_class(rows, [name for name in rows[0] if name.startswith("q")]) >= k
@@ -125,7 +125,7 @@ def test_a_refined_table_is_k_anonymous_too(frame, k):
 def test_refined_documents_are_k_anonymous_too(tmp_path):
     random = np.random.default_rng(0)
     texts = [" ".join(random.choice(WORDS, size=6)) for _ in range(40)]
-    method = SphericalMicroaggregation(time_budget=0.05, random_state=0)
+    method = SphericalMicroaggregation(time_budget=0.01, random_state=0)
     release_texts(texts, ["x", "y"] * 20, 4, tmp_path / "release", method=method)
     assert smallest_class(rows_of(tmp_path / "release" / "vectors.parquet"), ["terms", "weights"]) >= 4
     assert verify(tmp_path / "release")
