@@ -742,7 +742,7 @@ def accepted_or_refused(folder: Path, *argv: str) -> None:
         assert snapshot(folder) == before
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(file=anything(), roles=st.sampled_from(["", ROLES, "--quasi age --insensitive diagnosis --missing withhold"]))
 def test_any_bytes_make_a_release_that_verifies_or_are_refused(file: tuple[str, bytes], roles: str) -> None:
     kind, content = file
@@ -776,7 +776,7 @@ FLAGS = ["--wordnet", "--no-wordnet", "--no-stem", "--force", "--json", "--roles
 OPTION = st.sampled_from(COLUMN_OPTIONS + OTHER_OPTIONS + FLAGS)
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     source=st.sampled_from(["t.csv", "n.csv", "d.jsonl", "texts"]),
     options=st.lists(st.one_of(OPTION.map(lambda one: [one]), st.tuples(OPTION, VALUE).map(list)), max_size=4),
