@@ -116,7 +116,7 @@ def improve(
     square: Floats,
     spherical: bool,
 ) -> int:
-    """Move and swap records between the groups while that raises their worth. Returns how many pairs were tried."""
+    """Move and swap records between the groups while that raises their worth. Returns a count of the work."""
     slopes = np.empty(n_groups)
     for group in range(n_groups):
         slopes[group] = slope(square[group], size[group], spherical)
@@ -135,6 +135,7 @@ def improve(
             last_tried[one] = tick
             own = gram[one, one]
             away = -1
+            tried += n_groups
             if size[home] > k:
                 left = square[home] - 2.0 * toward[home, one] + own
                 loss = worth(square[home], size[home], spherical) - worth(left, size[home] - 1, spherical)
@@ -190,6 +191,7 @@ def improve(
                 slopes[home] = slope(square[home], size[home], spherical)
                 slopes[away] = slope(square[away], size[away], spherical)
                 tick += 1
+                tried += count
                 changed[home] = tick
                 changed[away] = tick
                 improved = True

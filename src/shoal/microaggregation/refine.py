@@ -20,6 +20,7 @@ Groups = NDArray[np.int64]
 
 WARM, COLD = 0.1, 0.001  # temperatures, as shares of the error of the groups at hand
 REGION_ROWS = 200  # a region, searched by one core, has about so many rows
+BY_SPREAD = 0.25  # share of the cuts
 FREED_ROWS, FREED_GROUPS = 80, 8
 CORES = 2  # a second of the budget is a second on so many cores
 
@@ -104,15 +105,23 @@ def number_in_region(region_of_group: Groups) -> Groups:
 
 
 def split(X: sp.csr_matrix, groups: Groups, n_parts: int, random: np.random.Generator) -> Groups:
-    """The part of each group: halved at the median along the difference of two groups' means, again and again."""
+    """The part of each group: halved at the median again and again.
+
+    Along the difference of two groups' means, so that near groups stay together; now and then by how spread out the
+    groups are, so that far-out records, whose company is the hardest to choose, meet.
+    """
     n_rows, n_groups = len(groups), int(groups.max()) + 1
-    mean = sp.csr_matrix((1.0 / np.bincount(groups)[groups], (groups, np.arange(n_rows)))) @ X
+    average = sp.csr_matrix((1.0 / np.bincount(groups)[groups], (groups, np.arange(n_rows))))
+    mean = average @ X
+    spread = _row_sums(average @ X.multiply(X)) - _row_sums(mean.multiply(mean))
     parts = [np.arange(n_groups)]
     while len(parts) < n_parts:
         halves = []
         for part in parts:
             one, two = random.choice(part, 2)
-            along = np.asarray((mean[part] @ (mean[[one]] - mean[[two]]).T).todense()).ravel()
+            along = _row_sums(mean[part] @ (mean[[one]] - mean[[two]]).T)
+            if random.random() < BY_SPREAD:
+                along = spread[part]
             order = part[np.argsort(along, kind="stable")]
             halves += [np.sort(order[: len(order) // 2]), np.sort(order[len(order) // 2 :])]
         parts = halves
@@ -120,6 +129,10 @@ def split(X: sp.csr_matrix, groups: Groups, n_parts: int, random: np.random.Gene
     for number, part in enumerate(parts):
         part_of_group[part] = number
     return part_of_group
+
+
+def _row_sums(matrix: sp.csr_matrix) -> NDArray[np.float64]:
+    return np.asarray(matrix.sum(axis=1)).ravel()
 
 
 def numbered_by_first_row(groups: Groups) -> Groups:
