@@ -1,4 +1,4 @@
-"""Documents: vectorising against scikit-learn, spherical MDAV against scipy's product of all pairs, memory of the whole."""
+"""Documents: vectorising against scikit-learn, spherical MDAV against all pairs in scipy, memory of the whole."""
 
 from __future__ import annotations
 

@@ -28,9 +28,6 @@ LEVEL = {folder: len(LAYERS) - line for line, folders in enumerate(LAYERS) for f
 IMPORTED_BY_ALL = {"progress"}
 MAY_IMPORT_THE_SAMPLE = {"release", "cli", "web"}
 
-# vectors → ontology: the vector space drops words that WordNet does not know, and WordNet is the ontology's.
-# The other way round stays forbidden, so the two could as well be two lines, vectors above ontology.
-EXEMPT = {("vectors", "ontology")}
 
 # A library that is at home in one folder only.
 HOME = {"numba": {"kernels"}, "typer": {"cli"}, "rich": {"cli"}}
@@ -77,7 +74,7 @@ def may_import(importer: str, imported: str) -> bool:
         return importer in MAY_IMPORT_THE_SAMPLE
     if importer == "sample":
         return imported == "errors"
-    return LEVEL[importer] > LEVEL[imported] or (importer, imported) in EXEMPT
+    return LEVEL[importer] > LEVEL[imported]
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(SOURCE).as_posix())
@@ -88,13 +85,6 @@ def test_a_module_imports_only_from_below(path: Path) -> None:
     assert folder in {*LEVEL, *IMPORTED_BY_ALL, "sample"}, f"{folder} has no place in the layers; give it one"
     wrong = {imported for imported in folders_imported_by(path) if not may_import(folder, imported)}
     assert not wrong, f"{folder} must not import {', '.join(sorted(wrong))}"
-
-
-def test_every_exemption_is_still_needed() -> None:
-    used = {
-        (folder_of(path), imported) for path in MODULES if folder_of(path) for imported in folders_imported_by(path)
-    }
-    assert used >= EXEMPT, "an exemption that nobody uses must go"
 
 
 @pytest.mark.parametrize("library", HOME)

@@ -192,7 +192,7 @@ def protect(
         _say_protected(made)
 
 
-@app.command(epilog=_examples("shoal verify release/", "shoal verify release/ --expect 4f0c…"))
+@app.command(epilog=_examples("shoal verify release/", "shoal verify release/ --expect SEAL"))
 def verify(
     folder: Annotated[Path, typer.Argument(help="Folder of a release.", **_path("RELEASE"))],
     expect: Annotated[str | None, typer.Option(help="The certificate's seal, as you got it by another way.")] = None,

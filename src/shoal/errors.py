@@ -2,7 +2,6 @@
 
     ShoalError
     ├── InputError (ValueError)      the user's data or parameters: exit code 2
-    ├── BrokenPromise                a release does not hold what its certificate says: exit code 1
     └── MissingExtra (ImportError)   a part of Shoal that is not installed: exit code 2
 
 Every message is one line: the value, the bound, the remedy.
@@ -10,7 +9,7 @@ Every message is one line: the value, the bound, the remedy.
 
 from __future__ import annotations
 
-__all__ = ["BrokenPromise", "InputError", "MissingExtra", "ShoalError"]
+__all__ = ["InputError", "MissingExtra", "ShoalError"]
 
 
 class ShoalError(Exception):
@@ -19,10 +18,6 @@ class ShoalError(Exception):
 
 class InputError(ShoalError, ValueError):
     """Data or a parameter cannot be used as given."""
-
-
-class BrokenPromise(ShoalError):
-    """A release does not hold what its certificate promises."""
 
 
 class MissingExtra(ShoalError, ImportError):

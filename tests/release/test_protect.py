@@ -382,3 +382,28 @@ def test_what_is_no_release_does_not_load(tmp_path):
     for place in (tmp_path / "absent", tmp_path, folder):
         with pytest.raises(InputError, match="not a release that can be read"):
             load(place)
+
+
+def test_a_release_of_many_parts_is_read_and_verified_part_by_part(tmp_path, monkeypatch):
+    monkeypatch.setattr("shoal.release.documents.ROWS_AT_ONCE", 7)
+    texts = [f"the {animal} {verb} near the river" for animal in ("heron", "otter", "trout") for verb in VERBS]
+    made = protect(texts, 3, tmp_path / "release", space=VectorSpace(min_df=1))
+    assert verify(made.folder)
+    assert load(made.folder).table.num_rows == len(texts)
+    assert pq.ParquetFile(made.folder / "vectors.parquet").num_row_groups > 1
+
+
+VERBS = ("swims", "sleeps", "waits", "eats", "hunts", "rests", "hides", "plays")
+
+
+def test_of_a_few_records_nothing_is_told_that_would_give_the_values_away(tmp_path):
+    """Of two salaries the mean and the standard deviation are the salaries."""
+    made = protect(pa.table({"salary": [2100.0, 4400.0]}), 2, tmp_path / "release")
+    told = "".join((made.folder / name).read_text() for name in ("report.html", "README.md", "certificate.json"))
+    assert "1,150" not in told
+    assert "1150" not in told
+
+
+def test_a_generator_of_texts_is_a_collection(tmp_path):
+    made = protect((f"the heron {verb}" for verb in VERBS), 2, tmp_path / "release", space=VectorSpace(min_df=1))
+    assert made.certificate["kind"] == "documents"

@@ -117,7 +117,8 @@ class SphericalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_outpu
 
     def _unit_rows(self, X: Any, reset: bool) -> tuple[sp.csr_matrix, NDArray[np.bool_]]:
         checked = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
-        unit = sp.csr_matrix(normalize(sp.csr_matrix(checked)))
+        # By the largest entry first: squares of very large or very small ones leave the range of numbers.
+        unit = normalize(normalize(sp.csr_matrix(checked), norm="max"))
         unit.eliminate_zeros()
         unit.sort_indices()
         has_direction = np.diff(unit.indptr) > 0
@@ -143,9 +144,13 @@ def spherical_representatives(X: sp.csr_matrix, groups: NDArray[np.int64]) -> sp
     sums = _membership(groups) @ X
     length = np.sqrt(np.asarray(sums.multiply(sums).sum(axis=1)).ravel())
     # Rows that cancel out have no common direction; any serves as well, so the first member's is taken.
-    for group in np.flatnonzero(length < 1e-12):
-        sums[group] = X[np.flatnonzero(groups == group)[0]]
-        length[group] = 1.0
+    cancelled = np.flatnonzero(length < 1e-12)
+    if len(cancelled):
+        first = np.unique(groups, return_index=True)[1][cancelled]
+        shape = (len(length), X.shape[0])
+        keep = sp.diags_array((length >= 1e-12).astype(np.float64))
+        sums = keep @ sums + sp.csr_matrix((np.ones(len(first)), (cancelled, first)), shape=shape) @ X
+        length[cancelled] = 1.0
     representatives = sp.csr_matrix(sp.diags_array(1.0 / length) @ sums)
     representatives.eliminate_zeros()
     representatives.sort_indices()

@@ -21,9 +21,9 @@ from shoal.microaggregation import SphericalMicroaggregation
 from shoal.microaggregation.diversity import merge_until_diverse
 from shoal.microaggregation.spherical import spherical_loss, spherical_representatives
 from shoal.release.bundle import MAPPING, write_csv, write_mapping
-from shoal.release.distances import cosine_distances
+from shoal.release.distances import NOT_TOLD, cosine_distances
 from shoal.release.draft import Draft
-from shoal.release.groups import check_values, diversities, sizes_of
+from shoal.release.groups import check_values, diversities, enough_to_tell, sizes_of, stated_loss
 from shoal.release.summary import Summary, TermUse, WordsLeftOut
 from shoal.results import Withheld
 from shoal.vectors import VectorSpace
@@ -80,13 +80,13 @@ def draft_documents(
     summary = Summary(
         kind="documents",
         k=k,
-        method="spherical microaggregation (MDAV)",
+        method="spherical microaggregation (MDAV)" + (", refined" if method.refine else ""),
         promises_k=True,
         rows=len(groups),
         smallest_group=int(sizes.min()),
         group_sizes=sizes_of(sizes),
-        loss=spherical_loss(X, groups, representatives),
-        distances=cosine_distances(X, representatives[groups]),
+        loss=stated_loss(spherical_loss(X, groups, representatives), len(groups)),
+        distances=cosine_distances(X, representatives[groups]) if enough_to_tell(len(groups)) else NOT_TOLD,
         withheld=tuple(withheld),
         diversity=diversities(rank[groups], confidential),
         l_promised=l,

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
-from shoal.results import Diversity
+from shoal.results import Diversity, Loss
 
-__all__ = ["check_values", "diversities", "sizes_of"]
+__all__ = ["enough_to_tell", "stated_loss", "check_values", "diversities", "sizes_of"]
 
 
 def sizes_of(sizes: NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
@@ -45,3 +45,14 @@ def diversities(groups: NDArray[np.int64], confidential: Mapping[str, NDArray[An
             )
         )
     return tuple(found)
+
+
+def enough_to_tell(rows: int) -> bool:
+    """Whether figures about the originals (spread, distances) may be given: of a few records they tell each value."""
+    return rows >= 30
+
+
+def stated_loss(loss: Loss, rows: int) -> Loss:
+    """The loss as it is told: to six digits, of a few records to two."""
+    digits = 6 if enough_to_tell(rows) else 2
+    return Loss(sse=float(f"{loss.sse:.{digits}g}"), ssa=float(f"{loss.ssa:.{digits}g}"))

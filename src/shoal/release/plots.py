@@ -50,7 +50,7 @@ def group_sizes(summary: Summary) -> Picture:
     spec = {
         "height": 200,
         "data": {"values": bars},
-        "mark": {"type": "bar", "color": _DEEP},
+        "mark": {"type": "bar", "color": _DEEP, "width": {"band": min(0.9, 0.15 * len(bars))}},  # one bar stays a bar
         "encoding": {
             "x": {
                 "field": "size",

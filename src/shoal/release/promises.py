@@ -38,11 +38,12 @@ def anonymity(smallest: int, promises: dict[str, Any], file: str) -> Claim:
     k, whole = int(promised["k"]), bool(promised["whole_rows"])
     promise = "k-anonymity" if whole else "shared values"
     what = "row" if whole else "row's values in each group of columns"
+    over = " | ".join(", ".join(map(str, part)) for part in promised["shared_columns"])
     if k < 2 or smallest < k:
         return Claim(promise, False, f"a row is shared by {smallest} only, k={k} is promised", file)
     if smallest != promised["smallest_group"]:
         return Claim(promise, False, f"the smallest group has {smallest}, not {promised['smallest_group']!r}", file)
-    return Claim(promise, True, f"every {what} is shared by at least {smallest} (k={k})", file)
+    return Claim(promise, True, f"every {what} is shared by at least {smallest} (k={k}) in {over}", file)
 
 
 def only_of_confidential(promises: dict[str, Any], file: str) -> Iterator[Claim]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,6 +78,8 @@ def protect(
     force : bool
         Replace an earlier release.
     """
+    if isinstance(source, Iterator):
+        source = list(source)
     release = Path(out)
     hidden = private_beside(release) if private is None else Path(private)
     path = Path(source) if isinstance(source, str | os.PathLike) else None

@@ -20,6 +20,8 @@ _READERS = {
     ".npz": ("import scipy.sparse", "scipy.sparse.load_npz({path})"),
     ".parquet": ("import pyarrow.parquet", "pyarrow.parquet.read_table({path})"),
     ".csv": ("import pandas", "pandas.read_csv({path})"),
+    ".csv.gz": ("import pandas", "pandas.read_csv({path})"),
+    ".tsv.gz": ("import pandas", 'pandas.read_csv({path}, sep="\\t")'),
     ".tsv": ("import pandas", 'pandas.read_csv({path}, sep="\\t")'),
     ".jsonl": ("import pandas", "pandas.read_json({path}, lines=True)"),
     ".txt": ("from pathlib import Path", 'Path({path}).read_text(encoding="utf-8").splitlines()'),
@@ -76,11 +78,12 @@ def _loading(summary: Summary) -> str:
     calls: dict[str, str] = {}
     for name, _ in summary.files:
         path = PurePosixPath(name)
-        if path.suffix in _READERS:
-            needed, call = _READERS[path.suffix]
+        if (kind := "".join(path.suffixes)) in _READERS:
+            needed, call = _READERS[kind]
             imports[needed] = None
             # One stem may come in two formats.
-            variable = path.stem if path.stem not in calls else name.replace(".", "_")
+            stem = path.name.removesuffix(kind)
+            variable = stem if stem not in calls else name.replace(".", "_")
             calls[variable] = call.format(path=json.dumps(f"FOLDER/{name}"))
     if not calls:
         return ""

@@ -62,8 +62,8 @@ class Summary:
     method: str  # in words, e.g. "spherical MDAV"
     promises_k: bool  # False for methods that mask without groups over all quasi-identifiers
     rows: int  # records released
-    smallest_group: int
-    group_sizes: tuple[tuple[int, int], ...]  # (size, how many groups), rising size
+    smallest_group: int  # fewest rows that share a value of the columns protected together
+    group_sizes: tuple[tuple[int, int], ...]  # groups of identical records: (size, how many), rising size
     loss: Loss
     distances: Distances
     withheld: tuple[Withheld, ...]

@@ -21,9 +21,9 @@ from shoal.microaggregation import Microaggregation
 from shoal.microaggregation.diversity import merge_until_diverse
 from shoal.microaggregation.numeric import group_means, table_loss
 from shoal.release.bundle import MAPPING, write_csv, write_mapping
-from shoal.release.distances import euclidean_distances
+from shoal.release.distances import NOT_TOLD, euclidean_distances
 from shoal.release.draft import Draft
-from shoal.release.groups import check_values, diversities, sizes_of
+from shoal.release.groups import check_values, diversities, enough_to_tell, sizes_of, stated_loss
 from shoal.release.summary import ColumnChange, Summary
 from shoal.results import Withheld
 
@@ -73,21 +73,22 @@ def draft_table(
     confidential = {name: _as_text(released[name]) for name in roles.confidential}
     standard, standard_masked = ((part - model.mean_) / model.scale_ for part in (values, masked))
     left_out = np.flatnonzero(~complete)
+    told = enough_to_tell(len(masked))
     name = _file_name(table.format)
     summary = Summary(
         kind="table",
         k=k,
-        method=IN_WORDS[method.method],
+        method=IN_WORDS[method.method] + (", refined" if method.refine and method.method == "mdav" else ""),
         promises_k=model.k_anonymous_,
         rows=len(masked),
         smallest_group=smallest,
         group_sizes=sizes_of(sizes),
-        loss=table_loss(standard, standard_masked),
-        distances=euclidean_distances(standard, standard_masked),
+        loss=stated_loss(table_loss(standard, standard_masked), len(masked)),
+        distances=euclidean_distances(standard, standard_masked) if told else NOT_TOLD,
         withheld=(Withheld(INCOMPLETE, len(left_out)),) if len(left_out) else (),
         diversity=diversities(classes, confidential),
         l_promised=l,
-        columns=tuple(_changes(roles.quasi, values, masked, standard, standard_masked)),
+        columns=tuple(_changes(roles.quasi, values, masked, standard, standard_masked)) if told else (),
         dropped_columns=table.data.num_columns - released.num_columns,
         files=((name, "one row a record"),),
     )
@@ -193,9 +194,9 @@ def _changes(names: tuple[str, ...], values: Floats, masked: Floats, standard: F
         yield ColumnChange(
             name=name,
             mean=float(f"{masked[:, column].mean():.6g}"),
-            sd_before=float(f"{values[:, column].std():.6g}"),
-            sd_after=float(f"{masked[:, column].std():.6g}"),
-            loss=round(lost / spread, 6) if spread else 0.0,
+            sd_before=float(f"{values[:, column].std():.3g}"),
+            sd_after=float(f"{masked[:, column].std():.3g}"),
+            loss=round(lost / spread, 4) if spread else 0.0,
         )
 
 

