@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-from benchmarks import measure
+from benchmarks import measure, page
 
 ALL = ("tables", "documents")
 
@@ -15,6 +15,7 @@ def main() -> None:
         if name not in ALL:
             raise SystemExit(f"no benchmark {name}; there are: {', '.join(ALL)}")
         measure.keep(name, import_module(f"benchmarks.{name}").run())
+        page.write()
 
 
 if __name__ == "__main__":

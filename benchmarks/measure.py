@@ -29,9 +29,10 @@ def peak_memory(job: Callable[[], Any]) -> float:
     queue = context.Queue()
     process = context.Process(target=_report_peak, args=(job, queue))
     process.start()
-    peak = queue.get()
     process.join()
-    return float(peak)
+    if process.exitcode:
+        raise SystemExit("the job failed; its own message is above")
+    return float(queue.get())
 
 
 def _report_peak(job: Callable[[], Any], queue: Any) -> None:
@@ -42,7 +43,7 @@ def _report_peak(job: Callable[[], Any], queue: Any) -> None:
 def show(title: str, rows: list[dict[str, Any]]) -> None:
     """Print rows as a table."""
     names = list(rows[0])
-    cells = [names, *([_cell(row[name]) for name in names] for row in rows)]
+    cells = [names, *([cell(row[name]) for name in names] for row in rows)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(names))]
     print(f"\n{title}")
     for line in cells:
@@ -55,5 +56,12 @@ def keep(name: str, results: dict[str, Any]) -> None:
     (RESULTS / f"{name}.json").write_text(json.dumps(results, indent=2) + "\n")
 
 
-def _cell(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def cell(value: Any) -> str:
+    """A figure as it is shown."""
+    return (
+        f"{value:.6g}"
+        if isinstance(value, float) and abs(value) >= 1
+        else f"{value:.4g}"
+        if isinstance(value, float)
+        else str(value)
+    )

@@ -1,0 +1,64 @@
+"""docs/benchmarks.md, written from the results that the benchmarks left."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from benchmarks import measure
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
+
+HEAD = """# How good, how fast, how far
+
+Written by `make bench`; do not edit. Each comparison is a ratio measured in one run on the same data and machine (2
+cores). Seconds depend on the machine and vary by some ten per cent from run to run.
+"""
+
+# What each table shows, in the order of the page: results file, key, title, a sentence.
+TABLES = (
+    (
+        "tables",
+        "casc",
+        "Numeric tables: plain MDAV",
+        "Information loss on the CASC files, equal to the published figures.",
+    ),
+    (
+        "refinement",
+        "casc",
+        "Numeric tables: refined",
+        "The search from MDAV's groups, and how far from the best it can be.",
+    ),
+    ("documents", "r8", "Reuters R8: plain spherical MDAV", "Exact, against all pairwise products in scipy."),
+    ("refinement", "documents", "Documents: refined", "SSE against plain MDAV's."),
+    (
+        "documents",
+        "passages",
+        "100,000 passages",
+        "Against scikit-learn's `TfidfVectorizer`, which neither filters nor stems.",
+    ),
+    ("documents", "memory", "The whole of it", "100,000 passages: read, vectorised, grouped, written and verified."),
+    ("blocks", "growth", "Blocks", "Time as the collection grows."),
+    ("blocks", "quality", "Blocks: what they cost", "SSE against the exact run."),
+    ("blocks", "million", "One million documents", "Made from the passages; protected and verified on this machine."),
+    ("documents", "compile", "Compiling the kernels", "Once after installation; then they are cached."),
+)
+
+
+def write() -> None:
+    """Tables of all results that there are."""
+    parts = [HEAD]
+    for name, key, title, sentence in TABLES:
+        path = measure.RESULTS / f"{name}.json"
+        found = json.loads(path.read_text()).get(key) if path.is_file() else None
+        if found:
+            parts.append(f"## {title}\n\n{sentence}\n\n{table(found if isinstance(found, list) else [found])}\n")
+    PAGE.write_text("\n".join(parts), encoding="utf-8")
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """A Markdown table."""
+    names = list(rows[0])
+    lines = [names, ["---"] * len(names), *([measure.cell(row[name]) for name in names] for row in rows)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
