@@ -17,20 +17,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from shoal.errors import InputError
 from shoal.io.frames import like
 from shoal.kernels import euclidean as kernel
+from shoal.microaggregation.blocks import block_count, mdav_in_blocks, refined_in_blocks
 from shoal.microaggregation.checks import check_k
-from shoal.microaggregation.euclidean_space import EuclideanSpace
-from shoal.microaggregation.mdav import mdav
-from shoal.microaggregation.refine import check_time_budget, refined
+from shoal.microaggregation.refine import check_time_budget
 from shoal.results import Loss
 
 __all__ = ["Microaggregation", "group_means", "table_loss"]
 
 Floats = NDArray[np.float64]
 Groups = NDArray[np.int64]
-
-
-def _by_mdav(Z: Floats, k: int) -> Groups:
-    return mdav(EuclideanSpace(Z), k)
 
 
 def _along(direction: Callable[[Floats], Floats]) -> Callable[[Floats, int], Groups]:
@@ -58,12 +53,12 @@ def _first_component(Z: Floats) -> Floats:
     return projection
 
 
-PARTITIONS: dict[str, Callable[[Floats, int], Groups]] = {
-    "mdav": _by_mdav,
+ALONG_A_LINE: dict[str, Callable[[Floats, int], Groups]] = {
     "ranking": _along(_sum_of_scores),  # one attribute at a time: its own order
     "z-scores": _along(_sum_of_scores),
     "principal-component": _along(_first_component),
 }
+METHODS = ("mdav", *ALONG_A_LINE)
 
 
 class Microaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
@@ -90,6 +85,9 @@ class Microaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         for a few thousand rows.
     random_state : int, RandomState or None
         Seeds the search; a seed gives the same groups on any machine and any number of threads. None is 0.
+    blocks : int, False or None
+        For "mdav": rows are grouped in blocks of near rows, of at most so many; at least 3k. None: in one piece up to
+        50,000 rows, in blocks beyond. False: always in one piece, which takes time with the square of the rows.
 
     Attributes
     ----------
@@ -117,6 +115,7 @@ class Microaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         refine: bool = True,
         time_budget: float | None = None,
         random_state: int | None = None,
+        blocks: int | bool | None = None,
     ) -> None:
         self.k = k
         self.method = method
@@ -124,6 +123,7 @@ class Microaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         self.refine = refine
         self.time_budget = time_budget
         self.random_state = random_state
+        self.blocks = blocks
 
     def fit(self, X: Any, y: Any = None) -> Microaggregation:
         """Group the rows."""
@@ -175,15 +175,20 @@ class Microaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         return values
 
     def _partition(self, Z: Floats, k: int) -> Groups:
-        groups = PARTITIONS[self.method](Z, k)
-        if self.refine and self.method == "mdav":
-            return refined(Z, groups, k, False, self.time_budget, self.random_state)
+        if self.method in ALONG_A_LINE:
+            return ALONG_A_LINE[self.method](Z, k)
+        n_blocks = block_count(self.blocks, len(Z), k)
+        groups = mdav_in_blocks(Z, k, n_blocks, False)
+        if self.refine:
+            groups = refined_in_blocks(Z, groups, k, n_blocks, False, self.time_budget, self.random_state)
         return groups
 
     def _columns_apart(self, n_columns: int) -> list[NDArray[np.int64]]:
         """The groups of attributes as column numbers, checked to cover every column once."""
-        if self.method not in PARTITIONS:
-            raise InputError(f"method={self.method!r} is not known; use one of: {', '.join(PARTITIONS)}")
+        if self.method not in METHODS:
+            raise InputError(f"method={self.method!r} is not known; use one of: {', '.join(METHODS)}")
+        if self.method != "mdav" and self.blocks:
+            raise InputError(f"blocks={self.blocks} is for method='mdav'; leave it out for {self.method!r}")
         if self.method == "ranking":
             if self.attribute_groups not in (None, 1):
                 raise InputError("method='ranking' treats every attribute on its own; leave attribute_groups out")

@@ -19,10 +19,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from shoal.io.frames import like
 from shoal.kernels import spherical as kernel
+from shoal.microaggregation.blocks import block_count, mdav_in_blocks, refined_in_blocks
 from shoal.microaggregation.checks import check_k
-from shoal.microaggregation.mdav import mdav
-from shoal.microaggregation.refine import check_time_budget, refined
-from shoal.microaggregation.spherical_space import SphericalSpace
+from shoal.microaggregation.refine import check_time_budget
 from shoal.results import Loss
 
 __all__ = ["SphericalMicroaggregation", "spherical_loss", "spherical_representatives"]
@@ -47,6 +46,9 @@ class SphericalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_outpu
         for a few thousand rows.
     random_state : int, RandomState or None
         Seeds the search; a seed gives the same groups on any machine and any number of threads. None is 0.
+    blocks : int, False or None
+        Rows are grouped in blocks of near rows, of at most so many; at least 3k. None: in one piece up to 50,000
+        rows, in blocks beyond. False: always in one piece, which takes time with the square of the rows.
 
     Attributes
     ----------
@@ -71,11 +73,13 @@ class SphericalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_outpu
         refine: bool = True,
         time_budget: float | None = None,
         random_state: int | None = None,
+        blocks: int | bool | None = None,
     ) -> None:
         self.k = k
         self.refine = refine
         self.time_budget = time_budget
         self.random_state = random_state
+        self.blocks = blocks
 
     def fit(self, X: Any, y: Any = None) -> SphericalMicroaggregation:
         """Group the rows."""
@@ -83,9 +87,10 @@ class SphericalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_outpu
         k = check_k(self.k, int(has_direction.sum()) if len(has_direction) else 0)
         check_time_budget(self.time_budget)
         directed = unit[has_direction]
-        groups = mdav(SphericalSpace(directed), k)
+        n_blocks = block_count(self.blocks, directed.shape[0], k)
+        groups = mdav_in_blocks(directed, k, n_blocks, True)
         if self.refine:
-            groups = refined(directed, groups, k, True, self.time_budget, self.random_state)
+            groups = refined_in_blocks(directed, groups, k, n_blocks, True, self.time_budget, self.random_state)
         representatives = spherical_representatives(directed, groups)
         self.groups_ = np.full(len(has_direction), WITHHELD)
         self.groups_[has_direction] = groups
