@@ -22,6 +22,7 @@ from shoal.release.promises import (
     only_of_confidential,
     rows_as_promised,
 )
+from shoal.release.released_parts import parts_of
 from shoal.results import Claim
 
 __all__ = ["DOCUMENT_FILES", "document_claims"]
@@ -40,13 +41,20 @@ def document_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
     if promises["anonymity"]["shared_columns"] != [["terms", "weights"]]:
         yield Claim("k-anonymity", False, "the promise does not speak of every protected column", VECTORS)
         return
-    file = pq.ParquetFile(release / VECTORS)
-    expected = ["terms", "weights", *confidential]
-    yield columns_as_promised(expected, file.schema_arrow.names, promises, VECTORS)
-    yield rows_as_promised(file.metadata.num_rows, promises, VECTORS)
+    parts = parts_of(release, "documents")
+    if parts and any((release / name).exists() for name in (VECTORS, MATRIX)):
+        yield Claim("files", False, "the rows are there twice, in parts and in one file", VECTORS)
+        return
+    files = {name: pq.ParquetFile(release / name) for name in parts or [VECTORS]}
+    for name, file in files.items():
+        yield columns_as_promised(["terms", "weights", *confidential], file.schema_arrow.names, promises, name)
+    yield rows_as_promised(
+        sum(file.metadata.num_rows for file in files.values()), promises, parts[0] if parts else VECTORS
+    )
 
-    with np.load(release / MATRIX, allow_pickle=False) as matrix:
-        rows = _Rows(terms, confidential, matrix)
+    rows = _Rows(terms, confidential, None if parts else _matrix(release / MATRIX))
+    for file in files.values():
+        rows.next_part()
         for group in range(file.num_row_groups):
             rows.count(file.read_row_group(group))
     yield anonymity(min(rows.seen.values()), promises, VECTORS)
@@ -57,27 +65,41 @@ def document_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
     yield canonical_order(rows.in_order, VECTORS)
     unit = "every row has length 1" if rows.unit else "some row has not length 1"
     yield Claim("unit length", rows.unit, unit, VECTORS)
-    same = rows.same_as_matrix and rows.ends_with_matrix()
-    detail = f"holds the same rows as {VECTORS}" if same else f"does not hold the same rows as {VECTORS}"
-    yield Claim("same data", same, detail, MATRIX)
+    if not rows.every_term_used():
+        yield Claim("schema", False, "a term is listed that no row has", TERMS)
+    if not parts:
+        same = rows.same_as_matrix and rows.ends_with_matrix()
+        detail = f"holds the same rows as {VECTORS}" if same else f"does not hold the same rows as {VECTORS}"
+        yield Claim("same data", same, detail, MATRIX)
+
+
+def _matrix(path: Path) -> dict[str, Any]:
+    with np.load(path, allow_pickle=False) as file:
+        if not set(file.files) <= MATRIX_PARTS:
+            raise ValueError("arrays that are no part of a matrix")
+        return {part: file[part] for part in ("indptr", "indices", "data", "shape")}
 
 
 class _Rows:
     """Rows counted as they go by, a part of the file at a time: what is kept is a digest of each different row."""
 
-    def __init__(self, terms: list[str], confidential: list[str], matrix: Any) -> None:
+    def __init__(self, terms: list[str], confidential: list[str], matrix: dict[str, Any] | None) -> None:
         self.seen: Counter[bytes] = Counter()
         self.values: dict[str, dict[bytes, set[Any]]] = {name: {} for name in confidential}
-        self.in_order = self.unit = True
-        self.same_as_matrix = set(matrix.files) <= MATRIX_PARTS
+        self.in_order = self.unit = self.same_as_matrix = True
         self._terms = pa.array(terms, pa.string())
         self._used = np.zeros(len(terms), dtype=np.bool_)
-        self._matrix = {part: matrix[part] for part in ("indptr", "indices", "data", "shape")}
+        self._matrix = matrix
         self._before: tuple[Any, ...] | None = None
+        self._first: tuple[Any, ...] | None = None  # row of the part before
         self._n_rows = self._n_entries = 0
 
+    def next_part(self) -> None:
+        """The rows that follow are another part's: parts rise by their first rows, and rows within a part."""
+        self._before = None
+
     def count(self, table: pa.Table) -> None:
-        """Take in one part."""
+        """Take in some rows."""
         ends, numbers, weights = self._lists(table)
         labels = [table[name].to_pylist() for name in self.values]
         lengths = np.sqrt(np.add.reduceat(weights**2, ends[:-1]))
@@ -91,20 +113,27 @@ class _Rows:
                 values.setdefault(digest, set()).add(label)
             # Rows rise by terms, then weights, then labels.
             content = numbers[start:end].tolist(), weights[start:end].tolist(), *here[1:]
-            self.in_order &= self._before is None or self._before <= content
+            if self._before is None:
+                self.in_order &= self._first is None or self._first <= content
+                self._first = content
+            else:
+                self.in_order &= self._before <= content
             self._before = content
-        self._compare(ends, numbers, weights)
+        if self._matrix is not None:
+            self._compare(self._matrix, ends, numbers, weights)
 
     def ends_with_matrix(self) -> bool:
-        """The matrix has no more rows, no more entries, and as many columns as there are terms, each of them used."""
-        shape = self._n_rows, len(self._terms)
+        """The matrix has no more rows, no more entries, and as many columns as there are terms."""
+        if self._matrix is None:
+            return False
         parts = self._matrix
         sizes = len(parts["indptr"]) - 1, len(parts["indices"]), len(parts["data"])
-        return (
-            tuple(parts["shape"]) == shape
-            and sizes == (self._n_rows, self._n_entries, self._n_entries)
-            and bool(self._used.all())
-        )
+        shape = self._n_rows, len(self._terms)
+        return tuple(parts["shape"]) == shape and sizes == (self._n_rows, self._n_entries, self._n_entries)
+
+    def every_term_used(self) -> bool:
+        """No term is listed that no row has."""
+        return bool(self._used.all())
 
     def _lists(self, table: pa.Table) -> tuple[Any, Any, Any]:
         """Row ends, term numbers and weights; equal lists give equal bytes."""
@@ -117,10 +146,9 @@ class _Rows:
             raise ValueError("a term that is not listed, or something missing")
         return ends - ends[0], np.asarray(numbers, np.int32), np.asarray(weights.flatten(), np.float64)
 
-    def _compare(self, ends: Any, numbers: Any, weights: Any) -> None:
+    def _compare(self, parts: dict[str, Any], ends: Any, numbers: Any, weights: Any) -> None:
         entries = slice(self._n_entries, self._n_entries + len(numbers))
         rows = slice(self._n_rows, self._n_rows + len(ends))
-        parts = self._matrix
         self.same_as_matrix &= (
             np.array_equal(parts["indptr"][rows], ends + self._n_entries)
             and np.array_equal(parts["indices"][entries], numbers)

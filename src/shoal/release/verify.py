@@ -17,6 +17,7 @@ from typing import Any
 from shoal.errors import InputError
 from shoal.release.count_documents import DOCUMENT_FILES, document_claims
 from shoal.release.count_rows import TABLE_FILES, table_claims
+from shoal.release.released_parts import FOLDER_OF_PARTS, is_part
 from shoal.results import Claim
 
 __all__ = ["Verification", "verify"]
@@ -25,6 +26,7 @@ CERTIFICATE = "certificate.json"
 FORMAT = "shoal-certificate/1"
 PAGES = ("README.md", "report.html")
 DATA_FILES = {"documents": DOCUMENT_FILES, "table": TABLE_FILES}
+PART_FOLDERS = tuple(FOLDER_OF_PARTS.values())
 NOT_PLAIN = "is not a plain file"
 
 
@@ -58,7 +60,7 @@ def verify(folder: str | os.PathLike[str], expect: str | None = None) -> Verific
     """
     release = Path(folder)
     try:
-        names = sorted(os.listdir(release))
+        names = _names(release)
     except (OSError, ValueError):
         raise InputError(f"{str(folder)!r} is not a folder that can be read; give the folder of a release") from None
     content, sealed = _certificate(release)
@@ -70,6 +72,16 @@ def verify(folder: str | os.PathLike[str], expect: str | None = None) -> Verific
     if any(claim.detail == NOT_PLAIN for claim in files):  # A pipe would block the reader, a device never end.
         return Verification((sealed, *files))
     return Verification((sealed, *files, *_counted(release, content)))
+
+
+def _names(release: Path) -> list[str]:
+    """What is in the folder; of a folder of parts, what is in that."""
+    names = []
+    for name in os.listdir(release):
+        parts = release / name
+        inside = name in PART_FOLDERS and parts.is_dir() and not parts.is_symlink()
+        names += [f"{name}/{part}" for part in os.listdir(parts)] if inside else [name]
+    return sorted(names)
 
 
 def _certificate(release: Path) -> tuple[dict[str, Any] | None, Claim]:
@@ -109,10 +121,11 @@ def _file_claims(release: Path, names: list[str], content: dict[str, Any]) -> It
         yield Claim("files", False, "the certificate lists no files", CERTIFICATE)
         return
     # A file that no count looks into could carry anything, whatever the certificate says of it.
-    known = {*PAGES, *DATA_FILES.get(str(content.get("kind")), ())}
+    kind = str(content.get("kind"))
+    known = {*PAGES, *DATA_FILES.get(kind, ())}
     for name in sorted({*names, *files} - {CERTIFICATE}):
         path = release / name
-        if name not in files or name not in known:
+        if name not in files or not (name in known or is_part(kind, name)):
             yield Claim("files", False, "is not part of the release; take it out", name)
         elif name not in names:
             yield Claim("files", False, "is missing", name)
