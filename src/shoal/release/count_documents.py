@@ -48,9 +48,8 @@ def document_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
     files = {name: pq.ParquetFile(release / name) for name in parts or [VECTORS]}
     for name, file in files.items():
         yield columns_as_promised(["terms", "weights", *confidential], file.schema_arrow.names, promises, name)
-    yield rows_as_promised(
-        sum(file.metadata.num_rows for file in files.values()), promises, parts[0] if parts else VECTORS
-    )
+    n_rows = sum(file.metadata.num_rows for file in files.values())
+    yield rows_as_promised(n_rows, promises, parts[0] if parts else VECTORS)
 
     rows = _Rows(terms, confidential, None if parts else _matrix(release / MATRIX))
     for file in files.values():
@@ -75,9 +74,8 @@ def document_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
 
 def _matrix(path: Path) -> dict[str, Any]:
     with np.load(path, allow_pickle=False) as file:
-        if not set(file.files) <= MATRIX_PARTS:
-            raise ValueError("arrays that are no part of a matrix")
-        return {part: file[part] for part in ("indptr", "indices", "data", "shape")}
+        only = {"only": set(file.files) <= MATRIX_PARTS}  # nothing else rides along
+        return only | {part: file[part] for part in ("indptr", "indices", "data", "shape")}
 
 
 class _Rows:
@@ -129,7 +127,11 @@ class _Rows:
         parts = self._matrix
         sizes = len(parts["indptr"]) - 1, len(parts["indices"]), len(parts["data"])
         shape = self._n_rows, len(self._terms)
-        return tuple(parts["shape"]) == shape and sizes == (self._n_rows, self._n_entries, self._n_entries)
+        return (
+            parts["only"]
+            and tuple(parts["shape"]) == shape
+            and sizes == (self._n_rows, self._n_entries, self._n_entries)
+        )
 
     def every_term_used(self) -> bool:
         """No term is listed that no row has."""
