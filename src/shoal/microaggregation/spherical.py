@@ -164,8 +164,8 @@ def spherical_representatives(X: sp.csr_matrix, groups: NDArray[np.int64]) -> sp
 
 def spherical_loss(X: sp.csr_matrix, groups: NDArray[np.int64], representatives: sp.csr_matrix) -> Loss:
     """SSE: distance of the rows to their representatives. SSA: of these to the direction of all rows."""
-    own = representatives[groups]
-    sse = float(X.shape[0] - X.multiply(own).sum())
+    sums = _membership(groups) @ X  # by groups: a representative for every row would be many times the size of X
+    sse = float(X.shape[0] - sums.multiply(representatives).sum())
     total = np.asarray(X.sum(axis=0)).ravel()
     length = float(np.linalg.norm(total))
     centre = total / length if length > 0 else total

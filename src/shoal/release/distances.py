@@ -18,16 +18,17 @@ BINS = 10
 NOT_TOLD = Distances(edges=(0.0, 1.0), before=(0.0,), after=(0.0,), pairs=0, sampled=False)
 
 
-def cosine_distances(before: sp.csr_matrix, after: sp.csr_matrix) -> Distances:
+def cosine_distances(before: sp.csr_matrix, groups: NDArray[np.int64], representatives: sp.csr_matrix) -> Distances:
     """Histogram of 1 - <a, b> in tenths."""
     rows = _sample(before.shape[0])
 
     def measure(X: sp.csr_matrix) -> NDArray[np.float64]:
-        products = (X[rows] @ X[rows].T).toarray()
+        products = (X @ X.T).toarray()
         distances: NDArray[np.float64] = np.clip(1.0 - products[np.triu_indices(len(rows), 1)], 0.0, 1.0)
         return distances
 
-    return _histogram(measure(before), measure(after), np.linspace(0.0, 1.0, BINS + 1), before.shape[0])
+    after = representatives[groups[rows]]
+    return _histogram(measure(before[rows]), measure(after), np.linspace(0.0, 1.0, BINS + 1), before.shape[0])
 
 
 def euclidean_distances(before: NDArray[np.float64], after: NDArray[np.float64]) -> Distances:

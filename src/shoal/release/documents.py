@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from shoal.microaggregation.spherical import spherical_loss, spherical_represent
 from shoal.release.bundle import MAPPING, write_csv, write_mapping
 from shoal.release.distances import NOT_TOLD, cosine_distances
 from shoal.release.draft import Draft
-from shoal.release.groups import check_values, diversities, enough_to_tell, sizes_of, stated_loss
+from shoal.release.groups import check_values, codes_of, diversities, enough_to_tell, sizes_of, stated_loss
 from shoal.release.summary import Summary, TermUse, WordsLeftOut
 from shoal.results import Withheld
 from shoal.vectors import VectorSpace
@@ -66,7 +67,7 @@ def draft_documents(
         groups = _diverse(X, groups, released_labels, l)
     representatives = spherical_representatives(X, groups)
     rank = _rank_of_groups(representatives)
-    order = np.lexsort((released_labels.astype(str), rank[groups]))
+    order = np.lexsort((codes_of(released_labels), rank[groups]))
     groups, released_labels, source = groups[order], released_labels[order], source[order]
     X = X[order]
 
@@ -86,7 +87,7 @@ def draft_documents(
         smallest_group=int(sizes.min()),
         group_sizes=sizes_of(sizes),
         loss=stated_loss(spherical_loss(X, groups, representatives), len(groups)),
-        distances=cosine_distances(X, representatives[groups]) if enough_to_tell(len(groups)) else NOT_TOLD,
+        distances=cosine_distances(X, groups, representatives) if enough_to_tell(len(groups)) else NOT_TOLD,
         withheld=tuple(withheld),
         diversity=diversities(rank[groups], confidential),
         l_promised=l,
@@ -172,10 +173,10 @@ def _in_order_of_content(X: sp.csr_matrix, labels: list[str]) -> Ints:
 
 def _rank_of_groups(representatives: sp.csr_matrix) -> Ints:
     """The place of each group when they are sorted by terms, then weights; equal representatives share a place."""
-    content = []
-    for group in range(representatives.shape[0]):
-        part = slice(representatives.indptr[group], representatives.indptr[group + 1])
-        content.append((tuple(representatives.indices[part].tolist()), tuple(representatives.data[part].tolist())))
+    # Big-endian bytes of what is not negative sort as the numbers do, and take a tenth of the memory of lists.
+    terms, weights = representatives.indices.astype(">i4"), representatives.data.astype(">f8")
+    ends = pairwise(representatives.indptr.tolist())
+    content = [(terms[start:end].tobytes(), weights[start:end].tobytes()) for start, end in ends]
     place = {row: number for number, row in enumerate(sorted(set(content)))}
     return np.array([place[row] for row in content], dtype=np.int64)
 
@@ -188,8 +189,7 @@ def _diverse(X: sp.csr_matrix, groups: Ints, labels: NDArray[Any], least: int) -
         distance: NDArray[np.float64] = -(representatives @ centre)
         return distance
 
-    codes = np.unique(labels.astype(str), return_inverse=True)[1]
-    return merge_until_diverse(groups, [codes], least, distance_to_groups)
+    return merge_until_diverse(groups, [codes_of(labels)], least, distance_to_groups)
 
 
 def _most_used(released: Released) -> tuple[TermUse, ...]:

@@ -12,12 +12,18 @@ from numpy.typing import NDArray
 from shoal.errors import InputError
 from shoal.results import Diversity, Loss
 
-__all__ = ["enough_to_tell", "stated_loss", "check_values", "diversities", "sizes_of"]
+__all__ = ["enough_to_tell", "stated_loss", "check_values", "codes_of", "diversities", "sizes_of"]
 
 
 def sizes_of(sizes: NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
     """(size, how many groups have it), by rising size."""
     return tuple(sorted(Counter(sizes.tolist()).items()))
+
+
+def codes_of(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Each text's place among the different ones, sorted. NumPy's own texts would all take the room of the longest."""
+    place = {value: number for number, value in enumerate(sorted(set(values.tolist())))}
+    return np.fromiter((place[value] for value in values.tolist()), dtype=np.int64, count=len(values))
 
 
 def check_values(column: str, values: NDArray[Any], least: int) -> None:
@@ -31,9 +37,9 @@ def diversities(groups: NDArray[np.int64], confidential: Mapping[str, NDArray[An
     """Distinct values of each confidential column in each group."""
     found = []
     for column, values in confidential.items():
-        codes = np.unique(values.astype(str), return_inverse=True)[1]
-        pairs = np.unique(np.column_stack((groups, codes)), axis=0)
-        distinct = np.bincount(pairs[:, 0])
+        codes = codes_of(values)
+        n_values = int(codes.max()) + 1
+        distinct = np.bincount(np.unique(groups * n_values + codes) // n_values)
         distinct = distinct[distinct > 0]
         found.append(
             Diversity(
@@ -41,7 +47,7 @@ def diversities(groups: NDArray[np.int64], confidential: Mapping[str, NDArray[An
                 least=int(distinct.min()),
                 single_valued_groups=int((distinct == 1).sum()),
                 groups=len(distinct),
-                values=len(np.unique(codes)),
+                values=n_values,
             )
         )
     return tuple(found)
