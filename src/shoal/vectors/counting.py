@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 from typing import Any
@@ -18,98 +18,120 @@ from numpy.typing import NDArray
 from shoal.errors import InputError
 from shoal.kernels import words as kernel
 
-__all__ = ["Counts", "Vocabulary", "count"]
+__all__ = ["Counted", "Tally", "TermOf", "count"]
 
 CHUNK = 4_000_000  # characters handed to one core at a time
 
 Reading = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 
-class Vocabulary:
-    """Words seen so far, the term each one stands for, and the step that left it out."""
+@dataclass(frozen=True)
+class Tally:
+    """What a collection, or a part of it, says of its words and terms. Parts add up."""
 
-    def __init__(self, term_of: Callable[[str], tuple[str | None, str]]) -> None:
-        self._term_of = term_of  # word -> (term, "") or (None, the step that leaves it out)
-        self._term_number: dict[str, int] = {}
-        self._word: dict[str, tuple[int, str]] = {}
-        self.occurrences: dict[str, int] = {}  # of every word
+    n_documents: int
+    frequency: Counter[str]  # documents that have each term
+    occurrences: Counter[str]  # of each term
+    seen: Counter[str]  # occurrences of each word
+    term_of_word: dict[str, str]
+    step_of_word: dict[str, str]  # words that are left out, and the step that did it
 
-    @property
-    def terms(self) -> list[str]:
-        """Terms in order of appearance."""
-        return list(self._term_number)
-
-    def number(self, word: str, seen: int) -> int:
-        """The term's number, -1 for a word that is left out; counts it as seen."""
-        if word not in self._word:
-            term, step = self._term_of(word)
-            number = -1 if term is None else self._term_number.setdefault(term, len(self._term_number))
-            self._word[word] = number, step
-            self.occurrences[word] = 0
-        self.occurrences[word] += seen
-        return self._word[word][0]
-
-    def words_left_out(self) -> dict[str, list[str]]:
-        """Words by the step that left them out."""
-        out: dict[str, list[str]] = {}
-        for word, (number, step) in self._word.items():
-            if number < 0:
-                out.setdefault(step, []).append(word)
-        return out
-
-    def words_of_terms(self, numbers: Iterable[int]) -> list[str]:
-        """Words that stand for any of these terms."""
-        wanted = set(numbers)
-        return [word for word, (number, _) in self._word.items() if number in wanted]
+    @staticmethod
+    def merged(tallies: Iterable[Tally]) -> Tally:
+        """The tally of all parts together."""
+        total = Tally(0, Counter(), Counter(), Counter(), {}, {})
+        n_documents = 0
+        for tally in tallies:
+            n_documents += tally.n_documents
+            total.frequency.update(tally.frequency)
+            total.occurrences.update(tally.occurrences)
+            total.seen.update(tally.seen)
+            total.term_of_word.update(tally.term_of_word)
+            total.step_of_word.update(tally.step_of_word)
+        return replace(total, n_documents=n_documents)
 
 
-@dataclass
-class Counts:
-    """How often each document has each term (CSR, terms numbered by the vocabulary)."""
+@dataclass(frozen=True)
+class Counted:
+    """How often each document has each term: CSR arrays, and the terms they number."""
 
-    row_end: list[NDArray[np.int64]] = field(default_factory=list)
-    terms: list[NDArray[np.int32]] = field(default_factory=list)
-    counts: list[NDArray[np.int32]] = field(default_factory=list)
-
-    def arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
-        """Row ends, terms and counts of the whole collection."""
-        if not self.row_end:
-            return np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.int32)
-        offsets = [0, *accumulate(len(terms) for terms in self.terms)]
-        ends = [end + offset for end, offset in zip(self.row_end, offsets, strict=False)]
-        return np.concatenate(ends), np.concatenate(self.terms), np.concatenate(self.counts)
+    terms: tuple[str, ...]
+    row_end: NDArray[np.int64]
+    numbers: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    tally: Tally
 
 
-def count(texts: Iterable[str], vocabulary: Vocabulary) -> Counts:
-    """Count every text's terms, adding new ones to the vocabulary in order of appearance."""
-    result = Counts()
+TermOf = Callable[[str], tuple[str | None, str]]  # word -> (term, "") or (None, the step that leaves it out)
+
+
+def count(texts: Iterable[str], term_of: TermOf) -> Counted:
+    """Count every text's terms, numbered by first appearance."""
+    counter = _Counter(term_of)
     cores = os.cpu_count() or 1
     with ThreadPoolExecutor(cores) as pool:
         waiting: deque[tuple[str, Future[Reading]]] = deque()
         for chunk, ends in _chunks(texts):
             waiting.append((chunk, pool.submit(_read, chunk, ends)))
             if len(waiting) > cores:
-                _add(*waiting.popleft(), vocabulary, result)
+                counter.add(*waiting.popleft())
         while waiting:
-            _add(*waiting.popleft(), vocabulary, result)
-    return result
+            counter.add(*waiting.popleft())
+    return counter.counted()
 
 
-def _add(chunk: str, reading: Future[Reading], vocabulary: Vocabulary, result: Counts) -> None:
-    token_word, token_end, word_start, word_length = reading.result()
-    seen = np.bincount(token_word, minlength=len(word_start)).tolist()
-    term_of_word = np.fromiter(
-        (
-            vocabulary.number(chunk[start : start + length], times)
-            for start, length, times in zip(word_start.tolist(), word_length.tolist(), seen, strict=True)
-        ),
-        dtype=np.int32,
-        count=len(word_start),
-    )
-    row_end, terms, counts = kernel.count_terms(token_word, token_end, term_of_word, len(vocabulary.terms))
-    result.row_end.append(row_end)
-    result.terms.append(terms)
-    result.counts.append(counts)
+class _Counter:
+    """Terms and words seen so far, and the counts of the chunks."""
+
+    def __init__(self, term_of: TermOf) -> None:
+        self._term_of = term_of
+        self._number_of_term: dict[str, int] = {}
+        self._number_of_word: dict[str, int] = {}
+        self._tally = Tally(0, Counter(), Counter(), Counter(), {}, {})
+        self._chunks: list[tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]] = []
+
+    def add(self, chunk: str, reading: Future[Reading]) -> None:
+        """Take in a chunk."""
+        token_word, token_end, word_start, word_length = reading.result()
+        words = [
+            chunk[start : start + length]
+            for start, length in zip(word_start.tolist(), word_length.tolist(), strict=True)
+        ]
+        times = np.bincount(token_word, minlength=len(words)).tolist()
+        for word, seen in zip(words, times, strict=True):
+            self._tally.seen[word] += seen
+        numbers = np.fromiter(map(self._number, words), dtype=np.int32, count=len(words))
+        self._chunks.append(kernel.count_terms(token_word, token_end, numbers, len(self._number_of_term)))
+
+    def counted(self) -> Counted:
+        """Everything, put together."""
+        offsets = [0, *accumulate(len(terms) for _, terms, _ in self._chunks)]
+        row_end = [end + offset for (end, _, _), offset in zip(self._chunks, offsets, strict=False)]
+        ends = np.concatenate([np.empty(0, np.int64), *row_end])
+        numbers = np.concatenate([np.empty(0, np.int32), *(terms for _, terms, _ in self._chunks)])
+        counts = np.concatenate([np.empty(0, np.int32), *(counts for _, _, counts in self._chunks)])
+        terms = tuple(self._number_of_term)
+        frequency = np.bincount(numbers, minlength=len(terms)).tolist()
+        occurrences = np.bincount(numbers, weights=counts, minlength=len(terms)).astype(np.int64).tolist()
+        tally = replace(
+            self._tally,
+            n_documents=len(ends),
+            frequency=Counter(dict(zip(terms, frequency, strict=True))),
+            occurrences=Counter(dict(zip(terms, occurrences, strict=True))),
+        )
+        return Counted(terms, ends, numbers, counts, tally)
+
+    def _number(self, word: str) -> int:
+        """The number of the word's term, -1 for a word that is left out."""
+        if word not in self._number_of_word:
+            term, step = self._term_of(word)
+            if term is None:
+                self._tally.step_of_word[word] = step
+                self._number_of_word[word] = -1
+            else:
+                self._tally.term_of_word[word] = term
+                self._number_of_word[word] = self._number_of_term.setdefault(term, len(self._number_of_term))
+        return self._number_of_word[word]
 
 
 def _read(chunk: str, ends: NDArray[np.int64]) -> Reading:

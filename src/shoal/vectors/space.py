@@ -7,7 +7,7 @@ Computers & Security 49 (2015), section 2.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from shoal.errors import InputError
 from shoal.io.lexicon import lexicon
 from shoal.kernels import words as kernel
-from shoal.vectors.counting import Counts, Vocabulary, count
+from shoal.vectors.counting import Counted, Tally, TermOf, count
 from shoal.vectors.language import check_language, stemmer, stop_words
 
 __all__ = ["VectorSpace"]
@@ -106,26 +106,57 @@ class VectorSpace(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
     def fit(self, texts: Iterable[str], y: Any = None) -> VectorSpace:
         """Learn the terms and their weights."""
-        self._fit(texts)
-        return self
+        return self.settle([self.count(texts).tally])
 
     def fit_transform(self, texts: Iterable[str], y: Any = None) -> sp.csr_matrix:
         """Learn the terms and return the texts' rows; the texts are read once, as a stream."""
-        return self._rows(self._fit(texts))
+        counted = self.count(texts)
+        return self.settle([counted.tally]).weigh(counted)
 
     def transform(self, texts: Iterable[str]) -> sp.csr_matrix:
         """Rows for texts in the fitted space; words it does not have are left out."""
         check_is_fitted(self, "terms_")
+        return self.weigh(self.count(texts))
+
+    def count(self, texts: Iterable[str]) -> Counted:
+        """The first half of fitting: count the terms of some texts, all or a part of the collection."""
+        self._check_parameters()
         _refuse_one_string(texts)
-        known = set(self.terms_.tolist())
-        term_of = self._term_of()
+        return count(texts, self._term_of())
 
-        def fitted_term(word: str) -> tuple[str | None, str]:
-            term, step = term_of(word)
-            return (term, "") if term in known else (None, step or RARE)
+    def settle(self, tallies: Iterable[Tally]) -> VectorSpace:
+        """The second half: from the tallies of all parts, which terms there are and how much they weigh."""
+        tally = Tally.merged(tallies)
+        if tally.n_documents == 0:
+            raise InputError("there are 0 documents; a vector space needs at least 1")
+        names = np.array(sorted(tally.frequency), dtype=object)
+        frequency = np.array([tally.frequency[name] for name in names], dtype=np.int64)
+        idf = self._idf(frequency, tally.n_documents)
+        reason = np.full(len(names), "", dtype=object)
+        reason[idf == 0] = EVERYWHERE
+        reason[frequency < self.min_df] = RARE
+        if self.max_terms is not None:
+            weight = np.array([tally.occurrences[name] for name in names]) * idf
+            # Heaviest first; ties by name, so that the choice does not depend on the order of the documents.
+            beyond = np.argsort(np.where(reason == "", -weight, 1.0), kind="stable")[self.max_terms :]
+            reason[beyond[reason[beyond] == ""]] = LIGHT
 
-        vocabulary = Vocabulary(fitted_term)
-        return self._rows((vocabulary, count(texts, vocabulary)))
+        self.terms_ = names[reason == ""].astype(str)
+        self.document_frequency_ = frequency[reason == ""]
+        self.n_documents_ = tally.n_documents
+        self._account_for(tally, {name: step for name, step in zip(names, reason, strict=True) if step})
+        return self
+
+    def weigh(self, counted: Counted) -> sp.csr_matrix:
+        """Counted texts as rows of the fitted space."""
+        column_of = {term: column for column, term in enumerate(self.terms_.tolist())}
+        columns = np.fromiter((column_of.get(term, -1) for term in counted.terms), dtype=np.int32)
+        idf = self._idf(self.document_frequency_, self.n_documents_)
+        arrays = counted.row_end, counted.numbers, counted.counts
+        indptr, indices, data = kernel.weigh_rows(*arrays, columns, idf)
+        X = sp.csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, len(self.terms_)))
+        X.sort_indices()
+        return X
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The terms, one a column."""
@@ -138,53 +169,12 @@ class VectorSpace(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         tags.input_tags.two_d_array = False
         return tags
 
-    def _fit(self, texts: Iterable[str]) -> tuple[Vocabulary, Counts]:
-        self._check_parameters()
-        _refuse_one_string(texts)
-        vocabulary = Vocabulary(self._term_of())
-        counted = count(texts, vocabulary)
-        row_end, terms, counts = counted.arrays()
-        if len(row_end) == 0:
-            raise InputError("there are 0 documents; a vector space needs at least 1")
-
-        names = np.array(vocabulary.terms, dtype=object)
-        frequency = np.bincount(terms, minlength=len(names))
-        occurrences = np.bincount(terms, weights=counts, minlength=len(names))
-        idf = self._idf(frequency, len(row_end))
-        reason = np.full(len(names), "", dtype=object)
-        reason[idf == 0] = EVERYWHERE
-        reason[frequency < self.min_df] = RARE
-        if self.max_terms is not None:
-            weight = np.where(reason == "", occurrences * idf, -1.0)
-            # Heaviest first; ties by name, so that the choice does not depend on the order of the documents.
-            heaviest = np.lexsort((names.astype(str), -weight))
-            beyond = heaviest[self.max_terms :]
-            reason[beyond[reason[beyond] == ""]] = LIGHT
-        kept = np.flatnonzero(reason == "")
-        kept = kept[np.argsort(names[kept].astype(str), kind="stable")]
-
-        self.terms_ = names[kept].astype(str)
-        self.document_frequency_ = frequency[kept]
-        self.n_documents_ = len(row_end)
-        self._account_for(vocabulary, reason)
-        return vocabulary, counted
-
-    def _rows(self, counted: tuple[Vocabulary, Counts]) -> sp.csr_matrix:
-        vocabulary, counts = counted
-        column_of = {term: column for column, term in enumerate(self.terms_.tolist())}
-        columns = np.fromiter((column_of.get(term, -1) for term in vocabulary.terms), dtype=np.int32)
-        idf = self._idf(self.document_frequency_, self.n_documents_)
-        indptr, indices, data = kernel.weigh_rows(*counts.arrays(), columns, idf)
-        X = sp.csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, len(self.terms_)))
-        X.sort_indices()
-        return X
-
     def _idf(self, frequency: NDArray[np.int64], n_documents: int) -> NDArray[np.float64]:
         if self.weighting == "tf":
             return np.ones(len(frequency))
         return np.log(n_documents / frequency)
 
-    def _term_of(self) -> Callable[[str], tuple[str | None, str]]:
+    def _term_of(self) -> TermOf:
         """The function from a word to its term, or to the step that leaves it out."""
         stops = stop_words(self.language) if self.drop_stop_words else frozenset[str]()
         words = lexicon() if self._uses_wordnet() else None
@@ -217,16 +207,15 @@ class VectorSpace(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
                 raise InputError(f"{name}={value!r} must be a whole number of at least {least}")
 
-    def _account_for(self, vocabulary: Vocabulary, reason: NDArray[np.object_]) -> None:
+    def _account_for(self, tally: Tally, dropped_terms: dict[str, str]) -> None:
         """Count what each step left out, and say so when one of them left out most."""
-        seen = vocabulary.occurrences
-        left_out = vocabulary.words_left_out()
-        for step in (RARE, EVERYWHERE, LIGHT):
-            words = vocabulary.words_of_terms(np.flatnonzero(reason == step).tolist())
-            if words:
-                left_out[step] = words
-        self.words_read_ = sum(seen.values())
-        self.words_left_out_ = {step: {word: seen[word] for word in words} for step, words in left_out.items()}
+        step_of_word = tally.step_of_word | {
+            word: dropped_terms[term] for word, term in tally.term_of_word.items() if term in dropped_terms
+        }
+        self.words_read_ = tally.seen.total()
+        self.words_left_out_: dict[str, dict[str, int]] = {}
+        for word, step in step_of_word.items():
+            self.words_left_out_.setdefault(step, {})[word] = tally.seen[word]
         reached = self.words_read_
         for step, remedy in REMEDY.items():
             dropped = sum(self.words_left_out_.get(step, {}).values())
@@ -234,7 +223,7 @@ class VectorSpace(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             if step != STOP and dropped > reached / 2:
                 share = dropped / reached
                 warnings.warn(
-                    f"{share:.0%} of the words that came so far were left out: {step}; {remedy}", stacklevel=5
+                    f"{share:.0%} of the words that came so far were left out: {step}; {remedy}", stacklevel=4
                 )
             reached -= dropped
 
