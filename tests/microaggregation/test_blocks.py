@@ -1,0 +1,182 @@
+"""Blocks: the promise holds whatever the rows and however small the blocks, and nothing but the rows shows in it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal import Microaggregation, SphericalMicroaggregation, progress
+from shoal.errors import InputError
+from shoal.microaggregation.bisection import bisected
+from shoal.microaggregation.blocks import block_count
+
+ESTIMATORS = pytest.mark.parametrize("estimator", [Microaggregation, SphericalMicroaggregation])
+SPACES = pytest.mark.parametrize("spherical", [False, True])
+
+
+@st.composite
+def rows(draw, least, most=70):
+    """Rows of three small whole numbers, many of them equal, none of them zero."""
+    number = st.integers(0, 3).map(float)
+    different = draw(st.lists(st.tuples(number, number, st.sampled_from([1.0, 2.0])), min_size=1, max_size=12))
+    return np.array(draw(st.lists(st.sampled_from(different), min_size=least, max_size=most)))
+
+
+def distinct_rows(n_rows, seed=0):
+    return np.random.default_rng(seed).random((n_rows, 5)) + 0.01
+
+
+@ESTIMATORS
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_groups_have_k_to_2k_minus_1_rows_however_small_the_blocks(estimator, data):
+    k = data.draw(st.integers(2, 4))
+    X = data.draw(rows(least=k))
+    blocks = data.draw(st.integers(3 * k, 8 * k))
+    model = estimator(k, blocks=blocks, refine=data.draw(st.booleans()), time_budget=0.001).fit(X)
+    sizes = np.bincount(model.groups_)
+    assert k <= sizes.min() and sizes.max() < 2 * k
+    assert sizes.sum() == len(X)
+
+
+@ESTIMATORS
+@pytest.mark.parametrize("refine", [False, True])
+def test_the_same_rows_give_the_same_groups(estimator, refine):
+    X = distinct_rows(200)
+    one, two = (estimator(3, blocks=20, refine=refine, time_budget=0.01).fit(X).groups_ for _ in range(2))
+    assert one.tolist() == two.tolist()
+
+
+@ESTIMATORS
+def test_rows_that_are_all_different_meet_the_same_company_in_any_order(estimator):
+    X = distinct_rows(150)
+    order = np.random.default_rng(1).permutation(len(X))
+    model = estimator(3, blocks=20, refine=False)
+    assert company(model.fit(X).groups_) == company(model.fit(X[order]).groups_, order)
+
+
+def company(groups, names=None):
+    """The groups as a set of sets of rows."""
+    names = np.arange(len(groups)) if names is None else names
+    return {frozenset(names[groups == group].tolist()) for group in np.unique(groups)}
+
+
+@ESTIMATORS
+@pytest.mark.parametrize("refine", [False, True])
+def test_one_block_is_the_run_in_one_piece(estimator, refine):
+    X = distinct_rows(90)
+    whole, automatic, block = (
+        estimator(4, blocks=blocks, refine=refine, time_budget=0.01).fit(X).groups_.tolist()
+        for blocks in (False, None, 90)
+    )
+    assert block == whole == automatic
+
+
+@ESTIMATORS
+def test_rows_that_are_all_equal_are_grouped_too(estimator):
+    model = estimator(3, blocks=9, refine=False).fit(np.ones((100, 4)))
+    assert np.bincount(model.groups_).min() >= 3
+    assert model.sse_ == pytest.approx(0.0, abs=1e-9)
+
+
+@ESTIMATORS
+def test_blocks_lose_little_and_refinement_never_loses(estimator):
+    X = distinct_rows(600)
+    whole, blocks, refined = (
+        estimator(3, blocks=size, refine=refine, time_budget=0.2).fit(X).sse_
+        for size, refine in ((False, False), (100, False), (100, True))
+    )
+    assert refined <= blocks <= 1.15 * whole
+
+
+@pytest.mark.parametrize("refine", [False, True])
+def test_the_number_of_threads_does_not_show_in_the_groups(refine):
+    job = f"""
+import numpy as np
+from shoal import Microaggregation, SphericalMicroaggregation
+X = np.random.default_rng(0).random((400, 6))
+for estimator in (Microaggregation, SphericalMicroaggregation):
+    print(estimator(3, blocks=60, refine={refine}, time_budget=0.05).fit(X).groups_.tolist())
+"""
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", job], env=os.environ | settings, capture_output=True, text=True, check=True
+        ).stdout
+        for settings in (
+            {"NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+            {"NUMBA_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"},
+            # This layer ends the process when two threads run parallel kernels at once.
+            {"NUMBA_NUM_THREADS": "2", "NUMBA_THREADING_LAYER": "workqueue"},
+        )
+    }
+    assert len(said) == 1 and "[" in said.pop()
+
+
+@SPACES
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_bisection_divides_the_rows_evenly_and_keeps_their_order(spherical, data):
+    X = sp.csr_matrix(data.draw(rows(least=8)))
+    chosen = np.sort(data.draw(st.lists(st.integers(0, X.shape[0] - 1), min_size=8, unique=True)))
+    n_blocks = data.draw(st.integers(1, 8))
+    blocks = bisected(X, chosen, n_blocks, spherical)
+    assert {len(block) for block in blocks} <= {len(chosen) // n_blocks, -(-len(chosen) // n_blocks)}
+    assert len(blocks) == n_blocks and np.sort(np.concatenate(blocks)).tolist() == chosen.tolist()
+    assert all(np.all(np.diff(block) > 0) for block in blocks)
+
+
+@SPACES
+def test_bisection_parts_what_lies_apart(spherical):
+    left, right = [1.0, 0.1, 0.0], [0.1, 0.0, 1.0]
+    X = sp.csr_matrix(np.array([left, right, left, right, right, left]))
+    assert {tuple(block) for block in bisected(X, np.arange(6), 2, spherical)} == {(0, 2, 5), (1, 3, 4)}
+
+
+@given(st.integers(2, 9), st.integers(1, 3000), st.integers(0, 100))
+def test_a_block_has_at_least_3k_rows_and_if_it_can_at_most_as_many_as_asked(k, n_rows, more):
+    most = 3 * k + more
+    n_blocks = block_count(most, n_rows, k)
+    smallest, largest = n_rows // n_blocks, -(-n_rows // n_blocks)
+    assert n_blocks == 1 or smallest >= 3 * k
+    assert largest <= most or n_rows // (n_blocks + 1) < 3 * k
+
+
+@pytest.mark.parametrize(
+    ("blocks", "n_rows", "expected"),
+    [
+        (None, 50_000, 1),
+        (None, 50_001, 3),
+        (None, 1_000_000, 50),
+        (False, 1_000_000, 1),
+        (250, 1000, 4),
+        (250, 1001, 5),
+    ],
+)
+def test_blocks_begin_above_fifty_thousand_rows_unless_asked_for(blocks, n_rows, expected):
+    assert block_count(blocks, n_rows, 5) == expected
+
+
+@ESTIMATORS
+@pytest.mark.parametrize("blocks", [8, 0, -1, True, 2.5, "10"])
+def test_blocks_that_make_no_sense_are_refused_with_the_bound(estimator, blocks):
+    with pytest.raises(InputError, match="blocks="):
+        estimator(3, blocks=blocks, refine=False).fit(distinct_rows(30))
+
+
+def test_blocks_of_a_sorted_sequence_are_refused():
+    with pytest.raises(InputError, match="method='mdav'"):
+        Microaggregation(3, method="z-scores", blocks=9).fit(distinct_rows(30))
+
+
+def test_each_block_is_a_step_of_progress():
+    seen = []
+    with progress.listening(lambda name, done, total: seen.append((name, done, total))):
+        SphericalMicroaggregation(3, blocks=30, refine=False).fit(distinct_rows(100))
+    assert [step for step in seen if step[0] == "blocks"][:4] == [("blocks", done, 4) for done in (1, 2, 3, 4)]
