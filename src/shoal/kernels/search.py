@@ -128,10 +128,10 @@ def anneal(
     warm: float,
     cold: float,
     seed: int,
-) -> float:
+) -> None:
     """Search for better groups of records known by their products, while the temperature falls from `warm` to `cold`.
 
-    Changes `group_of` and returns the work done.
+    The best groups met, never worse than those given, are left in `group_of`.
     """
     n_records = group_of.shape[0]
     n_slots = n_records // k
@@ -148,6 +148,8 @@ def anneal(
             empty[n_empty] = group
             n_empty += 1
     worth_of = np.full(n_slots, -1.0)  # not known yet
+    best = group_of.copy()
+    gain, best_gain = 0.0, 0.0
     near = nearest_others(gram, min(NEIGHBOURS, n_records - 1))
     done = SCAN * n_records * n_records
 
@@ -157,7 +159,9 @@ def anneal(
     freed = np.empty(most_freed, np.int64)
     chosen = np.empty(capacity, np.int64)
     small = np.empty((capacity, capacity))  # gram of the chosen
+    old_group = np.empty(capacity, np.int64)
     new_group = np.empty(capacity, np.int64)
+    kept = np.empty(most_groups, np.int64)
     new_size = np.empty(most_groups, np.int64)
     toward = np.empty((most_groups, capacity))
     square = np.empty(most_groups)
@@ -167,12 +171,11 @@ def anneal(
         for place in range(n_freed):
             for member in range(size[freed[place]]):
                 chosen[count] = members[freed[place], member]
-                new_group[count] = place
+                old_group[count] = place
                 count += 1
         done += STEP + SCAN * count * count
         if n_freed < 2:
             continue
-        error = 0.0
         unknown = False
         before = 0.0
         for place in range(n_freed):
@@ -180,14 +183,12 @@ def anneal(
         for one in range(count):
             for two in range(count):
                 small[one, two] = gram[chosen[one], chosen[two]]
-            error += small[one, one]
         if unknown:
-            sum_up(small, count, n_freed, new_group, toward, square)
+            sum_up(small, count, n_freed, old_group, toward, square)
             for place in range(n_freed):
                 worth_of[freed[place]] = worth(square[place], size[freed[place]], spherical)
         for place in range(n_freed):
             before += worth_of[freed[place]]
-        error -= before
 
         n_groups = n_freed
         if draw(state, 3) == 0:
@@ -200,7 +201,21 @@ def anneal(
         for place in range(n_groups):
             after += worth(square[place], new_size[place], spherical)
         if after <= before:
-            # Relative to the error of the freed groups: a few far-out records would drown all others otherwise.
+            # Relative to the error of the groups that change: a few far-out records would drown all others otherwise.
+            kept[:n_groups] = -1
+            for record in range(count):
+                place = new_group[record]
+                if kept[place] == -1 and size[freed[old_group[record]]] == new_size[place]:
+                    kept[place] = old_group[record]
+                elif kept[place] != old_group[record]:
+                    kept[place] = -2
+            error = -before
+            for place in range(n_groups):
+                if kept[place] >= 0:
+                    error += worth_of[freed[kept[place]]]
+            for record in range(count):
+                if kept[new_group[record]] < 0:
+                    error += small[record, record]
             temperature = warm * (cold / warm) ** (done / work) * max(error, 1e-12)
             if draw(state, 1 << 30) >= np.exp((after - before) / temperature) * (1 << 30):
                 continue
@@ -221,7 +236,11 @@ def anneal(
                     group_of[chosen[record]] = group
                     size[group] += 1
             worth_of[group] = worth(square[place], size[group], spherical)
-    return done
+        gain += after - before
+        if gain > best_gain + 1e-9:
+            best_gain = gain
+            best[:] = group_of
+    group_of[:] = best
 
 
 @njit(cache=True, nogil=True, parallel=True)
@@ -234,7 +253,7 @@ def anneal_regions(
     spherical: bool,
     most_freed: int,
     work: Floats,
-    warm: float,
+    warm: Floats,
     cold: float,
     seeds: Ints,
 ) -> None:
@@ -248,4 +267,4 @@ def anneal_regions(
         n_inside = region_end[region] - start
         gram = np.empty((n_inside, n_inside))
         done = PRODUCT * products(rows, order[inside], gram)
-        anneal(gram, group_of[inside], k, spherical, most_freed, work[region] - done, warm, cold, seeds[region])
+        anneal(gram, group_of[inside], k, spherical, most_freed, work[region] - done, warm[region], cold, seeds[region])

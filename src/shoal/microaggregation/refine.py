@@ -18,8 +18,10 @@ __all__ = ["check_time_budget", "refined"]
 
 Groups = NDArray[np.int64]
 
-WARM, COLD = 0.1, 0.001  # temperatures, as shares of the error of the groups at hand
-REGION_ROWS = 200  # a region, searched by one core, has about so many rows
+WARM, COOL, COLD = 0.1, 0.01, 0.001
+CYCLE, LEAST_ROUNDS = 1e8, 4
+#  # temperatures, as shares of the error of the groups at hand
+REGION_ROWS = 400  # a region, searched by one core, has at least so many rows
 BY_SPREAD = 0.25  # share of the cuts
 FREED_ROWS, FREED_GROUPS = 80, 8
 CORES = 2  # a second of the budget is a second on so many cores
@@ -53,10 +55,9 @@ def refined(
     n_regions = 1
     while n_rows >= 2 * n_regions * max(REGION_ROWS, 4 * k):
         n_regions *= 2
-    n_rounds = max(12, round(3 * seconds))
-    work = seconds * 1e9 * min(CORES, n_regions) / n_rounds
+    total = seconds * 1e9 * min(CORES, n_regions)
+    n_rounds = max(LEAST_ROUNDS, round(total / (CYCLE * n_regions)))
     most_freed = int(np.clip(FREED_ROWS // k, 2, FREED_GROUPS))
-    best, best_worth = groups, worth(rows, groups, spherical)
     try:
         for done in range(n_rounds):
             progress.step("refining", done, n_rounds)
@@ -73,21 +74,18 @@ def refined(
                 k,
                 spherical,
                 most_freed,
-                work * region_size / n_rows,
-                WARM * (COLD / WARM) ** (done / n_rounds),
-                WARM * (COLD / WARM) ** ((done + 1) / n_rounds),
+                total / n_rounds * region_size / n_rows,
+                COOL * (WARM / COOL) ** random.random(len(region_size)),
+                COLD,
                 random.integers(1, 2**62, size=len(region_size)),
             )
-            groups = np.empty_like(groups)
-            groups[order] = local + n_rows * region_of_row[order]
-            groups = numbered_by_first_row(groups)
-            new_worth = worth(rows, groups, spherical)
-            if new_worth > best_worth:
-                best, best_worth = groups, new_worth
+            new_groups = np.empty_like(groups)
+            new_groups[order] = local + n_rows * region_of_row[order]
+            groups = numbered_by_first_row(new_groups)
         progress.step("refining", n_rounds, n_rounds)
     except KeyboardInterrupt:
         warnings.warn("the search was interrupted: the best groups so far are kept", stacklevel=2)
-    return numbered_by_first_row(best)
+    return numbered_by_first_row(groups)
 
 
 def worth(rows: search.Rows, groups: Groups, spherical: bool) -> float:
