@@ -131,7 +131,8 @@ def reseal(release: Path, content: Any = None, rehash: bool = True) -> None:
     """Write the certificate anew, as somebody would who wants a changed release to look sound."""
     content = certificate_of(release) if content is None else content
     if rehash:
-        names = sorted(path.name for path in release.iterdir() if path.name != "certificate.json")
+        files = [path for path in release.rglob("*") if path.is_file() and path.name != "certificate.json"]
+        names = sorted(path.relative_to(release).as_posix() for path in files)
         content["files"] = {
             name: {
                 "sha256": hashlib.sha256((release / name).read_bytes()).hexdigest(),

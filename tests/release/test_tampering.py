@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import warnings
+import zipfile
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -257,6 +261,97 @@ def test_something_smuggled_into_the_matrix_is_found(release, kind):
     assert ("same data", "vectors.npz") in broken(release)
 
 
+def rewritten_matrix(release, comment=b"", first=(), **changed):
+    """The matrix written anew by hand, member by member."""
+    with np.load(release / "vectors.npz") as matrix:
+        parts = dict(matrix) | changed
+    with zipfile.ZipFile(release / "vectors.npz", "w") as file:
+        for name, values in [*first, *parts.items()]:
+            member = io.BytesIO()
+            np.save(member, values)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of names given twice
+                file.writestr(f"{name}.npy", member.getvalue())
+        file.comment = comment
+    reseal(release)
+    return broken(release)
+
+
+@pytest.mark.parametrize("kind", ["letters"])
+def test_what_no_reader_compares_does_not_ride_along_in_the_matrix(release, kind):
+    assert rewritten_matrix(release) == set()
+    names = np.array(["Ann", "Bob"])
+    for options in (
+        {"comment": b"Ann"},
+        {"_is_array": names},
+        {"format": names},
+        {"first": [("data", np.arange(9.0))]},  # some readers take the first of a name, some the last
+    ):
+        original = (release / "vectors.npz").read_bytes()
+        assert rewritten_matrix(release, **options) == {("same data", "vectors.npz")}, options
+        (release / "vectors.npz").write_bytes(original)
+
+
+@pytest.mark.parametrize("kind", ["letters"])
+def test_digits_that_no_double_has_do_not_mark_rows(release, kind):
+    table = pq.read_table(release / "vectors.parquet")
+    marked = [
+        [Decimal(f"{weight:.24f}{row:03}") for weight in weights]
+        for row, weights in enumerate(table["weights"].to_pylist(), start=1)
+    ]
+    table = table.set_column(1, "weights", pa.array(marked, pa.list_(pa.decimal128(38, 27))))
+    pq.write_table(table, release / "vectors.parquet")
+    reseal(release)
+    assert ("schema", "vectors.parquet") in broken(release)
+
+
+@pytest.mark.parametrize("kind", ["letters"])
+def test_notes_of_the_writer_of_a_parquet_file_are_found(release, kind):
+    table = pq.read_table(release / "vectors.parquet")
+    pq.write_table(table.replace_schema_metadata({"names": "Ann, Bob"}), release / "vectors.parquet")
+    reseal(release)
+    assert ("schema", "vectors.parquet") in broken(release)
+
+
+@pytest.mark.parametrize("kind", ["letters"])
+def test_a_group_split_over_parts_is_no_group(release, kind):
+    table = pq.read_table(release / "vectors.parquet")
+    (release / "vectors").mkdir()
+    pq.write_table(table.slice(0, 2), release / "vectors" / "part-00000.parquet")
+    pq.write_table(table.slice(2), release / "vectors" / "part-00001.parquet")
+    for name in ("vectors.parquet", "vectors.npz"):
+        (release / name).unlink()
+    reseal(release)
+    assert "k-anonymity" in {promise for promise, _ in broken(release)}
+
+
+@pytest.mark.parametrize("kind", ["table"])
+def test_parts_beside_a_table_are_found(release, kind):
+    (release / "table").mkdir()
+    assert ("files", "table") in broken(release)
+    pq.write_table(pa.table({"name": ["Ann"]}), release / "table" / "part-00000.parquet")
+    reseal(release)
+    assert ("files", "table.csv") in broken(release)
+
+
+@pytest.mark.parametrize("kind", ["table"])
+@pytest.mark.parametrize(
+    "mark",
+    [
+        lambda text: text.replace(b"\n", b"\r\n", 1),
+        lambda text: b"\xef\xbb\xbf" + text,
+        lambda text: text + b"\n",
+        lambda text: b'\n"'.join(text.split(b"\n", 1)).replace(b",", b'",', text.split(b"\n")[0].count(b",") + 1),
+    ],
+    ids=["line end", "byte order mark", "empty line", "quotes"],
+)
+def test_the_way_a_row_is_written_does_not_mark_it(release, kind, mark):
+    text = (release / "table.csv").read_bytes()
+    (release / "table.csv").write_bytes(mark(text))
+    reseal(release)
+    assert ("schema", "table.csv") in broken(release) or ("data", None) in broken(release)
+
+
 # Certificates that promise something else, sealed anew
 
 
@@ -319,6 +414,23 @@ def test_a_promise_of_whole_rows_is_not_one_of_parts(release, kind):
 
 
 @pytest.mark.parametrize("kind", ["table"])
+@pytest.mark.parametrize("shared", [[], [[]]])
+def test_a_promise_about_no_column_is_none(release, kind, shared):
+    def hide(promises):
+        for column in promises["columns"]:
+            column["role"] = "insensitive"
+        promises["anonymity"] |= {"shared_columns": shared, "smallest_group": promises["rows"]}
+        promises["diversity"] = {"l": None, "columns": []}
+
+    assert "k-anonymity" in edited(release, hide)
+
+
+@EITHER
+def test_k_is_a_number(release, kind):
+    assert "k-anonymity" in edited(release, setting("anonymity", "k", "3"))
+
+
+@pytest.mark.parametrize("kind", ["table"])
 def test_l_is_not_promised_of_nothing(release, kind):
     def hide(promises):
         promises["columns"][-1]["role"] = "insensitive"
@@ -336,6 +448,10 @@ def test_a_column_declared_insensitive_is_not_counted_and_only_the_expected_seal
         promises["columns"][0]["role"] = "insensitive"
         promises["anonymity"]["shared_columns"] = [["pay"]]
 
+    header, *rows = (release / "table.csv").read_text(encoding="utf-8").splitlines()
+    assert header.startswith('"age",')
+    quoted = ['"{}",{}'.format(*row.split(",", 1)) for row in rows]  # as columns that are not protected are
+    (release / "table.csv").write_text("\n".join([header, *quoted, ""]), encoding="utf-8")
     assert edited(release, hide) == set()
     assert ("certificate", "certificate.json") in broken(release, expect=seal)
 

@@ -19,6 +19,7 @@ from shoal.release.promises import (
     canonical_order,
     columns_as_promised,
     diversity,
+    nothing_rides_along,
     only_of_confidential,
     rows_as_promised,
 )
@@ -29,6 +30,7 @@ __all__ = ["DOCUMENT_FILES", "document_claims"]
 
 DOCUMENT_FILES = VECTORS, MATRIX, TERMS = "vectors.parquet", "vectors.npz", "terms.txt"
 MATRIX_PARTS = {"indptr", "indices", "data", "shape", "format", "_is_array"}  # what SciPy writes
+NPY_HEADER = 128  # bytes before the numbers of an array of one dimension
 
 
 def document_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
@@ -48,6 +50,9 @@ def document_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
     files = {name: pq.ParquetFile(release / name) for name in parts or [VECTORS]}
     for name, file in files.items():
         yield columns_as_promised(["terms", "weights", *confidential], file.schema_arrow.names, promises, name)
+        if not _is_plain(file):
+            yield Claim("schema", False, "types differ from those of a release, or something rides along", name)
+            return
     n_rows = sum(file.metadata.num_rows for file in files.values())
     yield rows_as_promised(n_rows, promises, parts[0] if parts else VECTORS)
 
@@ -57,6 +62,9 @@ def document_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
         for group in range(file.num_row_groups):
             rows.count(file.read_row_group(group))
     yield anonymity(min(rows.seen.values()), promises, VECTORS)
+    if min(rows.seen_in_part.values()) < promises["anonymity"]["k"]:
+        # Equal rows in different files can be told apart.
+        yield Claim("k-anonymity", False, "a part has fewer than k of the rows that are equal", VECTORS)
     yield from only_of_confidential(promises, VECTORS)
     for name, values in rows.values.items():
         different = len(set().union(*values.values()))
@@ -72,10 +80,31 @@ def document_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
         yield Claim("same data", same, detail, MATRIX)
 
 
+def _is_plain(file: pq.ParquetFile) -> bool:
+    """Lists of text and of doubles, labels of text. Decimals, say, have digits that no double counts."""
+    terms, weights, *labels = file.schema_arrow.types
+    return (
+        [terms, weights] == [pa.list_(pa.string()), pa.list_(pa.float64())]
+        and all(label == pa.string() for label in labels)
+        and nothing_rides_along(file)
+    )
+
+
 def _matrix(path: Path) -> dict[str, Any]:
     with np.load(path, allow_pickle=False) as file:
-        only = {"only": set(file.files) <= MATRIX_PARTS}  # nothing else rides along
-        return only | {part: file[part] for part in ("indptr", "indices", "data", "shape")}
+        parts = {part: file[part] for part in file.files}
+        members = file.zip.infolist()
+        comment = file.zip.comment
+    # Nothing else rides along: no other member, no second of a name, no comment, no value that nobody compares.
+    parts["only"] = (
+        len(members) == len(parts)
+        and MATRIX_PARTS - {"_is_array"} <= set(parts) <= MATRIX_PARTS
+        and all(member.file_size <= NPY_HEADER + parts[member.filename[:-4]].nbytes for member in members)
+        and not comment
+        and parts["format"].tobytes() == b"csr"
+        and parts.get("_is_array", np.True_).tobytes() == b"\1"
+    )
+    return parts
 
 
 class _Rows:
@@ -83,6 +112,7 @@ class _Rows:
 
     def __init__(self, terms: list[str], confidential: list[str], matrix: dict[str, Any] | None) -> None:
         self.seen: Counter[bytes] = Counter()
+        self.seen_in_part: Counter[tuple[int, bytes]] = Counter()
         self.values: dict[str, dict[bytes, set[Any]]] = {name: {} for name in confidential}
         self.in_order = self.unit = self.same_as_matrix = True
         self._terms = pa.array(terms, pa.string())
@@ -90,11 +120,12 @@ class _Rows:
         self._matrix = matrix
         self._before: tuple[Any, ...] | None = None
         self._first: tuple[Any, ...] | None = None  # row of the part before
-        self._n_rows = self._n_entries = 0
+        self._n_rows = self._n_entries = self._part = 0
 
     def next_part(self) -> None:
         """The rows that follow are another part's: parts rise by their first rows, and rows within a part."""
         self._before = None
+        self._part += 1
 
     def count(self, table: pa.Table) -> None:
         """Take in some rows."""
@@ -107,6 +138,7 @@ class _Rows:
             digest = hashlib.blake2b(numbers[start:end].tobytes() + weights[start:end].tobytes()).digest()
             here = digest, *(column[row] for column in labels)
             self.seen[digest] += 1
+            self.seen_in_part[self._part, digest] += 1
             for values, label in zip(self.values.values(), here[1:], strict=True):
                 values.setdefault(digest, set()).add(label)
             # Rows rise by terms, then weights, then labels.
@@ -154,7 +186,8 @@ class _Rows:
         self.same_as_matrix &= (
             np.array_equal(parts["indptr"][rows], ends + self._n_entries)
             and np.array_equal(parts["indices"][entries], numbers)
-            and np.array_equal(parts["data"][entries], weights)
+            and parts["data"][entries].dtype == weights.dtype
+            and parts["data"][entries].tobytes() == weights.tobytes()  # -0.0 equals 0.0, and can be told from it
         )
         self._n_rows += len(ends) - 1
         self._n_entries += len(numbers)

@@ -17,9 +17,11 @@ from shoal.release.promises import (
     canonical_order,
     columns_as_promised,
     diversity,
+    nothing_rides_along,
     only_of_confidential,
     rows_as_promised,
 )
+from shoal.release.released_parts import parts_of
 from shoal.results import Claim
 
 __all__ = ["TABLE_FILES", "read_released_table", "table_claims"]
@@ -31,16 +33,21 @@ BLOCK = 1 << 24
 def table_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
     """Every promise about the rows, counted from the file."""
     file, table = read_released_table(release, promises["columns"])
+    if parts_of(release, "table"):
+        yield Claim("files", False, "there are parts beside it that no count looks into", file)
     yield columns_as_promised([column["name"] for column in promises["columns"]], table.column_names, promises, file)
     yield rows_as_promised(table.num_rows, promises, file)
     if file.endswith(".parquet"):
         types = [column["type"] for column in promises["columns"]] == [str(kind) for kind in table.schema.types]
         yield Claim("schema", types, "types as promised" if types else "the types differ", file)
+        if not nothing_rides_along(pq.ParquetFile(release / file)):
+            yield Claim("schema", False, "the file has notes of its writer", file)
 
     quasi = [column["name"] for column in promises["columns"] if column["role"] == "quasi"]
     parts = promises["anonymity"]["shared_columns"]
     whole = promises["anonymity"]["whole_rows"]
-    if sorted(name for part in parts for name in part) != sorted(quasi) or (whole and len(parts) != 1):
+    shared = sorted(name for part in parts for name in part)
+    if not quasi or not all(parts) or shared != sorted(quasi) or (whole and len(parts) != 1):
         yield Claim("k-anonymity", False, "the promise does not speak of every protected column", file)
         return
     missing = sum(table[name].null_count for name in quasi)
@@ -49,6 +56,8 @@ def table_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
         return
     # Counted as written: 1.0 and 1.00 are one number, but would tell two rows apart.
     written = read_released_table(release, promises["columns"], as_text=True)[1]
+    if not file.endswith(".parquet") and _text(release / file) != _rewritten(written, quasi, file):
+        yield Claim("schema", False, "quotes, line ends or the like are not those of a release: they mark rows", file)
     smallest = min(pc.min(written.group_by(part).aggregate([([], "count_all")])["count_all"]).as_py() for part in parts)
     yield anonymity(smallest, promises, file)
     yield from only_of_confidential(promises, file)
@@ -74,14 +83,13 @@ def read_released_table(release: Path, columns: list[dict[str, str]], as_text: b
         return file, pq.ParquetFile(release / file).read()
     numbers = pa.string() if as_text else pa.float64()
     types = {column["name"]: numbers if column["role"] == "quasi" else pa.string() for column in columns}
-    raw = (release / file).read_bytes()
-    content = gzip.decompress(raw) if file.endswith(".gz") else raw
+    content = _text(release / file)
 
     def read(block: int) -> pa.Table:
         return pyarrow.csv.read_csv(
             pa.BufferReader(content),
             read_options=pyarrow.csv.ReadOptions(block_size=block),
-            parse_options=pyarrow.csv.ParseOptions(delimiter="\t" if ".tsv" in file else ",", newlines_in_values=True),
+            parse_options=pyarrow.csv.ParseOptions(delimiter=_delimiter(file), newlines_in_values=True),
             convert_options=pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=False),
         )
 
@@ -89,6 +97,27 @@ def read_released_table(release: Path, columns: list[dict[str, str]], as_text: b
         return file, read(BLOCK)
     except pa.ArrowInvalid:  # A row longer than a block; then the file is one block.
         return file, read(min(len(content) + 1, 2**31 - 1))
+
+
+def _text(path: Path) -> bytes:
+    raw = path.read_bytes()
+    return gzip.decompress(raw) if path.suffix == ".gz" else raw
+
+
+def _delimiter(file: str) -> str:
+    return "\t" if ".tsv" in file else ","
+
+
+def _rewritten(written: pa.Table, quasi: list[str], file: str) -> bytes:
+    """The rows as Shoal writes them: protected numbers bare, everything else in quotes, a line a row."""
+    columns = [written[name] if name in quasi else _quoted(written[name]) for name in written.column_names]
+    lines = pc.binary_join_element_wise(*columns, _delimiter(file)).to_pylist()
+    header = _delimiter(file).join(_quoted(pa.array(written.column_names)).to_pylist())
+    return "".join(f"{line}\n" for line in [header, *lines]).encode()
+
+
+def _quoted(texts: Any) -> Any:
+    return pc.binary_join_element_wise('"', pc.replace_substring(texts, '"', '""'), '"', "")
 
 
 def _same(one: pa.Table, other: pa.Table) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import pyarrow.parquet as pq
+
 from shoal.results import Claim
 
 __all__ = [
@@ -12,6 +14,7 @@ __all__ = [
     "canonical_order",
     "columns_as_promised",
     "diversity",
+    "nothing_rides_along",
     "only_of_confidential",
     "rows_as_promised",
 ]
@@ -32,6 +35,12 @@ def rows_as_promised(rows: int, promises: dict[str, Any], file: str) -> Claim:
     return Claim("rows", False, f"{rows:,} rows where {promised:,} are promised", file)
 
 
+def nothing_rides_along(file: pq.ParquetFile) -> bool:
+    """No notes of its writer in a Parquet file, but Arrow's own of the types."""
+    fields = [field.metadata for field in file.schema_arrow]
+    return set(file.metadata.metadata or {}) <= {b"ARROW:schema"} and not any((file.schema_arrow.metadata, *fields))
+
+
 def anonymity(smallest: int, promises: dict[str, Any], file: str) -> Claim:
     """Every record shares its protected values with at least k - 1 others."""
     promised = promises["anonymity"]
@@ -39,11 +48,14 @@ def anonymity(smallest: int, promises: dict[str, Any], file: str) -> Claim:
     promise = "k-anonymity" if whole else "shared values"
     what = "row" if whole else "row's values in each group of columns"
     over = " | ".join(", ".join(map(str, part)) for part in promised["shared_columns"])
+    if type(promised["k"]) is not int:
+        return Claim(promise, False, f"k={promised['k']!r} is not a whole number", file)
     if k < 2 or smallest < k:
         return Claim(promise, False, f"a row is shared by {smallest} only, k={k} is promised", file)
     if smallest != promised["smallest_group"]:
         return Claim(promise, False, f"the smallest group has {smallest}, not {promised['smallest_group']!r}", file)
-    return Claim(promise, True, f"every {what} is shared by at least {smallest} (k={k}) in {over}", file)
+    caution = "" if whole else "; NO k-anonymity: a whole row may be one of a kind"
+    return Claim(promise, True, f"every {what} is shared by at least {smallest} (k={k}) in {over}{caution}", file)
 
 
 def only_of_confidential(promises: dict[str, Any], file: str) -> Iterator[Claim]:

@@ -80,7 +80,7 @@ def _names(release: Path) -> list[str]:
     for name in os.listdir(release):
         parts = release / name
         inside = name in PART_FOLDERS and parts.is_dir() and not parts.is_symlink()
-        names += [f"{name}/{part}" for part in os.listdir(parts)] if inside else [name]
+        names += ([f"{name}/{part}" for part in os.listdir(parts)] if inside else []) or [name]
     return sorted(names)
 
 
