@@ -135,6 +135,10 @@ def protect(
     attribute_groups: Annotated[
         int | None, typer.Option(help="Table: protect so many columns at a time.", **_whole(1))
     ] = None,
+    blocks: Annotated[
+        int | None,
+        typer.Option(help="Group at most so many records at a time.  [default: all up to 50,000]", **_whole(6)),
+    ] = None,
     l: Annotated[
         int | None, typer.Option("--l", help="Least number of confidential values in a group.", **_whole(2))
     ] = None,
@@ -180,7 +184,7 @@ def protect(
             label_column=label_column,
             roles=columns,
             space=space,
-            method=_method(documents, method, attribute_groups),
+            method=_method(documents, method, attribute_groups, blocks),
             l=l,
             missing=missing,
             private=private,
@@ -287,16 +291,16 @@ def _end_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _method(documents: bool, name: str, attribute_groups: int | None) -> Any:
+def _method(documents: bool, name: str, attribute_groups: int | None, blocks: int | None) -> Any:
     """The one place where a method's name becomes the method."""
     if documents:
-        known: dict[str, Callable[[], Any]] = {"mdav": shoal.SphericalMicroaggregation}
+        known: dict[str, Callable[[], Any]] = {"mdav": lambda: shoal.SphericalMicroaggregation(blocks=blocks)}
         if attribute_groups is not None:
             raise InputError("--attribute-groups is for tables; leave it out")
     else:
         known = {
             table_method: lambda table_method=table_method: shoal.Microaggregation(  # type: ignore[misc]
-                method=table_method, attribute_groups=attribute_groups
+                method=table_method, attribute_groups=attribute_groups, blocks=blocks
             )
             for table_method in METHODS
         }

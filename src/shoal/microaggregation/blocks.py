@@ -7,7 +7,7 @@ pooled and grouped again, in blocks that are cut elsewhere. A block needs its ow
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
@@ -65,11 +65,11 @@ def mdav_in_blocks(X: Any, k: int, n_blocks: int, spherical: bool) -> Groups:
     blocks = bisected(X, np.arange(X.shape[0]), n_blocks, spherical)
     groups = np.empty(X.shape[0], dtype=np.int64)
     n_groups = 0
-    for rows, found in zip(blocks, _side_by_side(group_block, X, blocks, k, spherical), strict=True):
+    for rows, found in zip(blocks, _side_by_side("blocks", X, blocks, k, spherical), strict=True):
         groups[rows] = n_groups + found
         n_groups += int(found.max()) + 1
-    for _ in range(ROUNDS):
-        groups = _reconciled(X, groups, k, most, spherical)
+    for number in range(ROUNDS):
+        groups = _reconciled(f"borders, round {number + 1}", X, groups, k, most, spherical)
     return numbered_by_first_row(groups)
 
 
@@ -106,7 +106,7 @@ def _space(X: Any, spherical: bool) -> Space:
     return SphericalSpace(X) if spherical else EuclideanSpace(X)
 
 
-def _reconciled(X: sp.csr_matrix, groups: Groups, k: int, most: int, spherical: bool) -> Groups:
+def _reconciled(step: str, X: sp.csr_matrix, groups: Groups, k: int, most: int, spherical: bool) -> Groups:
     """The groups with the largest error a row are pooled and grouped again; kept in each block where error falls."""
     means, sizes = _means(X, groups), np.bincount(groups)
     errors = _errors(X, groups, means, spherical)
@@ -116,7 +116,7 @@ def _reconciled(X: sp.csr_matrix, groups: Groups, k: int, most: int, spherical: 
     rows_of = _rows_of_groups(groups, pools)
     n_groups = len(sizes)
     groups = groups.copy()
-    for pool, rows, found in zip(pools, rows_of, _side_by_side(group_block, X, rows_of, k, spherical), strict=True):
+    for pool, rows, found in zip(pools, rows_of, _side_by_side(step, X, rows_of, k, spherical), strict=True):
         block = X[rows]
         new_errors = _errors(block, found, _means(block, found), spherical)
         if new_errors.sum() < errors[pool].sum():
@@ -125,19 +125,17 @@ def _reconciled(X: sp.csr_matrix, groups: Groups, k: int, most: int, spherical: 
     return numbered_by_first_row(groups)
 
 
-def _side_by_side(
-    work: Callable[..., Groups], X: sp.csr_matrix, blocks: Sequence[Rows], *more: Any
-) -> Iterator[Groups]:
-    """`work(rows of a block, *more)` of each block in turn, on all cores.
+def _side_by_side(step: str, X: sp.csr_matrix, blocks: Sequence[Rows], k: int, spherical: bool) -> Iterator[Groups]:
+    """The groups of each block in turn, found on all cores.
 
-    Threads, so `work` must use no kernel that is itself parallel: numba's simplest way to run those, the only one on
-    some machines, ends the process when two threads come at once.
+    In threads, so no kernel that is itself parallel may be used here: numba's simplest way to run those, the only one
+    on some machines, ends the process when two threads come at once.
     """
     pool = ThreadPoolExecutor(os.cpu_count() or 1)
     try:
-        found = pool.map(lambda rows: work(X[rows], *more), blocks)
+        found = pool.map(lambda rows: group_block(X[rows], k, spherical), blocks)
         for done, groups in enumerate(found, start=1):
-            progress.step("blocks", done, len(blocks))
+            progress.step(step, done, len(blocks))
             yield groups
     finally:
         pool.shutdown(cancel_futures=True)  # Ctrl-C waits for the blocks at hand, not for all
