@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 SAMPLE = 20_000  # rows the tree is grown on
-ITERATIONS = 5  # of two means, from two far ends
+ITERATIONS = 8  # of two means, and of the power method that they start from
 
 
 @dataclass(frozen=True)
@@ -97,18 +97,21 @@ def grow(sample: Any, n_rows: int, most: int, spherical: bool) -> Tree:
 
 
 def _halves(X: Any, spherical: bool) -> tuple[Floats, float, NDArray[np.bool_]] | None:
-    """Direction, cut and the rows above it: two means from two far ends, cut at the median. None: rows are equal."""
-    centre = _mean(X)
-    one = _row(X, int(np.argmin(_similarity(X, centre, spherical))))
-    two = _row(X, int(np.argmin(_similarity(X, one, spherical))))
+    """Direction, cut and the rows above it; None when all rows are equal.
+
+    Balanced two means, from the first principal direction: the rows are cut at the median along the difference of two
+    centres, and the centres are those of the two sides; a few times over.
+    """
+    direction = _principal_direction(X)
+    above = np.zeros(X.shape[0], dtype=np.bool_)
     for _ in range(ITERATIONS):
-        nearer = _similarity(X, one, spherical) > _similarity(X, two, spherical)
-        if nearer.all() or not nearer.any():
+        before = above
+        above = np.zeros(X.shape[0], dtype=np.bool_)
+        above[np.argsort(_products(X, direction), kind="stable")[X.shape[0] // 2 :]] = True
+        if np.array_equal(above, before) or above.all():
             break
-        one, two = _mean(X[nearer]), _mean(X[~nearer])
-        if spherical:
-            one, two = _unit(one), _unit(two)
-    direction = one - two
+        one, two = _mean(X[above]), _mean(X[~above])
+        direction = _unit(one) - _unit(two) if spherical else one - two
     projection = _products(X, direction)
     threshold = float(np.median(projection))
     above = projection > threshold
@@ -121,13 +124,16 @@ def _halves(X: Any, spherical: bool) -> tuple[Floats, float, NDArray[np.bool_]] 
     return direction, threshold, above
 
 
-def _similarity(X: Any, point: Floats, spherical: bool) -> Floats:
-    """Larger is nearer; on the sphere the product, else less the squared distance (but for what all rows share)."""
-    product = _products(X, point)
-    if spherical:
-        return product
-    nearness: Floats = 2.0 * product - np.sum(np.asarray(X) ** 2, axis=1)
-    return nearness - float(point @ point)
+def _principal_direction(X: Any) -> Floats:
+    """About the direction in which the rows differ most; power iteration from the row farthest off the mean."""
+    mean = _mean(X)
+    farthest = int(np.argmin(_products(X, mean)))
+    row = X[[farthest]].toarray().ravel() if sp.issparse(X) else np.asarray(X[farthest])
+    direction = _unit(row - mean)
+    for _ in range(ITERATIONS):
+        along = _products(X, direction) - float(mean @ direction)
+        direction = _unit(np.asarray(X.T @ along).ravel() - along.sum() * mean)
+    return direction
 
 
 def _products(X: Any, vector: Floats) -> Floats:
@@ -138,10 +144,6 @@ def _products(X: Any, vector: Floats) -> Floats:
 
 def _mean(X: Any) -> Floats:
     return np.asarray(X.mean(axis=0)).ravel()
-
-
-def _row(X: Any, row: int) -> Floats:
-    return X[[row]].toarray().ravel() if sp.issparse(X) else np.asarray(X[row])
 
 
 def _unit(vector: Floats) -> Floats:

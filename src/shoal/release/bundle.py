@@ -34,6 +34,7 @@ Writer = Callable[[Path], None]  # writes one file at the path it is given
 
 CERTIFICATE = "certificate.json"
 MAPPING = "mapping.parquet"
+MAPPING_FOLDER = "mapping"  # of a release in parts
 
 
 def private_beside(release: Path) -> Path:
@@ -50,8 +51,8 @@ def check_places(source: Path | None, release: Path, private: Path, force: bool)
         for other, container in places.items():
             if name != other and (place == container or container in place.parents):
                 raise InputError(f"{name} ({place.name}) must not be inside {other} ({container.name}); choose another")
-    for folder, mark in ((release, CERTIFICATE), (private, MAPPING)):
-        check_free(folder, force, lambda content, mark=mark: mark in content)  # type: ignore[misc]
+    check_free(release, force, lambda content: CERTIFICATE in content)
+    check_free(private, force, lambda content: MAPPING in content or MAPPING_FOLDER in content)
 
 
 def check_free(folder: Path, force: bool, is_ours: Callable[[list[str]], bool]) -> None:

@@ -49,7 +49,11 @@ def certificate(draft: Draft, folder: Path) -> dict[str, Any]:
             "python": ".".join(platform.python_version_tuple()[:2]),
             "numpy": version("numpy"),
         },
-        "files": {path.name: fingerprint(path) for path in sorted(folder.iterdir())},
+        "files": {
+            path.relative_to(folder).as_posix(): fingerprint(path)
+            for path in sorted(folder.rglob("*"))
+            if path.is_file()
+        },
     }
     return content | {"seal": hashlib.sha256(dump(content)).hexdigest()}
 

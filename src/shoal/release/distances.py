@@ -18,8 +18,11 @@ BINS = 10
 NOT_TOLD = Distances(edges=(0.0, 1.0), before=(0.0,), after=(0.0,), pairs=0, sampled=False)
 
 
-def cosine_distances(before: sp.csr_matrix, groups: NDArray[np.int64], representatives: sp.csr_matrix) -> Distances:
-    """Histogram of 1 - <a, b> in tenths."""
+def cosine_distances(
+    before: sp.csr_matrix, groups: NDArray[np.int64], representatives: sp.csr_matrix, n_rows: int | None = None
+) -> Distances:
+    """Histogram of 1 - <a, b> in tenths; `n_rows` when the rows given are a sample of more."""
+    n_rows = before.shape[0] if n_rows is None else n_rows
     rows = _sample(before.shape[0])
 
     def measure(X: sp.csr_matrix) -> NDArray[np.float64]:
@@ -28,7 +31,7 @@ def cosine_distances(before: sp.csr_matrix, groups: NDArray[np.int64], represent
         return distances
 
     after = representatives[groups[rows]]
-    return _histogram(measure(before[rows]), measure(after), np.linspace(0.0, 1.0, BINS + 1), before.shape[0])
+    return _histogram(measure(before[rows]), measure(after), np.linspace(0.0, 1.0, BINS + 1), n_rows)
 
 
 def euclidean_distances(before: NDArray[np.float64], after: NDArray[np.float64]) -> Distances:

@@ -29,7 +29,15 @@ from shoal.release.summary import Summary, TermUse, WordsLeftOut
 from shoal.results import Withheld
 from shoal.vectors import VectorSpace
 
-__all__ = ["draft_documents"]
+__all__ = [
+    "Released",
+    "draft_documents",
+    "merged_until_diverse",
+    "rank_of_groups",
+    "too_few",
+    "words",
+    "words_left_out",
+]
 
 NO_TERM = "no term left after the vector space's steps"
 TERMS_SHOWN = 30
@@ -56,7 +64,7 @@ def draft_documents(
     source = _in_order_of_content(X, labels)
     empty = np.flatnonzero(np.diff(X.indptr) == 0)
     if len(source) < k:
-        raise _too_few(k, len(source), len(empty), len(corpus.skipped))
+        raise too_few(k, len(source), len(empty), len(corpus.skipped))
     X = X[source]
     released_labels = np.array(labels, dtype=object)[source]
 
@@ -64,14 +72,13 @@ def draft_documents(
     groups = model.fit(X).groups_
     if l is not None:
         check_values(str(label), released_labels, l)
-        groups = _diverse(X, groups, released_labels, l)
+        groups = merged_until_diverse(X, groups, released_labels, l)
     representatives = spherical_representatives(X, groups)
-    rank = _rank_of_groups(representatives)
+    rank = rank_of_groups(representatives)
     order = np.lexsort((codes_of(released_labels), rank[groups]))
     groups, released_labels, source = groups[order], released_labels[order], source[order]
     X = X[order]
 
-    left_out = _words_left_out(space)
     confidential = {} if label is None else {label: released_labels}
     released = Released(groups, representatives, space.terms_, confidential)
     reasons = Counter(skipped.reason for skipped in corpus.skipped)
@@ -94,7 +101,7 @@ def draft_documents(
         terms=_most_used(released),
         vocabulary=len(np.unique(representatives.indices)),
         words_read=space.words_read_,
-        words_left_out=left_out,
+        words_left_out=words_left_out(space),
         files=(
             ("vectors.parquet", "one row a document: its terms and their weights" + (", its label" if label else "")),
             ("vectors.npz", "the same weights as a SciPy CSR matrix"),
@@ -118,12 +125,13 @@ def draft_documents(
         private_files={
             MAPPING: write_mapping([ids[row] for row in source], rank[groups]),
             "withheld.csv": write_csv(("document", "reason"), skipped),
-            "words_left_out.csv": write_csv(("step", "word", "occurrences"), _words(space)),
+            "words_left_out.csv": write_csv(("step", "word", "occurrences"), words(space)),
         },
     )
 
 
-def _too_few(k: int, left: int, empty: int, skipped: int) -> InputError:
+def too_few(k: int, left: int, empty: int, skipped: int) -> InputError:
+    """What to say when fewer than k documents have a term."""
     unusable = f"{empty} without a term after stop words, WordNet and min_df, {skipped} unreadable"
     remedy = "lower k or min_df, add documents, or see whether the language is right"
     return InputError(f"k={k} needs at least {k} documents with terms, got {left} ({unusable}); {remedy}")
@@ -171,7 +179,7 @@ def _in_order_of_content(X: sp.csr_matrix, labels: list[str]) -> Ints:
     return np.array(sorted(np.flatnonzero(np.diff(X.indptr)).tolist(), key=content), dtype=np.int64)
 
 
-def _rank_of_groups(representatives: sp.csr_matrix) -> Ints:
+def rank_of_groups(representatives: sp.csr_matrix) -> Ints:
     """The place of each group when they are sorted by terms, then weights; equal representatives share a place."""
     # Big-endian bytes of what is not negative sort as the numbers do, and take a tenth of the memory of lists.
     terms, weights = representatives.indices.astype(">i4"), representatives.data.astype(">f8")
@@ -181,7 +189,8 @@ def _rank_of_groups(representatives: sp.csr_matrix) -> Ints:
     return np.array([place[row] for row in content], dtype=np.int64)
 
 
-def _diverse(X: sp.csr_matrix, groups: Ints, labels: NDArray[Any], least: int) -> Ints:
+def merged_until_diverse(X: sp.csr_matrix, groups: Ints, labels: NDArray[Any], least: int) -> Ints:
+    """The groups, merged until each has `least` different labels."""
     representatives = spherical_representatives(X, groups)
 
     def distance_to_groups(rows: Ints) -> NDArray[np.float64]:
@@ -203,13 +212,15 @@ def _most_used(released: Released) -> tuple[TermUse, ...]:
     )
 
 
-def _words_left_out(space: VectorSpace) -> tuple[WordsLeftOut, ...]:
+def words_left_out(space: VectorSpace) -> tuple[WordsLeftOut, ...]:
+    """How much each step left out."""
     return tuple(
         WordsLeftOut(step, len(words), sum(words.values())) for step, words in sorted(space.words_left_out_.items())
     )
 
 
-def _words(space: VectorSpace) -> list[tuple[str, str, int]]:
+def words(space: VectorSpace) -> list[tuple[str, str, int]]:
+    """Every word that was left out: for the private side."""
     return [
         (step, word, seen)
         for step, words in sorted(space.words_left_out_.items())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,11 @@ from shoal import progress
 from shoal.errors import InputError
 from shoal.io import Corpus, Roles, looks_like_documents, read_table
 from shoal.io.files import shown
+from shoal.io.parts import list_parts
 from shoal.microaggregation import Microaggregation, SphericalMicroaggregation
 from shoal.release.bundle import CERTIFICATE, check_places, folders_written_aside, private_beside, write_files
 from shoal.release.certificate import certificate, dump
+from shoal.release.cluster import draft_parts, schedule_of
 from shoal.release.documents import draft_documents
 from shoal.release.draft import Draft
 from shoal.release.report import readme_text, report_html
@@ -52,6 +54,7 @@ def protect(
     missing: str = "refuse",
     private: str | os.PathLike[str] | None = None,
     force: bool = False,
+    client: Any = None,
 ) -> Protected:
     """Make a release of documents or of a table in which every record shares what is protected with k - 1 others.
 
@@ -77,18 +80,37 @@ def protect(
         The private side: which record became which row, words left out. Default: next to `out`, "-private" added.
     force : bool
         Replace an earlier release.
+    client : dask.distributed.Client or the address of a scheduler
+        For documents in parts (a folder, or a pattern such as "letters/*.parquet"): read, group and write them on the
+        cluster. The release comes in parts as well. A pattern without a client is worked on here.
     """
     if isinstance(source, Iterator):
         source = list(source)
     release = Path(out)
     hidden = private_beside(release) if private is None else Path(private)
-    path = Path(source) if isinstance(source, str | os.PathLike) else None
+    path = Path(source) if isinstance(source, str | os.PathLike) and "://" not in str(source) else None
     _check_numbers(k, l, missing)
     l = None if l is None else int(l)
     check_places(path, release, hidden, force)
     columns = {"text_column": text_column, "id_column": id_column, "label_column": label_column}
-    draft: Draft
     _check_label(label_column, text_column, id_column)
+    if client is not None or in_parts(source):
+        if roles is not None or missing != "refuse":
+            raise InputError("tables in parts are not supported; give one file, or documents in parts")
+        if l is not None and label_column is None:
+            raise InputError(f"l={l} needs a confidential column; name it with --label-column")
+        if not isinstance(source, str | os.PathLike):
+            raise InputError("a cluster reads files; give a folder or a pattern such as letters/*.parquet")
+        parts = list_parts(str(source))
+        chosen = VectorSpace(min_df=int(k)) if space is None else space
+        fitting = _fitting(method, SphericalMicroaggregation, "documents")
+        with schedule_of(client) as schedule:
+            return _write(
+                lambda *folders: draft_parts(parts, columns, int(k), chosen, fitting, l, folders, schedule),
+                release,
+                hidden,
+            )
+    draft: Draft
     if is_documents(source, roles, text_column):
         if l is not None and label_column is None:
             raise InputError(f"l={l} needs a confidential column; name it with --label-column")
@@ -113,13 +135,14 @@ def protect(
         unchanged = () if roles is None else (*roles.confidential, *roles.insensitive)
         table = read_table(source, verbatim=unchanged)
         draft = draft_table(table, int(k), roles, _fitting(method, Microaggregation, "a table"), l, missing)
-    return _write(draft, release, hidden)
+    return _write(lambda *_: draft, release, hidden)
 
 
-def _write(draft: Draft, release: Path, private: Path) -> Protected:
+def _write(make_draft: Callable[[Path, Path], Draft], release: Path, private: Path) -> Protected:
     umask = os.umask(0)
     os.umask(umask)
     with folders_written_aside((private, 0o700), (release, 0o777 & ~umask)) as (private_aside, aside):
+        draft = make_draft(private_aside, aside)
         progress.step("writing", 0, 2)
         write_files(private_aside, draft.private_files)
         write_files(aside, draft.files)
@@ -130,6 +153,13 @@ def _write(draft: Draft, release: Path, private: Path) -> Protected:
         (aside / CERTIFICATE).write_bytes(dump(content))
         progress.step("writing", 2, 2)
     return Protected(release, private, content)
+
+
+def in_parts(source: Source) -> bool:
+    """Whether the source is a pattern or the address of a store, which stand for any number of files."""
+    if not isinstance(source, str | os.PathLike) or os.path.exists(source):
+        return False
+    return "*" in os.fspath(source) or "://" in os.fspath(source)
 
 
 def is_documents(source: Source, roles: Roles | None, text_column: str | None) -> bool:

@@ -1,0 +1,116 @@
+"""Blocks: microaggregation of very large collections, in time that grows with n log n and in bounded memory.
+
+A tree sends near rows to one block, each block is grouped exactly, and the groups that came out worst are pooled and
+grouped again, in blocks that are cut elsewhere. Only samples, counts and errors come together in one place.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from shoal import progress
+from shoal.microaggregation import block as work
+from shoal.microaggregation.schedule import Schedule
+from shoal.microaggregation.tree import SAMPLE, Tree, grow
+
+__all__ = ["Plan", "group_in_blocks"]
+
+# Half of the groups, those with the largest error, are grouped again: the pool is cut into half as many blocks as the
+# collection, so most borders fall away. Two rounds win back about half of what the blocks cost, a third little more.
+POOLED = 0.5
+ROUNDS = 2
+SECONDS_A_ROW = 10 / 25_000  # of refinement, unless a budget is given
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How rows are grouped: at least k together, at most so many rows in a block, on the sphere or not."""
+
+    k: int
+    most: int
+    spherical: bool
+    refine: bool = False
+    time_budget: float | None = None
+    random_state: Any = None
+
+
+def group_in_blocks(parts: Sequence[Any], n_rows: int, plan: Plan, schedule: Schedule) -> list[Any]:
+    """Blocks (futures of `Block`) with groups, from parts of the rows (futures of `Block`) in any order."""
+    submit = schedule.submit
+    tree = _tree([submit(work.sampled, part) for part in parts], n_rows, plan, schedule)
+    counts = schedule.gather([submit(work.counted, part, tree) for part in parts])
+    use = tree.with_blocks_of(3 * plan.k, np.sum(counts, axis=0))
+    divided = [submit(work.divided, part, tree, use) for part in parts]
+    blocks = []
+    for number in range(len(np.unique(use))):
+        rows = submit(work.joined, [submit(operator.getitem, slices, number) for slices in divided])
+        blocks.append(submit(work.grouped, rows, plan.k, plan.spherical))
+    if len(blocks) > 1:
+        for done in range(ROUNDS):
+            progress.step("blocks", done, ROUNDS)
+            blocks = _reconciled(blocks, plan, schedule)
+        progress.step("blocks", ROUNDS, ROUNDS)
+    return _refined(blocks, n_rows, plan, schedule) if plan.refine else blocks
+
+
+def _tree(samples: list[Any], n_rows: int, plan: Plan, schedule: Schedule) -> Tree:
+    """The tree that the rows with the smallest keys of all give."""
+    found = schedule.gather(samples)
+    keys = np.concatenate([keys for keys, _ in found])
+    rows = sp.csr_matrix(sp.vstack([rows for _, rows in found], format="csr"))
+    sample = rows[np.argsort(keys, kind="stable")[:SAMPLE]]
+    return grow(sample if plan.spherical else sample.toarray(), n_rows, plan.most, plan.spherical)
+
+
+def _reconciled(blocks: list[Any], plan: Plan, schedule: Schedule) -> list[Any]:
+    """The groups with the largest error a row are pooled and grouped again; kept in each pool where error falls."""
+    submit = schedule.submit
+    measured = schedule.gather([submit(work.errors_of_groups, block, plan.spherical) for block in blocks])
+    loose = _worst(measured)
+    pairs = list(zip(blocks, loose, strict=True))
+    n_loose = sum(int(sizes[mask].sum()) for (_, sizes), mask in zip(measured, loose, strict=True))
+    tree = _tree([submit(work.sampled_groups, *pair, plan.spherical) for pair in pairs], n_loose, plan, schedule)
+    counts = schedule.gather([submit(work.counted_groups, *pair, tree, plan.spherical) for pair in pairs])
+    use = tree.with_blocks_of(3 * plan.k, np.sum(counts, axis=0))
+    parted = [submit(work.loosened, *pair, tree, use, plan.spherical) for pair in pairs]
+    kept = [submit(operator.getitem, slices, 0) for slices, mask in zip(parted, loose, strict=True) if not mask.all()]
+    pools = []
+    for number in range(len(np.unique(use))):
+        rows = submit(work.joined, [submit(operator.getitem, slices, 1 + number) for slices in parted])
+        pools.append(submit(work.regrouped, rows, plan.k, plan.spherical))
+    return kept + pools
+
+
+def _worst(measured: Sequence[tuple[NDArray[np.float64], NDArray[np.int64]]]) -> list[NDArray[np.bool_]]:
+    """Of each block's groups, those that are among the worst of all by error a row."""
+    errors = np.concatenate([errors / sizes for errors, sizes in measured])
+    worst = np.zeros(len(errors), dtype=np.bool_)
+    worst[np.argsort(-errors, kind="stable")[: max(int(POOLED * len(errors)), 1)]] = True
+    return np.split(worst, np.cumsum([len(errors) for errors, _ in measured])[:-1])
+
+
+def _refined(blocks: list[Any], n_rows: int, plan: Plan, schedule: Schedule) -> list[Any]:
+    """The blocks after a search in each, with its share of the budget and a seed of its own."""
+    submit, spherical = schedule.submit, plan.spherical
+    if len(blocks) == 1:
+        return [submit(work.refined_block, blocks[0], plan.k, spherical, plan.time_budget, plan.random_state)]
+    seconds = SECONDS_A_ROW * n_rows if plan.time_budget is None else plan.time_budget
+    state = check_random_state(0 if plan.random_state is None else plan.random_state)
+    seeds = state.randint(2**31, size=len(blocks)).tolist()
+    sizes = schedule.gather([submit(_n_rows, block) for block in blocks])
+    return [
+        submit(work.refined_block, block, plan.k, spherical, seconds * size / n_rows, seed)
+        for block, size, seed in zip(blocks, sizes, seeds, strict=True)
+    ]
+
+
+def _n_rows(block: work.Block) -> int:
+    return len(block.groups)

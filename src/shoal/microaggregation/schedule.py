@@ -1,0 +1,46 @@
+"""Where work is done: here, on all cores; or on a cluster, by its client, which has the same two methods."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Protocol
+
+__all__ = ["Here", "Schedule"]
+
+
+class Schedule(Protocol):
+    """What a Dask client does, as far as we use it. Arguments may be futures, or lists of them."""
+
+    def submit(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        """A future of `work(*arguments)`."""
+
+    def gather(self, futures: Any) -> Any:
+        """Their results."""
+
+
+class Here:
+    """This process: threads, one a core. Kernels let others run while they work."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(os.cpu_count() or 1)
+
+    def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        # What a job waits for was submitted before it, so the oldest job never waits: there is always one that works.
+        return self._pool.submit(lambda: work(*map(_result, arguments)))
+
+    def gather(self, futures: Iterable[Future[Any]]) -> list[Any]:
+        return [future.result() for future in futures]
+
+    def __enter__(self) -> Here:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown(cancel_futures=True)  # Ctrl-C waits for the jobs at hand, not for all
+
+
+def _result(argument: Any) -> Any:
+    if isinstance(argument, list):
+        return [_result(one) for one in argument]
+    return argument.result() if isinstance(argument, Future) else argument
