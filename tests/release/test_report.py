@@ -11,7 +11,7 @@ import pytest
 
 from shoal.release.report import readme_text, report_html
 from shoal.release.summary import ColumnChange, Distances, Summary, TermUse, WordsLeftOut
-from shoal.release.words import number, percent, share_in_words
+from shoal.release.words import guarantee, number, percent, share_in_words
 from shoal.results import Diversity, Loss, Withheld
 
 HOSTILE = "<script>alert(1)</script>"
@@ -266,3 +266,10 @@ def test_shares_read_as_everyday_fractions(share: float, in_words: str, in_perce
 def test_numbers_have_thousands_separators_and_four_digits() -> None:
     shown = [number(value) for value in (7673, 1234567.8, 0.30452, -2.0, 0.00001234, float("nan"))]
     assert shown == ["7,673", "1,234,568", "0.3045", "-2", "1.2e-05", "unknown"]
+
+
+def test_columns_released_unchanged_are_named_and_records_not_called_identical() -> None:
+    summary = replace(TABLE, diversity=(), insensitive=("ward",))
+    assert "in all the columns that could point to a person" in guarantee(summary)
+    assert "nothing protects it: ward." in report_html(summary)
+    assert "`ward` is released as it was, and nothing protects it." in readme_text(summary)

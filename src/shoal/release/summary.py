@@ -74,5 +74,6 @@ class Summary:
     words_read: int = 0  # documents: word occurrences in the input
     words_left_out: tuple[WordsLeftOut, ...] = ()
     columns: tuple[ColumnChange, ...] = ()  # tables: quasi-identifiers
+    insensitive: tuple[str, ...] = ()  # tables: columns released as they are, that the owner called harmless
     dropped_columns: int = 0  # tables: identifiers and columns without a role
     files: tuple[tuple[str, str], ...] = ()  # (file name, what it is), for the reader

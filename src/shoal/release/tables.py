@@ -89,6 +89,7 @@ def draft_table(
         diversity=diversities(classes, confidential),
         l_promised=l,
         columns=tuple(_changes(roles.quasi, values, masked, standard, standard_masked)) if told else (),
+        insensitive=roles.insensitive,
         dropped_columns=table.data.num_columns - released.num_columns,
         files=((name, "one row a record"),),
     )

@@ -103,9 +103,9 @@ def guarantee(summary: Summary) -> str:
     others = count(summary.k - 1, "other")
     every = f"Every one of the {count(summary.rows, noun)}"
     crowd = f"nobody can tell which of {summary.k:,} or more is yours"
-    if not summary.diversity:
+    if not summary.diversity and not summary.insensitive:
         return f"{every} is identical to at least {others} in this release: {crowd}."
-    # Confidential columns are released as they are, so the promise is about everything else.
+    # Confidential and insensitive columns are released as they are, so the promise is about everything else.
     if summary.kind == "documents":
         return f"{every} has the same terms and weights as at least {others} in this release: by its words, {crowd}."
     return (
