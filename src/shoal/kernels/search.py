@@ -16,6 +16,7 @@ from shoal.kernels.repair import Floats, Ints, draw, improve, rebuild, sum_up, w
 __all__ = ["Rows", "anneal_regions", "total_worth"]
 
 NEIGHBOURS = 20
+LARGEST_REGION = 2048  # rows whose products with each other are kept at a time: 32 MB a core
 # Work is counted in nanoseconds of one core, as measured once; it only has to be about right.
 STEP, PRODUCT, SCAN, PAIR = 1000.0, 1.4, 9.0, 3.5
 
@@ -243,6 +244,50 @@ def anneal(
     group_of[:] = best
 
 
+@njit(cache=True, nogil=True)
+def descend(rows: Rows, inside: Ints, group_of: Ints, k: int, spherical: bool, work: float, seed: int) -> None:
+    """Move and swap records of groups too large to be divided anew: a random few at a time, the others stay."""
+    n_records, n_movable = inside.shape[0], LARGEST_REGION // 2
+    n_groups = group_of.max() + 1
+    place = np.arange(n_records)
+    state = np.array([seed], np.uint64)
+    gram = np.empty((n_movable, n_movable))
+    moved = np.empty(n_movable, np.int64)
+    toward = np.empty((n_groups, n_movable))
+    square = np.empty(n_groups)
+    vector = np.zeros(rows.n_columns)
+    size = np.zeros(n_groups, np.int64)
+    for record in range(n_records):
+        size[group_of[record]] += 1
+    done = 0.0
+    while done < work:
+        for here in range(n_movable):
+            there = here + draw(state, n_records - here)
+            place[here], place[there] = place[there], place[here]
+            moved[here] = group_of[place[here]]
+        done += PRODUCT * products(rows, inside[place[:n_movable]], gram)
+        sum_up(gram, n_movable, n_groups, moved, toward, square)
+        for group in range(n_groups):
+            vector[:] = 0.0
+            for record in place[n_movable:]:
+                if group_of[record] == group:
+                    for entry in range(rows.indptr[inside[record]], rows.indptr[inside[record] + 1]):
+                        column = rows.indices[entry]
+                        square[group] += rows.data[entry] * (2.0 * vector[column] + rows.data[entry])
+                        vector[column] += rows.data[entry]
+            for here in range(n_movable):
+                row = inside[place[here]]
+                product = 0.0
+                for entry in range(rows.indptr[row], rows.indptr[row + 1]):
+                    product += rows.data[entry] * vector[rows.indices[entry]]
+                toward[group, here] += product
+                if moved[here] == group:
+                    square[group] += 2.0 * product
+        done += PAIR * improve(gram, n_movable, k, n_groups, moved, size, toward, square, spherical)
+        for here in range(n_movable):
+            group_of[place[here]] = moved[here]
+
+
 @njit(cache=True, nogil=True, parallel=True)
 def anneal_regions(
     rows: Rows,
@@ -263,8 +308,11 @@ def anneal_regions(
     """
     for region in prange(region_end.shape[0]):
         start = region_end[region - 1] if region > 0 else 0
-        inside = slice(start, region_end[region])
-        n_inside = region_end[region] - start
-        gram = np.empty((n_inside, n_inside))
-        done = PRODUCT * products(rows, order[inside], gram)
-        anneal(gram, group_of[inside], k, spherical, most_freed, work[region] - done, warm[region], cold, seeds[region])
+        inside = order[start : region_end[region]]
+        groups = group_of[start : region_end[region]]
+        if inside.shape[0] > LARGEST_REGION:
+            descend(rows, inside, groups, k, spherical, work[region], seeds[region])
+        else:
+            gram = np.empty((inside.shape[0], inside.shape[0]))
+            left = work[region] - PRODUCT * products(rows, inside, gram)
+            anneal(gram, groups, k, spherical, most_freed, left, warm[region], cold, seeds[region])

@@ -18,12 +18,11 @@ __all__ = ["check_time_budget", "refined"]
 
 Groups = NDArray[np.int64]
 
-WARM, COOL, COLD = 0.1, 0.01, 0.001
-CYCLE, LEAST_ROUNDS = 1e8, 4
-#  # temperatures, as shares of the error of the groups at hand
+HOT, WARM, COLD = 0.1, 0.01, 0.001  # temperatures, as shares of the error of the groups at hand
 REGION_ROWS = 400  # a region, searched by one core, has at least so many rows
-BY_SPREAD = 0.25  # share of the cuts
-FREED_ROWS, FREED_GROUPS = 80, 8
+FREED_ROWS, FREED_GROUPS = 80, 8  # about how many are divided anew at a time
+CYCLE = 0.1  # seconds for a region to cool down
+BY_SPREAD = 0.25  # share of the cuts between regions
 CORES = 2  # a second of the budget is a second on so many cores
 
 
@@ -39,58 +38,69 @@ def check_time_budget(time_budget: object) -> None:
 def refined(
     X: Any, groups: Groups, k: int, spherical: bool, time_budget: float | None = None, random_state: Any = None
 ) -> Groups:
-    """A partition with groups of k to 2k - 1 rows and no more error than `groups`, numbered by first row.
+    """Groups of k to 2k - 1 rows with no more error than those given, numbered by first row.
 
     `X` is a dense or CSR matrix, on the sphere of unit rows. The budget is an amount of work that takes about
     `time_budget` seconds on two cores: results depend on it, not on the machine. Ctrl-C ends the search early.
     """
     check_time_budget(time_budget)
     n_rows = X.shape[0]
-    seconds = float(np.clip(n_rows / 1000, 0.3, 10.0)) if time_budget is None else float(time_budget)
+    seconds = float(np.clip(n_rows / 1000, 0.05, 10.0)) if time_budget is None else float(time_budget)
     random = np.random.default_rng(check_random_state(0 if random_state is None else random_state).randint(2**31))
-    if n_rows < 2 * k:
-        return numbered_by_first_row(groups)
     X = sp.csr_matrix(X, dtype=np.float64)
     rows = search.Rows(X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data, X.shape[1])
+    groups = numbered_by_first_row(without_large_groups(groups, k))
     n_regions = 1
     while n_rows >= 2 * n_regions * max(REGION_ROWS, 4 * k):
         n_regions *= 2
-    total = seconds * 1e9 * min(CORES, n_regions)
-    n_rounds = max(LEAST_ROUNDS, round(total / (CYCLE * n_regions)))
-    most_freed = int(np.clip(FREED_ROWS // k, 2, FREED_GROUPS))
+    work = seconds * 1e9 * min(CORES, n_regions)
+    n_rounds = max(4, round(work / (CYCLE * 1e9 * n_regions)))
+    if n_rows < 2 * k or error(rows, groups, spherical) <= 1e-12 * n_rows:
+        n_rounds = 0  # there is one group, or nothing to gain
     try:
         for done in range(n_rounds):
             progress.step("refining", done, n_rounds)
             region_of_group = split(X, groups, n_regions, random)
             region_of_row = region_of_group[groups]
-            order = np.argsort(region_of_row, kind="stable")
             region_size = np.bincount(region_of_row)
-            local = number_in_region(region_of_group)[groups[order]]
+            order = np.argsort(region_of_row, kind="stable")
+            inside = number_in_region(region_of_group)[groups[order]]
             search.anneal_regions(
                 rows,
                 order,
                 np.cumsum(region_size),
-                local,
+                inside,
                 k,
                 spherical,
-                most_freed,
-                total / n_rounds * region_size / n_rows,
-                COOL * (WARM / COOL) ** random.random(len(region_size)),
+                int(np.clip(FREED_ROWS // k, 2, FREED_GROUPS)),
+                work / n_rounds * region_size / n_rows,
+                WARM * (HOT / WARM) ** random.random(n_regions),
                 COLD,
-                random.integers(1, 2**62, size=len(region_size)),
+                random.integers(1, 2**62, size=n_regions),
             )
             new_groups = np.empty_like(groups)
-            new_groups[order] = local + n_rows * region_of_row[order]
+            new_groups[order] = region_of_row[order] * n_rows + inside
             groups = numbered_by_first_row(new_groups)
         progress.step("refining", n_rounds, n_rounds)
     except KeyboardInterrupt:
         warnings.warn("the search was interrupted: the best groups so far are kept", stacklevel=2)
-    return numbered_by_first_row(groups)
+    return groups
 
 
-def worth(rows: search.Rows, groups: Groups, spherical: bool) -> float:
-    """What the groups are worth: the more, the less their error."""
-    return float(search.total_worth(rows, np.argsort(groups, kind="stable"), np.cumsum(np.bincount(groups)), spherical))
+def without_large_groups(groups: Groups, k: int) -> Groups:
+    """Groups of 2k rows or more cut into groups of k and a last one of k to 2k - 1, which never raises the error."""
+    size = np.bincount(groups)
+    order = np.argsort(groups, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(groups)) - np.repeat(np.cumsum(size) - size, size)
+    piece = np.minimum(place // k, np.maximum(size // k - 1, 0)[groups])
+    return groups * len(groups) + piece
+
+
+def error(rows: search.Rows, groups: Groups, spherical: bool) -> float:
+    """SSE of the groups."""
+    order, ends = np.argsort(groups, kind="stable"), np.cumsum(np.bincount(groups))
+    return float(np.sum(rows.data**2)) - float(search.total_worth(rows, order, ends, spherical))
 
 
 def number_in_region(region_of_group: Groups) -> Groups:
