@@ -1,4 +1,4 @@
-"""Refinement: what the search gains over MDAV with its default budget and with a minute, and how far the best can be."""
+"""Refinement: what the search gains over MDAV by default and in a minute, and how far from the best it can be."""
 
 from __future__ import annotations
 
