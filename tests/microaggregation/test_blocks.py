@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from shoal import Microaggregation, SphericalMicroaggregation, progress
 from shoal.errors import InputError
-from shoal.microaggregation.bisection import bisected
 from shoal.microaggregation.blocks import block_count
+from shoal.microaggregation.tree import grow
 
 ESTIMATORS = pytest.mark.parametrize("estimator", [Microaggregation, SphericalMicroaggregation])
 SPACES = pytest.mark.parametrize("spherical", [False, True])
@@ -122,21 +122,36 @@ for estimator in (Microaggregation, SphericalMicroaggregation):
 @SPACES
 @settings(max_examples=40, deadline=None)
 @given(st.data())
-def test_bisection_divides_the_rows_evenly_and_keeps_their_order(spherical, data):
+def test_a_tree_sends_equal_rows_to_one_block_and_each_row_on_its_own(spherical, data):
     X = sp.csr_matrix(data.draw(rows(least=8)))
-    chosen = np.sort(data.draw(st.lists(st.integers(0, X.shape[0] - 1), min_size=8, unique=True)))
-    n_blocks = data.draw(st.integers(1, 8))
-    blocks = bisected(X, chosen, n_blocks, spherical)
-    assert {len(block) for block in blocks} <= {len(chosen) // n_blocks, -(-len(chosen) // n_blocks)}
-    assert len(blocks) == n_blocks and np.sort(np.concatenate(blocks)).tolist() == chosen.tolist()
-    assert all(np.all(np.diff(block) > 0) for block in blocks)
+    tree = grow(X if spherical else X.toarray(), X.shape[0], data.draw(st.integers(4, 30)), spherical)
+    block = tree.block_of(X)
+    assert block.min() >= 0 and block.max() < tree.n_blocks
+    assert [int(tree.block_of(X[[row]])[0]) for row in range(X.shape[0])] == block.tolist()
+    _, kind = np.unique(X.toarray(), axis=0, return_inverse=True)
+    assert len(set(zip(kind.ravel().tolist(), block.tolist(), strict=True))) == len(set(kind.ravel().tolist()))
 
 
 @SPACES
-def test_bisection_parts_what_lies_apart(spherical):
+def test_a_tree_parts_what_lies_apart(spherical):
     left, right = [1.0, 0.1, 0.0], [0.1, 0.0, 1.0]
-    X = sp.csr_matrix(np.array([left, right, left, right, right, left]))
-    assert {tuple(block) for block in bisected(X, np.arange(6), 2, spherical)} == {(0, 2, 5), (1, 3, 4)}
+    X = np.array([left, right, left, right, right, left])
+    block = grow(sp.csr_matrix(X) if spherical else X, 6, 3, spherical).block_of(sp.csr_matrix(X))
+    assert block[0] == block[2] == block[5] != block[1] == block[3] == block[4]
+
+
+def test_blocks_of_different_rows_are_about_as_large_as_asked_for():
+    X = distinct_rows(1000)
+    assert np.bincount(grow(X, 1000, 130, False).block_of(X)).tolist() == [125] * 8
+
+
+@given(st.lists(st.integers(0, 40), min_size=8, max_size=8))
+def test_blocks_that_are_too_small_join_their_siblings(counts):
+    tree = grow(distinct_rows(800), 800, 100, False)
+    use = tree.with_blocks_of(15, np.array(counts))
+    sums = [sum(count for count, used in zip(counts, use, strict=True) if used == block) for block in np.unique(use)]
+    assert sum(sums) == sum(counts)
+    assert len(sums) == 1 or min(sums) >= 15
 
 
 @given(st.integers(2, 9), st.integers(1, 3000), st.integers(0, 100))
@@ -175,8 +190,9 @@ def test_blocks_of_a_sorted_sequence_are_refused():
         Microaggregation(3, method="z-scores", blocks=9).fit(distinct_rows(30))
 
 
-def test_each_block_is_a_step_of_progress():
+def test_blocks_say_how_far_they_are():
     seen = []
     with progress.listening(lambda name, done, total: seen.append((name, done, total))):
         SphericalMicroaggregation(3, blocks=30, refine=False).fit(distinct_rows(100))
-    assert [step for step in seen if step[0] == "blocks"][:4] == [("blocks", done, 4) for done in (1, 2, 3, 4)]
+    steps = [step for step in seen if step[0] == "blocks"]
+    assert steps and steps[-1][1] == steps[-1][2]

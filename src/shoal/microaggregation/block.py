@@ -35,6 +35,7 @@ __all__ = [
     "regrouped",
     "sampled",
     "sampled_groups",
+    "whole",
 ]
 
 Groups = NDArray[np.int64]
@@ -104,15 +105,25 @@ def joined(parts: Sequence[Block]) -> Block:
     return replace(block, groups=numbered_by_first_row(block.groups))
 
 
-def grouped(block: Block, k: int, spherical: bool) -> Block:
-    """The rows in groups of k, by MDAV."""
-    space = SphericalSpace(block.X) if spherical else EuclideanSpace(block.X.toarray())
-    return replace(block, groups=mdav(space, k))
+def whole(block: Block) -> Block:
+    """The block itself: a part that is here already."""
+    return block
 
 
-def regrouped(block: Block, k: int, spherical: bool) -> Block:
+def grouped(block: Block, k: int, spherical: bool, most: int) -> Block:
+    """The rows in groups of k, by MDAV; no more than 2 * `most` rows at a time, which only equal rows come to."""
+    groups = np.empty(block.X.shape[0], dtype=np.int64)
+    n_groups = 0
+    for rows in np.array_split(np.arange(len(groups)), max(len(groups) // max(most, 3 * k), 1)):
+        space = SphericalSpace(block.X[rows]) if spherical else EuclideanSpace(block.X[rows].toarray())
+        groups[rows] = n_groups + mdav(space, k)
+        n_groups = int(groups[rows].max()) + 1
+    return replace(block, groups=groups)
+
+
+def regrouped(block: Block, k: int, spherical: bool, most: int) -> Block:
     """The rows grouped again, if that lowers the error."""
-    again = grouped(block, k, spherical)
+    again = grouped(block, k, spherical, most)
     better = errors_of_groups(again, spherical)[0].sum() < errors_of_groups(block, spherical)[0].sum()
     return again if better else block
 

@@ -1,15 +1,14 @@
 """Blocks: microaggregation of very large collections, in time that grows with n log n and in bounded memory.
 
-Near rows go into one block (see bisection), each block is grouped exactly, and the groups that came out worst are
-pooled and grouped again, in blocks that are cut elsewhere. A block needs its own rows only, so any worker can do it.
+A tree sends near rows to one block, each block is grouped exactly, and the groups that came out worst are pooled and
+grouped again, in blocks that are cut elsewhere. Only samples, counts and errors come together in one place.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,20 +18,18 @@ from sklearn.utils import check_random_state
 
 from shoal import progress
 from shoal.errors import InputError
-from shoal.microaggregation.bisection import bisected
-from shoal.microaggregation.euclidean_space import EuclideanSpace
-from shoal.microaggregation.mdav import Space, mdav
-from shoal.microaggregation.refine import numbered_by_first_row, refined
-from shoal.microaggregation.spherical_space import SphericalSpace
+from shoal.microaggregation import block as work
+from shoal.microaggregation.refine import numbered_by_first_row
+from shoal.microaggregation.schedule import Here, Schedule
+from shoal.microaggregation.tree import SAMPLE, Tree, grow
 
-__all__ = ["block_count", "mdav_in_blocks", "refined_in_blocks"]
-
-Rows = NDArray[np.int64]
-Groups = NDArray[np.int64]
-Floats = NDArray[np.float64]
+__all__ = ["Plan", "block_count", "group_in_blocks", "group_rows"]
 
 WHOLE_BELOW = 50_000  # rows that are grouped in one piece unless blocks are asked for
 BLOCK_ROWS = 20_000
+
+Groups = NDArray[np.int64]
+
 # Half of the groups, those with the largest error, are grouped again: the pool is cut into half as many blocks as the
 # collection, so most borders fall away. Two rounds win back about half of what the blocks cost, a third little more.
 POOLED = 0.5
@@ -56,118 +53,104 @@ def block_count(blocks: object, n_rows: int, k: int) -> int:
     return min(-(-n_rows // max(most, 3 * k)), max(n_rows // (3 * k), 1))
 
 
-def mdav_in_blocks(X: Any, k: int, n_blocks: int, spherical: bool) -> Groups:
-    """The group of each row. One block is MDAV itself; `X` is CSR on the sphere, else a dense array."""
-    if n_blocks == 1:
-        return mdav(_space(X, spherical), k)
-    X = sp.csr_matrix(X)
-    most = -(-X.shape[0] // n_blocks)
-    blocks = bisected(X, np.arange(X.shape[0]), n_blocks, spherical)
-    groups = np.empty(X.shape[0], dtype=np.int64)
+@dataclass(frozen=True)
+class Plan:
+    """How rows are grouped: at least k together, at most so many rows in a block, on the sphere or not."""
+
+    k: int
+    most: int
+    spherical: bool
+    refine: bool = False
+    time_budget: float | None = None
+    random_state: Any = None
+
+
+def group_rows(X: Any, plan: Plan) -> Groups:
+    """The group of each row, numbered by first row. `X` is CSR on the sphere, else a dense array."""
+    n_rows = X.shape[0]
+    rows = work.Block(sp.csr_matrix(X), {"row": np.arange(n_rows)}, np.zeros(n_rows, dtype=np.int64))
+    if plan.most >= n_rows:
+        block = work.grouped(rows, plan.k, plan.spherical, plan.most)
+        budget = plan.time_budget, plan.random_state
+        return (work.refined_block(block, plan.k, plan.spherical, *budget) if plan.refine else block).groups
+    groups = np.empty(n_rows, dtype=np.int64)
     n_groups = 0
-    for rows, found in zip(blocks, _side_by_side("blocks", X, blocks, k, spherical), strict=True):
-        groups[rows] = n_groups + found
-        n_groups += int(found.max()) + 1
-    for number in range(ROUNDS):
-        groups = _reconciled(f"borders, round {number + 1}", X, groups, k, most, spherical)
+    with Here() as here:
+        for block in here.gather(group_in_blocks([here.submit(work.whole, rows)], n_rows, plan, here)):
+            groups[block.carried["row"]] = n_groups + block.groups
+            n_groups += int(block.groups.max()) + 1
     return numbered_by_first_row(groups)
 
 
-def refined_in_blocks(
-    X: Any, groups: Groups, k: int, n_blocks: int, spherical: bool, time_budget: float | None, random_state: Any
-) -> Groups:
-    """A partition with no more error than `groups`; each block of whole groups has its share of the budget."""
-    if n_blocks == 1:
-        return refined(X, groups, k, spherical, time_budget, random_state)
-    X = sp.csr_matrix(X)
-    seconds = SECONDS_A_ROW * X.shape[0] if time_budget is None else time_budget
-    n_groups = int(groups.max()) + 1
-    rows_of = _rows_of_groups(groups, bisected(_means(X, groups), np.arange(n_groups), n_blocks, spherical))
-    seeds = check_random_state(0 if random_state is None else random_state).randint(2**31, size=n_blocks)
-    better = np.empty_like(groups)
-    n_groups = 0
-    # One after the other: the search itself uses all cores.
-    for done, (rows, seed) in enumerate(zip(rows_of, seeds, strict=True)):
-        progress.step("blocks refined", done, n_blocks)
-        share = seconds * len(rows) / len(groups)
-        found = refined(X[rows], np.unique(groups[rows], return_inverse=True)[1], k, spherical, share, int(seed))
-        better[rows] = n_groups + found
-        n_groups += int(found.max()) + 1
-    progress.step("blocks refined", n_blocks, n_blocks)
-    return numbered_by_first_row(better)
+def group_in_blocks(parts: Sequence[Any], n_rows: int, plan: Plan, schedule: Schedule) -> list[Any]:
+    """Blocks (futures of `Block`) with groups, from parts of the rows (futures of `Block`) in any order."""
+    submit = schedule.submit
+    tree = _tree([submit(work.sampled, part) for part in parts], n_rows, plan, schedule)
+    counts = schedule.gather([submit(work.counted, part, tree) for part in parts])
+    use = tree.with_blocks_of(3 * plan.k, np.sum(counts, axis=0))
+    divided = [submit(work.divided, part, tree, use) for part in parts]
+    blocks = []
+    for number in range(len(np.unique(use))):
+        rows = submit(work.joined, [submit(operator.getitem, slices, number) for slices in divided])
+        blocks.append(submit(work.grouped, rows, plan.k, plan.spherical, plan.most))
+    if len(blocks) > 1:
+        for done in range(ROUNDS):
+            progress.step("blocks", done, ROUNDS)
+            blocks = _reconciled(blocks, plan, schedule)
+        progress.step("blocks", ROUNDS, ROUNDS)
+    return _refined(blocks, n_rows, plan, schedule) if plan.refine else blocks
 
 
-def group_block(X: sp.csr_matrix, k: int, spherical: bool) -> Groups:
-    """Exact MDAV of one block's rows, which may be at another place than all others."""
-    return mdav(_space(X if spherical else X.toarray(), spherical), k)
+def _tree(samples: list[Any], n_rows: int, plan: Plan, schedule: Schedule) -> Tree:
+    """The tree that the rows with the smallest keys of all give."""
+    found = schedule.gather(samples)
+    keys = np.concatenate([keys for keys, _ in found])
+    rows = sp.csr_matrix(sp.vstack([rows for _, rows in found], format="csr"))
+    sample = rows[np.argsort(keys, kind="stable")[:SAMPLE]]
+    return grow(sample if plan.spherical else sample.toarray(), n_rows, plan.most, plan.spherical)
 
 
-def _space(X: Any, spherical: bool) -> Space:
-    return SphericalSpace(X) if spherical else EuclideanSpace(X)
+def _reconciled(blocks: list[Any], plan: Plan, schedule: Schedule) -> list[Any]:
+    """The groups with the largest error a row are pooled and grouped again; kept in each pool where error falls."""
+    submit = schedule.submit
+    measured = schedule.gather([submit(work.errors_of_groups, block, plan.spherical) for block in blocks])
+    loose = _worst(measured)
+    pairs = list(zip(blocks, loose, strict=True))
+    n_loose = sum(int(sizes[mask].sum()) for (_, sizes), mask in zip(measured, loose, strict=True))
+    tree = _tree([submit(work.sampled_groups, *pair, plan.spherical) for pair in pairs], n_loose, plan, schedule)
+    counts = schedule.gather([submit(work.counted_groups, *pair, tree, plan.spherical) for pair in pairs])
+    use = tree.with_blocks_of(3 * plan.k, np.sum(counts, axis=0))
+    parted = [submit(work.loosened, *pair, tree, use, plan.spherical) for pair in pairs]
+    kept = [submit(operator.getitem, slices, 0) for slices, mask in zip(parted, loose, strict=True) if not mask.all()]
+    pools = []
+    for number in range(len(np.unique(use))):
+        rows = submit(work.joined, [submit(operator.getitem, slices, 1 + number) for slices in parted])
+        pools.append(submit(work.regrouped, rows, plan.k, plan.spherical, plan.most))
+    return kept + pools
 
 
-def _reconciled(step: str, X: sp.csr_matrix, groups: Groups, k: int, most: int, spherical: bool) -> Groups:
-    """The groups with the largest error a row are pooled and grouped again; kept in each block where error falls."""
-    means, sizes = _means(X, groups), np.bincount(groups)
-    errors = _errors(X, groups, means, spherical)
-    worst = np.argsort(-errors / sizes, kind="stable")[: max(int(POOLED * len(sizes)), 1)]
-    n_blocks = min(-(-int(sizes[worst].sum()) // most), max(len(worst) // 3, 1))  # three groups have 3k rows
-    pools = bisected(means, np.sort(worst), n_blocks, spherical)
-    rows_of = _rows_of_groups(groups, pools)
-    n_groups = len(sizes)
-    groups = groups.copy()
-    for pool, rows, found in zip(pools, rows_of, _side_by_side(step, X, rows_of, k, spherical), strict=True):
-        block = X[rows]
-        new_errors = _errors(block, found, _means(block, found), spherical)
-        if new_errors.sum() < errors[pool].sum():
-            groups[rows] = n_groups + found
-            n_groups += len(new_errors)
-    return numbered_by_first_row(groups)
+def _worst(measured: Sequence[tuple[NDArray[np.float64], NDArray[np.int64]]]) -> list[NDArray[np.bool_]]:
+    """Of each block's groups, those that are among the worst of all by error a row."""
+    errors = np.concatenate([errors / sizes for errors, sizes in measured])
+    worst = np.zeros(len(errors), dtype=np.bool_)
+    worst[np.argsort(-errors, kind="stable")[: max(int(POOLED * len(errors)), 1)]] = True
+    return np.split(worst, np.cumsum([len(errors) for errors, _ in measured])[:-1])
 
 
-def _side_by_side(step: str, X: sp.csr_matrix, blocks: Sequence[Rows], k: int, spherical: bool) -> Iterator[Groups]:
-    """The groups of each block in turn, found on all cores.
-
-    In threads, so no kernel that is itself parallel may be used here: numba's simplest way to run those, the only one
-    on some machines, ends the process when two threads come at once.
-    """
-    pool = ThreadPoolExecutor(os.cpu_count() or 1)
-    try:
-        found = pool.map(lambda rows: group_block(X[rows], k, spherical), blocks)
-        for done, groups in enumerate(found, start=1):
-            progress.step(step, done, len(blocks))
-            yield groups
-    finally:
-        pool.shutdown(cancel_futures=True)  # Ctrl-C waits for the blocks at hand, not for all
-
-
-def _rows_of_groups(groups: Groups, parts: Sequence[Groups]) -> list[Rows]:
-    """The rows, rising, of each part's groups."""
-    part_of_group = np.full(int(groups.max()) + 1, -1)
-    for number, part in enumerate(parts):
-        part_of_group[part] = number
-    part_of_row = part_of_group[groups]
-    order = np.argsort(part_of_row, kind="stable")
-    ends = np.searchsorted(part_of_row[order], np.arange(len(parts) + 1))
-    return [order[start:end] for start, end in pairwise(ends.tolist())]
+def _refined(blocks: list[Any], n_rows: int, plan: Plan, schedule: Schedule) -> list[Any]:
+    """The blocks after a search in each, with its share of the budget and a seed of its own."""
+    submit, spherical = schedule.submit, plan.spherical
+    if len(blocks) == 1:
+        return [submit(work.refined_block, blocks[0], plan.k, spherical, plan.time_budget, plan.random_state)]
+    seconds = SECONDS_A_ROW * n_rows if plan.time_budget is None else plan.time_budget
+    state = check_random_state(0 if plan.random_state is None else plan.random_state)
+    seeds = state.randint(2**31, size=len(blocks)).tolist()
+    sizes = schedule.gather([submit(_n_rows, block) for block in blocks])
+    return [
+        submit(work.refined_block, block, plan.k, spherical, seconds * size / n_rows, seed)
+        for block, size, seed in zip(blocks, sizes, seeds, strict=True)
+    ]
 
 
-def _means(X: sp.csr_matrix, groups: Groups) -> sp.csr_matrix:
-    """The mean of each group's rows."""
-    n_rows = len(groups)
-    shares = 1.0 / np.bincount(groups)[groups]
-    return sp.csr_matrix((shares, (groups, np.arange(n_rows)))) @ X
-
-
-def _errors(X: sp.csr_matrix, groups: Groups, means: sp.csr_matrix, spherical: bool) -> Floats:
-    """The error (SSE) of each group."""
-    sizes, squares = np.bincount(groups), _squared_lengths(means)
-    if spherical:
-        errors: Floats = sizes * (1.0 - np.sqrt(squares))
-    else:
-        errors = np.bincount(groups, weights=_squared_lengths(X)) - sizes * squares
-    return errors
-
-
-def _squared_lengths(X: sp.csr_matrix) -> Floats:
-    return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+def _n_rows(block: work.Block) -> int:
+    return len(block.groups)

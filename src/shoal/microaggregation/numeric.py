@@ -17,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from shoal.errors import InputError
 from shoal.io.frames import like
 from shoal.kernels import euclidean as kernel
-from shoal.microaggregation.blocks import block_count, mdav_in_blocks, refined_in_blocks
+from shoal.microaggregation.blocks import Plan, block_count, group_rows
+from shoal.microaggregation.bound import lower_bound
 from shoal.microaggregation.checks import check_k
 from shoal.microaggregation.refine import check_time_budget
 from shoal.results import Loss
@@ -96,6 +97,8 @@ class Microaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
     attribute_groups_ : list of arrays of column numbers.
     k_anonymous_ : bool, whether whole rows are shared by at least k.
     sse_, information_loss_ : float, on standardised data.
+    lower_bound_, optimality_gap_ : float, when refined: no groups of at least k have less SSE than the bound, and
+        `sse_` is at most this share above the optimum (nan when the bound is 0).
     loss_ : Loss
 
     Examples
@@ -147,6 +150,9 @@ class Microaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         self.loss_ = table_loss(Z, masked)
         self.sse_ = self.loss_.sse
         self.information_loss_ = self.loss_.information_loss
+        if self.refine and self.method == "mdav":
+            self.lower_bound_ = sum(lower_bound(Z[:, columns], k) for columns in self.attribute_groups_)
+            self.optimality_gap_ = self.sse_ / self.lower_bound_ - 1.0 if self.lower_bound_ > 0 else np.nan
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
@@ -177,11 +183,8 @@ class Microaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
     def _partition(self, Z: Floats, k: int) -> Groups:
         if self.method in ALONG_A_LINE:
             return ALONG_A_LINE[self.method](Z, k)
-        n_blocks = block_count(self.blocks, len(Z), k)
-        groups = mdav_in_blocks(Z, k, n_blocks, False)
-        if self.refine:
-            groups = refined_in_blocks(Z, groups, k, n_blocks, False, self.time_budget, self.random_state)
-        return groups
+        most = -(-len(Z) // block_count(self.blocks, len(Z), k))
+        return group_rows(Z, Plan(k, most, False, self.refine, self.time_budget, self.random_state))
 
     def _columns_apart(self, n_columns: int) -> list[NDArray[np.int64]]:
         """The groups of attributes as column numbers, checked to cover every column once."""

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from shoal.io.frames import like
 from shoal.kernels import spherical as kernel
-from shoal.microaggregation.blocks import block_count, mdav_in_blocks, refined_in_blocks
+from shoal.microaggregation.blocks import Plan, block_count, group_rows
 from shoal.microaggregation.checks import check_k
 from shoal.microaggregation.refine import check_time_budget
 from shoal.results import Loss
@@ -87,10 +87,8 @@ class SphericalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_outpu
         k = check_k(self.k, int(has_direction.sum()) if len(has_direction) else 0)
         check_time_budget(self.time_budget)
         directed = unit[has_direction]
-        n_blocks = block_count(self.blocks, directed.shape[0], k)
-        groups = mdav_in_blocks(directed, k, n_blocks, True)
-        if self.refine:
-            groups = refined_in_blocks(directed, groups, k, n_blocks, True, self.time_budget, self.random_state)
+        most = -(-directed.shape[0] // block_count(self.blocks, directed.shape[0], k))
+        groups = group_rows(directed, Plan(k, most, True, self.refine, self.time_budget, self.random_state))
         representatives = spherical_representatives(directed, groups)
         self.groups_ = np.full(len(has_direction), WITHHELD)
         self.groups_[has_direction] = groups

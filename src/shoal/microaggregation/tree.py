@@ -70,15 +70,15 @@ def sample_keys(X: sp.csr_matrix) -> NDArray[np.uint64]:
 
 
 def grow(sample: Any, n_rows: int, most: int, spherical: bool) -> Tree:
-    """Cut the sample at the median, again and again, until a block stands for at most `most` of `n_rows` rows."""
+    """Cut the sample in two, again and again, into equal blocks that have at most about `most` of `n_rows` rows."""
     directions: list[Floats] = []
     cuts: list[float] = []
     children: list[list[int]] = []
     n_blocks = 0
-    waiting = [(np.arange(sample.shape[0]), -1, 0)]  # rows of the sample, parent, side
+    waiting = [(np.arange(sample.shape[0]), -(-n_rows // most), -1, 0)]  # rows, blocks to make of them, parent, side
     while waiting:
-        rows, parent, side = waiting.pop(0)
-        cut = _halves(sample[rows], spherical) if len(rows) * n_rows > most * sample.shape[0] else None
+        rows, wanted, parent, side = waiting.pop(0)
+        cut = _two_sides(sample[rows], (wanted // 2) / wanted, spherical) if wanted > 1 else None
         if cut is None:
             name = -1 - n_blocks
             n_blocks += 1
@@ -88,7 +88,8 @@ def grow(sample: Any, n_rows: int, most: int, spherical: bool) -> Tree:
             directions.append(direction)
             cuts.append(threshold)
             children.append([0, 0])
-            waiting += [(rows[~above], name, 0), (rows[above], name, 1)]
+            waiting.append((rows[~above], wanted // 2, name, 0))
+            waiting.append((rows[above], wanted - wanted // 2, name, 1))
         if parent >= 0:
             children[parent][side] = name
     shape = (len(cuts), sample.shape[1])
@@ -96,26 +97,27 @@ def grow(sample: Any, n_rows: int, most: int, spherical: bool) -> Tree:
     return Tree(stacked, np.array(cuts), np.array(children, dtype=np.int64).reshape(-1, 2), n_blocks)
 
 
-def _halves(X: Any, spherical: bool) -> tuple[Floats, float, NDArray[np.bool_]] | None:
+def _two_sides(X: Any, share: float, spherical: bool) -> tuple[Floats, float, NDArray[np.bool_]] | None:
     """Direction, cut and the rows above it; None when all rows are equal.
 
-    Balanced two means, from the first principal direction: the rows are cut at the median along the difference of two
-    centres, and the centres are those of the two sides; a few times over.
+    Two means with sides of a fixed size, from the first principal direction: the rows are cut, a `share` below, along
+    the difference of two centres, and the centres are those of the two sides; a few times over.
     """
+    cut = max(int(share * X.shape[0]), 1)
     direction = _principal_direction(X)
     above = np.zeros(X.shape[0], dtype=np.bool_)
     for _ in range(ITERATIONS):
         before = above
         above = np.zeros(X.shape[0], dtype=np.bool_)
-        above[np.argsort(_products(X, direction), kind="stable")[X.shape[0] // 2 :]] = True
+        above[np.argsort(_products(X, direction), kind="stable")[cut:]] = True
         if np.array_equal(above, before) or above.all():
             break
         one, two = _mean(X[above]), _mean(X[~above])
         direction = _unit(one) - _unit(two) if spherical else one - two
     projection = _products(X, direction)
-    threshold = float(np.median(projection))
+    threshold = float(np.sort(projection)[cut - 1])
     above = projection > threshold
-    if not above.any():  # more than half are equal in this direction: cut below them
+    if not above.any():  # the rest are equal in this direction: cut below them
         smaller = projection[projection < threshold]
         if not len(smaller):
             return None

@@ -19,8 +19,7 @@ from sklearn.base import clone
 from shoal import progress
 from shoal.errors import InputError, MissingExtra
 from shoal.microaggregation import SphericalMicroaggregation
-from shoal.microaggregation.blocks import block_count
-from shoal.microaggregation.in_blocks import Plan, group_in_blocks
+from shoal.microaggregation.blocks import Plan, block_count, group_in_blocks
 from shoal.microaggregation.schedule import Here, Schedule
 from shoal.release import part_work as work
 from shoal.release.bundle import MAPPING_FOLDER, write_csv
