@@ -322,6 +322,12 @@ def _roles(path: Path | None, *lists: str | None) -> Any:
     return shoal.Roles(quasi=names[0], confidential=names[1], insensitive=names[2], identifier=names[3])
 
 
+def _withheld(withheld: list[dict[str, Any]]) -> str:
+    """How many were withheld, and why."""
+    reasons = ", ".join(f"{one['count']:,}: {one['reason']}" for one in withheld)
+    return f"{sum(one['count'] for one in withheld):,} withheld" + (f" ({reasons})" if withheld else "")
+
+
 def _as_data(made: Any) -> dict[str, Any]:
     return {"release": str(made.folder), "private": str(made.private), "certificate": dict(made.certificate)}
 
@@ -331,7 +337,7 @@ def _say_protected(made: Any) -> None:
     anonymity = promises["anonymity"]
     _print(_printable(f"release      {made.folder}"))
     _print(_printable(f"report       {made.folder / 'report.html'}"))
-    _print(f"records      {promises['rows']:,} released, {sum(w['count'] for w in stated['withheld']):,} withheld")
+    _print(f"records      {promises['rows']:,} released, {_withheld(stated['withheld'])}")
     if anonymity["whole_rows"]:
         _print(f"promise      each looks like at least {anonymity['smallest_group'] - 1} others (k={anonymity['k']})")
     else:
@@ -340,7 +346,12 @@ def _say_protected(made: Any) -> None:
     for diversity in promises["diversity"]["columns"]:
         column = _printable(diversity["column"])
         _print(f"diversity    {column}: at least {diversity['least']} value(s) in a group")
-        if diversity["least"] == 1:
+        if 2 * diversity["values"] > promises["rows"]:
+            _say(
+                f"note: {column} has {diversity['values']:,} different values for {promises['rows']:,} records: "
+                "it all but names them"
+            )
+        if diversity["least"] <= 1:
             _say(
                 f"in {diversity['single_valued_groups']} of {diversity['groups']} groups all records have the same "
                 f"{column}: membership tells it; --l 2 forbids that"

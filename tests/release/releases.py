@@ -103,10 +103,19 @@ def smallest_class(rows: list[dict[str, Any]], columns: list[str]) -> int:
 
 
 def fewest_values(rows: list[dict[str, Any]], columns: list[str], confidential: str) -> int:
-    """The least number of different confidential values among rows that are equal in `columns`."""
-    found: dict[str, set[str]] = {}
+    """The least number of different confidential values among rows that are equal in `columns`; missing ones are none.
+
+    Two spellings of a number are one value, so are upper and lower case, and space around it does not count.
+    """
+    found: dict[str, set[object]] = {}
     for row in rows:
-        found.setdefault(repr([row[column] for column in columns]), set()).add(repr(row[confidential]))
+        values = found.setdefault(repr([row[column] for column in columns]), set())
+        text = " ".join(str(row[confidential]).split()).casefold()
+        if row[confidential] is not None and text not in ("", "na", "n/a", "nan", "null", "none"):
+            try:
+                values.add(float(text))
+            except ValueError:
+                values.add(text)
     return min(map(len, found.values()))
 
 

@@ -26,17 +26,18 @@ def merge_until_diverse(
 ) -> Ints:
     """Merge each group that has fewer than `least` values with the nearest ones that bring it another.
 
-    `values` are the confidential columns as codes 0, 1, ...; `distance_to_groups(rows)` gives the distance of the
-    centre of these rows to every one of the groups as they came in. Returns the group of each row, numbered anew.
+    `values` are the confidential columns as codes 0, 1, ..., -1 for a missing value, which counts for nothing;
+    `distance_to_groups(rows)` gives the distance of the centre of these rows to every group as it came in. Returns the
+    group of each row, numbered anew.
     """
     for column, codes in enumerate(values):
-        there = len(np.unique(codes))
+        there = len(set(codes.tolist()) - {-1})
         if there < least:
             raise InputError(f"l={least} needs {least} different values, confidential column {column + 1} has {there}")
     n_groups = int(groups.max()) + 1
     rows_of = _rows_of(groups)
     cluster_of = np.arange(n_groups)  # a cluster is named by one of the groups merged in it
-    has = [[set(codes[rows].tolist()) for rows in rows_of] for codes in values]
+    has = [[set(codes[rows].tolist()) - {-1} for rows in rows_of] for codes in values]
 
     for group in range(n_groups):
         progress.step("merging groups", group + 1, n_groups)

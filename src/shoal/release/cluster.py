@@ -24,9 +24,17 @@ from shoal.microaggregation.schedule import Here, Schedule
 from shoal.release import part_work as work
 from shoal.release.bundle import MAPPING_FOLDER, write_csv
 from shoal.release.distances import NOT_TOLD, cosine_distances
-from shoal.release.documents import NO_TERM, TERM_COLUMNS, TERMS_SHOWN, too_few, words, words_left_out
+from shoal.release.documents import (
+    NO_TERM,
+    TERM_COLUMNS,
+    TERMS_SHOWN,
+    too_few,
+    warn_of_rare_terms,
+    words,
+    words_left_out,
+)
 from shoal.release.draft import Draft
-from shoal.release.groups import enough_to_tell, sizes_of, stated_loss
+from shoal.release.groups import FEW, sizes_of, stated_loss
 from shoal.release.released_parts import part_name
 from shoal.release.summary import Distances, Summary, TermUse
 from shoal.results import Diversity, Loss, Withheld
@@ -49,6 +57,7 @@ def draft_parts(
     submit, gather = schedule.submit, schedule.gather
     label = columns["label_column"]
     space = clone(space)
+    warn_of_rare_terms(space, k)
     progress.step("reading", 0, len(parts))
     read = [submit(work.read_part, part, columns, space) for part in parts]
     readings = gather([submit(work.reading_of, part) for part in read])
@@ -93,13 +102,14 @@ def draft_parts(
         rows=n_rows,
         smallest_group=min(sizes.values()),
         group_sizes=sizes_of(np.array(list(sizes.values()))),
-        loss=stated_loss(_loss(facts, n_rows), n_rows),
-        distances=_distances(facts, n_rows) if enough_to_tell(n_rows) else NOT_TOLD,
+        loss=stated_loss(_loss(facts, n_rows), n_rows >= FEW),
+        distances=_distances(facts, n_rows) if n_rows >= FEW else NOT_TOLD,
         withheld=tuple(withheld),
         diversity=() if label is None else (_diversity(label, facts),),
         l_promised=l,
         terms=_most_used(facts, space.terms_),
         vocabulary=len(space.terms_),
+        stemmed=space.stem,
         words_read=space.words_read_,
         words_left_out=words_left_out(space),
         files=(
@@ -166,7 +176,8 @@ def _diversity(column: str, facts: list[work.Facts]) -> Diversity:
             values[digest] = values.get(digest, frozenset()) | found
     distinct = [len(found) for found in values.values()]
     different = frozenset().union(*values.values())
-    return Diversity(column, min(distinct), distinct.count(1), len(distinct), len(different))
+    single = sum(count <= 1 for count in distinct)
+    return Diversity(column, min(distinct), single, len(distinct), len(different))
 
 
 def _most_used(facts: list[work.Facts], terms: Any) -> tuple[TermUse, ...]:

@@ -22,6 +22,7 @@ from shoal.release.promises import (
     nothing_rides_along,
     only_of_confidential,
     rows_as_promised,
+    told_by,
 )
 from shoal.release.released_parts import parts_of
 from shoal.results import Claim
@@ -140,7 +141,9 @@ class _Rows:
             self.seen[digest] += 1
             self.seen_in_part[self._part, digest] += 1
             for values, label in zip(self.values.values(), here[1:], strict=True):
-                values.setdefault(digest, set()).add(label)
+                found = values.setdefault(digest, set())
+                if (told := told_by(label)) is not None:
+                    found.add(told)
             # Rows rise by terms, then weights, then labels.
             content = numbers[start:end].tolist(), weights[start:end].tolist(), *here[1:]
             if self._before is None:

@@ -20,6 +20,7 @@ from shoal.release.promises import (
     nothing_rides_along,
     only_of_confidential,
     rows_as_promised,
+    told_by,
 )
 from shoal.release.released_parts import parts_of
 from shoal.results import Claim
@@ -63,11 +64,11 @@ def table_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
     yield from only_of_confidential(promises, file)
     for column in promises["columns"]:
         if column["role"] == "confidential":
-            grouped = written.group_by(quasi).aggregate(
-                [(column["name"], "count_distinct", pc.CountOptions(mode="all"))]
-            )
+            told = [told_by(value) for value in table[column["name"]].to_pylist()]
+            watched = written.select(quasi).append_column("", pa.array(told, pa.string()))
+            grouped = watched.group_by(quasi).aggregate([("", "count_distinct", pc.CountOptions(mode="only_valid"))])
             distinct = grouped.column(grouped.num_columns - 1).to_pylist()
-            different = len(table[column["name"]].unique())
+            different = len({value for value in told if value is not None})
             yield diversity(column["name"], distinct, different, promises, file)
     keys = [(name, "ascending") for name in table.column_names]
     in_order = _same(table.take(pc.sort_indices(table, sort_keys=keys)), table)

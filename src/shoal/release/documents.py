@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
@@ -24,7 +25,7 @@ from shoal.microaggregation.spherical import spherical_loss, spherical_represent
 from shoal.release.bundle import MAPPING, write_csv, write_mapping
 from shoal.release.distances import NOT_TOLD, cosine_distances
 from shoal.release.draft import Draft
-from shoal.release.groups import check_values, codes_of, diversities, enough_to_tell, sizes_of, stated_loss
+from shoal.release.groups import FEW, check_values, codes_of, diversities, sizes_of, stated_loss, value_codes
 from shoal.release.summary import Summary, TermUse, WordsLeftOut
 from shoal.results import Withheld
 from shoal.vectors import VectorSpace
@@ -35,6 +36,7 @@ __all__ = [
     "merged_until_diverse",
     "rank_of_groups",
     "too_few",
+    "warn_of_rare_terms",
     "words",
     "words_left_out",
 ]
@@ -60,6 +62,7 @@ def draft_documents(
             labels.append(document.label or "")
             yield document.text
 
+    warn_of_rare_terms(space, k)
     X = space.fit_transform(texts())
     source = _in_order_of_content(X, labels)
     empty = np.flatnonzero(np.diff(X.indptr) == 0)
@@ -93,13 +96,14 @@ def draft_documents(
         rows=len(groups),
         smallest_group=int(sizes.min()),
         group_sizes=sizes_of(sizes),
-        loss=stated_loss(spherical_loss(X, groups, representatives), len(groups)),
-        distances=cosine_distances(X, groups, representatives) if enough_to_tell(len(groups)) else NOT_TOLD,
+        loss=stated_loss(spherical_loss(X, groups, representatives), len(groups) >= FEW),
+        distances=cosine_distances(X, groups, representatives) if len(groups) >= FEW else NOT_TOLD,
         withheld=tuple(withheld),
         diversity=diversities(rank[groups], confidential),
         l_promised=l,
         terms=_most_used(released),
         vocabulary=len(np.unique(representatives.indices)),
+        stemmed=space.stem,
         words_read=space.words_read_,
         words_left_out=words_left_out(space),
         files=(
@@ -135,6 +139,16 @@ def too_few(k: int, left: int, empty: int, skipped: int) -> InputError:
     unusable = f"{empty} without a term after stop words, WordNet and min_df, {skipped} unreadable"
     remedy = "lower k or min_df, add documents, or see whether the language is right"
     return InputError(f"k={k} needs at least {k} documents with terms, got {left} ({unusable}); {remedy}")
+
+
+def warn_of_rare_terms(space: VectorSpace, k: int) -> None:
+    """A term that fewer than k documents have points at them, even inside a group."""
+    if space.min_df < k:
+        warnings.warn(
+            f"min_df={space.min_df} is below k={k}: a term that fewer than {k} documents have points at them; "
+            f"leave min_df out or make it {k}",
+            stacklevel=4,
+        )
 
 
 class Released:
@@ -198,7 +212,7 @@ def merged_until_diverse(X: sp.csr_matrix, groups: Ints, labels: NDArray[Any], l
         distance: NDArray[np.float64] = -(representatives @ centre)
         return distance
 
-    return merge_until_diverse(groups, [codes_of(labels)], least, distance_to_groups)
+    return merge_until_diverse(groups, [value_codes(labels)], least, distance_to_groups)
 
 
 def _most_used(released: Released) -> tuple[TermUse, ...]:

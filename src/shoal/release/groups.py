@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 from shoal.errors import InputError
 from shoal.results import Diversity, Loss
 
-__all__ = ["enough_to_tell", "stated_loss", "check_values", "codes_of", "diversities", "sizes_of"]
+__all__ = ["check_values", "codes_of", "diversities", "meaning", "sizes_of", "stated_loss", "value_codes"]
+
+MISSING = {"", "na", "n/a", "nan", "null", "none"}
+FEW = 30  # of fewer records that moved, figures about the originals tell each of them
 
 
 def sizes_of(sizes: NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
@@ -26,9 +29,27 @@ def codes_of(values: NDArray[Any]) -> NDArray[np.int64]:
     return np.fromiter((place[value] for value in values.tolist()), dtype=np.int64, count=len(values))
 
 
+def meaning(value: Any) -> str | None:
+    """What a confidential value tells: "Flu " and "flu" tell the same, so do 1 and 1.0; a missing one tells nothing."""
+    text = " ".join(str(value).split()).casefold()
+    if value is None or text in MISSING:
+        return None
+    try:
+        return repr(float(text))
+    except ValueError:
+        return text
+
+
+def value_codes(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Each value's place among the different meanings; -1 for a missing one."""
+    told = [meaning(value) for value in values.tolist()]
+    place = {value: number for number, value in enumerate(sorted({value for value in told if value is not None}))}
+    return np.fromiter((-1 if value is None else place[value] for value in told), dtype=np.int64, count=len(told))
+
+
 def check_values(column: str, values: NDArray[Any], least: int) -> None:
     """No grouping gives a group more values than there are."""
-    there = len(set(values.tolist()))
+    there = int(value_codes(values).max(initial=-1)) + 1
     if there < least:
         raise InputError(f"l={least} needs {least} different values, column {column} has {there}; lower l")
 
@@ -37,15 +58,16 @@ def diversities(groups: NDArray[np.int64], confidential: Mapping[str, NDArray[An
     """Distinct values of each confidential column in each group."""
     found = []
     for column, values in confidential.items():
-        codes = codes_of(values)
-        n_values = int(codes.max()) + 1
-        distinct = np.bincount(np.unique(groups * n_values + codes) // n_values)
-        distinct = distinct[distinct > 0]
+        codes = value_codes(values)
+        n_values = int(codes.max(initial=-1)) + 1
+        told = np.flatnonzero(codes >= 0)
+        pairs = np.unique(groups[told] * max(n_values, 1) + codes[told]) // max(n_values, 1)
+        distinct = np.bincount(pairs, minlength=int(groups.max()) + 1)[np.unique(groups)]
         found.append(
             Diversity(
                 column=column,
                 least=int(distinct.min()),
-                single_valued_groups=int((distinct == 1).sum()),
+                single_valued_groups=int((distinct <= 1).sum()),
                 groups=len(distinct),
                 values=n_values,
             )
@@ -53,12 +75,9 @@ def diversities(groups: NDArray[np.int64], confidential: Mapping[str, NDArray[An
     return tuple(found)
 
 
-def enough_to_tell(rows: int) -> bool:
-    """Whether figures about the originals (spread, distances) may be given: of a few records they tell each value."""
-    return rows >= 30
-
-
-def stated_loss(loss: Loss, rows: int) -> Loss:
-    """The loss as it is told: to six digits, of a few records to two."""
-    digits = 6 if enough_to_tell(rows) else 2
-    return Loss(sse=float(f"{loss.sse:.{digits}g}"), ssa=float(f"{loss.ssa:.{digits}g}"))
+def stated_loss(loss: Loss, told: bool) -> Loss:
+    """The loss as it is told: to six digits; else only about which share was lost, in tenths."""
+    if told:
+        return Loss(sse=float(f"{loss.sse:.6g}"), ssa=float(f"{loss.ssa:.6g}"))
+    share = round(loss.information_loss, 1)
+    return Loss(sse=share, ssa=round(1.0 - share, 1))

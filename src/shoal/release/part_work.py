@@ -20,7 +20,7 @@ from shoal.microaggregation.block import Block
 from shoal.microaggregation.spherical import spherical_loss, spherical_representatives
 from shoal.microaggregation.tree import sample_keys
 from shoal.release.documents import Released, merged_until_diverse, rank_of_groups
-from shoal.release.groups import codes_of
+from shoal.release.groups import codes_of, meaning
 from shoal.vectors import VectorSpace
 from shoal.vectors.counting import Counted, Tally
 
@@ -131,7 +131,8 @@ def write_part(block: Block, terms: NDArray[Any], label: str | None, target: str
     digests = [_digest(representatives, group) for group in range(len(sizes))]
     values: dict[bytes, set[str]] = {digest: set() for digest in digests}
     for group, value in zip(block.groups.tolist(), labels.tolist(), strict=True):
-        values[digests[group]].add(value)
+        if (told := meaning(value)) is not None:
+            values[digests[group]].add(told)
     keys = sample_keys(block.X)
     shown = np.argsort(keys, kind="stable")[:SHOWN]
     return Facts(

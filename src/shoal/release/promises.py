@@ -17,6 +17,7 @@ __all__ = [
     "nothing_rides_along",
     "only_of_confidential",
     "rows_as_promised",
+    "told_by",
 ]
 
 
@@ -72,7 +73,7 @@ def diversity(column: str, distinct: list[int], values: int, promises: dict[str,
     """Each group has as many distinct confidential values as stated, and at least l where l is promised."""
     promised = promises["diversity"]
     stated = {found["column"]: found for found in promised["columns"]}.get(column)
-    least, single = min(distinct), sum(count == 1 for count in distinct)
+    least, single = min(distinct), sum(count <= 1 for count in distinct)
     if stated is None:
         return Claim("l-diversity", False, f"nothing is stated of the confidential column {column!r}", file)
     if promised["l"] is not None and least < promised["l"]:
@@ -81,6 +82,17 @@ def diversity(column: str, distinct: list[int], values: int, promises: dict[str,
     if (least, single, len(distinct), values) != figures:
         return Claim("l-diversity", False, f"{column!r}: the counts by group differ from those stated", file)
     return Claim("l-diversity", True, f"{column!r}: at least {least} distinct value(s) in every group", file)
+
+
+def told_by(value: Any) -> str | None:
+    """What a confidential value tells, spelling aside: 1 and 1.0 the same, a missing one nothing."""
+    text = " ".join(str(value).split()).casefold()
+    if value is None or text in ("", "na", "n/a", "nan", "null", "none"):
+        return None
+    try:
+        return repr(float(text))
+    except ValueError:
+        return text
 
 
 def canonical_order(holds: bool, file: str) -> Claim:

@@ -27,6 +27,8 @@ from shoal.vectors import VectorSpace
 
 __all__ = ["Protected", "is_documents", "protect"]
 
+EPOCH = 315_532_800  # the beginning of 1980, the first time that every archive can hold
+
 Source = str | os.PathLike[str] | Corpus | Iterable[str] | Any
 
 
@@ -151,6 +153,8 @@ def _write(make_draft: Callable[[Path, Path], Draft], release: Path, private: Pa
         (aside / "README.md").write_text(readme_text(draft.summary), encoding="utf-8", newline="\n")
         content = certificate(draft, aside)
         (aside / CERTIFICATE).write_bytes(dump(content))
+        for path in aside.rglob("*"):
+            os.utime(path, (EPOCH, EPOCH))  # when files were written is nobody's business
         progress.step("writing", 2, 2)
     return Protected(release, private, content)
 

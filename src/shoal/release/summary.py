@@ -71,6 +71,7 @@ class Summary:
     l_promised: int | None  # minimum enforced with --l, None when none was asked for
     terms: tuple[TermUse, ...] = ()  # documents: the most used terms
     vocabulary: int = 0  # documents: number of different terms released
+    stemmed: bool = True  # documents: terms are stems, not words
     words_read: int = 0  # documents: word occurrences in the input
     words_left_out: tuple[WordsLeftOut, ...] = ()
     columns: tuple[ColumnChange, ...] = ()  # tables: quasi-identifiers

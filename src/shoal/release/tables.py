@@ -23,7 +23,7 @@ from shoal.microaggregation.numeric import group_means, table_loss
 from shoal.release.bundle import MAPPING, write_csv, write_mapping
 from shoal.release.distances import NOT_TOLD, euclidean_distances
 from shoal.release.draft import Draft
-from shoal.release.groups import check_values, diversities, enough_to_tell, sizes_of, stated_loss
+from shoal.release.groups import FEW, check_values, diversities, sizes_of, stated_loss, value_codes
 from shoal.release.summary import ColumnChange, Summary
 from shoal.results import Withheld
 
@@ -70,10 +70,12 @@ def draft_table(
     classes = _classes(masked)
     sizes = np.bincount(classes)
     smallest = min(int(np.bincount(_classes(masked[:, columns])).min()) for columns in model.attribute_groups_)
-    confidential = {name: _as_text(released[name]) for name in roles.confidential}
+    confidential = {name: _values_of(released[name]) for name in roles.confidential}
     standard, standard_masked = ((part - model.mean_) / model.scale_ for part in (values, masked))
     left_out = np.flatnonzero(~complete)
-    told = enough_to_tell(len(masked))
+    # Where few records moved in some column, its spread and the error tell what they were.
+    moved = np.sum(values != masked, axis=0)
+    told = bool(np.all((moved == 0) | (moved >= FEW)))
     name = _file_name(table.format)
     summary = Summary(
         kind="table",
@@ -83,7 +85,7 @@ def draft_table(
         rows=len(masked),
         smallest_group=smallest,
         group_sizes=sizes_of(sizes),
-        loss=stated_loss(table_loss(standard, standard_masked), len(masked)),
+        loss=stated_loss(table_loss(standard, standard_masked), told),
         distances=euclidean_distances(standard, standard_masked) if told else NOT_TOLD,
         withheld=(Withheld(INCOMPLETE, len(left_out)),) if len(left_out) else (),
         diversity=diversities(classes, confidential),
@@ -163,7 +165,7 @@ def _diverse(model: Microaggregation, values: Floats, data: pa.Table, roles: Rol
     if not roles.confidential:
         raise InputError(f"l={least} needs a confidential column; name it with --confidential")
     for name in roles.confidential:
-        check_values(name, _as_text(data[name])[kept], least)
+        check_values(name, _values_of(data[name])[kept], least)
     means = (model.representatives_ - model.mean_) / model.scale_
     standard = (values - model.mean_) / model.scale_
 
@@ -171,7 +173,7 @@ def _diverse(model: Microaggregation, values: Floats, data: pa.Table, roles: Rol
         distance: Floats = np.sum((means - standard[rows].mean(axis=0)) ** 2, axis=1)
         return distance
 
-    codes = [np.unique(_as_text(data[name])[kept].astype(str), return_inverse=True)[1] for name in roles.confidential]
+    codes = [value_codes(_values_of(data[name])[kept]) for name in roles.confidential]
     model.groups_ = merge_until_diverse(model.groups_, codes, least, distance_to_groups)
     model.representatives_ = group_means(values, model.groups_)
     masked: Floats = model.representatives_[model.groups_]
@@ -183,9 +185,10 @@ def _classes(masked: Floats) -> Ints:
     return np.unique(masked, axis=0, return_inverse=True)[1].ravel().astype(np.int64)
 
 
-def _as_text(column: pa.ChunkedArray) -> NDArray[Any]:
-    """Values as distinct texts; a missing value is a value of its own."""
-    return np.array([repr(value) for value in column.to_pylist()], dtype=object)
+def _values_of(column: pa.ChunkedArray) -> NDArray[Any]:
+    values = np.empty(len(column), dtype=object)
+    values[:] = column.to_pylist()
+    return values
 
 
 def _changes(names: tuple[str, ...], values: Floats, masked: Floats, standard: Floats, standard_masked: Floats) -> Any:
