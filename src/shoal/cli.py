@@ -54,6 +54,21 @@ def _whole(least: int) -> dict[str, Any]:
     return {"parser": parse, "metavar": "<number>"}
 
 
+def _seconds() -> dict[str, Any]:
+    """An option that takes a number of seconds."""
+
+    def parse(given: Any) -> float:
+        try:
+            number = float(given)
+        except ValueError:
+            number = 0.0
+        if not 0 < number < 1e9:
+            raise typer.BadParameter(f"{_short(given)!r} must be a number of seconds above 0")
+        return number
+
+    return {"parser": parse, "metavar": "<seconds>"}
+
+
 def _one_of(*names: str) -> dict[str, Any]:
     """An option that takes one of a few names."""
 
@@ -68,11 +83,11 @@ def _one_of(*names: str) -> dict[str, Any]:
 def _path(metavar: str = "<path>") -> dict[str, Any]:
     """A path. An empty one, as an unset shell variable gives, would be the current folder."""
 
-    def parse(given: Any) -> Path:
+    def parse(given: Any) -> Path | str:
         text = str(given)
         if not text.strip() or "\0" in text or not _is_text(text):
             raise typer.BadParameter(f"{text!r} is no path; give the name of a file or folder")
-        return Path(text)
+        return Path(text) if "://" not in text else text  # an address; a path would lose a slash
 
     return {"parser": parse, "metavar": metavar}
 
@@ -139,6 +154,10 @@ def protect(
         int | None,
         typer.Option(help="Group at most so many records at a time.  [default: all up to 50,000]", **_whole(6)),
     ] = None,
+    refine: Annotated[bool, typer.Option("--refine/--no-refine", help="Search for better groups than MDAV's.")] = True,
+    time_budget: Annotated[
+        float | None, typer.Option(help="About how many seconds that may take.  [default: by size]", **_seconds())
+    ] = None,
     l: Annotated[
         int | None, typer.Option("--l", help="Least number of confidential values in a group.", **_whole(2))
     ] = None,
@@ -154,18 +173,22 @@ def protect(
     private: Annotated[
         Path | None, typer.Option(help="Folder for the private side.  [default: OUT-private]", **_path())
     ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Documents in parts: address of a Dask scheduler, such as tcp://host:8786.")
+    ] = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Protect documents or a table and make a release that anyone can verify.
 
     INPUT is recognised by its content: a folder of texts, JSONL, or a table with a text column are documents; any other
-    table is a table. Text that WordNet does not know (names, jargon) is left out of documents.
+    table is a table. Text that WordNet does not know (names, jargon) is left out of documents. A quoted pattern such as
+    'letters/*.parquet' stands for documents in parts; their release comes in parts as well.
     """
     columns = _roles(roles, quasi, confidential, insensitive, drop)
-    from shoal.release.protect import is_documents
+    from shoal.release.protect import in_parts, is_documents
 
-    documents = is_documents(source, columns, text_column)
+    documents = scheduler is not None or in_parts(source) or is_documents(source, columns, text_column)
     space = None
     if documents:
         space = shoal.VectorSpace(
@@ -184,11 +207,12 @@ def protect(
             label_column=label_column,
             roles=columns,
             space=space,
-            method=_method(documents, method, attribute_groups, blocks),
+            method=_method(documents, method, attribute_groups, refine=refine, time_budget=time_budget, blocks=blocks),
             l=l,
             missing=missing,
             private=private,
             force=force,
+            client=scheduler,
         )
     if as_json:
         _print(json.dumps(_as_data(made), indent=2))
@@ -219,7 +243,7 @@ def verify(
             f"first: {first.promise} ({where}{first.detail})"
         )
         raise typer.Exit(BROKEN)
-    _say(f"all {len(result.claims)} promises hold")
+    _say(f"all {len(result.claims)} promises hold; report.html and README.md are the owner's words, not counted")
 
 
 @app.command(epilog=_examples("shoal demo -o demo"))
@@ -291,16 +315,16 @@ def _end_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _method(documents: bool, name: str, attribute_groups: int | None, blocks: int | None) -> Any:
+def _method(documents: bool, name: str, attribute_groups: int | None, **search: Any) -> Any:
     """The one place where a method's name becomes the method."""
     if documents:
-        known: dict[str, Callable[[], Any]] = {"mdav": lambda: shoal.SphericalMicroaggregation(blocks=blocks)}
+        known: dict[str, Callable[[], Any]] = {"mdav": lambda: shoal.SphericalMicroaggregation(**search)}
         if attribute_groups is not None:
             raise InputError("--attribute-groups is for tables; leave it out")
     else:
         known = {
             table_method: lambda table_method=table_method: shoal.Microaggregation(  # type: ignore[misc]
-                method=table_method, attribute_groups=attribute_groups, blocks=blocks
+                method=table_method, attribute_groups=attribute_groups, **search
             )
             for table_method in METHODS
         }

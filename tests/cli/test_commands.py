@@ -81,7 +81,10 @@ def test_a_release_is_made_and_verifies(command: str, files: set[str], folder: P
     checked = run(folder, "verify", "out")
     assert checked.code == 0
     assert "BROKEN" not in checked.out
-    assert checked.complaints == [f"shoal: all {len(checked.out.splitlines())} promises hold"]
+    assert checked.complaints == [
+        f"shoal: all {len(checked.out.splitlines())} promises hold; "
+        "report.html and README.md are the owner's words, not counted"
+    ]
 
 
 def numbers(*values: object) -> str:
