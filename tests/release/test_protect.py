@@ -407,3 +407,44 @@ def test_of_a_few_records_nothing_is_told_that_would_give_the_values_away(tmp_pa
 def test_a_generator_of_texts_is_a_collection(tmp_path):
     made = protect((f"the heron {verb}" for verb in VERBS), 2, tmp_path / "release", space=VectorSpace(min_df=1))
     assert made.certificate["kind"] == "documents"
+
+
+def test_a_column_in_which_few_records_differ_tells_nothing_of_them(tmp_path):
+    """38 zeros and two others: their spread, or the error, would be enough to have both."""
+    made = protect(pa.table({"debt": [0.0] * 38 + [13.0, 29.0]}), 2, tmp_path / "release", method=TABLE_MDAV)
+    stated = made.certificate["stated"]
+    assert stated["sse"] + stated["ssa"] == 1.0
+    assert stated["information_loss"] * 10 == round(stated["information_loss"] * 10)
+    assert "Spread" not in (made.folder / "report.html").read_text()
+
+
+@pytest.mark.parametrize("other", ["", "NA", " FLU ", "flu"])
+def test_a_missing_or_respelt_value_is_no_second_value(tmp_path, other):
+    table = pd.DataFrame({"age": [1.0, 2.0, 3.0, 4.0], "illness": ["flu", other, "gout", "flu"]})
+    roles = Roles(quasi=("age",), confidential=("illness",))
+    made = protect(table, 2, tmp_path / "release", roles=roles, method=TABLE_MDAV)
+    assert made.certificate["promises"]["diversity"]["columns"][0]["least"] == 1
+    assert verify(made.folder)
+    with pytest.raises(InputError, match="l=3 needs 3 different values"):
+        protect(table, 2, tmp_path / "other", roles=roles, method=TABLE_MDAV, l=3)
+
+
+def test_terms_that_fewer_than_k_documents_have_are_remarked(tmp_path):
+    texts = [f"the heron {verb}" for verb in VERBS]
+    with pytest.warns(UserWarning, match="min_df=1 is below k=3"):
+        protect(texts, 3, tmp_path / "release", space=VectorSpace(min_df=1))
+
+
+def test_a_refined_table_says_how_far_from_the_best_it_can_be(tmp_path):
+    values = np.random.default_rng(0).normal(size=(120, 2))
+    made = protect(
+        pd.DataFrame(values, columns=["a", "b"]), 3, tmp_path / "release", method=Microaggregation(time_budget=0.1)
+    )
+    above = made.certificate["stated"]["above_optimum"]
+    assert 0 <= above < 2
+    assert "above the least possible" in (made.folder / "report.html").read_text()
+
+
+def test_when_files_were_written_is_not_told(tmp_path):
+    made = protect(pa.table({"a": [1.0, 2.0, 3.0, 4.0]}), 2, tmp_path / "release", method=TABLE_MDAV)
+    assert {path.stat().st_mtime for path in made.folder.iterdir()} == {315_532_800.0}

@@ -42,6 +42,7 @@ def certificate(draft: Draft, folder: Path) -> dict[str, Any]:
             "sse": summary.loss.sse,
             "ssa": summary.loss.ssa,
             "information_loss": summary.loss.information_loss,
+            "above_optimum": summary.above_optimum,
             "withheld": [asdict(withheld) for withheld in summary.withheld],
         },
         "versions": {

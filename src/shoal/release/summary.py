@@ -77,4 +77,5 @@ class Summary:
     columns: tuple[ColumnChange, ...] = ()  # tables: quasi-identifiers
     insensitive: tuple[str, ...] = ()  # tables: columns released as they are, that the owner called harmless
     dropped_columns: int = 0  # tables: identifiers and columns without a role
+    above_optimum: float | None = None  # tables: SSE is at most this share above the least possible, if that is known
     files: tuple[tuple[str, str], ...] = ()  # (file name, what it is), for the reader

@@ -90,6 +90,7 @@ def draft_table(
         withheld=(Withheld(INCOMPLETE, len(left_out)),) if len(left_out) else (),
         diversity=diversities(classes, confidential),
         l_promised=l,
+        above_optimum=_above_optimum(model, standard, standard_masked) if told else None,
         columns=tuple(_changes(roles.quasi, values, masked, standard, standard_masked)) if told else (),
         insensitive=roles.insensitive,
         dropped_columns=table.data.num_columns - released.num_columns,
@@ -178,6 +179,12 @@ def _diverse(model: Microaggregation, values: Floats, data: pa.Table, roles: Rol
     model.representatives_ = group_means(values, model.groups_)
     masked: Floats = model.representatives_[model.groups_]
     return masked
+
+
+def _above_optimum(model: Microaggregation, standard: Floats, standard_masked: Floats) -> float | None:
+    """How far, at most, the error is above the least that groups of k can have."""
+    bound = getattr(model, "lower_bound_", 0.0)
+    return round(table_loss(standard, standard_masked).sse / bound - 1.0, 3) if bound > 0 else None
 
 
 def _classes(masked: Floats) -> Ints:
