@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import resource
+import statistics
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +22,12 @@ def best_of(times: int, job: Callable[[], Any]) -> float:
         job()
         found.append(time.perf_counter() - start)
     return min(found)
+
+
+def side_by_side(times: int, one: Callable[[], Any], two: Callable[[], Any]) -> tuple[float, float]:
+    """Median seconds of two jobs that are run in turn, so that what disturbs the machine disturbs both."""
+    pairs = [(best_of(1, one), best_of(1, two)) for _ in range(times)]
+    return statistics.median(first for first, _ in pairs), statistics.median(second for _, second in pairs)
 
 
 def peak_memory(job: Callable[[], Any]) -> float:

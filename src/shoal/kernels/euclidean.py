@@ -31,11 +31,10 @@ def nearest(distances: Floats, alive: Ints, row: int, count: int) -> Ints:
     best = np.empty(count, np.int64)
     best[0] = row
     filled = 1
+    bar = np.inf  # what a row must beat once there are enough
     for other in range(distances.shape[0]):
-        if not alive[other] or other == row:
-            continue
         distance = distances[other]
-        if filled == count and distance >= distances[best[count - 1]]:
+        if distance >= bar or not alive[other] or other == row:
             continue
         place = filled if filled < count else count - 1
         while place > 1 and distance < distances[best[place - 1]]:
@@ -44,6 +43,8 @@ def nearest(distances: Floats, alive: Ints, row: int, count: int) -> Ints:
         best[place] = other
         if filled < count:
             filled += 1
+        if filled == count and count > 1:
+            bar = distances[best[count - 1]]
     return best[:filled]
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "most_similar_listed",
     "similarities",
     "subtract_rows",
+    "take_group",
 ]
 
 Ints = NDArray[Any]
@@ -42,20 +43,20 @@ def most_similar(scores: Floats, alive: Ints, row: int, count: int) -> Ints:
     best = np.empty(count, np.int64)
     best[0] = row
     filled = 1
+    bar = -np.inf  # what a row must beat once there are enough
     for other in range(scores.shape[0]):
-        if not alive[other] or other == row:
-            continue
         score = scores[other]
-        if filled == count and score <= scores[best[count - 1]]:
+        if score <= bar or not alive[other] or other == row:
             continue
         place = filled if filled < count else count - 1
         while place > 1 and score > scores[best[place - 1]]:
-            if place < count:
-                best[place] = best[place - 1]
+            best[place] = best[place - 1]
             place -= 1
         best[place] = other
         if filled < count:
             filled += 1
+        if filled == count and count > 1:
+            bar = scores[best[count - 1]]
     return best[:filled]
 
 
@@ -191,3 +192,30 @@ def most_similar_listed(
             similarities(list_ptr, list_row, list_weight, indices[start:end], data[start:end], scores)
             found[row] = np.argmax(scores)
     return found
+
+
+@njit(cache=True, nogil=True)
+def take_group(
+    list_ptr: Ints,
+    list_row: Ints,
+    list_weight: Floats,
+    indptr: Ints,
+    indices: Ints,
+    data: Floats,
+    alive: Ints,
+    scores: Floats,
+    vector: Floats,
+    row: int,
+    count: int,
+) -> Ints:
+    """`row` and the `count` - 1 living rows most similar to it, which leave: the living, and the sum `vector`.
+
+    `scores` has the similarity of every row to `row` afterwards.
+    """
+    start, end = indptr[row], indptr[row + 1]
+    similarities(list_ptr, list_row, list_weight, indices[start:end], data[start:end], scores)
+    rows = most_similar(scores, alive, row, count)
+    subtract_rows(indptr, indices, data, rows, vector)
+    for place in range(rows.shape[0]):
+        alive[rows[place]] = False
+    return rows

@@ -112,13 +112,15 @@ def whole(block: Block) -> Block:
 
 def grouped(block: Block, k: int, spherical: bool, most: int) -> Block:
     """The rows in groups of k, by MDAV; no more than 2 * `most` rows at a time, which only equal rows come to."""
-    groups = np.empty(block.X.shape[0], dtype=np.int64)
+    n_rows = block.X.shape[0]
+    n_pieces = max(n_rows // max(most, 3 * k), 1)
+    groups = [np.empty(0, dtype=np.int64)]
     n_groups = 0
-    for rows in np.array_split(np.arange(len(groups)), max(len(groups) // max(most, 3 * k), 1)):
-        space = SphericalSpace(block.X[rows]) if spherical else EuclideanSpace(block.X[rows].toarray())
-        groups[rows] = n_groups + mdav(space, k)
-        n_groups = int(groups[rows].max()) + 1
-    return replace(block, groups=groups)
+    for piece in range(n_pieces):
+        X = block.X[piece * n_rows // n_pieces : (piece + 1) * n_rows // n_pieces]
+        groups.append(n_groups + mdav(SphericalSpace(X) if spherical else EuclideanSpace(X.toarray()), k))
+        n_groups = int(groups[-1].max()) + 1
+    return replace(block, groups=np.concatenate(groups))
 
 
 def regrouped(block: Block, k: int, spherical: bool, most: int) -> Block:

@@ -13,6 +13,7 @@ Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 COMPACT_BELOW = 0.75  # compact when this share of the rows last compacted remains: total cost stays linear
+LOOK_AGAIN = 3  # measure all rows again when so many looks for each were taken: about what measuring costs
 
 
 class EuclideanSpace:
@@ -26,11 +27,12 @@ class EuclideanSpace:
         self.remaining = len(X)
         self._compared_with = -1
         self._rows = np.arange(len(X), dtype=np.int64)  # original number of each row kept here
+        self._place = self._rows.copy()  # and the other way round
         self._sum = X.sum(axis=0)
         self._hold(np.ascontiguousarray(X, dtype=np.float64))
 
     def farthest_from_centre(self) -> int:
-        if self._looked_at > self.remaining:
+        if self._looked_at > LOOK_AGAIN * self.remaining:
             self._measure_from_centre()
         local, looked_at = kernel.farthest_from_moved(
             self._X, self._alive, self._order, self._from_centre, self._centre_then, self._centre()
@@ -44,13 +46,10 @@ class EuclideanSpace:
 
     def take(self, row: int, k: int) -> Rows:
         self._compare_with(row)
-        return self._remove(kernel.nearest(self._distances, self._alive, self._local(row), k))
+        return self._remove(kernel.nearest(self._distances, self._alive, self._place[row], k))
 
     def take_rest(self) -> Rows:
         return self._remove(np.flatnonzero(self._alive))
-
-    def _local(self, row: int) -> int:
-        return int(np.searchsorted(self._rows, row))
 
     def _centre(self) -> Floats:
         centre: Floats = self._sum / self.remaining
@@ -59,7 +58,7 @@ class EuclideanSpace:
     def _compare_with(self, row: int) -> None:
         """Distance of every row kept here to `row`, unless just computed."""
         if self._compared_with != row:
-            kernel.squared_distances(self._X, self._X[self._local(row)], self._distances)
+            kernel.squared_distances(self._X, self._X[self._place[row]], self._distances)
             self._compared_with = row
 
     def _remove(self, local: Rows) -> Rows:
@@ -78,6 +77,7 @@ class EuclideanSpace:
     def _measure_from_centre(self) -> None:
         if self.remaining < COMPACT_BELOW * len(self._rows):
             self._rows = self._rows[self._alive]
+            self._place[self._rows] = np.arange(len(self._rows))
             self._hold(self._X[self._alive])
             return
         self._centre_then = self._centre()

@@ -120,8 +120,12 @@ class SphericalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_outpu
 
     def _unit_rows(self, X: Any, reset: bool) -> tuple[sp.csr_matrix, NDArray[np.bool_]]:
         checked = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
-        # By the largest entry first: squares of very large or very small ones leave the range of numbers.
-        unit = normalize(normalize(sp.csr_matrix(checked), norm="max"))
+        unit = sp.csr_matrix(checked, copy=True)
+        sizes = np.abs(unit.data)
+        if len(sizes) and (sizes.max() > 1e100 or sizes.min() < 1e-100):
+            # By the largest entry first: squares of such numbers leave the range of numbers.
+            normalize(unit, norm="max", copy=False)
+        normalize(unit, copy=False)
         unit.eliminate_zeros()
         unit.sort_indices()
         has_direction = np.diff(unit.indptr) > 0

@@ -14,6 +14,7 @@ __all__ = ["SphericalSpace"]
 Rows = NDArray[np.int64]
 
 COMPACT_BELOW = 0.75  # compact when this share of the rows last compacted remains: total cost stays linear
+LOOK_AGAIN = 3  # measure all rows again when so many looks for each were taken: about what measuring costs
 
 
 class SphericalSpace:
@@ -28,11 +29,14 @@ class SphericalSpace:
         self._n_columns = X.shape[1]
         self._compared_with = -1
         self._rows = np.arange(X.shape[0], dtype=np.int64)  # original number of each row kept here
+        self._place = self._rows.copy()  # and the other way round
         self._sum = np.asarray(X.sum(axis=0), dtype=np.float64).ravel()
-        self._hold(X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data.astype(np.float64))
+        self._hold(
+            X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False), X.data.astype(np.float64, copy=False)
+        )
 
     def farthest_from_centre(self) -> int:
-        if self._looked_at > self.remaining:
+        if self._looked_at > LOOK_AGAIN * self.remaining:
             self._measure_from_centre()
         local, looked_at = kernel.least_similar_to_sum(
             *self._csr, self._alive, self._order, self._dots, self._sum_then, self._sum
@@ -41,33 +45,24 @@ class SphericalSpace:
         return int(self._rows[local])
 
     def farthest_from(self, row: int) -> int:
-        self._compare_with(row)
+        if self._compared_with != row:
+            indptr, indices, data = self._csr
+            start, end = indptr[self._place[row]], indptr[self._place[row] + 1]
+            kernel.similarities(*self._lists, indices[start:end], data[start:end], self._scores)
+            self._compared_with = row
         return int(self._rows[kernel.least_similar(self._scores, self._alive)])
 
     def take(self, row: int, k: int) -> Rows:
-        self._compare_with(row)
-        return self._remove(kernel.most_similar(self._scores, self._alive, self._local(row), k))
+        local = kernel.take_group(*self._lists, *self._csr, self._alive, self._scores, self._sum, self._place[row], k)
+        self._compared_with = row
+        self.remaining -= len(local)
+        return self._rows[local]
 
     def take_rest(self) -> Rows:
-        return self._remove(np.flatnonzero(self._alive))
-
-    def _local(self, row: int) -> int:
-        return int(np.searchsorted(self._rows, row))
-
-    def _compare_with(self, row: int) -> None:
-        """Similarity of every row kept here to `row`, unless just computed."""
-        if self._compared_with != row:
-            indptr, indices, data = self._csr
-            start, end = indptr[self._local(row)], indptr[self._local(row) + 1]
-            kernel.similarities(*self._lists, indices[start:end], data[start:end], self._scores)
-            self._compared_with = row
-
-    def _remove(self, local: Rows) -> Rows:
-        taken = self._rows[local]
-        kernel.subtract_rows(*self._csr, local, self._sum)
+        local = np.flatnonzero(self._alive)
         self._alive[local] = False
-        self.remaining -= len(local)
-        return taken
+        self.remaining = 0
+        return self._rows[local]
 
     def _hold(self, indptr: Rows, indices: Rows, data: NDArray[np.float64]) -> None:
         self._csr = (indptr, indices, data)
@@ -81,6 +76,7 @@ class SphericalSpace:
     def _measure_from_centre(self) -> None:
         if self.remaining < COMPACT_BELOW * len(self._rows):
             self._rows = self._rows[self._alive]
+            self._place[self._rows] = np.arange(len(self._rows))
             self._hold(*kernel.compact_rows(*self._csr, self._alive))
             return
         self._sum_then = self._sum.copy()
