@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 import shoal
-from shoal import progress
+from shoal import options, progress
 from shoal.errors import InputError, ShoalError
 
 __all__ = ["app", "main"]
@@ -39,80 +39,6 @@ Force = Annotated[bool, typer.Option("--force", help="Replace an earlier release
 METHODS = ("mdav", "ranking", "z-scores", "principal-component")
 
 
-def _whole(least: int) -> dict[str, Any]:
-    """An option that takes a whole number of at least so much; typer's own check does not say what was given."""
-
-    def parse(given: Any) -> int:
-        try:
-            number = int(given)
-        except ValueError:  # no number, or more digits than Python reads
-            number = least - 1
-        if number < least:
-            raise typer.BadParameter(f"{_short(given)!r} must be a whole number of at least {least}")
-        return number
-
-    return {"parser": parse, "metavar": "<number>"}
-
-
-def _seconds() -> dict[str, Any]:
-    """An option that takes a number of seconds."""
-
-    def parse(given: Any) -> float:
-        try:
-            number = float(given)
-        except ValueError:
-            number = 0.0
-        if not 0 < number < 1e9:
-            raise typer.BadParameter(f"{_short(given)!r} must be a number of seconds above 0")
-        return number
-
-    return {"parser": parse, "metavar": "<seconds>"}
-
-
-def _one_of(*names: str) -> dict[str, Any]:
-    """An option that takes one of a few names."""
-
-    def parse(given: str) -> str:
-        if given not in names:
-            raise typer.BadParameter(f"{_short(given)!r} is not known; use one of {', '.join(names)}")
-        return given
-
-    return {"parser": parse, "metavar": "<name>"}
-
-
-def _path(metavar: str = "<path>") -> dict[str, Any]:
-    """A path. An empty one, as an unset shell variable gives, would be the current folder."""
-
-    def parse(given: Any) -> Path | str:
-        text = str(given)
-        if not text.strip() or "\0" in text or not _is_text(text):
-            raise typer.BadParameter(f"{text!r} is no path; give the name of a file or folder")
-        return Path(text) if "://" not in text else text  # an address; a path would lose a slash
-
-    return {"parser": parse, "metavar": metavar}
-
-
-def _named() -> dict[str, Any]:
-    """A column's name."""
-
-    def parse(given: str) -> str:
-        if not given.strip():
-            raise typer.BadParameter(f"{given!r} names no column; name one, or leave the option out")
-        return given
-
-    return {"parser": parse, "metavar": "<column>"}
-
-
-def _is_text(name: str) -> bool:
-    """A name whose bytes are no UTF-8 has surrogates in it; Arrow opens no such file."""
-    return not any("\ud800" <= character <= "\udfff" for character in name)
-
-
-def _short(given: object) -> str:
-    text = str(given)
-    return text if len(text) <= 40 else text[:40] + "…"
-
-
 def _examples(*commands: str) -> str:
     return "\b\nExamples:\n" + "\n".join(f"  {command}" for command in commands)
 
@@ -124,42 +50,47 @@ def _examples(*commands: str) -> str:
     )
 )
 def protect(
-    source: Annotated[Path, typer.Argument(help="Folder of texts, JSONL, CSV or Parquet; .gz too.", **_path("INPUT"))],
-    out: Annotated[Path, typer.Option("-o", "--out", help="Folder to make for the release.", **_path())],
-    k: Annotated[int, typer.Option("-k", help="Least number of records that look alike.", **_whole(2))] = 5,
-    text_column: Annotated[str | None, typer.Option(help="Documents: column with the text.", **_named())] = None,
+    source: Annotated[
+        Path, typer.Argument(help="Folder of texts, JSONL, CSV or Parquet; .gz too.", **options.path("INPUT"))
+    ],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder to make for the release.", **options.path())],
+    k: Annotated[int, typer.Option("-k", help="Least number of records that look alike.", **options.whole(2))] = 5,
+    text_column: Annotated[str | None, typer.Option(help="Documents: column with the text.", **options.named())] = None,
     id_column: Annotated[
-        str | None, typer.Option(help="Documents: column that names them (private).", **_named())
+        str | None, typer.Option(help="Documents: column that names them (private).", **options.named())
     ] = None,
     label_column: Annotated[
-        str | None, typer.Option(help="Documents: confidential label, released as it is.", **_named())
+        str | None, typer.Option(help="Documents: confidential label, released as it is.", **options.named())
     ] = None,
     roles: Annotated[
-        Path | None, typer.Option(help="Table: TOML file with the columns of each role.", **_path())
+        Path | None, typer.Option(help="Table: TOML file with the columns of each role.", **options.path())
     ] = None,
     quasi: Annotated[str | None, typer.Option(help="Table: columns to protect, comma-separated.")] = None,
     confidential: Annotated[str | None, typer.Option(help="Table: columns released as they are, watched.")] = None,
     insensitive: Annotated[str | None, typer.Option(help="Table: columns released as they are.")] = None,
     drop: Annotated[str | None, typer.Option(help="Table: columns to leave out; those without a role are too.")] = None,
     missing: Annotated[
-        str, typer.Option(help="Table: rows that lack a value: refuse or withhold.", **_one_of("refuse", "withhold"))
+        str,
+        typer.Option(help="Table: rows that lack a value: refuse or withhold.", **options.one_of("refuse", "withhold")),
     ] = "refuse",
     method: Annotated[
-        str, typer.Option(help="mdav; for tables also ranking, z-scores, principal-component.", **_one_of(*METHODS))
+        str,
+        typer.Option(help="mdav; for tables also ranking, z-scores, principal-component.", **options.one_of(*METHODS)),
     ] = "mdav",
     attribute_groups: Annotated[
-        int | None, typer.Option(help="Table: protect so many columns at a time.", **_whole(1))
+        int | None, typer.Option(help="Table: protect so many columns at a time.", **options.whole(1))
     ] = None,
     blocks: Annotated[
         int | None,
-        typer.Option(help="Group at most so many records at a time.  [default: all up to 50,000]", **_whole(6)),
+        typer.Option(help="Group at most so many records at a time.  [default: all up to 50,000]", **options.whole(6)),
     ] = None,
     refine: Annotated[bool, typer.Option("--refine/--no-refine", help="Search for better groups than MDAV's.")] = True,
     time_budget: Annotated[
-        float | None, typer.Option(help="About how many seconds that may take.  [default: by size]", **_seconds())
+        float | None,
+        typer.Option(help="About how many seconds that may take.  [default: by size]", **options.seconds()),
     ] = None,
     l: Annotated[
-        int | None, typer.Option("--l", help="Least number of confidential values in a group.", **_whole(2))
+        int | None, typer.Option("--l", help="Least number of confidential values in a group.", **options.whole(2))
     ] = None,
     language: Annotated[str, typer.Option(help="Documents: chooses stop words and stemmer.")] = "english",
     wordnet: Annotated[
@@ -167,11 +98,13 @@ def protect(
     ] = None,
     stem: Annotated[bool, typer.Option("--stem/--no-stem", help="Documents: reduce words to stems.")] = True,
     min_df: Annotated[
-        int | None, typer.Option(help="Documents: drop terms in fewer documents.  [default: k]", **_whole(1))
+        int | None, typer.Option(help="Documents: drop terms in fewer documents.  [default: k]", **options.whole(1))
     ] = None,
-    max_terms: Annotated[int | None, typer.Option(help="Documents: keep the heaviest terms only.", **_whole(1))] = None,
+    max_terms: Annotated[
+        int | None, typer.Option(help="Documents: keep the heaviest terms only.", **options.whole(1))
+    ] = None,
     private: Annotated[
-        Path | None, typer.Option(help="Folder for the private side.  [default: OUT-private]", **_path())
+        Path | None, typer.Option(help="Folder for the private side.  [default: OUT-private]", **options.path())
     ] = None,
     scheduler: Annotated[
         str | None, typer.Option(help="Documents in parts: address of a Dask scheduler, such as tcp://host:8786.")
@@ -222,7 +155,7 @@ def protect(
 
 @app.command(epilog=_examples("shoal verify release/", "shoal verify release/ --expect SEAL"))
 def verify(
-    folder: Annotated[Path, typer.Argument(help="Folder of a release.", **_path("RELEASE"))],
+    folder: Annotated[Path, typer.Argument(help="Folder of a release.", **options.path("RELEASE"))],
     expect: Annotated[str | None, typer.Option(help="The certificate's seal, as you got it by another way.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -248,7 +181,7 @@ def verify(
 
 @app.command(epilog=_examples("shoal demo -o demo"))
 def demo(
-    out: Annotated[Path, typer.Option("-o", "--out", help="Folder to make.", **_path())] = Path("demo"),
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder to make.", **options.path())] = Path("demo"),
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:

@@ -1,0 +1,84 @@
+"""What options take: each parser says what was given, what is allowed, and what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+__all__ = ["named", "one_of", "path", "seconds", "whole"]
+
+
+def whole(least: int) -> dict[str, Any]:
+    """An option that takes a whole number of at least so much; typer's own check does not say what was given."""
+
+    def parse(given: Any) -> int:
+        try:
+            number = int(given)
+        except ValueError:  # no number, or more digits than Python reads
+            number = least - 1
+        if number < least:
+            raise typer.BadParameter(f"{_short(given)!r} must be a whole number of at least {least}")
+        return number
+
+    return {"parser": parse, "metavar": "<number>"}
+
+
+def seconds() -> dict[str, Any]:
+    """An option that takes a number of seconds."""
+
+    def parse(given: Any) -> float:
+        try:
+            number = float(given)
+        except ValueError:
+            number = 0.0
+        if not 0 < number < 1e9:
+            raise typer.BadParameter(f"{_short(given)!r} must be a number of seconds above 0")
+        return number
+
+    return {"parser": parse, "metavar": "<seconds>"}
+
+
+def one_of(*names: str) -> dict[str, Any]:
+    """An option that takes one of a few names."""
+
+    def parse(given: str) -> str:
+        if given not in names:
+            raise typer.BadParameter(f"{_short(given)!r} is not known; use one of {', '.join(names)}")
+        return given
+
+    return {"parser": parse, "metavar": "<name>"}
+
+
+def path(metavar: str = "<path>") -> dict[str, Any]:
+    """A path. An empty one, as an unset shell variable gives, would be the current folder."""
+
+    def parse(given: Any) -> Path | str:
+        text = str(given)
+        if not text.strip() or "\0" in text or not _is_text(text):
+            raise typer.BadParameter(f"{text!r} is no path; give the name of a file or folder")
+        return Path(text) if "://" not in text else text  # an address; a path would lose a slash
+
+    return {"parser": parse, "metavar": metavar}
+
+
+def named() -> dict[str, Any]:
+    """A column's name."""
+
+    def parse(given: str) -> str:
+        if not given.strip():
+            raise typer.BadParameter(f"{given!r} names no column; name one, or leave the option out")
+        return given
+
+    return {"parser": parse, "metavar": "<column>"}
+
+
+def _is_text(name: str) -> bool:
+    """A name whose bytes are no UTF-8 has surrogates in it; Arrow opens no such file."""
+    return not any("\ud800" <= character <= "\udfff" for character in name)
+
+
+def _short(given: object) -> str:
+    text = str(given)
+    return text if len(text) <= 40 else text[:40] + "…"
