@@ -15,6 +15,11 @@ settings.register_profile(
 settings.load_profile("shoal")
 
 
+def pytest_make_parametrize_id(config: pytest.Config, val: object) -> str | None:
+    """Name bytes by their length: packed content can differ from run to run, and a test's name may not."""
+    return f"{len(val)} bytes" if isinstance(val, bytes) else None
+
+
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
     """Public data sets that are not part of the project: SHOAL_DATA, or ../shared/data beside the repository."""

@@ -329,7 +329,7 @@ INPUTS = [
     Case("a spreadsheet", "protect a.xlsx -o out", "no known kind", {"a.xlsx": b"PK\x03\x04"}),
     Case("JSON", "protect a.json -o out", "name it .jsonl", {"a.json": '[{"text": "x"}]'}),
     Case("no suffix", "protect a -o out", "no known kind", {"a": TABLE}),
-    Case("only .gz", "protect a.gz -o out", "no known kind", {"a.gz": gzip.compress(TABLE.encode())}),
+    Case("only .gz", "protect a.gz -o out", "no known kind", {"a.gz": gzip.compress(TABLE.encode(), mtime=0)}),
     Case("zipped CSV", "protect a.csv.zip -o out", "no known kind", {"a.csv.zip": b"PK\x03\x04"}),
     # Files that are not what their names say.
     Case("an empty CSV", f"protect a.csv -o out {ROLES}", "is empty", {"a.csv": ""}),
@@ -338,7 +338,7 @@ INPUTS = [
     Case("an empty JSONL", "protect a.jsonl -o out", "no documents", {"a.jsonl": ""}),
     Case("a JSONL of blank lines", "protect a.jsonl -o out", "no documents", {"a.jsonl": "\n \n\t\n"}),
     Case("an empty Parquet file", f"protect a.parquet -o out {ROLES}", "a.parquet", {"a.parquet": b""}),
-    Case("an empty .csv.gz", f"protect a.csv.gz -o out {ROLES}", "is empty", {"a.csv.gz": gzip.compress(b"")}),
+    Case("an empty .csv.gz", f"protect a.csv.gz -o out {ROLES}", "is empty", {"a.csv.gz": gzip.compress(b"", mtime=0)}),
     Case("a .gz of no bytes", f"protect a.csv.gz -o out {ROLES}", "a.csv.gz", {"a.csv.gz": b""}),
     Case("a plain CSV called .gz", f"protect a.csv.gz -o out {ROLES}", "gzip", {"a.csv.gz": TABLE}),
     Case("plain JSONL called .gz", "protect a.jsonl.gz -o out", "gzip", {"a.jsonl.gz": LETTERS}),
@@ -346,25 +346,31 @@ INPUTS = [
         "a truncated .csv.gz",
         f"protect a.csv.gz -o out {ROLES}",
         "truncated",
-        {"a.csv.gz": gzip.compress(TABLE.encode())[:-12]},
+        {"a.csv.gz": gzip.compress(TABLE.encode(), mtime=0)[:-12]},
     ),
     Case(
         "a truncated .jsonl.gz",
         "protect a.jsonl.gz -o out",
         "truncated",
-        {"a.jsonl.gz": gzip.compress(LETTERS.encode())[:-12]},
+        {"a.jsonl.gz": gzip.compress(LETTERS.encode(), mtime=0)[:-12]},
     ),
     Case(
         "a .gz with a wrong checksum",
         f"protect a.csv.gz -o out {ROLES}",
         "gzip",
-        {"a.csv.gz": gzip.compress(TABLE.encode())[:-8] + bytes(8)},
+        {"a.csv.gz": gzip.compress(TABLE.encode(), mtime=0)[:-8] + bytes(8)},
     ),
     Case(
-        "a .gz with rubbish after it", "protect a.csv.gz -o out", "gzip", {"a.csv.gz": gzip.compress(b"a\n1\n") + b"x"}
+        "a .gz with rubbish after it",
+        "protect a.csv.gz -o out",
+        "gzip",
+        {"a.csv.gz": gzip.compress(b"a\n1\n", mtime=0) + b"x"},
     ),
     Case(
-        "a gzipped CSV without .gz", f"protect a.csv -o out {ROLES}", "a.csv", {"a.csv": gzip.compress(TABLE.encode())}
+        "a gzipped CSV without .gz",
+        f"protect a.csv -o out {ROLES}",
+        "a.csv",
+        {"a.csv": gzip.compress(TABLE.encode(), mtime=0)},
     ),
     Case("a binary CSV", f"protect a.csv -o out {ROLES}", "binary", {"a.csv": bytes(range(256))}),
     Case("a NUL in a cell", f"protect a.csv -o out {ROLES}", "line 2", {"a.csv": b"age,income\n1,\0\n"}),
@@ -400,7 +406,7 @@ INPUTS = [
         "a broken part in a folder",
         "protect e -o out",
         "b.csv.gz",
-        {"e/a.csv.gz": gzip.compress(b"text\nx\n"), "e/b.csv.gz": "x"},
+        {"e/a.csv.gz": gzip.compress(b"text\nx\n", mtime=0), "e/b.csv.gz": "x"},
     ),
 ]
 

@@ -106,7 +106,7 @@ VALID: dict[str, tuple[str, dict[str, Any]]] = {
     "exponents and signs": ("a.csv", {"a.csv": numbers("1e3", "-2.5E-3", ".5", "+7", "-0.0", "0.0")}),
     "very small numbers": ("a.csv", {"a.csv": numbers(*(f"{n}e-310" for n in range(6)))}),
     "TSV": ("a.tsv", {"a.tsv": numbers(*range(6)).replace(",", "\t")}),
-    "gzipped CSV": ("a.csv.gz", {"a.csv.gz": gzip.compress(numbers(*range(6)).encode())}),
+    "gzipped CSV": ("a.csv.gz", {"a.csv.gz": gzip.compress(numbers(*range(6)).encode(), mtime=0)}),
     "a suffix in capitals": ("a.CSV", {"a.CSV": numbers(*range(6))}),
     "Parquet": ("a.parquet", {"a.parquet": lambda path: pq.write_table(pa.table({"a": range(6)}), path)}),
     "a link to a file": ("l.csv", {"a.csv": numbers(*range(6)), "l.csv": lambda path: path.symlink_to("a.csv")}),
@@ -116,7 +116,7 @@ VALID: dict[str, tuple[str, dict[str, Any]]] = {
     "JSONL of which some lines are broken": ("a.jsonl", {"a.jsonl": LETTERS + "{\n[]\n\xff\n"}),
     "a CSV of documents": ("a.csv", {"a.csv": "id,text\n" + "".join(f"{n},{text}\n" for n, text in enumerate(TEXTS))}),
     "a folder of JSONL": ("e", {"e/a.jsonl": LETTERS, "e/_SUCCESS": ""}),
-    "an ndjson file, gzipped": ("a.ndjson.gz", {"a.ndjson.gz": gzip.compress(LETTERS.encode())}),
+    "an ndjson file, gzipped": ("a.ndjson.gz", {"a.ndjson.gz": gzip.compress(LETTERS.encode(), mtime=0)}),
 }
 
 
