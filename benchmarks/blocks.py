@@ -32,18 +32,24 @@ def run() -> dict[str, Any]:
 
 
 def scale() -> list[dict[str, Any]]:
-    """A quarter of the passages in one piece, as is the default, and in blocks; all of them in blocks."""
+    """A quarter, a half and all of the passages in blocks of the default size; a quarter in one piece as well."""
     from shoal import SphericalMicroaggregation
+    from shoal.microaggregation.blocks import BLOCK_ROWS
 
     X = passages()
     SphericalMicroaggregation(5, refine=False, blocks=100).fit(X[:400])  # loads the compiled kernels
     rows = []
-    for n_rows, blocks in ((QUARTER, None), (QUARTER, 20_000), (X.shape[0], None)):
+    for n_rows, blocks in (
+        (QUARTER, BLOCK_ROWS),
+        (2 * QUARTER, BLOCK_ROWS),
+        (X.shape[0], BLOCK_ROWS),
+        (QUARTER, False),
+    ):
         model = SphericalMicroaggregation(5, refine=False, blocks=blocks)
         start = time.process_time()
         seconds = measure.best_of(1, lambda model=model, n_rows=n_rows: model.fit(X[:n_rows]))
         cpu = time.process_time() - start
-        rows.append({"rows": n_rows, "blocks": str(blocks), "seconds": seconds, "cpu seconds": cpu})
+        rows.append({"rows": n_rows, "blocks": blocks or "one piece", "seconds": seconds, "cpu seconds": cpu})
     for row in rows:
         row["times the quarter"] = row["seconds"] / rows[0]["seconds"]
     return rows

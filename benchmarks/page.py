@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import measure
+from benchmarks import measure, pictures
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 
@@ -39,11 +40,17 @@ TABLES = (
         "Against scikit-learn's `TfidfVectorizer`, which neither filters nor stems.",
     ),
     ("documents", "memory", "The whole of it", "100,000 passages: read, vectorised, grouped, written and verified."),
-    ("blocks", "growth", "Blocks", "Time as the collection grows."),
-    ("blocks", "quality", "Blocks: what they cost", "SSE against the exact run."),
+    ("blocks", "scale", "Blocks", "Time as the collection grows."),
+    ("blocks", "loss", "Blocks: what they cost", "SSE against the exact run."),
     ("blocks", "million", "One million documents", "Made from the passages; protected and verified on this machine."),
     ("documents", "compile", "Compiling the kernels", "Once after installation; then they are cached."),
 )
+
+# A picture under a table: what draws it, and what it shows to who cannot see it.
+PICTURES: dict[tuple[str, str], tuple[Callable[[list[dict[str, Any]]], dict[str, Any]], str]] = {
+    ("refinement", "casc"): (pictures.gains, "Bar chart: the error left by the search, as a share of MDAV's"),
+    ("blocks", "scale"): (pictures.growth, "Line chart: seconds against passages"),
+}
 
 
 def write() -> None:
@@ -52,8 +59,13 @@ def write() -> None:
     for name, key, title, sentence in TABLES:
         path = measure.RESULTS / f"{name}.json"
         found = json.loads(path.read_text()).get(key) if path.is_file() else None
-        if found:
-            parts.append(f"## {title}\n\n{sentence}\n\n{table(found if isinstance(found, list) else [found])}\n")
+        if not found:
+            continue
+        rows = found if isinstance(found, list) else [found]
+        parts.append(f"## {title}\n\n{sentence}\n\n{table(rows)}\n")
+        if (name, key) in PICTURES:
+            drawing, words = PICTURES[name, key]
+            parts.append(f"![{words}]({pictures.draw(f'{name}-{key}', drawing(rows))})\n")
     PAGE.write_text("\n".join(parts), encoding="utf-8")
 
 

@@ -26,7 +26,7 @@ from shoal.microaggregation.tree import SAMPLE, Tree, grow
 __all__ = ["Plan", "block_count", "group_in_blocks", "group_rows"]
 
 WHOLE_BELOW = 50_000  # rows that are grouped in one piece unless blocks are asked for
-BLOCK_ROWS = 20_000
+BLOCK_ROWS = 12_500
 
 Groups = NDArray[np.int64]
 

@@ -1,0 +1,65 @@
+"""Pictures for docs/benchmarks.md, drawn from the results that the benchmarks left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import vl_convert
+
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "images"
+COLOURS = ["#c9b48a", "#4f9bb0", "#0b5d75"]
+
+
+def gains(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The error that is left of MDAV's, by default, after a minute, and the least that can be left."""
+    long = next(name for name in rows[0] if name.endswith(" s"))
+    bars = []
+    for row in rows:
+        least = row[long] / (1 + row["at most % above the best"] / 100)
+        shares = {"default": row["default"], long: row[long], "lower bound": least}
+        for name, loss in shares.items():
+            bars.append({"cell": f"{row['table']}, k={row['k']}", "search": name, "share": loss / row["MDAV"]})
+    return {
+        "width": 520,
+        "height": 220,
+        "data": {"values": bars},
+        "mark": "bar",
+        "encoding": {
+            "x": {"field": "cell", "type": "nominal", "sort": None, "title": None, "axis": {"labelAngle": -35}},
+            "xOffset": {"field": "search", "sort": None},
+            "y": {"field": "share", "type": "quantitative", "title": "Error, of MDAV's", "axis": {"format": "%"}},
+            "color": {"field": "search", "sort": None, "title": None, "scale": {"range": COLOURS[::-1]}},
+        },
+    }
+
+
+def growth(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Seconds against rows on logarithmic axes, with the line that costs in proportion to the rows would follow."""
+    blocks = [row for row in rows if row["blocks"] != "one piece"]
+    first = blocks[0]
+    points = [{"rows": row["rows"], "seconds": row["seconds"], "line": "in blocks"} for row in blocks]
+    points += [
+        {"rows": row["rows"], "seconds": first["seconds"] * row["rows"] / first["rows"], "line": "in proportion"}
+        for row in blocks
+    ]
+    axes = {"type": "quantitative", "scale": {"type": "log"}}
+    return {
+        "width": 420,
+        "height": 220,
+        "data": {"values": points},
+        "mark": {"type": "line", "point": True},
+        "encoding": {
+            "x": {"field": "rows", "title": "Passages", "axis": {"format": ",", "values": [25e3, 50e3, 100e3]}, **axes},
+            "y": {"field": "seconds", "title": "Seconds", **axes},
+            "color": {"field": "line", "title": None, "scale": {"range": [COLOURS[2], COLOURS[0]]}},
+        },
+    }
+
+
+def draw(name: str, spec: dict[str, Any]) -> str:
+    """Write the picture and return its path from the page."""
+    FOLDER.mkdir(exist_ok=True)
+    config = {"font": "Liberation Sans, Arial, sans-serif", "background": "white"}
+    (FOLDER / f"{name}.svg").write_text(vl_convert.vegalite_to_svg({**spec, "config": config}), encoding="utf-8")
+    return f"images/{name}.svg"
