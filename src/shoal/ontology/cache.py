@@ -1,0 +1,81 @@
+"""Arrays that took a while to make, kept in a file of the user's cache folder.
+
+The folder is SHOAL_CACHE, or the platform's cache folder. A file is written aside and renamed, so it is whole or not
+there; it is made again when its source or its layout has changed, or when it cannot be read. Without a folder to write
+to, everything works and takes longer.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Arrays", "cache_folder", "kept"]
+
+Arrays = dict[str, NDArray[Any]]
+
+_MARK = "fingerprint"
+
+
+def cache_folder() -> Path:
+    """Where arrays are kept for this user."""
+    chosen = os.environ.get("SHOAL_CACHE")
+    if chosen:
+        return Path(chosen)
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = str(Path.home() / "Library" / "Caches")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "shoal"
+
+
+def kept(name: str, fingerprint: str, make: Callable[[], Arrays]) -> Arrays:
+    """The arrays kept as `name` with this fingerprint, or those that `make` makes, which are kept from then on."""
+    try:
+        path = cache_folder() / f"{name}.npz"
+    except RuntimeError:  # nobody's home
+        return make()
+    found = _read(path, fingerprint)
+    if found is not None:
+        return found
+    made = make()
+    with suppress(OSError):
+        _write(path, fingerprint, made)
+    return made
+
+
+def _read(path: Path, fingerprint: str) -> Arrays | None:
+    """The arrays in the file; None when it is not there, is of another fingerprint, or is broken (it has checksums)."""
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            if bytes(stored[_MARK]) != fingerprint.encode():
+                return None
+            return {name: stored[name] for name in stored.files if name != _MARK}
+    except (OSError, ValueError, KeyError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error):
+        return None
+
+
+def _write(path: Path, fingerprint: str, arrays: Arrays) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".npz")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            mark: NDArray[Any] = np.frombuffer(fingerprint.encode(), np.uint8)
+            np.savez(stream, allow_pickle=False, **arrays, **{_MARK: mark})
+        os.replace(aside, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(aside)
+        raise

@@ -1,0 +1,129 @@
+"""A user's hierarchy as an ontology: a value is a concept, found by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from shoal.errors import InputError
+from shoal.io.files import PathLike
+from shoal.io.hierarchy_files import Concepts, read_hierarchy, read_hierarchy_csv
+from shoal.ontology.suggestion import suggestions
+from shoal.ontology.taxonomy import Taxonomy, build_taxonomy
+
+__all__ = ["Hierarchy"]
+
+
+class Hierarchy:
+    """Concepts and what is above each. Made by `from_pairs`, `from_csv` or `from_file`.
+
+    >>> sport = Hierarchy.from_pairs([("boxing", "contact sport"), ("contact sport", "sport"), ("surfing", "sport")])
+    >>> sport.label(sport.taxonomy.root)
+    'sport'
+    >>> sport.senses("Boxing") == (sport.concept("boxing"),)
+    True
+    """
+
+    def __init__(
+        self, taxonomy: Taxonomy, synonyms: Mapping[str, int] | None = None, glosses: Mapping[int, str] | None = None
+    ) -> None:
+        self.taxonomy = taxonomy
+        self._synonyms = dict(synonyms or {})
+        self._glosses = dict(glosses or {})
+
+    @classmethod
+    def from_pairs(cls, pairs: Iterable[tuple[str, str]]) -> Hierarchy:
+        """From (child, parent) pairs of names; the one name that is never a child is the root."""
+        links = [(child, parent) for child, parent in pairs]
+        return _hierarchy(cls, Concepts(links))
+
+    @classmethod
+    def from_csv(cls, path: PathLike) -> Hierarchy:
+        """From a CSV file: below a header child and parent; or a value a row, with its levels of generalisation.
+
+        Comma, semicolon or tab; UTF-8 or UTF-16. Rows given twice count once.
+        """
+        return _hierarchy(cls, read_hierarchy_csv(path))
+
+    @classmethod
+    def from_file(cls, path: PathLike) -> Hierarchy:
+        """From a file of a kind that its suffix tells: .csv, .tsv; .obo; .owl; SKOS as .rdf, .ttl, .nt or .jsonld."""
+        return _hierarchy(cls, read_hierarchy(path))
+
+    def __repr__(self) -> str:
+        return f"<Hierarchy of {len(self.taxonomy)} concepts below {self.taxonomy.names[self.taxonomy.root]!r}>"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Hierarchy:
+        return self  # it never changes
+
+    def senses(self, word: str) -> tuple[int, ...]:
+        """The concept of a value, alone in a tuple; () when there is none.
+
+        As it is written first; then case and spaces aside, if that leaves one concept.
+        """
+        found = self.concept(word)
+        return () if found is None else (found,)
+
+    def concept(self, name: str) -> int | None:
+        """The concept with this name or synonym; None when there is none."""
+        exact = self._number.get(name, self._synonyms.get(name))
+        return exact if exact is not None else self._by_plain_name.get(_plain(name))
+
+    def label(self, concept: int) -> str:
+        """What a release shows: the concept's name."""
+        return self.taxonomy.names[concept]
+
+    def lemma(self, concept: int) -> str:
+        """The same as the label: a name has one meaning here."""
+        return self.label(concept)
+
+    def gloss(self, concept: int) -> str:
+        """The definition in the file; where it has none, what the concept is a kind of."""
+        if concept in self._glosses:
+            return self._glosses[concept]
+        above = [self.label(int(parent)) for parent in self.taxonomy.parents_of(concept)]
+        return f"a kind of {' and '.join(above)}" if above else "the root"
+
+    def suggest(self, value: str, n: int = 5) -> list[int]:
+        """At most n concepts that a value which is not found may mean, the likeliest first."""
+        return suggestions(value, n, self.senses, lambda: [*self.taxonomy.names, *self._synonyms])
+
+    @cached_property
+    def _number(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self.taxonomy.names)}
+
+    @cached_property
+    def _by_plain_name(self) -> dict[str, int]:
+        """Concepts by name or synonym, case and spaces aside, where that is one concept; names go before synonyms."""
+        found: dict[str, int] = {}
+        for names in (self._synonyms, self._number):
+            plain: dict[str, set[int]] = {}
+            for name, number in names.items():
+                plain.setdefault(_plain(name), set()).add(number)
+            for name, numbers in plain.items():
+                found.pop(name, None)
+                if len(numbers) == 1:
+                    found[name] = numbers.pop()
+        return found
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.casefold().replace("_", " ").replace("-", " ").split())
+
+
+def _hierarchy(cls: type[Hierarchy], concepts: Concepts) -> Hierarchy:
+    """Concepts numbered in the order of their names, so that the order of rows in a file has no bearing."""
+    if not concepts.links and not concepts.alone:
+        raise InputError("a hierarchy of 0 links; give at least one child and its parent")
+    names = sorted({name for link in concepts.links for name in link}.union(concepts.alone))
+    number = {name: place for place, name in enumerate(names)}
+    links = np.array([(number[child], number[parent]) for child, parent in concepts.links], np.int64)
+    taxonomy = build_taxonomy(names, links)
+    return cls(
+        taxonomy,
+        {name: number[concept] for name, concept in concepts.synonyms.items()},
+        {number[concept]: gloss for concept, gloss in concepts.glosses.items()},
+    )
