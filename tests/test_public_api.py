@@ -17,6 +17,8 @@ PUBLIC = [
     "VectorSpace",
     "SphericalMicroaggregation",
     "Microaggregation",
+    "RankSwap",
+    "Noise",
     "protect",
     "verify",
     "load",

@@ -11,6 +11,8 @@ __all__ = [
     "VectorSpace",
     "SphericalMicroaggregation",
     "Microaggregation",
+    "RankSwap",
+    "Noise",
     "protect",
     "verify",
     "load",
@@ -23,6 +25,7 @@ __all__ = [
 if TYPE_CHECKING:
     from shoal.errors import InputError, ShoalError
     from shoal.io import Corpus, Roles
+    from shoal.masking import Noise, RankSwap
     from shoal.microaggregation import Microaggregation, SphericalMicroaggregation
     from shoal.release.load import load
     from shoal.release.protect import protect
@@ -34,6 +37,8 @@ _HOME = {
     "VectorSpace": "shoal.vectors",
     "SphericalMicroaggregation": "shoal.microaggregation",
     "Microaggregation": "shoal.microaggregation",
+    "RankSwap": "shoal.masking",
+    "Noise": "shoal.masking",
     "protect": "shoal.release.protect",
     "verify": "shoal.release.verify",
     "load": "shoal.release.load",
