@@ -13,7 +13,6 @@ SOURCE = Path(__file__).parents[1] / "src" / "shoal"
 # From the top. A folder imports from lines below its own; folders on one line never import each other.
 LAYERS = (
     ("cli", "web"),
-    ("options",),
     ("service", "release"),
     ("index",),
     ("microaggregation", "masking", "sanitize", "risk", "utility"),
@@ -31,7 +30,7 @@ MAY_IMPORT_THE_SAMPLE = {"release", "cli", "web"}
 
 
 # A library that is at home in one folder only.
-HOME = {"numba": {"kernels"}, "typer": {"cli", "options"}, "rich": {"cli"}}
+HOME = {"numba": {"kernels"}, "typer": {"cli"}, "rich": {"cli"}}
 
 VERIFICATION = {"verify", "count_documents", "count_rows", "promises", "released_parts"}
 FORBIDDEN_NAMES = {"utils", "misc", "helpers", "common", "core"}
