@@ -1,0 +1,8 @@
+"""The command line: one file a command. Each translates options, calls one function, and prints what came back."""
+
+from shoal.cli.app import app, main
+from shoal.cli.demo import demo
+from shoal.cli.protect import protect
+from shoal.cli.verify import verify
+
+__all__ = ["app", "demo", "main", "protect", "verify"]

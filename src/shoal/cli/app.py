@@ -1,0 +1,74 @@
+"""The command line itself: its options, and what becomes of a mistake."""
+
+from __future__ import annotations
+
+import io
+import sys
+import traceback
+import warnings
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import shoal
+from shoal.cli.terminal import DONE, INTERRUPTED, WRONG, end_stdout, say, show_warning, write
+from shoal.errors import ShoalError
+
+__all__ = ["AsJson", "Force", "app", "main"]
+
+# What typer raises for a wrong command line. It carries a click of its own, whose names are not public.
+UsageMistake: type[Any] = typer.BadParameter.__mro__[2]
+
+app = typer.Typer(
+    name="shoal",
+    help="Release confidential documents and tables so that every record hides in a crowd of at least k.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an earlier release.")]
+
+
+@app.callback(invoke_without_command=True)
+def shoal_options(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    """Release confidential documents and tables so that every record hides in a crowd of at least k."""
+    if version:
+        write(f"shoal {shoal.__version__}")
+        raise typer.Exit(DONE)
+    if context.invoked_subcommand is None:
+        write(context.get_help())
+
+
+def main() -> None:
+    """Run a command; a user's mistake is one line on stderr and exit code 2."""
+    warnings.showwarning = show_warning
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not have every letter of a file's name
+    try:
+        code = app(standalone_mode=False)
+    except UsageMistake as mistake:
+        where = getattr(mistake, "ctx", None)
+        path = where.command_path if where else "shoal"
+        code = say(f"{mistake.format_message().rstrip('.')}; see: {path} --help", WRONG)
+    except ShoalError as mistake:
+        code = say(str(mistake), WRONG)
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    except MemoryError:
+        code = say("there is not enough memory for this input; try a part of it", WRONG)
+    except OSError as problem:  # a full disk behind stdout
+        end_stdout()
+        code = say(f"the output cannot be written: {problem.strerror}; make room for it", WRONG)
+    except Exception as problem:  # A traceback may quote the data, and its exit code would say "a promise is broken".
+        place = traceback.extract_tb(problem.__traceback__)[-1]
+        fault = f"{type(problem).__name__} in {Path(place.filename).name}, line {place.lineno}"
+        code = say(f"this is a fault in Shoal, not in what you gave it ({fault}); please report that line", WRONG)
+    if code == INTERRUPTED:  # typer, too, says it by this code
+        say("interrupted; nothing unfinished is left behind")
+    sys.exit(code or DONE)

@@ -1,0 +1,199 @@
+"""shoal protect: from files to a release."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import shoal
+from shoal.cli import options
+from shoal.cli.app import AsJson, Force, app
+from shoal.cli.terminal import examples, printable, say, shown_progress, write
+from shoal.errors import InputError
+
+__all__ = ["as_data", "protect", "say_protected"]
+
+METHODS = ("mdav", "ranking", "z-scores", "principal-component")
+
+
+@app.command(
+    epilog=examples(
+        "shoal protect letters.jsonl -k 5 -o release/ --label-column speciality",
+        "shoal protect people.csv -k 5 -o release/ --quasi age,income --confidential diagnosis --l 2",
+    )
+)
+def protect(
+    source: Annotated[
+        Path, typer.Argument(help="Folder of texts, JSONL, CSV or Parquet; .gz too.", **options.path("INPUT"))
+    ],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder to make for the release.", **options.path())],
+    k: Annotated[int, typer.Option("-k", help="Least number of records that look alike.", **options.whole(2))] = 5,
+    text_column: Annotated[str | None, typer.Option(help="Documents: column with the text.", **options.named())] = None,
+    id_column: Annotated[
+        str | None, typer.Option(help="Documents: column that names them (private).", **options.named())
+    ] = None,
+    label_column: Annotated[
+        str | None, typer.Option(help="Documents: confidential label, released as it is.", **options.named())
+    ] = None,
+    roles: Annotated[
+        Path | None, typer.Option(help="Table: TOML file with the columns of each role.", **options.path())
+    ] = None,
+    quasi: Annotated[str | None, typer.Option(help="Table: columns to protect, comma-separated.")] = None,
+    confidential: Annotated[str | None, typer.Option(help="Table: columns released as they are, watched.")] = None,
+    insensitive: Annotated[str | None, typer.Option(help="Table: columns released as they are.")] = None,
+    drop: Annotated[str | None, typer.Option(help="Table: columns to leave out; those without a role are too.")] = None,
+    missing: Annotated[
+        str,
+        typer.Option(help="Table: rows that lack a value: refuse or withhold.", **options.one_of("refuse", "withhold")),
+    ] = "refuse",
+    method: Annotated[
+        str,
+        typer.Option(help="mdav; for tables also ranking, z-scores, principal-component.", **options.one_of(*METHODS)),
+    ] = "mdav",
+    attribute_groups: Annotated[
+        int | None, typer.Option(help="Table: protect so many columns at a time.", **options.whole(1))
+    ] = None,
+    blocks: Annotated[
+        int | None,
+        typer.Option(help="Group at most so many records at a time.  [default: all up to 50,000]", **options.whole(6)),
+    ] = None,
+    refine: Annotated[bool, typer.Option("--refine/--no-refine", help="Search for better groups than MDAV's.")] = True,
+    time_budget: Annotated[
+        float | None,
+        typer.Option(help="About how many seconds that may take.  [default: by size]", **options.seconds()),
+    ] = None,
+    l: Annotated[
+        int | None, typer.Option("--l", help="Least number of confidential values in a group.", **options.whole(2))
+    ] = None,
+    language: Annotated[str, typer.Option(help="Documents: chooses stop words and stemmer.")] = "english",
+    wordnet: Annotated[
+        bool | None, typer.Option("--wordnet/--no-wordnet", help="Documents: keep only words in WordNet.")
+    ] = None,
+    stem: Annotated[bool, typer.Option("--stem/--no-stem", help="Documents: reduce words to stems.")] = True,
+    min_df: Annotated[
+        int | None, typer.Option(help="Documents: drop terms in fewer documents.  [default: k]", **options.whole(1))
+    ] = None,
+    max_terms: Annotated[
+        int | None, typer.Option(help="Documents: keep the heaviest terms only.", **options.whole(1))
+    ] = None,
+    private: Annotated[
+        Path | None, typer.Option(help="Folder for the private side.  [default: OUT-private]", **options.path())
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Documents in parts: address of a Dask scheduler, such as tcp://host:8786.")
+    ] = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Protect documents or a table and make a release that anyone can verify.
+
+    INPUT is recognised by its content: a folder of texts, JSONL, or a table with a text column are documents; any other
+    table is a table. Text that WordNet does not know (names, jargon) is left out of documents. A quoted pattern such as
+    'letters/*.parquet' stands for documents in parts; their release comes in parts as well.
+    """
+    columns = _roles(roles, quasi, confidential, insensitive, drop)
+    from shoal.release.protect import in_parts, is_documents
+
+    documents = scheduler is not None or in_parts(source) or is_documents(source, columns, text_column)
+    space = None
+    if documents:
+        space = shoal.VectorSpace(
+            language=language, wordnet=wordnet, stem=stem, min_df=k if min_df is None else min_df, max_terms=max_terms
+        )
+    elif (min_df, max_terms, wordnet, stem, language) != (None, None, None, True, "english"):
+        given = "--min-df, --max-terms, --wordnet, --stem and --language"
+        raise InputError(f"{source} is a table: {given} are for documents; leave them out, or name a --text-column")
+    with shown_progress():
+        made = shoal.protect(
+            source,
+            k,
+            out,
+            text_column=text_column,
+            id_column=id_column,
+            label_column=label_column,
+            roles=columns,
+            space=space,
+            method=_method(documents, method, attribute_groups, refine=refine, time_budget=time_budget, blocks=blocks),
+            l=l,
+            missing=missing,
+            private=private,
+            force=force,
+            client=scheduler,
+        )
+    if as_json:
+        write(json.dumps(as_data(made), indent=2))
+    else:
+        say_protected(made)
+
+
+def _method(documents: bool, name: str, attribute_groups: int | None, **search: Any) -> Any:
+    """The one place where a method's name becomes the method."""
+    if documents:
+        known: dict[str, Callable[[], Any]] = {"mdav": lambda: shoal.SphericalMicroaggregation(**search)}
+        if attribute_groups is not None:
+            raise InputError("--attribute-groups is for tables; leave it out")
+    else:
+        known = {
+            table_method: lambda table_method=table_method: shoal.Microaggregation(  # type: ignore[misc]
+                method=table_method, attribute_groups=attribute_groups, **search
+            )
+            for table_method in METHODS
+        }
+    if name not in known:
+        what = "documents" if documents else "a table"
+        raise InputError(f"--method {name} cannot protect {what}; use {', '.join(known)}")
+    return known[name]()
+
+
+def _roles(path: Path | None, *lists: str | None) -> Any:
+    """Roles from the file or from the four lists, None when there are neither."""
+    if path is not None:
+        if any(given is not None for given in lists):
+            raise InputError("--roles excludes --quasi, --confidential, --insensitive, --drop; give one or the other")
+        return shoal.Roles.from_toml(path)
+    if all(given is None for given in lists):
+        return None
+    names = [tuple(name.strip() for name in (given or "").split(",") if name.strip()) for given in lists]
+    return shoal.Roles(quasi=names[0], confidential=names[1], insensitive=names[2], identifier=names[3])
+
+
+def _withheld(withheld: list[dict[str, Any]]) -> str:
+    """How many were withheld, and why."""
+    reasons = ", ".join(f"{one['count']:,}: {one['reason']}" for one in withheld)
+    return f"{sum(one['count'] for one in withheld):,} withheld" + (f" ({reasons})" if withheld else "")
+
+
+def as_data(made: Any) -> dict[str, Any]:
+    return {"release": str(made.folder), "private": str(made.private), "certificate": dict(made.certificate)}
+
+
+def say_protected(made: Any) -> None:
+    promises, stated = made.certificate["promises"], made.certificate["stated"]
+    anonymity = promises["anonymity"]
+    write(printable(f"release      {made.folder}"))
+    write(printable(f"report       {made.folder / 'report.html'}"))
+    write(f"records      {promises['rows']:,} released, {_withheld(stated['withheld'])}")
+    if anonymity["whole_rows"]:
+        write(f"promise      each looks like at least {anonymity['smallest_group'] - 1} others (k={anonymity['k']})")
+    else:
+        write(f"promise      values shared by at least {anonymity['k']} in each group of columns; NO k-anonymity")
+    write(f"lost         {stated['information_loss']:.1%} of the information")
+    for diversity in promises["diversity"]["columns"]:
+        column = printable(diversity["column"])
+        write(f"diversity    {column}: at least {diversity['least']} value(s) in a group")
+        if 2 * diversity["values"] > promises["rows"]:
+            say(
+                f"note: {column} has {diversity['values']:,} different values for {promises['rows']:,} records: "
+                "it all but names them"
+            )
+        if diversity["least"] <= 1:
+            say(
+                f"in {diversity['single_valued_groups']} of {diversity['groups']} groups all records have the same "
+                f"{column}: membership tells it; --l 2 forbids that"
+            )
+    write(f"seal         {made.certificate['seal']}")
+    write(printable(f"private      {made.private} (keep it to yourself)"))

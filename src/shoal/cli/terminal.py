@@ -1,0 +1,87 @@
+"""What people see: lines on stdout and stderr, and bars while they wait."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import typer
+
+from shoal import progress
+
+__all__ = [
+    "BROKEN",
+    "DONE",
+    "INTERRUPTED",
+    "WRONG",
+    "end_stdout",
+    "examples",
+    "printable",
+    "say",
+    "show_warning",
+    "shown_progress",
+    "write",
+]
+
+DONE, BROKEN, WRONG, INTERRUPTED = 0, 1, 2, 130  # exit codes
+
+
+def examples(*commands: str) -> str:
+    return "\b\nExamples:\n" + "\n".join(f"  {command}" for command in commands)
+
+
+def write(line: str) -> None:
+    """To stdout. That its reader has gone (`| head`) changes neither the work nor the exit code."""
+    try:
+        typer.echo(line)
+    except BrokenPipeError:
+        end_stdout()
+
+
+def say(message: str, code: int = DONE) -> int:
+    """One line to stderr, not longer than one can read."""
+    line = printable(" ".join(message.split()))
+    line = line if len(line) <= 800 else f"{line[:400]} … {line[-400:]}"
+    typer.echo(f"shoal: {line}", err=True)
+    return code
+
+
+def printable(text: str) -> str:
+    """Names of files and columns may hold line ends, escape sequences and bytes that are no characters."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    if issubclass(category, UserWarning):
+        say(f"note: {message}")
+
+
+def end_stdout() -> None:
+    """Send what is still to be printed nowhere; Python would complain when it flushes at its end."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def shown_progress() -> Iterator[None]:
+    """Bars on a terminal, nothing when piped."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+    looks = TextColumn("{task.description:<14}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with Progress(*looks, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def show(name: str, done: int, total: int | None) -> None:
+            if name not in tasks:
+                tasks[name] = bars.add_task(name, total=total)
+            bars.update(tasks[name], completed=done, total=total)
+
+        with progress.listening(show):
+            yield

@@ -1,0 +1,42 @@
+"""shoal verify: every promise of a release, counted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import shoal
+from shoal.cli import options
+from shoal.cli.app import AsJson, app
+from shoal.cli.terminal import BROKEN, examples, printable, say, write
+
+__all__ = ["verify"]
+
+
+@app.command(epilog=examples("shoal verify release/", "shoal verify release/ --expect SEAL"))
+def verify(
+    folder: Annotated[Path, typer.Argument(help="Folder of a release.", **options.path("RELEASE"))],
+    expect: Annotated[str | None, typer.Option(help="The certificate's seal, as you got it by another way.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check every promise of a release by counting. Exit code 0 only when all hold, 1 when one does not."""
+    result = shoal.verify(folder, expect)
+    if as_json:
+        claims = [vars(claim) for claim in result.claims]
+        write(json.dumps({"holds": result.holds, "claims": claims}, indent=2))
+    else:
+        for claim in result.claims:
+            mark = "ok     " if claim.holds else "BROKEN "
+            write(printable(f"{mark} {claim.promise:<13} {claim.file or '':<17} {claim.detail}"))
+    if not result.holds:
+        first = result.broken[0]
+        where = f"{first.file}: " if first.file else ""
+        say(
+            f"{len(result.broken)} of {len(result.claims)} promises do not hold; "
+            f"first: {first.promise} ({where}{first.detail})"
+        )
+        raise typer.Exit(BROKEN)
+    say(f"all {len(result.claims)} promises hold; report.html and README.md are the owner's words, not counted")
