@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gzip
 import io
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
@@ -24,10 +24,21 @@ from shoal.release.bundle import MAPPING, write_csv, write_mapping
 from shoal.release.distances import NOT_TOLD, euclidean_distances
 from shoal.release.draft import Draft
 from shoal.release.groups import FEW, check_values, diversities, sizes_of, stated_loss, value_codes
+from shoal.release.row_order import sort_rows, sortable
 from shoal.release.summary import ColumnChange, Summary
 from shoal.results import Withheld
 
-__all__ = ["draft_table"]
+__all__ = [
+    "classes_of",
+    "column_change",
+    "described",
+    "draft_table",
+    "merged_until_diverse",
+    "method_in_words",
+    "too_few_rows",
+    "values_of",
+    "write_table",
+]
 
 INCOMPLETE = "a quasi-identifier is missing"
 
@@ -54,8 +65,7 @@ def draft_table(
     kept = _in_order_of_content(table.data, roles, complete)
     values = values[kept]
     if len(kept) < k:
-        withheld = f" ({len(complete) - len(kept)} withheld)" if len(kept) < len(complete) else ""
-        raise InputError(f"k={k} needs at least {k} rows, got {len(kept)}{withheld}; lower k or add rows")
+        raise too_few_rows(k, len(kept), len(complete) - len(kept))
 
     model = clone(method).set_params(k=k)
     named = pa.table({name: values[:, place] for place, name in enumerate(roles.quasi)})
@@ -67,10 +77,10 @@ def draft_table(
     values, masked, source = values[order], masked[order], kept[order]
 
     parts = [tuple(roles.quasi[column] for column in columns) for columns in model.attribute_groups_]
-    classes = _classes(masked)
+    classes = classes_of(masked)
     sizes = np.bincount(classes)
-    smallest = min(int(np.bincount(_classes(masked[:, columns])).min()) for columns in model.attribute_groups_)
-    confidential = {name: _values_of(released[name]) for name in roles.confidential}
+    smallest = min(int(np.bincount(classes_of(masked[:, columns])).min()) for columns in model.attribute_groups_)
+    confidential = {name: values_of(released[name]) for name in roles.confidential}
     standard, standard_masked = ((part - model.mean_) / model.scale_ for part in (values, masked))
     left_out = np.flatnonzero(~complete)
     # Where few records moved in some column, its spread and the error tell what they were.
@@ -80,7 +90,7 @@ def draft_table(
     summary = Summary(
         kind="table",
         k=k,
-        method=IN_WORDS[method.method] + (", refined" if method.refine and method.method == "mdav" else ""),
+        method=method_in_words(method),
         promises_k=model.k_anonymous_,
         rows=len(masked),
         smallest_group=smallest,
@@ -99,10 +109,10 @@ def draft_table(
     row_ids = [str(row + 1) for row in source]
     return Draft(
         summary=summary,
-        columns=tuple(_described(released, roles)),
+        columns=described(released.schema, roles),
         shared_columns=tuple(parts),
         parameters={"microaggregation": model.get_params()},
-        files={name: lambda path: _write(released, path)},
+        files={name: lambda path: write_table(released, path)},
         private_files={
             MAPPING: write_mapping(row_ids, classes),
             "withheld.csv": write_csv(("row", "reason"), [(row + 1, INCOMPLETE) for row in left_out.tolist()]),
@@ -110,41 +120,26 @@ def draft_table(
     )
 
 
+def method_in_words(method: Microaggregation) -> str:
+    """What protects the table, as the report says it."""
+    return IN_WORDS[method.method] + (", refined" if method.refine and method.method == "mdav" else "")
+
+
+def too_few_rows(k: int, left: int, withheld: int) -> InputError:
+    """What to say when fewer than k rows can be released."""
+    why = f" ({withheld} withheld)" if withheld else ""
+    return InputError(f"k={k} needs at least {k} rows, got {left}{why}; lower k or add rows")
+
+
 def _in_order_of_content(data: pa.Table, roles: Roles, complete: NDArray[np.bool_]) -> Ints:
     """Complete rows sorted by what will be released of them: the order of the input then has no bearing."""
     columns = [*roles.quasi, *roles.confidential, *roles.insensitive]
-    order = _sort(data.select(columns))
+    order = sort_rows(data.select(columns))
     return order[complete[order]]
 
 
-def _sort(data: pa.Table) -> Ints:
-    plain = pa.table({field.name: _sortable(data[field.name]) for field in data.schema})
-    for name in plain.column_names:
-        _check_sortable(name, plain[name])
-    keys = [(name, "ascending") for name in plain.column_names]
-    return np.asarray(pc.sort_indices(plain, sort_keys=keys), dtype=np.int64)
-
-
-def _sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Dictionaries and the like as their values: sorting then goes by what is read."""
-    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-
-
-def _check_sortable(name: str, column: pa.ChunkedArray) -> None:
-    """Refuse what has no order, or cannot be read back: a release could not be verified."""
-    if pa.types.is_nested(column.type):
-        raise InputError(f"column {name} holds lists or records; drop it or make it text")
-    try:
-        pc.sort_indices(pa.table({name: column.slice(0, 1)}), sort_keys=[(name, "ascending")])
-        if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
-            pc.min_max(column).as_py()  # fails for years that no calendar of Python has
-    except (pa.ArrowException, OverflowError, ValueError):
-        reason = f"column {name} is {column.type}, which cannot be put in order and read back"
-        raise InputError(f"{reason}; drop it or make it text") from None
-
-
 def _sorted(data: pa.Table) -> tuple[pa.Table, Ints]:
-    order = _sort(data)
+    order = sort_rows(data)
     return data.take(pa.array(order)), order
 
 
@@ -155,7 +150,7 @@ def _replaced(data: pa.Table, roles: Roles, masked: Floats) -> pa.Table:
         if name in roles.quasi:
             columns[name] = pa.chunked_array([pa.array(masked[:, roles.quasi.index(name)])])
         elif name in roles.confidential or name in roles.insensitive:
-            columns[name] = _sortable(data[name])
+            columns[name] = sortable(data[name])
     return pa.table(columns)
 
 
@@ -165,20 +160,26 @@ def _diverse(model: Microaggregation, values: Floats, data: pa.Table, roles: Rol
         raise InputError(f"l={least} needs groups over all quasi-identifiers at once; leave out the attribute groups")
     if not roles.confidential:
         raise InputError(f"l={least} needs a confidential column; name it with --confidential")
-    for name in roles.confidential:
-        check_values(name, _values_of(data[name])[kept], least)
-    means = (model.representatives_ - model.mean_) / model.scale_
     standard = (values - model.mean_) / model.scale_
+    confidential = {name: values_of(data[name])[kept] for name in roles.confidential}
+    model.groups_ = merged_until_diverse(standard, model.groups_, confidential, least)
+    model.representatives_ = group_means(values, model.groups_)
+    masked: Floats = model.representatives_[model.groups_]
+    return masked
+
+
+def merged_until_diverse(standard: Floats, groups: Ints, confidential: Mapping[str, NDArray[Any]], least: int) -> Ints:
+    """The groups, merged until each has `least` different values of every confidential column."""
+    for name, values in confidential.items():
+        check_values(name, values, least)
+    means = group_means(standard, groups)
 
     def distance_to_groups(rows: Ints) -> Floats:
         distance: Floats = np.sum((means - standard[rows].mean(axis=0)) ** 2, axis=1)
         return distance
 
-    codes = [value_codes(_values_of(data[name])[kept]) for name in roles.confidential]
-    model.groups_ = merge_until_diverse(model.groups_, codes, least, distance_to_groups)
-    model.representatives_ = group_means(values, model.groups_)
-    masked: Floats = model.representatives_[model.groups_]
-    return masked
+    codes = [value_codes(values) for values in confidential.values()]
+    return merge_until_diverse(groups, codes, least, distance_to_groups)
 
 
 def _above_optimum(model: Microaggregation, standard: Floats, standard_masked: Floats) -> float | None:
@@ -187,12 +188,13 @@ def _above_optimum(model: Microaggregation, standard: Floats, standard_masked: F
     return round(table_loss(standard, standard_masked).sse / bound - 1.0, 3) if bound > 0 else None
 
 
-def _classes(masked: Floats) -> Ints:
+def classes_of(masked: Floats) -> Ints:
     """Rows that are equal, as numbers."""
     return np.unique(masked, axis=0, return_inverse=True)[1].ravel().astype(np.int64)
 
 
-def _values_of(column: pa.ChunkedArray) -> NDArray[Any]:
+def values_of(column: pa.ChunkedArray) -> NDArray[Any]:
+    """The values as Python has them."""
     values = np.empty(len(column), dtype=object)
     values[:] = column.to_pylist()
     return values
@@ -202,27 +204,33 @@ def _changes(names: tuple[str, ...], values: Floats, masked: Floats, standard: F
     for column, name in enumerate(names):
         spread = float(np.sum(standard[:, column] ** 2))
         lost = float(np.sum((standard[:, column] - standard_masked[:, column]) ** 2))
-        yield ColumnChange(
-            name=name,
-            mean=float(f"{masked[:, column].mean():.6g}"),
-            sd_before=float(f"{values[:, column].std():.3g}"),
-            sd_after=float(f"{masked[:, column].std():.3g}"),
-            loss=round(lost / spread, 4) if spread else 0.0,
-        )
+        mean, before, after = masked[:, column].mean(), values[:, column].std(), masked[:, column].std()
+        yield column_change(name, float(mean), float(before), float(after), lost / spread if spread else 0.0)
 
 
-def _described(released: pa.Table, roles: Roles) -> Any:
-    for field in released.schema:
-        role = "quasi" if field.name in roles.quasi else "insensitive"
-        role = "confidential" if field.name in roles.confidential else role
-        yield {"name": field.name, "role": role, "type": str(field.type)}
+def column_change(name: str, mean: float, sd_before: float, sd_after: float, loss: float) -> ColumnChange:
+    """What became of a column, in as many digits as are told."""
+    before, after = float(f"{sd_before:.3g}"), float(f"{sd_after:.3g}")
+    return ColumnChange(name, float(f"{mean:.6g}"), before, after, round(loss, 4))
+
+
+def described(schema: pa.Schema, roles: Roles) -> tuple[dict[str, str], ...]:
+    """Name, role and type of each released column."""
+    return tuple({"name": field.name, "role": _role_of(field.name, roles), "type": str(field.type)} for field in schema)
+
+
+def _role_of(name: str, roles: Roles) -> str:
+    if name in roles.quasi:
+        return "quasi"
+    return "confidential" if name in roles.confidential else "insensitive"
 
 
 def _file_name(format: str) -> str:
     return "table.parquet" if format == "memory" else f"table.{format}"
 
 
-def _write(data: pa.Table, path: Path) -> None:
+def write_table(data: pa.Table, path: Path) -> None:
+    """Write the rows in the format that the path's name says."""
     if path.suffix == ".parquet":
         pq.write_table(data, path, compression="zstd")
         return
