@@ -51,13 +51,14 @@ def table_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
     if not quasi or not all(parts) or shared != sorted(quasi) or (whole and len(parts) != 1):
         yield Claim("k-anonymity", False, "the promise does not speak of every protected column", file)
         return
-    missing = sum(table[name].null_count for name in quasi)
-    if missing:
-        yield Claim("k-anonymity", False, f"{missing} protected values are missing", file)
+    missing = sum(table[name].null_count for name in quasi if _is_number(table[name]))
+    if missing:  # a missing label is a value of its own, a missing number is not
+        yield Claim("k-anonymity", False, f"{missing} protected numbers are missing", file)
         return
+    numbers = [name for name in quasi if _is_number(table[name])]
     # Counted as written: 1.0 and 1.00 are one number, but would tell two rows apart.
     written = read_released_table(release, promises["columns"], as_text=True)[1]
-    if not file.endswith(".parquet") and _text(release / file) != _rewritten(written, quasi, file):
+    if not file.endswith(".parquet") and _text(release / file) != _rewritten(written, numbers, file):
         yield Claim("schema", False, "quotes, line ends or the like are not those of a release: they mark rows", file)
     smallest = min(pc.min(written.group_by(part).aggregate([([], "count_all")])["count_all"]).as_py() for part in parts)
     yield anonymity(smallest, promises, file)
@@ -76,14 +77,14 @@ def table_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
 
 
 def read_released_table(release: Path, columns: list[dict[str, str]], as_text: bool = False) -> tuple[str, pa.Table]:
-    """The data file's name and its rows; in text files protected columns are numbers, unless wanted as written."""
+    """The data file's name and its rows; in text files protected numbers are read as such, unless wanted as written."""
     file, *others = [name for name in TABLE_FILES if (release / name).is_file()]
     if others:
         raise ValueError("more than one table")
     if file.endswith(".parquet"):
         return file, pq.ParquetFile(release / file).read()
     numbers = pa.string() if as_text else pa.float64()
-    types = {column["name"]: numbers if column["role"] == "quasi" else pa.string() for column in columns}
+    types = {column["name"]: numbers if _is_protected_number(column) else pa.string() for column in columns}
     content = _text(release / file)
 
     def read(block: int) -> pa.Table:
@@ -100,6 +101,14 @@ def read_released_table(release: Path, columns: list[dict[str, str]], as_text: b
         return file, read(min(len(content) + 1, 2**31 - 1))
 
 
+def _is_protected_number(column: dict[str, str]) -> bool:
+    return column["role"] == "quasi" and column["type"] == "double"
+
+
+def _is_number(column: pa.ChunkedArray) -> bool:
+    return not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type))
+
+
 def _text(path: Path) -> bytes:
     raw = path.read_bytes()
     return gzip.decompress(raw) if path.suffix == ".gz" else raw
@@ -109,9 +118,9 @@ def _delimiter(file: str) -> str:
     return "\t" if ".tsv" in file else ","
 
 
-def _rewritten(written: pa.Table, quasi: list[str], file: str) -> bytes:
+def _rewritten(written: pa.Table, numbers: list[str], file: str) -> bytes:
     """The rows as Shoal writes them: protected numbers bare, everything else in quotes, a line a row."""
-    columns = [written[name] if name in quasi else _quoted(written[name]) for name in written.column_names]
+    columns = [written[name] if name in numbers else _quoted(written[name]) for name in written.column_names]
     lines = pc.binary_join_element_wise(*columns, _delimiter(file)).to_pylist()
     header = _delimiter(file).join(_quoted(pa.array(written.column_names)).to_pylist())
     return "".join(f"{line}\n" for line in [header, *lines]).encode()
