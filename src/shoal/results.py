@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-__all__ = ["Claim", "Diversity", "Loss", "Withheld"]
+if TYPE_CHECKING:  # `verify` reads this module and needs no arrays
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = [
+    "Claim",
+    "ColumnLoss",
+    "Disclosure",
+    "Diversity",
+    "Loss",
+    "PairLoss",
+    "ProbabilisticLoss",
+    "Rate",
+    "TableLoss",
+    "Withheld",
+]
 
 
 @dataclass(frozen=True)
@@ -48,3 +64,108 @@ class Claim:
     holds: bool
     detail: str  # what was found, in a sentence
     file: str | None = None  # the file that shows it
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How often an attack succeeds, beside what it would be without the release."""
+
+    about: str  # which attack, e.g. "distance-based linkage"
+    rate: float  # share of attempts that succeed; ties count by their chance, never by luck
+    baseline: float  # what guessing gives
+    low: float  # 95 % interval of the rate
+    high: float
+    n: int  # attempts
+    control: float | None = None  # the same attack on people who are not in the data
+    chances: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)  # of each attempt to succeed
+    targets: NDArray[np.int64] | None = field(
+        default=None, repr=False, compare=False
+    )  # their rows; None: all, in order
+
+    @property
+    def excess(self) -> float:
+        """What the release adds: success beyond the control (or the guess), as a share of what is left above it."""
+        without = self.baseline if self.control is None else self.control
+        return max(0.0, (self.rate - without) / (1.0 - without)) if without < 1.0 else 0.0
+
+
+@dataclass(frozen=True)
+class Disclosure:
+    """The disclosure risk of a masked table, by linking records and by narrowing values down."""
+
+    interval: Rate
+    euclidean: Rate
+    mahalanobis: Rate
+    probabilistic: Rate
+
+    @property
+    def linkage(self) -> float:
+        """Mean of distance-based and probabilistic linkage; an intruder takes the distance that serves better."""
+        return (max(self.euclidean.rate, self.mahalanobis.rate) + self.probabilistic.rate) / 2
+
+    @property
+    def risk(self) -> float:
+        """DR, in per cent: half linkage, half interval disclosure."""
+        return 100.0 * (self.linkage + self.interval.rate) / 2
+
+    def score(self, loss: TableLoss) -> float:
+        """Half the information loss, half the disclosure risk, in per cent: less is better."""
+        return (loss.information_loss + self.risk) / 2
+
+
+@dataclass(frozen=True)
+class ColumnLoss:
+    """How far one column moved, relative to itself."""
+
+    column: str
+    values: float
+    mean: float
+    variance: float
+
+
+@dataclass(frozen=True)
+class PairLoss:
+    """What became of the covariance and the correlation of two columns."""
+
+    one: str
+    other: str
+    covariance: float  # relative change
+    correlation: float  # relative change
+    before: float  # the correlation in the original
+    after: float
+
+
+@dataclass(frozen=True)
+class ProbabilisticLoss:
+    """PIL: how surely each statistic is seen to have changed; 0 not at all, 1 beyond doubt."""
+
+    means: float
+    variances: float
+    covariances: float
+    correlations: float
+    quantiles: float
+
+    @property
+    def mean(self) -> float:
+        return (self.means + self.variances + self.covariances + self.correlations + self.quantiles) / 5
+
+
+@dataclass(frozen=True)
+class TableLoss:
+    """What masking cost a numeric table: mean relative changes (IL1 to IL5), PIL, and the squared error."""
+
+    values: float  # IL1
+    means: float  # IL2
+    covariances: float  # IL3
+    variances: float  # IL4
+    correlations: float  # IL5
+    by_scale: int  # relative changes whose denominator was zero, and the scale of the attribute was taken
+    probabilistic: ProbabilisticLoss
+    squared: Loss
+    columns: tuple[ColumnLoss, ...] = field(repr=False)
+    pairs: tuple[PairLoss, ...] = field(repr=False)
+
+    @property
+    def information_loss(self) -> float:
+        """IL in per cent: the mean of IL1 to IL5. It has no upper bound."""
+        return 100.0 * (self.values + self.means + self.covariances + self.variances + self.correlations) / 5

@@ -1,0 +1,99 @@
+"""A numeric table before and after masking, checked to be the same columns and the same number of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import InputError
+
+__all__ = ["NumericPair", "numeric_control", "numeric_pair"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class NumericPair:
+    """Row i of `protected` is what became of row i of `original`; both (n, d)."""
+
+    original: Floats
+    protected: Floats
+    names: tuple[str, ...]
+
+
+def numeric_pair(original: Any, protected: Any) -> NumericPair:
+    """Two tables of numbers, aligned by row; dataframes by the names of their columns, arrays by their order."""
+    before, names = _numbers(original, "original")
+    after, names_after = _numbers(protected, "protected")
+    if len(before) != len(after):
+        raise InputError(
+            f"the original has {len(before)} rows and the protected table {len(after)}; they are compared row by row"
+        )
+    if len(before) < 2:
+        raise InputError(f"a table must have at least 2 rows to be judged, got {len(before)}")
+    after = _in_order_of(names, after, names_after, "protected")
+    _check_width(after, before.shape[1], "protected")
+    if names is None:
+        names = names_after or [f"column {column + 1}" for column in range(before.shape[1])]
+    return NumericPair(before, after, tuple(names))
+
+
+def numeric_control(control: Any, pair: NumericPair) -> Floats:
+    """Records of people who are not in the original, with the same columns."""
+    values, names = _numbers(control, "control")
+    if not len(values):
+        raise InputError("the control table has no rows; give records that are not in the original, or none at all")
+    _check_width(values, pair.original.shape[1], "control")
+    return _in_order_of(list(pair.names), values, names, "control")
+
+
+def _in_order_of(names: list[str] | None, values: Floats, own: list[str] | None, called: str) -> Floats:
+    """The columns in the original's order."""
+    if names is not None and own is not None:
+        missing = [name for name in names if name not in own]
+        added = [name for name in own if name not in names]
+        if missing or added:
+            say = [f"lacks {', '.join(missing)}"] * bool(missing) + [f"also has {', '.join(added)}"] * bool(added)
+            raise InputError(f"the {called} table {' and '.join(say)}; give tables with the same columns")
+        return np.ascontiguousarray(values[:, [own.index(name) for name in names]])
+    return values
+
+
+def _check_width(values: Floats, n_columns: int, called: str) -> None:
+    if values.shape[1] != n_columns:
+        raise InputError(f"the {called} table has {values.shape[1]} columns and the original {n_columns}")
+
+
+def _numbers(X: Any, called: str) -> tuple[Floats, list[str] | None]:
+    """The table as floats, and its column names when it has any."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    names = None
+    if isinstance(frame, nw.DataFrame):
+        names = [str(name) for name in frame.columns]
+        for name in frame.columns:
+            kind = frame[name].dtype
+            if not (kind.is_numeric() or kind == nw.Boolean):
+                raise InputError(f"column {name!r} of the {called} table is not numeric; leave it out or encode it")
+        values = np.column_stack([_floats(frame[name]) for name in frame.columns]) if names else np.empty((0, 0))
+    else:
+        try:
+            values = np.array(X, dtype=np.float64)
+        except (TypeError, ValueError) as mistake:
+            raise InputError(f"the {called} table is not a table of numbers; leave other columns out") from mistake
+    if values.ndim != 2 or values.shape[1] == 0:
+        raise InputError(f"the {called} table must have rows and columns, got shape {values.shape}")
+    unusable = int(np.sum(~np.isfinite(values).all(axis=1)))
+    if unusable:
+        raise InputError(
+            f"missing or infinite values in {unusable} of {len(values)} rows of the {called} table; leave these out"
+        )
+    return np.ascontiguousarray(values), names
+
+
+def _floats(column: Any) -> Floats:
+    values: Floats = column.cast(nw.Float64).to_numpy().astype(np.float64)
+    return values
