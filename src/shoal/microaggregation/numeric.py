@@ -20,6 +20,7 @@ from shoal.kernels import euclidean as kernel
 from shoal.microaggregation.blocks import Plan, block_count, group_rows
 from shoal.microaggregation.bound import lower_bound
 from shoal.microaggregation.checks import check_k
+from shoal.microaggregation.moments import scale_of
 from shoal.microaggregation.refine import check_time_budget
 from shoal.results import Loss
 
@@ -135,7 +136,7 @@ class Microaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         check_time_budget(self.time_budget)
         self.attribute_groups_ = self._columns_apart(values.shape[1])
         self.mean_ = values.mean(axis=0)
-        self.scale_ = _spread(values)
+        self.scale_ = scale_of(values.std(axis=0), np.abs(values).max(axis=0, initial=0.0))
         Z = (values - self.mean_) / self.scale_
 
         parts = [self._partition(np.ascontiguousarray(Z[:, columns]), k) for columns in self.attribute_groups_]
@@ -233,15 +234,6 @@ def _groups(attribute_groups: Any) -> list[Sequence[Any]]:
     if not groups or any(isinstance(group, str) or not isinstance(group, Sequence) or not group for group in groups):
         raise InputError(f"attribute_groups={attribute_groups!r} must be a number or a list of lists of columns")
     return groups
-
-
-def _spread(values: Floats) -> Floats:
-    """Standard deviation of each attribute; 1 for a constant one, which so stays 0."""
-    scale: Floats = values.std(axis=0)
-    # A constant column's deviation may come out as rounding noise instead of 0.
-    scale[scale <= 1e-12 * np.abs(values).max(axis=0, initial=0.0)] = 1.0
-    scale[scale == 0.0] = 1.0
-    return scale
 
 
 def group_means(values: Floats, groups: Groups) -> Floats:

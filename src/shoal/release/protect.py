@@ -18,8 +18,9 @@ from shoal.io.parts import list_parts
 from shoal.microaggregation import Microaggregation, SphericalMicroaggregation
 from shoal.release.bundle import CERTIFICATE, check_places, folders_written_aside, private_beside, write_files
 from shoal.release.certificate import certificate, dump
-from shoal.release.cluster import draft_parts, schedule_of
+from shoal.release.cluster import schedule_of
 from shoal.release.documents import draft_documents
+from shoal.release.documents_in_parts import draft_document_parts
 from shoal.release.draft import Draft
 from shoal.release.report import readme_text, report_html
 from shoal.release.tables import draft_table
@@ -108,7 +109,7 @@ def protect(
         fitting = _fitting(method, SphericalMicroaggregation, "documents")
         with schedule_of(client) as schedule:
             return _write(
-                lambda *folders: draft_parts(parts, columns, int(k), chosen, fitting, l, folders, schedule),
+                lambda *folders: draft_document_parts(parts, columns, int(k), chosen, fitting, l, folders, schedule),
                 release,
                 hidden,
             )

@@ -1,4 +1,4 @@
-"""What is done to one part of a collection, wherever it is: read, weigh, arrange, write. None of it sees two."""
+"""What is done to one part of a collection of documents, wherever it is: read, weigh, arrange, write."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
@@ -20,7 +18,8 @@ from shoal.microaggregation.block import Block
 from shoal.microaggregation.spherical import spherical_loss, spherical_representatives
 from shoal.microaggregation.tree import sample_keys
 from shoal.release.documents import Released, merged_until_diverse, rank_of_groups
-from shoal.release.groups import codes_of, meaning
+from shoal.release.groups import codes_of
+from shoal.release.part_facts import SHOWN, GroupFacts, facts_of, replacing, write_mapping_part
 from shoal.vectors import VectorSpace
 from shoal.vectors.counting import Counted, Tally
 
@@ -36,8 +35,6 @@ __all__ = [
     "write_part",
 ]
 
-SHOWN = 2_000  # records whose distances the report shows
-
 
 @dataclass(frozen=True)
 class Part:
@@ -51,10 +48,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Facts:
-    """What the owner must know of a part that was written; sums over the vocabulary, and one line a group."""
+    """What the owner must know of a part that was written: its groups, and sums over the vocabulary."""
 
-    sizes: dict[bytes, int]  # rows of each group, by the digest of its representative
-    values: dict[bytes, frozenset[str]]  # labels in it
+    groups: GroupFacts
     sse: float
     total: NDArray[np.float64]  # sum of the original rows
     released: NDArray[np.float64]  # sum of the released rows
@@ -122,22 +118,16 @@ def write_part(block: Block, terms: NDArray[Any], label: str | None, target: str
     representatives = spherical_representatives(block.X, block.groups)
     labels = block.carried["label"]
     released = Released(block.groups, representatives, terms, {} if label is None else {label: labels})
-    released.write_parquet(Path(target))
-    numbers = np.arange(1, len(labels) + 1)
-    private = {"id": block.carried["name"].tolist(), "released_row": numbers, "group": block.groups}
-    pq.write_table(pa.table(private), mapping)
+    with replacing(target) as path:
+        released.write_parquet(path)
+    write_mapping_part(block.carried["name"], block.groups, mapping)
 
     sizes = np.bincount(block.groups)
     digests = [_digest(representatives, group) for group in range(len(sizes))]
-    values: dict[bytes, set[str]] = {digest: set() for digest in digests}
-    for group, value in zip(block.groups.tolist(), labels.tolist(), strict=True):
-        if (told := meaning(value)) is not None:
-            values[digests[group]].add(told)
     keys = sample_keys(block.X)
     shown = np.argsort(keys, kind="stable")[:SHOWN]
     return Facts(
-        sizes=dict(zip(digests, sizes.tolist(), strict=True)),
-        values={digest: frozenset(found) for digest, found in values.items()},
+        groups=facts_of(digests, block.groups, {} if label is None else {label: labels}),
         sse=spherical_loss(block.X, block.groups, representatives).sse,
         total=np.asarray(block.X.sum(axis=0)).ravel(),
         released=representatives.T @ sizes,

@@ -1,0 +1,168 @@
+"""Documents in parts to a release in parts: only counts, samples and figures ever come together in one place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from shoal import progress
+from shoal.microaggregation import SphericalMicroaggregation
+from shoal.microaggregation.schedule import Schedule
+from shoal.release import document_part as work
+from shoal.release.bundle import write_csv
+from shoal.release.cluster import grouped_parts, write_parts
+from shoal.release.distances import NOT_TOLD, cosine_distances
+from shoal.release.documents import (
+    NO_TERM,
+    TERM_COLUMNS,
+    TERMS_SHOWN,
+    too_few,
+    warn_of_rare_terms,
+    words,
+    words_left_out,
+)
+from shoal.release.draft import Draft
+from shoal.release.groups import FEW, sizes_of, stated_loss
+from shoal.release.part_facts import SHOWN, diversity_of, sizes_over
+from shoal.release.summary import Distances, Summary, TermUse
+from shoal.results import Loss, Withheld
+from shoal.vectors import VectorSpace
+
+__all__ = ["draft_document_parts"]
+
+
+def draft_document_parts(
+    parts: Sequence[str],
+    columns: dict[str, str | None],
+    k: int,
+    space: VectorSpace,
+    method: SphericalMicroaggregation,
+    l: int | None,
+    folders: tuple[Path, Path],
+    schedule: Schedule,
+) -> Draft:
+    """Protect the parts and write the rows into the folders (private, release) at hand; the draft has the rest."""
+    submit, gather = schedule.submit, schedule.gather
+    label = columns["label_column"]
+    space = clone(space)
+    warn_of_rare_terms(space, k)
+    progress.step("reading", 0, len(parts))
+    read = [submit(work.read_part, part, columns, space) for part in parts]
+    readings = gather([submit(work.reading_of, part) for part in read])
+    skipped = [one for _, skipped in readings for one in skipped]
+    space.settle(tally for tally, _ in readings)
+    progress.step("reading", len(parts), len(parts))
+    weights = _without_words(space)
+    rows = [submit(work.rows_of, part, weights) for part in read]
+    empty = [name for names in gather([submit(work.without_terms, part, weights) for part in read]) for name in names]
+    n_rows = space.n_documents_ - len(empty)
+    if n_rows < k:
+        raise too_few(k, n_rows, len(empty), len(skipped))
+
+    model = clone(method).set_params(k=k)
+    blocks = grouped_parts(rows, n_rows, model, schedule)
+    if l is not None:
+        blocks = [submit(work.diverse, block, l) for block in blocks]
+    blocks = [submit(work.arranged, block) for block in blocks]
+    first = gather([submit(work.first_row, block) for block in blocks])
+    order = sorted(range(len(blocks)), key=first.__getitem__)
+
+    def write(number: int, target: str, mapping: str) -> Any:
+        return submit(work.write_part, blocks[order[number]], space.terms_, label, target, mapping)
+
+    facts: list[work.Facts] = write_parts("documents", write, len(blocks), folders, schedule)
+
+    reasons = Counter(one.reason for one in skipped)
+    withheld = [Withheld(reason, count) for reason, count in sorted(reasons.items())]
+    withheld += [Withheld(NO_TERM, len(empty))] if empty else []
+    groups = [fact.groups for fact in facts]
+    sizes = sizes_over(groups)
+    summary = Summary(
+        kind="documents",
+        k=k,
+        method="spherical microaggregation (MDAV)" + (", refined" if model.refine else ""),
+        promises_k=True,
+        rows=n_rows,
+        smallest_group=int(sizes.min()),
+        group_sizes=sizes_of(sizes),
+        loss=stated_loss(_loss(facts, n_rows), n_rows >= FEW),
+        distances=_distances(facts, n_rows) if n_rows >= FEW else NOT_TOLD,
+        withheld=tuple(withheld),
+        diversity=() if label is None else (diversity_of(label, groups),),
+        l_promised=l,
+        terms=_most_used(facts, space.terms_),
+        vocabulary=len(space.terms_),
+        stemmed=space.stem,
+        words_read=space.words_read_,
+        words_left_out=words_left_out(space),
+        files=(
+            (
+                "vectors",
+                "folder of parts, one row a document: its terms and weights" + (", its label" if label else ""),
+            ),
+            ("terms.txt", "every term of the release, one a line"),
+        ),
+    )
+    described = [{"name": "terms", "role": "quasi", "type": "list of text"}]
+    described += [{"name": "weights", "role": "quasi", "type": "list of numbers"}]
+    described += [] if label is None else [{"name": label, "role": "confidential", "type": "text"}]
+    listed = "".join(f"{term}\n" for term in space.terms_.tolist())
+    return Draft(
+        summary=summary,
+        columns=tuple(described),
+        shared_columns=(TERM_COLUMNS,),
+        parameters={"vector_space": space.get_params(), "microaggregation": model.get_params()},
+        files={"terms.txt": lambda path: _write_text(path, listed)},
+        private_files={
+            "withheld.csv": write_csv(
+                ("document", "reason"), [(s.name, s.reason) for s in skipped] + [(name, NO_TERM) for name in empty]
+            ),
+            "words_left_out.csv": write_csv(("step", "word", "occurrences"), words(space)),
+        },
+    )
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _without_words(space: VectorSpace) -> VectorSpace:
+    """The fitted space as the workers need it: terms and weights, not the words that were left out."""
+    bare: VectorSpace = clone(space)
+    bare.terms_, bare.document_frequency_, bare.n_documents_ = (
+        space.terms_,
+        space.document_frequency_,
+        space.n_documents_,
+    )
+    return bare
+
+
+def _loss(facts: list[work.Facts], n_rows: int) -> Loss:
+    total = np.sum([fact.total for fact in facts], axis=0)
+    centre = total / np.linalg.norm(total)
+    released = np.sum([fact.released for fact in facts], axis=0)
+    return Loss(sse=sum(fact.sse for fact in facts), ssa=max(n_rows - float(released @ centre), 0.0))
+
+
+def _distances(facts: list[work.Facts], n_rows: int) -> Distances:
+    keys = np.concatenate([fact.sample[0] for fact in facts])
+    shown = np.argsort(keys, kind="stable")[:SHOWN]
+    before = sp.csr_matrix(sp.vstack([fact.sample[1] for fact in facts], format="csr"))[shown]
+    after = sp.csr_matrix(sp.vstack([fact.sample[2] for fact in facts], format="csr"))[shown]
+    return cosine_distances(before, np.arange(len(shown)), after, n_rows)
+
+
+def _most_used(facts: list[work.Facts], terms: Any) -> tuple[TermUse, ...]:
+    weight = np.sum([fact.released for fact in facts], axis=0)
+    documents = np.sum([fact.documents for fact in facts], axis=0)
+    heaviest = np.lexsort((terms, -weight))[:TERMS_SHOWN]
+    return tuple(
+        TermUse(str(terms[term]), int(documents[term]), round(float(weight[term] / documents[term]), 6))
+        for term in heaviest
+    )
