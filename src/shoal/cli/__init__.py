@@ -2,7 +2,8 @@
 
 from shoal.cli.app import app, main
 from shoal.cli.demo import demo
+from shoal.cli.mapping import map_values
 from shoal.cli.protect import protect
 from shoal.cli.verify import verify
 
-__all__ = ["app", "demo", "main", "protect", "verify"]
+__all__ = ["app", "demo", "main", "map_values", "protect", "verify"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-__all__ = ["named", "one_of", "path", "seconds", "whole"]
+__all__ = ["named", "one_of", "ontologies", "path", "seconds", "whole"]
 
 
 def whole(least: int) -> dict[str, Any]:
@@ -82,3 +82,24 @@ def _is_text(name: str) -> bool:
 def _short(given: object) -> str:
     text = str(given)
     return text if len(text) <= 40 else text[:40] + "…"
+
+
+def ontologies(given: list[str] | None) -> Any:
+    """FILE for all columns, or COLUMN=FILE for one: None, an ontology, or a dict of ontologies by column."""
+    if not given:
+        return None
+    from shoal import Hierarchy, InputError, WordNet
+
+    def read(name: str) -> Any:
+        return WordNet() if name.lower() == "wordnet" else Hierarchy.from_file(name)
+
+    named = [one.partition("=") for one in given if "=" in one and not Path(one).exists()]
+    if not named:
+        if len(given) > 1:
+            raise InputError(
+                f"{len(given)} hierarchies for all columns; name each one's column: --ontology COLUMN=FILE"
+            )
+        return read(given[0])
+    if len(named) < len(given):
+        raise InputError("--ontology FILE is for all columns, COLUMN=FILE for one; give one or the other")
+    return {column.strip(): read(name.strip()) for column, _, name in named}
