@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -68,6 +67,8 @@ def _read(path: Path, fingerprint: str) -> Arrays | None:
 
 
 def _write(path: Path, fingerprint: str, arrays: Arrays) -> None:
+    import tempfile  # takes a while to load, and is needed once
+
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".npz")
     try:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.io.files import PathLike
-from shoal.io.hierarchy_files import Concepts, read_hierarchy, read_hierarchy_csv
+from shoal.io.files import PathLike, shown
+from shoal.io.hierarchy_files import Concepts, read_hierarchy_csv
+from shoal.io.ontology_files import read_hierarchy
 from shoal.ontology.suggestion import suggestions
 from shoal.ontology.taxonomy import Taxonomy, build_taxonomy
 
@@ -35,23 +36,53 @@ class Hierarchy:
         self._glosses = dict(glosses or {})
 
     @classmethod
-    def from_pairs(cls, pairs: Iterable[tuple[str, str]]) -> Hierarchy:
-        """From (child, parent) pairs of names; the one name that is never a child is the root."""
+    def from_pairs(cls, pairs: Iterable[tuple[str, str]], *, root: str | None = None) -> Hierarchy:
+        """From (child, parent) pairs of names. With `root`, one concept of that name above all that have no parent."""
         links = [(child, parent) for child, parent in pairs]
-        return _hierarchy(cls, Concepts(links))
+        if not links:
+            raise InputError("a hierarchy of 0 pairs; give at least one child and its parent")
+        for name in (name for link in links for name in link):
+            if not isinstance(name, str) or not name.strip():
+                raise InputError(f"{name!r} is not the name of a concept; give text that is not blank")
+        return cls._of(Concepts(links), root, "")
 
     @classmethod
-    def from_csv(cls, path: PathLike) -> Hierarchy:
+    def from_csv(cls, path: PathLike, *, root: str | None = None) -> Hierarchy:
         """From a CSV file: below a header child and parent; or a value a row, with its levels of generalisation.
 
         Comma, semicolon or tab; UTF-8 or UTF-16. Rows given twice count once.
         """
-        return _hierarchy(cls, read_hierarchy_csv(path))
+        return cls._of(read_hierarchy_csv(path), root, f"{shown(path)}: ")
 
     @classmethod
-    def from_file(cls, path: PathLike) -> Hierarchy:
-        """From a file of a kind that its suffix tells: .csv, .tsv; .obo; .owl; SKOS as .rdf, .ttl, .nt or .jsonld."""
-        return _hierarchy(cls, read_hierarchy(path))
+    def from_file(cls, path: PathLike, *, root: str | None = None) -> Hierarchy:
+        """From a file of the kind that its suffix tells: .csv, .tsv; .obo; .owl; SKOS as .rdf, .ttl or .nt.
+
+        All but CSV need the extra `ontology`.
+        """
+        return cls._of(read_hierarchy(path), root, f"{shown(path)}: ")
+
+    @classmethod
+    def _of(cls, concepts: Concepts, root: str | None, where: str) -> Hierarchy:
+        """Concepts numbered in the order of their names, so that the order of rows in a file has no bearing."""
+        names = {name for link in concepts.links for name in link}.union(concepts.alone)
+        links = list(concepts.links)
+        if root is not None:
+            below = names - {child for child, _ in links} - {root}
+            links += [(name, root) for name in sorted(below)]
+            names.add(root)
+        ordered = sorted(names)
+        number = {name: place for place, name in enumerate(ordered)}
+        numbers = np.array([(number[child], number[parent]) for child, parent in links], np.int64)
+        try:
+            taxonomy = build_taxonomy(ordered, numbers)
+        except InputError as problem:
+            raise InputError(f"{where}{problem}") from None
+        return cls(
+            taxonomy,
+            {name: number[concept] for name, concept in concepts.synonyms.items()},
+            {number[concept]: gloss for concept, gloss in concepts.glosses.items()},
+        )
 
     def __repr__(self) -> str:
         return f"<Hierarchy of {len(self.taxonomy)} concepts below {self.taxonomy.names[self.taxonomy.root]!r}>"
@@ -112,18 +143,3 @@ class Hierarchy:
 
 def _plain(name: str) -> str:
     return " ".join(name.casefold().replace("_", " ").replace("-", " ").split())
-
-
-def _hierarchy(cls: type[Hierarchy], concepts: Concepts) -> Hierarchy:
-    """Concepts numbered in the order of their names, so that the order of rows in a file has no bearing."""
-    if not concepts.links and not concepts.alone:
-        raise InputError("a hierarchy of 0 links; give at least one child and its parent")
-    names = sorted({name for link in concepts.links for name in link}.union(concepts.alone))
-    number = {name: place for place, name in enumerate(names)}
-    links = np.array([(number[child], number[parent]) for child, parent in concepts.links], np.int64)
-    taxonomy = build_taxonomy(names, links)
-    return cls(
-        taxonomy,
-        {name: number[concept] for name, concept in concepts.synonyms.items()},
-        {number[concept]: gloss for concept, gloss in concepts.glosses.items()},
-    )

@@ -120,7 +120,7 @@ def _depths(names: Sequence[str], parent_indptr: Ints, edges: Ints) -> Ints:
     if len(roots) > 1:
         raise InputError(
             f"{len(roots)} roots ({_listed([names[root] for root in roots.tolist()])}), and a hierarchy has one; "
-            "put one concept above them"
+            "put one concept above them, for instance with root="
         )
     downwards = edges[np.argsort(edges[:, 1], kind="stable")]
     child_indptr = _indptr(downwards[:, 1], n)
