@@ -24,6 +24,8 @@ PUBLIC = [
     "load",
     "Roles",
     "Corpus",
+    "WordNet",
+    "Hierarchy",
     "ShoalError",
     "InputError",
 ]

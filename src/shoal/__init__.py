@@ -18,6 +18,8 @@ __all__ = [
     "load",
     "Roles",
     "Corpus",
+    "WordNet",
+    "Hierarchy",
     "ShoalError",
     "InputError",
 ]
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from shoal.io import Corpus, Roles
     from shoal.masking import Noise, RankSwap
     from shoal.microaggregation import Microaggregation, SphericalMicroaggregation
+    from shoal.ontology import Hierarchy, WordNet
     from shoal.release.load import load
     from shoal.release.protect import protect
     from shoal.release.verify import verify
@@ -44,6 +47,8 @@ _HOME = {
     "load": "shoal.release.load",
     "Roles": "shoal.io",
     "Corpus": "shoal.io",
+    "WordNet": "shoal.ontology",
+    "Hierarchy": "shoal.ontology",
     "ShoalError": "shoal.errors",
     "InputError": "shoal.errors",
 }
