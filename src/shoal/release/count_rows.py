@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -32,57 +34,125 @@ BLOCK = 1 << 24
 
 
 def table_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
-    """Every promise about the rows, counted from the file."""
-    file, table = read_released_table(release, promises["columns"])
-    if parts_of(release, "table"):
-        yield Claim("files", False, "there are parts beside it that no count looks into", file)
+    """Every promise about the rows, counted from the file, or from its parts one at a time."""
+    parts = parts_of(release, "table")
+    beside = [name for name in TABLE_FILES if (release / name).exists()]
+    if parts and beside:
+        yield Claim("files", False, "the rows are there twice, in parts and in one file", beside[0])
+        return
+    file = parts[0] if parts else _only_file(release)
+    quasi = [column["name"] for column in promises["columns"] if column["role"] == "quasi"]
+    confidential = [column["name"] for column in promises["columns"] if column["role"] == "confidential"]
+    together = promises["anonymity"]["shared_columns"]
+    shared = sorted(name for columns in together for name in columns)
+    whole = promises["anonymity"]["whole_rows"]
+    if not quasi or not all(together) or shared != sorted(quasi) or (whole and len(together) != 1):
+        yield Claim("k-anonymity", False, "the promise does not speak of every protected column", file)
+        return
+
+    rows = _Rows(quasi, together, confidential)
+    for name in parts or [file]:
+        table = _read(release, name, promises["columns"])
+        yield from _schema_claims(release, name, table, promises)
+        numbers = [column for column in quasi if _is_number(table[column])]
+        missing = sum(table[column].null_count for column in numbers)
+        if missing:  # a missing label is a value of its own, a missing number is not
+            yield Claim("k-anonymity", False, f"{missing} protected numbers are missing", name)
+            return
+        # Counted as written: 1.0 and 1.00 are one number, but would tell two rows apart.
+        written = _read(release, name, promises["columns"], as_text=True)
+        if not name.endswith(".parquet") and _text(release / name) != _rewritten(written, numbers, name):
+            marks = "quotes, line ends or the like are not those of a release: they mark rows"
+            yield Claim("schema", False, marks, name)
+        rows.count(table, written)
+    yield rows_as_promised(rows.n_rows, promises, file)
+    yield anonymity(rows.smallest(), promises, file)
+    if parts and rows.smallest_in_a_part < promises["anonymity"]["k"]:
+        # Equal rows in different files can be told apart.
+        yield Claim("k-anonymity", False, "a part has fewer than k of the rows that are equal", file)
+    yield from only_of_confidential(promises, file)
+    for name, values in rows.values.items():
+        different = len(set().union(*values.values()))
+        yield diversity(name, [len(found) for found in values.values()], different, promises, file)
+    yield canonical_order(rows.in_order(), file)
+
+
+def _schema_claims(release: Path, file: str, table: pa.Table, promises: dict[str, Any]) -> Iterator[Claim]:
     yield columns_as_promised([column["name"] for column in promises["columns"]], table.column_names, promises, file)
-    yield rows_as_promised(table.num_rows, promises, file)
     if file.endswith(".parquet"):
         types = [column["type"] for column in promises["columns"]] == [str(kind) for kind in table.schema.types]
         yield Claim("schema", types, "types as promised" if types else "the types differ", file)
         if not nothing_rides_along(pq.ParquetFile(release / file)):
             yield Claim("schema", False, "the file has notes of its writer", file)
 
-    quasi = [column["name"] for column in promises["columns"] if column["role"] == "quasi"]
-    parts = promises["anonymity"]["shared_columns"]
-    whole = promises["anonymity"]["whole_rows"]
-    shared = sorted(name for part in parts for name in part)
-    if not quasi or not all(parts) or shared != sorted(quasi) or (whole and len(parts) != 1):
-        yield Claim("k-anonymity", False, "the promise does not speak of every protected column", file)
-        return
-    missing = sum(table[name].null_count for name in quasi if _is_number(table[name]))
-    if missing:  # a missing label is a value of its own, a missing number is not
-        yield Claim("k-anonymity", False, f"{missing} protected numbers are missing", file)
-        return
-    numbers = [name for name in quasi if _is_number(table[name])]
-    # Counted as written: 1.0 and 1.00 are one number, but would tell two rows apart.
-    written = read_released_table(release, promises["columns"], as_text=True)[1]
-    if not file.endswith(".parquet") and _text(release / file) != _rewritten(written, numbers, file):
-        yield Claim("schema", False, "quotes, line ends or the like are not those of a release: they mark rows", file)
-    smallest = min(pc.min(written.group_by(part).aggregate([([], "count_all")])["count_all"]).as_py() for part in parts)
-    yield anonymity(smallest, promises, file)
-    yield from only_of_confidential(promises, file)
-    for column in promises["columns"]:
-        if column["role"] == "confidential":
-            told = [told_by(value) for value in table[column["name"]].to_pylist()]
-            watched = written.select(quasi).append_column("", pa.array(told, pa.string()))
-            grouped = watched.group_by(quasi).aggregate([("", "count_distinct", pc.CountOptions(mode="only_valid"))])
-            distinct = grouped.column(grouped.num_columns - 1).to_pylist()
-            different = len({value for value in told if value is not None})
-            yield diversity(column["name"], distinct, different, promises, file)
+
+class _Rows:
+    """Rows counted as they go by, a part at a time: what is kept is one line a group."""
+
+    def __init__(self, quasi: list[str], together: list[list[str]], confidential: list[str]) -> None:
+        self.n_rows = 0
+        self.smallest_in_a_part = sys.maxsize
+        self.values: dict[str, dict[str, set[str]]] = {name: {} for name in confidential}
+        self._quasi = quasi
+        self._seen: list[tuple[list[str], Counter[str]]] = [(columns, Counter()) for columns in together]
+        self._first_rows: list[pa.Table] = []
+        self._parts_in_order = True
+
+    def count(self, table: pa.Table, written: pa.Table) -> None:
+        """Take in a part; `written` are its protected values as they stand in the file."""
+        self.n_rows += table.num_rows
+        for columns, seen in self._seen:
+            for key, count in _grouped(written.select(columns), columns, ([], "count_all")):
+                seen[key] += count
+                self.smallest_in_a_part = min(self.smallest_in_a_part, count)
+        for name, values in self.values.items():
+            told = pa.array([told_by(value) for value in table[name].to_pylist()], pa.string())
+            watched = written.select(self._quasi).append_column("", told)
+            distinct = "", "distinct", pc.CountOptions(mode="only_valid")
+            for key, found in _grouped(watched, self._quasi, distinct):
+                values.setdefault(key, set()).update(found)
+        self._parts_in_order &= _is_sorted(table)
+        self._first_rows.append(table.slice(0, 1))
+
+    def smallest(self) -> int:
+        """How many rows share the rarest values."""
+        return min(min(seen.values()) for _, seen in self._seen)
+
+    def in_order(self) -> bool:
+        """Rows rise within each part, and the parts by their first rows."""
+        return self._parts_in_order and _is_sorted(pa.concat_tables(self._first_rows))
+
+
+def _grouped(table: pa.Table, keys: list[str], aggregation: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
+    """Each different row of the keys, and what the aggregation gives there."""
+    grouped = table.group_by(keys).aggregate([aggregation])
+    *columns, found = (column.to_pylist() for column in grouped.columns)  # by place: any name may be a key's
+    return zip(map(repr, zip(*columns, strict=True)), found, strict=True)  # repr: 0.0 is not -0.0
+
+
+def _is_sorted(table: pa.Table) -> bool:
     keys = [(name, "ascending") for name in table.column_names]
-    in_order = _same(table.take(pc.sort_indices(table, sort_keys=keys)), table)
-    yield canonical_order(in_order, file)
+    return _same(table.take(pc.sort_indices(table, sort_keys=keys)), table)
 
 
-def read_released_table(release: Path, columns: list[dict[str, str]], as_text: bool = False) -> tuple[str, pa.Table]:
-    """The data file's name and its rows; in text files protected numbers are read as such, unless wanted as written."""
+def _only_file(release: Path) -> str:
     file, *others = [name for name in TABLE_FILES if (release / name).is_file()]
     if others:
         raise ValueError("more than one table")
+    return file
+
+
+def read_released_table(release: Path, columns: list[dict[str, str]]) -> pa.Table:
+    """The released rows, of all parts; in text files protected numbers are read as such."""
+    return pa.concat_tables(
+        _read(release, name, columns) for name in parts_of(release, "table") or [_only_file(release)]
+    )
+
+
+def _read(release: Path, file: str, columns: list[dict[str, str]], as_text: bool = False) -> pa.Table:
+    """The rows of a file; protected numbers are read as such, unless they are wanted as written."""
     if file.endswith(".parquet"):
-        return file, pq.ParquetFile(release / file).read()
+        return pq.ParquetFile(release / file).read()
     numbers = pa.string() if as_text else pa.float64()
     types = {column["name"]: numbers if _is_protected_number(column) else pa.string() for column in columns}
     content = _text(release / file)
@@ -96,9 +166,9 @@ def read_released_table(release: Path, columns: list[dict[str, str]], as_text: b
         )
 
     try:
-        return file, read(BLOCK)
+        return read(BLOCK)
     except pa.ArrowInvalid:  # A row longer than a block; then the file is one block.
-        return file, read(min(len(content) + 1, 2**31 - 1))
+        return read(min(len(content) + 1, 2**31 - 1))
 
 
 def _is_protected_number(column: dict[str, str]) -> bool:

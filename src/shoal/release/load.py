@@ -44,7 +44,7 @@ def load(folder: str | os.PathLike[str]) -> Release:
     try:
         certificate = json.loads((release / "certificate.json").read_bytes())
         if certificate["kind"] == "table":
-            return Release(certificate, read_released_table(release, certificate["promises"]["columns"])[1])
+            return Release(certificate, read_released_table(release, certificate["promises"]["columns"]))
         terms = np.array((release / "terms.txt").read_text(encoding="utf-8").split("\n")[:-1], dtype=np.str_)
         parts = parts_of(release, "documents")
         if parts:
