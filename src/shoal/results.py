@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # `verify` reads this module and needs no arrays
 
 __all__ = [
     "Claim",
+    "Closeness",
     "ColumnLoss",
     "Disclosure",
     "Diversity",
@@ -46,6 +47,15 @@ class Diversity:
     single_valued_groups: int  # groups whose members all share one value: membership tells it
     groups: int
     values: int  # distinct values in the whole release
+
+
+@dataclass(frozen=True)
+class Closeness:
+    """How far, at most, a group's values of a confidential column are from those of all records (t-closeness)."""
+
+    column: str
+    t: float  # 0: every group is like the whole, 1: some group has nothing in common with it
+    ordered: bool  # numbers: moving a value farther counts more; else any two values are equally far apart
 
 
 @dataclass(frozen=True)

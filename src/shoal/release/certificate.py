@@ -43,6 +43,8 @@ def certificate(draft: Draft, folder: Path) -> dict[str, Any]:
             "ssa": summary.loss.ssa,
             "information_loss": summary.loss.information_loss,
             "above_optimum": summary.above_optimum,
+            "linked": summary.linked,
+            "closeness": [asdict(closeness) for closeness in summary.closeness],
             "withheld": [asdict(withheld) for withheld in summary.withheld],
         },
         "versions": {

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shoal.results import Diversity, Loss, Withheld
+from shoal.results import Closeness, Diversity, Loss, Withheld
 
-__all__ = ["ColumnChange", "Distances", "Summary", "TermUse", "WordsLeftOut"]
+__all__ = ["ColumnChange", "Concept", "Distances", "Generalisation", "Summary", "TermUse", "WordsLeftOut"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,26 @@ class ColumnChange:
 
 
 @dataclass(frozen=True)
+class Concept:
+    """A line of a column's tree of concepts."""
+
+    label: str
+    level: int  # 0 at the top of the tree
+    before: int | None  # records that meant exactly this; None when there were some, but fewer than k
+    after: int  # records of the release that say this
+
+
+@dataclass(frozen=True)
+class Generalisation:
+    """What protection did to one column of labels, as a tree: a concept's own come below it."""
+
+    name: str
+    concepts: tuple[Concept, ...]
+    unnamed: int  # records whose value is not in the tree, since fewer than k had it
+    loss: float  # mean distance between a record's label and what replaced it, 0 to 1
+
+
+@dataclass(frozen=True)
 class Summary:
     """One release in figures."""
 
@@ -75,6 +95,9 @@ class Summary:
     words_read: int = 0  # documents: word occurrences in the input
     words_left_out: tuple[WordsLeftOut, ...] = ()
     columns: tuple[ColumnChange, ...] = ()  # tables: quasi-identifiers
+    generalisations: tuple[Generalisation, ...] = ()  # tables: quasi-identifiers that are labels
+    linked: float | None = None  # tables of labels: chance to link a record with its original by equal labels (RL)
+    closeness: tuple[Closeness, ...] = ()  # of each confidential column
     insensitive: tuple[str, ...] = ()  # tables: columns released as they are, that the owner called harmless
     dropped_columns: int = 0  # tables: identifiers and columns without a role
     above_optimum: float | None = None  # tables: SSE is at most this share above the least possible, if that is known
