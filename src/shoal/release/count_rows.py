@@ -46,14 +46,14 @@ def table_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
     together = promises["anonymity"]["shared_columns"]
     shared = sorted(name for columns in together for name in columns)
     whole = promises["anonymity"]["whole_rows"]
-    if not quasi or not all(together) or shared != sorted(quasi) or (whole and len(together) != 1):
-        yield Claim("k-anonymity", False, "the promise does not speak of every protected column", file)
-        return
-
+    speaks_of_all = quasi and all(together) and shared == sorted(quasi) and (not whole or len(together) == 1)
     rows = _Rows(quasi, together, confidential)
     for name in parts or [file]:
         table = _read(release, name, promises["columns"])
         yield from _schema_claims(release, name, table, promises)
+        if not speaks_of_all:
+            yield Claim("k-anonymity", False, "the promise does not speak of every protected column", name)
+            return
         numbers = [column for column in quasi if _is_number(table[column])]
         missing = sum(table[column].null_count for column in numbers)
         if missing:  # a missing label is a value of its own, a missing number is not
