@@ -12,6 +12,7 @@ from sklearn.exceptions import SkipTestWarning
 from sklearn.utils.estimator_checks import check_estimator
 
 import shoal
+from shoal.microaggregation.categorical import METHODS
 from shoal.microaggregation.numeric import ALONG_A_LINE
 
 ESTIMATORS = [
@@ -19,6 +20,10 @@ ESTIMATORS = [
     for public in (getattr(shoal, name) for name in shoal.__all__)
     if isinstance(public, type) and issubclass(public, BaseEstimator)
 ]
+OTHER_METHODS = {
+    "Microaggregation": tuple(ALONG_A_LINE),
+    "CategoricalMicroaggregation": tuple(method for method in METHODS if method != "sa-mdav"),
+}
 # These give fit_transform the fitted group's representative and transform the nearest one: where scikit-learn wants the
 # two to be equal, they need not be.
 COMPARE_FIT_TRANSFORM_WITH_TRANSFORM = dict.fromkeys(
@@ -34,8 +39,7 @@ def instances() -> list[Any]:
         made.append(estimator(**brief))
         if brief:
             made.append(estimator(refine=False))
-        if "method" in estimator().get_params():
-            made += [estimator(method=method, **brief) for method in ALONG_A_LINE]
+        made += [estimator(method=method, **brief) for method in OTHER_METHODS.get(estimator.__name__, ())]
         if "correlated" in estimator().get_params():
             made.append(estimator(correlated=True))
     return made

@@ -17,6 +17,7 @@ PUBLIC = [
     "VectorSpace",
     "SphericalMicroaggregation",
     "Microaggregation",
+    "CategoricalMicroaggregation",
     "RankSwap",
     "Noise",
     "protect",

@@ -11,6 +11,7 @@ __all__ = [
     "VectorSpace",
     "SphericalMicroaggregation",
     "Microaggregation",
+    "CategoricalMicroaggregation",
     "RankSwap",
     "Noise",
     "protect",
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from shoal.errors import InputError, ShoalError
     from shoal.io import Corpus, Roles
     from shoal.masking import Noise, RankSwap
-    from shoal.microaggregation import Microaggregation, SphericalMicroaggregation
+    from shoal.microaggregation import CategoricalMicroaggregation, Microaggregation, SphericalMicroaggregation
     from shoal.ontology import Hierarchy, WordNet
     from shoal.release.load import load
     from shoal.release.protect import protect
@@ -40,6 +41,7 @@ _HOME = {
     "VectorSpace": "shoal.vectors",
     "SphericalMicroaggregation": "shoal.microaggregation",
     "Microaggregation": "shoal.microaggregation",
+    "CategoricalMicroaggregation": "shoal.microaggregation",
     "RankSwap": "shoal.masking",
     "Noise": "shoal.masking",
     "protect": "shoal.release.protect",

@@ -2,7 +2,8 @@
 One loop (mdav) over spaces that know distance and centre; thin estimators in front.
 """
 
+from shoal.microaggregation.categorical import CategoricalMicroaggregation
 from shoal.microaggregation.numeric import Microaggregation
 from shoal.microaggregation.spherical import SphericalMicroaggregation
 
-__all__ = ["Microaggregation", "SphericalMicroaggregation"]
+__all__ = ["CategoricalMicroaggregation", "Microaggregation", "SphericalMicroaggregation"]

@@ -1,0 +1,155 @@
+"""MDAV over distinct tuples with counts: groups of any size from k up (SA-MDAV), or of k records each.
+
+Every comparison of two distances allows for what rounding can have done to them; ties go to the lower tuple.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from shoal.kernels.concepts import Concepts, Ints, centre, gathered, join, leave
+
+__all__ = ["adaptive_groups", "fixed_groups"]
+
+
+@njit(cache=True, nogil=True)
+def _distance(concepts: Concepts, values: Ints, point: Ints) -> int:
+    """Sum over the attributes of the distance between values and concepts."""
+    total = np.int64(0)
+    for attribute in range(values.shape[0]):
+        total += concepts.distance[attribute, point[attribute], values[attribute]]
+    return int(total)
+
+
+@njit(cache=True, nogil=True)
+def _extreme(concepts: Concepts, codes: Ints, left: Ints, weights: Ints, point: Ints, sign: int) -> int:
+    """The tuple with records left whose weight · distance to the point is largest (sign 1) or smallest (-1)."""
+    best = -1
+    best_value = np.int64(0)
+    for row in range(codes.shape[0]):
+        if left[row] > 0:
+            value = sign * weights[row] * _distance(concepts, codes[row], point)
+            if best < 0 or value > best_value:
+                best = row
+                best_value = value
+    for row in range(best):
+        if left[row] > 0:
+            value = sign * weights[row] * _distance(concepts, codes[row], point)
+            if 2 * (best_value - value) <= (weights[row] + weights[best]) * codes.shape[1]:
+                return row
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _nearest_point(concepts: Concepts, values: Ints, points: Ints, n_points: int) -> int:
+    """The nearest of the points; ties to the lower."""
+    best = 0
+    best_value = _distance(concepts, values, points[0])
+    for point in range(1, n_points):
+        value = _distance(concepts, values, points[point])
+        if value + values.shape[0] < best_value:
+            best = point
+            best_value = value
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _point_of(concepts: Concepts, values: Ints, point: Ints) -> None:
+    """The concepts of the values."""
+    for attribute in range(values.shape[0]):
+        point[attribute] = concepts.concept_of_value[attribute, values[attribute]]
+
+
+@njit(cache=True, nogil=True)
+def adaptive_groups(concepts: Concepts, codes: Ints, counts: Ints, k: int, static: bool) -> Ints:
+    """SA-MDAV: the group of each tuple. A group is closed once it has k records, and tuples stay whole.
+
+    `static` compares with the group's first tuple, not with the centroid of the group as it grows.
+    """
+    n_tuples, n_attributes = codes.shape
+    group_of = np.full(n_tuples, -1, np.int64)
+    left = counts.copy()
+    rest = gathered(concepts)
+    for row in range(n_tuples):
+        join(concepts, rest, codes[row], counts[row])
+    centroids = np.empty((n_tuples, n_attributes), np.int64)
+    point = np.empty(n_attributes, np.int64)
+    n_groups = 0
+    seed = -1
+    while rest.size[0] >= k:
+        if seed < 0 or n_groups % 2 == 0:
+            centre(concepts, rest, False, point)
+        else:
+            _point_of(concepts, codes[seed], point)
+        seed = _extreme(concepts, codes, left, left, point, 1)
+        group = gathered(concepts)
+        member = seed
+        _point_of(concepts, codes[seed], point)
+        while True:
+            group_of[member] = n_groups
+            left[member] = 0
+            leave(concepts, rest, codes[member], counts[member])
+            join(concepts, group, codes[member], counts[member])
+            if group.size[0] >= k:
+                break
+            if not static:
+                centre(concepts, group, False, point)
+            member = _extreme(concepts, codes, left, left, point, -1)
+        centre(concepts, group, False, centroids[n_groups])
+        n_groups += 1
+    for row in range(n_tuples):
+        if left[row] > 0:
+            group_of[row] = _nearest_point(concepts, codes[row], centroids, n_groups)
+    return group_of
+
+
+@njit(cache=True, nogil=True)
+def fixed_groups(
+    concepts: Concepts, codes: Ints, counts: Ints, k: int, weighted: bool, generalise: bool
+) -> tuple[Ints, Ints, Ints]:
+    """MDAV of the records: groups of k (the last: k to 2k - 1). Returns group, tuple and how many records of it.
+
+    `weighted` multiplies distances by the records that a tuple has left; `generalise` takes the subsumer as centre.
+    """
+    n_tuples, n_attributes = codes.shape
+    n_records = counts.sum()
+    # A step empties a tuple or fills a group.
+    most = n_records // k + n_tuples + 1
+    groups, tuples, taken = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
+    n_steps = 0
+    left = counts.copy()
+    ones = np.ones(n_tuples, np.int64)
+    rest = gathered(concepts)
+    for row in range(n_tuples):
+        join(concepts, rest, codes[row], counts[row])
+    point = np.empty(n_attributes, np.int64)
+    n_groups = 0
+    seed = -1
+    from_seed = False  # every second group starts from the record farthest from the last one's seed
+    while rest.size[0] >= 2 * k:
+        if from_seed:
+            _point_of(concepts, codes[seed], point)
+        else:
+            centre(concepts, rest, generalise, point)
+        from_seed = not from_seed and rest.size[0] >= 3 * k
+        weights = left.copy() if weighted else ones
+        seed = _extreme(concepts, codes, left, weights, point, 1)
+        _point_of(concepts, codes[seed], point)
+        member = seed
+        missing = k
+        while missing > 0:
+            count = min(missing, left[member])
+            groups[n_steps], tuples[n_steps], taken[n_steps] = n_groups, member, count
+            n_steps += 1
+            left[member] -= count
+            leave(concepts, rest, codes[member], count)
+            missing -= count
+            if missing > 0:
+                member = _extreme(concepts, codes, left, weights, point, -1)
+        n_groups += 1
+    for row in range(n_tuples):
+        if left[row] > 0:
+            groups[n_steps], tuples[n_steps], taken[n_steps] = n_groups, row, left[row]
+            n_steps += 1
+    return groups[:n_steps], tuples[:n_steps], taken[:n_steps]

@@ -1,0 +1,161 @@
+"""Microaggregation of tables of labels by their meaning.
+
+Source: Martínez, Sánchez and Valls, "Semantic adaptive microaggregation of categorical microdata", Computers & Security
+31 (2012). Domingo-Ferrer and Torra (2005) for the mode, Abril, Navarro-Arribas and Torra (2010) for the subsumer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from shoal.errors import InputError
+from shoal.io.columns import like_columns
+from shoal.kernels import adaptive, concepts
+from shoal.microaggregation.checks import check_k
+from shoal.microaggregation.labels import Labels, equality, label_column, pack
+from shoal.microaggregation.readings import checked_columns, readings
+from shoal.microaggregation.refine import check_time_budget
+from shoal.microaggregation.tuples import Pairs, Tuples, distinct_tuples, labels_of, tuple_loss
+
+__all__ = ["CategoricalMicroaggregation"]
+
+Ints = NDArray[np.int64]
+
+
+def _adaptive(table: concepts.Concepts, tuples: Tuples, k: int, static: bool) -> Pairs:
+    groups = adaptive.adaptive_groups(table, tuples.codes, tuples.counts, k, static)
+    return Pairs(groups, np.arange(len(groups)), tuples.counts)
+
+
+def _fixed(table: concepts.Concepts, tuples: Tuples, k: int, weighted: bool, generalise: bool) -> Pairs:
+    return Pairs(*adaptive.fixed_groups(table, tuples.codes, tuples.counts, k, weighted, generalise))
+
+
+METHODS: dict[str, Callable[[concepts.Concepts, Tuples, int], Pairs]] = {
+    "sa-mdav": lambda table, tuples, k: _adaptive(table, tuples, k, static=False),
+    "sa-mdav-static": lambda table, tuples, k: _adaptive(table, tuples, k, static=True),
+    "s-mdav": lambda table, tuples, k: _fixed(table, tuples, k, weighted=True, generalise=False),
+    "mdav-lcs": lambda table, tuples, k: _fixed(table, tuples, k, weighted=False, generalise=True),
+    "mdav-mode": lambda table, tuples, k: _fixed(table, tuples, k, weighted=False, generalise=False),
+}
+
+
+class CategoricalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
+    """Replace every row of labels by concepts that stand for at least k rows.
+
+    Labels are concepts of an ontology, compared by 1 - Wu-Palmer similarity. Rows with the same labels are one tuple
+    with a count; time depends on the tuples, not on the rows. Missing values are a value of their own.
+
+    Parameters
+    ----------
+    k : int, at least 2
+    method : {"sa-mdav", "sa-mdav-static", "s-mdav", "mdav-lcs", "mdav-mode"}
+        The adaptive method; and, to compare it with: its variant that compares with a group's first tuple; groups of k
+        records with the same distance and centroid; MDAV with the least common subsumer as centre; MDAV that asks only
+        whether labels are equal, with the most frequent label as centre.
+    ontology : WordNet, Hierarchy, dict of column: ontology, or None
+        None: WordNet for text; numbers are labels without structure. An ontology is meant for the columns of text.
+    mapping : path of a CSV file, dict of value: concept, dict of column: such a dict, or None
+        Concepts of values that the ontology does not know under that name.
+    refine : bool
+        Search for better groups of tuples from those of the adaptive methods.
+    time_budget : float or None
+        About how many seconds the search may take, counted as work done, so that results repeat.
+    random_state : int, RandomState or None
+        Seeds the search. None is 0.
+
+    Attributes
+    ----------
+    groups_ : (n,) array, the group of each row.
+    representatives_ : (g, m) array of labels; None for a missing value.
+    sse_ : float, Σ over rows of (mean over the columns of the distance to the group's representative)².
+    information_loss_ : float, SSE / SST; SST the same to the centroid of all rows.
+    loss_ : Loss, with SST - SSE as `ssa`.
+    k_anonymous_ : True
+
+    Examples
+    --------
+    >>> from shoal import CategoricalMicroaggregation, Hierarchy
+    >>> pairs = [("soccer", "football"), ("rugby", "football"), ("football", "sport"), ("golf", "sport")]
+    >>> rows = [["soccer"], ["rugby"], ["golf"], ["golf"], ["soccer"]]
+    >>> CategoricalMicroaggregation(k=2, ontology=Hierarchy.from_pairs(pairs)).fit_transform(rows).ravel().tolist()
+    ['soccer', 'soccer', 'golf', 'golf', 'soccer']
+    """
+
+    def __init__(
+        self,
+        k: int = 3,
+        *,
+        method: str = "sa-mdav",
+        ontology: Any = None,
+        mapping: Any = None,
+        refine: bool = False,
+        time_budget: float | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.k = k
+        self.method = method
+        self.ontology = ontology
+        self.mapping = mapping
+        self.refine = refine
+        self.time_budget = time_budget
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> CategoricalMicroaggregation:
+        """Group the rows."""
+        if self.method not in METHODS:
+            raise InputError(f"method={self.method!r} is not known; use one of: {', '.join(METHODS)}")
+        check_time_budget(self.time_budget)
+        names, columns = checked_columns(self, X, reset=True)
+        k = check_k(self.k, len(columns[0]))
+        self.readings_ = readings(names, columns, self.ontology, self.mapping)
+        labels = [label_column(one, column, k) for one, column in zip(self.readings_, columns, strict=True)]
+        tuples = distinct_tuples(labels)
+        table = pack(labels)
+        pairs = METHODS[self.method](equality(labels) if self.method == "mdav-mode" else table, tuples, k)
+        found = self._represent(table, labels, tuples, pairs)
+        self.groups_ = pairs.group_of_rows(tuples)
+        self.representatives_ = labels_of(labels, found)
+        self.concepts_ = np.column_stack([one.concepts[found[:, place]] for place, one in enumerate(labels)])
+        self.k_anonymous_ = True
+        self.loss_ = tuple_loss(table, labels, tuples, pairs, found)
+        self.sse_ = self.loss_.sse
+        self.information_loss_ = self.loss_.information_loss
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Group the rows and return each row's representative."""
+        self.fit(X)
+        return like_columns(list(self.representatives_[self.groups_].T), X)
+
+    def transform(self, X: Any) -> Any:
+        """Give each row, new or old, the nearest existing representative."""
+        check_is_fitted(self, "representatives_")
+        _, columns = checked_columns(self, X, reset=False)
+        total = np.zeros((len(columns[0]), len(self.representatives_)))
+        for place, (reading, column) in enumerate(zip(self.readings_, columns, strict=True)):
+            values, codes, _, _ = reading.encode(column)
+            total += reading.distances(values, self.concepts_[:, place])[codes]
+        nearest = np.argmax(total <= total.min(axis=1, keepdims=True) + 1e-9, axis=1)
+        return like_columns(list(self.representatives_[nearest].T), X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = True
+        # See SphericalMicroaggregation: fit_transform and transform may differ, and both are deterministic.
+        tags.non_deterministic = True
+        return tags
+
+    def _represent(self, table: concepts.Concepts, labels: list[Labels], tuples: Tuples, pairs: Pairs) -> Ints:
+        """The concept, attribute by attribute, that stands for each group: (g, m)."""
+        if self.method != "mdav-mode":
+            return pairs.represent(table, tuples, generalise=self.method == "mdav-lcs")
+        modes = pairs.represent(equality(labels), tuples, generalise=False)
+        return np.column_stack([one.concept_of_value[modes[:, place]] for place, one in enumerate(labels)])
