@@ -34,7 +34,7 @@ from shoal.io.files import (
     unsupported,
 )
 
-__all__ = ["Role", "Roles", "Table", "read_table", "resolve_roles", "quasi_matrix", "check_complete"]
+__all__ = ["Role", "Roles", "Table", "read_table", "resolve_roles", "quasi_matrix", "check_complete", "holds_numbers"]
 
 _OTHER_ROLE = "give it another role (--confidential, --drop)"
 _LARGEST = 1e150  # squares of larger numbers overflow
@@ -165,7 +165,7 @@ def resolve_roles(table: Table, roles: Roles | None) -> Roles:
     columns = table.data.column_names
     check_names(columns, "the table")
     if roles is None:
-        text = [shown(field.name) for field in table.data.schema if not _is_number(field.type)]
+        text = [shown(field.name) for field in table.data.schema if not holds_numbers(field.type)]
         if text:
             listed = ", ".join(text[:10]) + (", …" if len(text) > 10 else "")
             raise InputError(
@@ -211,7 +211,8 @@ def check_complete(table: Table, roles: Roles, complete: npt.NDArray[np.bool_]) 
     raise InputError(f"column {', '.join(found)}; fill them, drop the rows, or pass --missing withhold")
 
 
-def _is_number(kind: pa.DataType) -> bool:
+def holds_numbers(kind: pa.DataType) -> bool:
+    """Whether a column of this type can be averaged."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)
@@ -222,7 +223,7 @@ def _numbers(column: pa.ChunkedArray, name: str) -> npt.NDArray[np.float64]:
     """The column as float64, NaN where a value is missing."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    if not _is_number(column.type):
+    if not holds_numbers(column.type):
         raise _not_numbers(column, name)
     numbers: npt.NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy()
     infinite = np.flatnonzero(np.isinf(numbers))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gzip
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
@@ -17,13 +20,16 @@ from sklearn.base import clone
 
 from shoal.errors import InputError
 from shoal.io import Roles, Table, check_complete, quasi_matrix, resolve_roles
+from shoal.io.table import holds_numbers
 from shoal.microaggregation import Microaggregation
 from shoal.microaggregation.diversity import merge_until_diverse
 from shoal.microaggregation.numeric import group_means, table_loss
 from shoal.release.bundle import MAPPING, write_csv, write_mapping
+from shoal.release.closeness import closeness
 from shoal.release.distances import NOT_TOLD, euclidean_distances
 from shoal.release.draft import Draft
 from shoal.release.groups import FEW, check_values, diversities, sizes_of, stated_loss, value_codes
+from shoal.release.masked import Masked, Merge
 from shoal.release.row_order import sort_rows, sortable
 from shoal.release.summary import ColumnChange, Summary
 from shoal.results import Withheld
@@ -54,70 +60,119 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-def draft_table(
-    table: Table, k: int, roles: Roles | None, method: Microaggregation, l: int | None, missing: str
-) -> Draft:
-    """Mask the quasi-identifiers, drop the identifiers, and put the rows in the order of their content."""
+def _all_quasi(quasi: tuple[str, ...], numbers: tuple[str, ...]) -> tuple[str, ...]:
+    return quasi
+
+
+def _only_numbers(quasi: tuple[str, ...], numbers: tuple[str, ...]) -> tuple[str, ...]:
+    return numbers
+
+
+def _none(quasi: tuple[str, ...], numbers: tuple[str, ...]) -> tuple[str, ...]:
+    return ()
+
+
+def draft_table(table: Table, k: int, roles: Roles | None, method: Any, l: int | None, missing: str) -> Draft:
+    """Mask the quasi-identifiers, drop the identifiers, and put the rows in the order of their content.
+
+    `method` is what masks; or it chooses that, when told which of the quasi-identifiers are numbers and which are not.
+    """
     roles = resolve_roles(table, roles)
-    values, complete = quasi_matrix(table, roles)
+    if l is not None and not roles.confidential:
+        raise InputError(f"l={l} needs a confidential column; name it with --confidential")
+    numbers = tuple(name for name in roles.quasi if holds_numbers(table.data[name].type))
+    method = method(numbers, tuple(name for name in roles.quasi if name not in numbers)) if callable(method) else method
+    mask, averages = MASKS[type(method)]
+    averaged = replace(roles, quasi=averages(roles.quasi, numbers))
+    values, complete = quasi_matrix(table, averaged)
     if missing == "refuse":
-        check_complete(table, roles, complete)
+        check_complete(table, averaged, complete)
     kept = _in_order_of_content(table.data, roles, complete)
-    values = values[kept]
     if len(kept) < k:
         raise too_few_rows(k, len(kept), len(complete) - len(kept))
 
-    model = clone(method).set_params(k=k)
-    named = pa.table({name: values[:, place] for place, name in enumerate(roles.quasi)})
-    masked = np.column_stack([column.to_numpy() for column in model.fit_transform(named).columns])
-    if l is not None:
-        masked = _diverse(model, values, table.data, roles, kept, l)
-    masked = masked + 0.0  # no negative zeros: equal numbers are written alike
-    released, order = _sorted(_replaced(table.data.take(pa.array(kept)), roles, masked))
-    values, masked, source = values[order], masked[order], kept[order]
+    data = table.data.take(pa.array(kept))
+    columns = {name: sortable(data[name]).combine_chunks() for name in roles.quasi}
+    columns |= {name: pa.array(values[kept, place]) for place, name in enumerate(averaged.quasi)}
+    quasi = pa.table({name: columns[name] for name in roles.quasi})
+    confidential = {name: values_of(data[name]) for name in roles.confidential}
+    masked = mask(quasi, clone(method).set_params(k=k), None if l is None else partial(_diverse, confidential, l))
+    released, order = _sorted(_replaced(data, roles, masked, table.format))
 
-    parts = [tuple(roles.quasi[column] for column in columns) for columns in model.attribute_groups_]
-    classes = classes_of(masked)
-    sizes = np.bincount(classes)
-    smallest = min(int(np.bincount(classes_of(masked[:, columns])).min()) for columns in model.attribute_groups_)
-    confidential = {name: values_of(released[name]) for name in roles.confidential}
-    standard, standard_masked = ((part - model.mean_) / model.scale_ for part in (values, masked))
+    classes = masked.classes(roles.quasi)
+    smallest = min(int(np.bincount(masked.classes(part)).min()) for part in masked.together)
     left_out = np.flatnonzero(~complete)
-    # Where few records moved in some column, its spread and the error tell what they were.
-    moved = np.sum(values != masked, axis=0)
-    told = bool(np.all((moved == 0) | (moved >= FEW)))
     name = _file_name(table.format)
     summary = Summary(
         kind="table",
         k=k,
-        method=method_in_words(method),
-        promises_k=model.k_anonymous_,
-        rows=len(masked),
+        method=masked.method,
+        promises_k=masked.k_anonymous,
+        rows=len(kept),
         smallest_group=smallest,
-        group_sizes=sizes_of(sizes),
-        loss=stated_loss(table_loss(standard, standard_masked), told),
-        distances=euclidean_distances(standard, standard_masked) if told else NOT_TOLD,
+        group_sizes=sizes_of(np.bincount(classes)),
+        loss=masked.loss,
+        distances=masked.distances,
         withheld=(Withheld(INCOMPLETE, len(left_out)),) if len(left_out) else (),
         diversity=diversities(classes, confidential),
+        closeness=closeness(classes, confidential),
         l_promised=l,
-        above_optimum=_above_optimum(model, standard, standard_masked) if told else None,
-        columns=tuple(_changes(roles.quasi, values, masked, standard, standard_masked)) if told else (),
+        above_optimum=masked.above_optimum,
+        columns=masked.changes,
+        generalisations=masked.generalisations,
+        linked=masked.linked,
         insensitive=roles.insensitive,
         dropped_columns=table.data.num_columns - released.num_columns,
         files=((name, "one row a record"),),
     )
-    row_ids = [str(row + 1) for row in source]
+    row_ids = [str(row + 1) for row in kept[order]]
     return Draft(
         summary=summary,
         columns=described(released.schema, roles),
-        shared_columns=tuple(parts),
-        parameters={"microaggregation": model.get_params()},
+        shared_columns=masked.together,
+        parameters={"microaggregation": masked.parameters},
         files={name: lambda path: write_table(released, path)},
         private_files={
-            MAPPING: write_mapping(row_ids, classes),
+            MAPPING: write_mapping(row_ids, classes[order]),
             "withheld.csv": write_csv(("row", "reason"), [(row + 1, INCOMPLETE) for row in left_out.tolist()]),
+            **masked.private_files,
         },
     )
+
+
+def mask_numbers(quasi: pa.Table, model: Microaggregation, merge: Merge | None) -> Masked:
+    """Numbers become the means of their groups."""
+    values = np.column_stack([column.to_numpy() for column in quasi.columns])
+    masked = np.column_stack([column.to_numpy() for column in model.fit_transform(quasi).columns])
+    if merge is not None:
+        if not model.k_anonymous_:
+            raise InputError("--l needs groups over all quasi-identifiers at once; leave out the attribute groups")
+        distance = distance_to_means((values - model.mean_) / model.scale_, model.groups_)
+        groups = merge(model.groups_, distance)
+        masked = group_means(values, groups)[groups]
+    masked = masked + 0.0  # no negative zeros: equal numbers are written alike
+    standard, standard_masked = ((part - model.mean_) / model.scale_ for part in (values, masked))
+    # Where few records moved in some column, its spread and the error tell what they were.
+    moved = np.sum(values != masked, axis=0)
+    told = bool(np.all((moved == 0) | (moved >= FEW)))
+    names = tuple(quasi.column_names)
+    return Masked(
+        columns={name: pa.array(masked[:, place]) for place, name in enumerate(names)},
+        together=tuple(tuple(names[column] for column in columns) for columns in model.attribute_groups_),
+        k_anonymous=model.k_anonymous_,
+        method=method_in_words(model),
+        parameters=model.get_params(),
+        loss=stated_loss(table_loss(standard, standard_masked), told),
+        distances=euclidean_distances(standard, standard_masked) if told else NOT_TOLD,
+        above_optimum=_above_optimum(model, standard, standard_masked) if told else None,
+        changes=tuple(_changes(names, values, masked, standard, standard_masked)) if told else (),
+    )
+
+
+# What masks with each method, and which of the quasi-identifiers it takes for numbers.
+MASKS: dict[type, tuple[Callable[..., Masked], Callable[..., tuple[str, ...]]]] = {
+    Microaggregation: (mask_numbers, _all_quasi),
+}
 
 
 def method_in_words(method: Microaggregation) -> str:
@@ -143,43 +198,42 @@ def _sorted(data: pa.Table) -> tuple[pa.Table, Ints]:
     return data.take(pa.array(order)), order
 
 
-def _replaced(data: pa.Table, roles: Roles, masked: Floats) -> pa.Table:
+def _replaced(data: pa.Table, roles: Roles, masked: Masked, format: str) -> pa.Table:
     """The columns that go out, as they stood: quasi-identifiers masked, identifiers and columns without role gone."""
     columns = {}
     for name in data.column_names:
         if name in roles.quasi:
-            columns[name] = pa.chunked_array([pa.array(masked[:, roles.quasi.index(name)])])
+            column = masked.columns[name]
+            # Text files have no sign for a missing text but the empty one.
+            text = pa.types.is_string(column.type) and format not in ("parquet", "memory")
+            columns[name] = pa.chunked_array([pc.fill_null(column, "") if text else column])
         elif name in roles.confidential or name in roles.insensitive:
             columns[name] = sortable(data[name])
     return pa.table(columns)
 
 
-def _diverse(model: Microaggregation, values: Floats, data: pa.Table, roles: Roles, kept: Ints, least: int) -> Floats:
-    """Merge groups until each has `least` values of every confidential column; the model's groups change with it."""
-    if not model.k_anonymous_:
-        raise InputError(f"l={least} needs groups over all quasi-identifiers at once; leave out the attribute groups")
-    if not roles.confidential:
-        raise InputError(f"l={least} needs a confidential column; name it with --confidential")
-    standard = (values - model.mean_) / model.scale_
-    confidential = {name: values_of(data[name])[kept] for name in roles.confidential}
-    model.groups_ = merged_until_diverse(standard, model.groups_, confidential, least)
-    model.representatives_ = group_means(values, model.groups_)
-    masked: Floats = model.representatives_[model.groups_]
-    return masked
-
-
-def merged_until_diverse(standard: Floats, groups: Ints, confidential: Mapping[str, NDArray[Any]], least: int) -> Ints:
+def _diverse(confidential: Mapping[str, NDArray[Any]], least: int, groups: Ints, distance_to_groups: Any) -> Ints:
     """The groups, merged until each has `least` different values of every confidential column."""
     for name, values in confidential.items():
         check_values(name, values, least)
-    means = group_means(standard, groups)
-
-    def distance_to_groups(rows: Ints) -> Floats:
-        distance: Floats = np.sum((means - standard[rows].mean(axis=0)) ** 2, axis=1)
-        return distance
-
     codes = [value_codes(values) for values in confidential.values()]
     return merge_until_diverse(groups, codes, least, distance_to_groups)
+
+
+def merged_until_diverse(standard: Floats, groups: Ints, confidential: Mapping[str, NDArray[Any]], least: int) -> Ints:
+    """The same for rows of numbers."""
+    return _diverse(confidential, least, groups, distance_to_means(standard, groups))
+
+
+def distance_to_means(standard: Floats, groups: Ints) -> Callable[[Ints], Floats]:
+    """How far the mean of some rows is from that of every group, squared."""
+    means = group_means(standard, groups)
+
+    def distance(rows: Ints) -> Floats:
+        squared: Floats = np.sum((means - standard[rows].mean(axis=0)) ** 2, axis=1)
+        return squared
+
+    return distance
 
 
 def _above_optimum(model: Microaggregation, standard: Floats, standard_masked: Floats) -> float | None:

@@ -1,0 +1,56 @@
+"""Protected columns, and what may be said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.release.bundle import Writer
+from shoal.release.distances import NOT_TOLD
+from shoal.release.summary import ColumnChange, Distances, Generalisation
+from shoal.results import Loss
+
+__all__ = ["Masked", "Merge", "equal_rows"]
+
+Ints = NDArray[np.int64]
+
+# From groups, and the distance of rows to every group, to groups that are diverse enough.
+Merge = Callable[[Ints, Callable[[Ints], NDArray[np.float64]]], Ints]
+
+
+@dataclass(frozen=True)
+class Masked:
+    """The quasi-identifiers of a table after protection, in the order of the rows that were given."""
+
+    columns: Mapping[str, pa.Array]
+    together: tuple[tuple[str, ...], ...]  # columns whose values at least k rows share
+    k_anonymous: bool
+    method: str  # in words
+    parameters: Mapping[str, Any]
+    loss: Loss
+    distances: Distances = NOT_TOLD
+    above_optimum: float | None = None
+    changes: tuple[ColumnChange, ...] = ()
+    generalisations: tuple[Generalisation, ...] = ()
+    linked: float | None = None
+    private_files: Mapping[str, Writer] = field(default_factory=dict)
+
+    def classes(self, columns: tuple[str, ...]) -> Ints:
+        """Rows that are equal in these columns, as numbers."""
+        return equal_rows([self.columns[name] for name in columns])
+
+
+def equal_rows(columns: list[pa.Array]) -> Ints:
+    """The number of each row among the different ones."""
+    number = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:
+        encoded = column.dictionary_encode(null_encoding="encode")
+        # Numbered anew at each step, so that products stay within the range of numbers.
+        number = number * len(encoded.dictionary) + np.asarray(encoded.indices, dtype=np.int64)
+        number = np.unique(number, return_inverse=True)[1].astype(np.int64)
+    return number
