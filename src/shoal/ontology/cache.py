@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-import zipfile
-import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -59,11 +57,17 @@ def _read(path: Path, fingerprint: str) -> Arrays | None:
     """The arrays in the file; None when it is not there, is of another fingerprint, or is broken (it has checksums)."""
     try:
         with np.load(path, allow_pickle=False) as stored:
-            if bytes(stored[_MARK]) != fingerprint.encode():
+            names = [name for name in stored.files if name != _MARK]
+            if bytes(stored[_MARK]) != _mark(fingerprint, names):
                 return None
-            return {name: stored[name] for name in stored.files if name != _MARK}
-    except (OSError, ValueError, KeyError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error):
+            return {name: stored[name] for name in names}
+    except Exception:  # A broken archive fails in a dozen ways, and the remedy is always the same.
         return None
+
+
+def _mark(fingerprint: str, names: Iterable[str]) -> bytes:
+    """What the file was made from, and which arrays it has."""
+    return f"{fingerprint} {sorted(names)}".encode()
 
 
 def _write(path: Path, fingerprint: str, arrays: Arrays) -> None:
@@ -73,7 +77,7 @@ def _write(path: Path, fingerprint: str, arrays: Arrays) -> None:
     handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".npz")
     try:
         with os.fdopen(handle, "wb") as stream:
-            mark: NDArray[Any] = np.frombuffer(fingerprint.encode(), np.uint8)
+            mark: NDArray[Any] = np.frombuffer(_mark(fingerprint, arrays), np.uint8)
             np.savez(stream, allow_pickle=False, **arrays, **{_MARK: mark})
         os.replace(aside, path)
     except BaseException:

@@ -106,9 +106,10 @@ def _check_pairs(names: Sequence[str], edges: Ints) -> None:
         raise InputError(
             f"{_listed([names[c] for c in own.tolist()])}: a concept cannot be its own parent; remove the link"
         )
-    pairs, count = np.unique(edges, axis=0, return_counts=True)
-    if (count > 1).any():
-        child, parent = pairs[count > 1][0]
+    keys = np.sort(edges[:, 0] * n + edges[:, 1])
+    twice = keys[~_is_first(keys)] if len(keys) else keys
+    if len(twice):
+        child, parent = divmod(int(twice[0]), n)
         raise InputError(f"{names[child]!r} has the parent {names[parent]!r} more than once; give every link once")
 
 
@@ -163,15 +164,21 @@ def _closure(n: int, parent_indptr: Ints, parents: Ints) -> tuple[Ints, Ints]:
         places, counts = segments(parent_indptr, above)
         if not len(places):
             break
-        keys = np.unique(np.repeat(concepts, counts) * n + parents[places])
+        keys = np.sort(np.repeat(concepts, counts) * n + parents[places])
+        keys = keys[_is_first(keys)]
         keys_by_links.append(keys)
         concepts, above = keys // n, keys % n
     keys = np.concatenate(keys_by_links)
     links = np.repeat(np.arange(len(keys_by_links)), [len(some) for some in keys_by_links])
     order = np.argsort(keys, kind="stable")
     keys, links = keys[order], links[order]
-    first = np.concatenate([[True], keys[1:] != keys[:-1]])
+    first = _is_first(keys)
     return keys[first], links[first]
+
+
+def _is_first(ordered: Ints) -> Ints:
+    """Which of the values are the first of their kind."""
+    return np.concatenate([[True], ordered[1:] != ordered[:-1]])
 
 
 def _listed(names: Sequence[str]) -> str:

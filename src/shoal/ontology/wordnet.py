@@ -181,7 +181,7 @@ def _compile(folder: Path) -> Arrays:
     }
 
 
-def _label(place: int, lemmas: list[str], senses: dict[str, list[int]], name: str) -> str:
+def _label(place: int, lemmas: tuple[str, ...], senses: dict[str, tuple[int, ...]], name: str) -> str:
     for lemma in lemmas:
         if senses[lemma.lower()][0] == place:
             return lemma.replace("_", " ")
