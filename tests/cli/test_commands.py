@@ -150,6 +150,17 @@ def test_the_roles_may_come_from_a_file(folder: Path) -> None:
     assert (folder / "one/certificate.json").read_bytes() == (folder / "two/certificate.json").read_bytes()
 
 
+def test_a_table_in_parts_is_protected_by_its_roles(tmp_path: Path) -> None:
+    for part in range(2):
+        rows = "".join(f"{20 + row},{row % 5},flu\n" for row in range(part * 9, part * 9 + 9))
+        (tmp_path / f"people-{part}.csv").write_text(f"age,visits,illness\n{rows}")
+    ran = run(tmp_path, *"protect people-*.csv -k 3 -o out --quasi age,visits --confidential illness".split())
+    assert ran.code == 0, ran.err
+    assert "18 released" in ran.out
+    assert run(tmp_path, "verify", "out").code == 0
+    assert (tmp_path / "out" / "table" / "part-00000.parquet").is_file()
+
+
 def test_rows_that_lack_a_value_are_withheld_on_request_and_counted(folder: Path) -> None:
     make(folder, {"t.csv": TABLE + "x,,5,y\nx,7,NA,y\n"})
     assert "records      30 released, 2 withheld" in good(folder, f"{GOOD_TABLE} --missing withhold")

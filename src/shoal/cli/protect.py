@@ -84,7 +84,7 @@ def protect(
         Path | None, typer.Option(help="Folder for the private side.  [default: OUT-private]", **options.path())
     ] = None,
     scheduler: Annotated[
-        str | None, typer.Option(help="Documents in parts: address of a Dask scheduler, such as tcp://host:8786.")
+        str | None, typer.Option(help="Input in parts: address of a Dask scheduler, such as tcp://host:8786.")
     ] = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -93,12 +93,14 @@ def protect(
 
     INPUT is recognised by its content: a folder of texts, JSONL, or a table with a text column are documents; any other
     table is a table. Text that WordNet does not know (names, jargon) is left out of documents. A quoted pattern such as
-    'letters/*.parquet' stands for documents in parts; their release comes in parts as well.
+    'letters/*.parquet' stands for documents in parts, or with roles for a table in parts; the release comes in parts
+    as well.
     """
     columns = _roles(roles, quasi, confidential, insensitive, drop)
     from shoal.release.protect import in_parts, is_documents
 
-    documents = scheduler is not None or in_parts(source) or is_documents(source, columns, text_column)
+    parts = scheduler is not None or in_parts(source)
+    documents = columns is None and (parts or is_documents(source, columns, text_column))
     space = None
     if documents:
         space = shoal.VectorSpace(

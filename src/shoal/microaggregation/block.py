@@ -43,6 +43,8 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Sample = tuple[NDArray[np.uint64], sp.csr_matrix]  # keys, and the rows that have them
 
+SORTED_BY = ("digest", "label", "name")  # what is carried and tells rows apart that are equal
+
 # Parallel kernels must not run twice at once in a process (numba's simplest threading layer forbids it).
 _all_cores = threading.Lock()
 
@@ -52,7 +54,7 @@ class Block:
     """Rows (CSR), what goes with each of them, and the group of each."""
 
     X: sp.csr_matrix
-    carried: Mapping[str, NDArray[Any]]  # "row": its number; or whatever names it elsewhere
+    carried: Mapping[str, NDArray[Any]]  # "row": its number; or whatever goes with it, by SORTED_BY told apart
     groups: Groups
 
     def take(self, rows: NDArray[Any]) -> Block:
@@ -163,7 +165,7 @@ def _centres(block: Block, spherical: bool) -> sp.csr_matrix:
 
 def _by_content(block: Block) -> Groups:
     """Rows by what they hold, as a release sorts them."""
-    X, more = block.X, [block.carried[name] for name in sorted(block.carried)]
+    X, more = block.X, [block.carried[name] for name in SORTED_BY if name in block.carried]
 
     def content(row: int) -> tuple[Any, ...]:
         part = slice(X.indptr[row], X.indptr[row + 1])

@@ -6,7 +6,7 @@ time and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,15 @@ from typing import Any
 from shoal import progress
 from shoal.errors import InputError, MissingExtra
 from shoal.microaggregation import Microaggregation, SphericalMicroaggregation
+from shoal.microaggregation.block import joined
 from shoal.microaggregation.blocks import Plan, block_count, group_in_blocks
 from shoal.microaggregation.schedule import Here, Schedule
 from shoal.release.bundle import MAPPING_FOLDER
+from shoal.release.groups import too_few_values
+from shoal.release.part_facts import values_in
 from shoal.release.released_parts import part_name
 
-__all__ = ["grouped_parts", "schedule_of", "write_parts"]
+__all__ = ["diverse_parts", "grouped_parts", "schedule_of", "write_parts"]
 
 
 def grouped_parts(
@@ -30,6 +33,31 @@ def grouped_parts(
     spherical = isinstance(model, SphericalMicroaggregation)
     plan = Plan(model.k, most, spherical, model.refine, model.time_budget, model.random_state)
     return group_in_blocks(rows, n_rows, plan, schedule)
+
+
+def diverse_parts(
+    blocks: list[Any], confidential: Mapping[str, str], least: int, merge: Callable[[Any], Any], schedule: Schedule
+) -> list[Any]:
+    """Blocks with groups merged until each has `least` values; blocks that have too few are joined with the next.
+
+    `confidential` has the columns and how blocks carry them, `merge` gives the future of a block whose groups are.
+    """
+    submit = schedule.submit
+    told = schedule.gather([submit(values_in, block, tuple(confidential.values())) for block in blocks])
+    bundles: list[list[Any]] = []
+    waiting: list[Any] = []
+    values: list[frozenset[str]] = [frozenset()] * len(confidential)
+    for block, here in zip(blocks, told, strict=True):
+        waiting.append(block)
+        values = [one | two for one, two in zip(values, here, strict=True)]
+        if all(len(one) >= least for one in values):
+            bundles.append(waiting)
+            waiting, values = [], [frozenset()] * len(confidential)
+    if not bundles:
+        column, there = min(zip(confidential, map(len, values), strict=True), key=lambda pair: pair[1])
+        raise too_few_values(column, there, least)
+    bundles[-1] += waiting
+    return [merge(bundle[0] if len(bundle) == 1 else submit(joined, bundle)) for bundle in bundles]
 
 
 def write_parts(

@@ -34,13 +34,16 @@ def cosine_distances(
     return _histogram(measure(before[rows]), measure(after), np.linspace(0.0, 1.0, BINS + 1), n_rows)
 
 
-def euclidean_distances(before: NDArray[np.float64], after: NDArray[np.float64]) -> Distances:
-    """Histogram of the distances of standardised rows; the last bin holds all that are farther."""
+def euclidean_distances(
+    before: NDArray[np.float64], after: NDArray[np.float64], n_rows: int | None = None
+) -> Distances:
+    """Histogram of the distances of standardised rows; the last bin holds all that are farther. `n_rows` as above."""
+    n_rows = len(before) if n_rows is None else n_rows
     rows = _sample(len(before))
     measured = pdist(before[rows])
     # A rounded quantile, not the maximum: that would tell how far the most unusual record is out.
     top = float(f"{max(np.quantile(measured, 0.95), 1e-6):.1g}") if len(measured) else 1.0
-    return _histogram(measured, pdist(after[rows]), np.linspace(0.0, top, BINS + 1), len(before))
+    return _histogram(measured, pdist(after[rows]), np.linspace(0.0, top, BINS + 1), n_rows)
 
 
 def _sample(n_rows: int) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from shoal.microaggregation import SphericalMicroaggregation
 from shoal.microaggregation.schedule import Schedule
 from shoal.release import document_part as work
 from shoal.release.bundle import write_csv
-from shoal.release.cluster import grouped_parts, write_parts
+from shoal.release.cluster import diverse_parts, grouped_parts, write_parts
 from shoal.release.distances import NOT_TOLD, cosine_distances
 from shoal.release.documents import (
     NO_TERM,
@@ -68,7 +68,7 @@ def draft_document_parts(
     model = clone(method).set_params(k=k)
     blocks = grouped_parts(rows, n_rows, model, schedule)
     if l is not None:
-        blocks = [submit(work.diverse, block, l) for block in blocks]
+        blocks = diverse_parts(blocks, {str(label): "label"}, l, lambda block: submit(work.diverse, block, l), schedule)
     blocks = [submit(work.arranged, block) for block in blocks]
     first = gather([submit(work.first_row, block) for block in blocks])
     order = sorted(range(len(blocks)), key=first.__getitem__)

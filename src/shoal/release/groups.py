@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 from shoal.errors import InputError
 from shoal.results import Diversity, Loss
 
-__all__ = ["check_values", "codes_of", "diversities", "meaning", "sizes_of", "stated_loss", "value_codes"]
+__all__ = [
+    "check_values",
+    "codes_of",
+    "diversities",
+    "meaning",
+    "sizes_of",
+    "stated_loss",
+    "too_few_values",
+    "value_codes",
+]
 
 MISSING = {"", "na", "n/a", "nan", "null", "none"}
 FEW = 30  # of fewer records that moved, figures about the originals tell each of them
@@ -51,7 +60,12 @@ def check_values(column: str, values: NDArray[Any], least: int) -> None:
     """No grouping gives a group more values than there are."""
     there = int(value_codes(values).max(initial=-1)) + 1
     if there < least:
-        raise InputError(f"l={least} needs {least} different values, column {column} has {there}; lower l")
+        raise too_few_values(column, there, least)
+
+
+def too_few_values(column: str, there: int, least: int) -> InputError:
+    """What to say when a confidential column has fewer than l values."""
+    return InputError(f"l={least} needs {least} different values, column {column} has {there}; lower l")
 
 
 def diversities(groups: NDArray[np.int64], confidential: Mapping[str, NDArray[Any]]) -> tuple[Diversity, ...]:

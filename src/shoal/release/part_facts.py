@@ -16,10 +16,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from shoal.microaggregation.block import Block
 from shoal.release.groups import meaning
 from shoal.results import Diversity
 
-__all__ = ["SHOWN", "GroupFacts", "diversity_of", "facts_of", "replacing", "sizes_over", "write_mapping_part"]
+__all__ = [
+    "SHOWN",
+    "GroupFacts",
+    "diversity_of",
+    "facts_of",
+    "replacing",
+    "sizes_over",
+    "values_in",
+    "write_mapping_part",
+]
 
 SHOWN = 2_000  # records whose distances the report shows
 
@@ -47,6 +57,12 @@ def facts_of(
                 found[digests[group]].add(told)
         values[name] = {digest: frozenset(one) for digest, one in found.items()}
     return GroupFacts(dict(sizes), values)
+
+
+def values_in(block: Block, carried: tuple[str, ...]) -> list[frozenset[str]]:
+    """What the values tell that the block carries under each of these names."""
+    told = ({meaning(value) for value in set(block.carried[name].tolist())} for name in carried)
+    return [frozenset(value for value in values if value is not None) for values in told]
 
 
 def sizes_over(facts: Sequence[GroupFacts]) -> NDArray[np.int64]:
@@ -82,7 +98,7 @@ def replacing(target: str) -> Iterator[Path]:
     A worker that a cluster gave up may still be writing when another does its work again.
     """
     place = Path(target)
-    aside = place.with_name(f".{place.name}-{uuid4().hex}")
+    aside = place.with_name(f".{uuid4().hex}-{place.name}")
     try:
         yield aside
         os.replace(aside, place)

@@ -16,6 +16,7 @@ from shoal.io import Corpus, Roles, looks_like_documents, read_table
 from shoal.io.files import shown
 from shoal.io.parts import list_parts
 from shoal.microaggregation import Microaggregation, SphericalMicroaggregation
+from shoal.microaggregation.schedule import Schedule
 from shoal.release.bundle import CERTIFICATE, check_places, folders_written_aside, private_beside, write_files
 from shoal.release.certificate import certificate, dump
 from shoal.release.cluster import schedule_of
@@ -24,6 +25,7 @@ from shoal.release.documents_in_parts import draft_document_parts
 from shoal.release.draft import Draft
 from shoal.release.report import readme_text, report_html
 from shoal.release.tables import draft_table
+from shoal.release.tables_in_parts import draft_table_parts
 from shoal.vectors import VectorSpace
 
 __all__ = ["Protected", "is_documents", "protect"]
@@ -84,8 +86,9 @@ def protect(
     force : bool
         Replace an earlier release.
     client : dask.distributed.Client or the address of a scheduler
-        For documents in parts (a folder, or a pattern such as "letters/*.parquet"): read, group and write them on the
-        cluster. The release comes in parts as well. A pattern without a client is worked on here.
+        For documents or a table in parts (a folder, or a pattern such as "letters/*.parquet"; with roles it is a
+        table): read, group and write them on the cluster. The release comes in parts as well. A pattern without a
+        client is worked on here.
     """
     if isinstance(source, Iterator):
         source = list(source)
@@ -98,29 +101,16 @@ def protect(
     columns = {"text_column": text_column, "id_column": id_column, "label_column": label_column}
     _check_label(label_column, text_column, id_column)
     if client is not None or in_parts(source):
-        if roles is not None or missing != "refuse":
-            raise InputError("tables in parts are not supported; give one file, or documents in parts")
-        if l is not None and label_column is None:
-            raise InputError(f"l={l} needs a confidential column; name it with --label-column")
         if not isinstance(source, str | os.PathLike):
             raise InputError("a cluster reads files; give a folder or a pattern such as letters/*.parquet")
-        parts = list_parts(str(source))
-        chosen = VectorSpace(min_df=int(k)) if space is None else space
-        fitting = _fitting(method, SphericalMicroaggregation, "documents")
+        make_draft = _drafted_in_parts(str(source), int(k), columns, roles, space, method, l, missing)
         with schedule_of(client) as schedule:
-            return _write(
-                lambda *folders: draft_document_parts(parts, columns, int(k), chosen, fitting, l, folders, schedule),
-                release,
-                hidden,
-            )
+            return _write(lambda *folders: make_draft(folders, schedule), release, hidden)
     draft: Draft
     if is_documents(source, roles, text_column):
-        if l is not None and label_column is None:
-            raise InputError(f"l={l} needs a confidential column; name it with --label-column")
+        _check_for_documents(l, label_column, missing)
         if roles is not None:
             raise InputError("roles are for tables, and this is a collection of documents; leave them out")
-        if missing != "refuse":
-            raise InputError("--missing is for tables, and this is a collection of documents; leave it out")
         draft = draft_documents(
             _corpus(source, **columns),
             int(k),
@@ -130,15 +120,47 @@ def protect(
             label_column,
         )
     else:
-        given = [name for name, column in columns.items() if column is not None]
-        if given or space is not None:
-            raise InputError(
-                f"{(given or ['space'])[0]} is for documents, and this is a table; leave out it or the roles"
-            )
+        _check_for_tables(columns, space)
         unchanged = () if roles is None else (*roles.confidential, *roles.insensitive)
         table = read_table(source, verbatim=unchanged)
         draft = draft_table(table, int(k), roles, _fitting(method, Microaggregation, "a table"), l, missing)
     return _write(lambda *_: draft, release, hidden)
+
+
+def _drafted_in_parts(
+    source: str,
+    k: int,
+    columns: dict[str, str | None],
+    roles: Roles | None,
+    space: VectorSpace | None,
+    method: SphericalMicroaggregation | Microaggregation | None,
+    l: int | None,
+    missing: str,
+) -> Callable[[tuple[Path, Path], Schedule], Draft]:
+    """What drafts the release of a source in parts, once it has folders and a schedule: with roles it is a table."""
+    if roles is not None:
+        _check_for_tables(columns, space)
+        numeric = _fitting(method, Microaggregation, "a table")
+        parts = list_parts(source)
+        return lambda folders, schedule: draft_table_parts(parts, k, roles, numeric, l, missing, folders, schedule)
+    _check_for_documents(l, columns["label_column"], missing)
+    spherical = _fitting(method, SphericalMicroaggregation, "documents")
+    chosen = VectorSpace(min_df=k) if space is None else space
+    parts = list_parts(source)
+    return lambda folders, schedule: draft_document_parts(parts, columns, k, chosen, spherical, l, folders, schedule)
+
+
+def _check_for_documents(l: int | None, label: str | None, missing: str) -> None:
+    if l is not None and label is None:
+        raise InputError(f"l={l} needs a confidential column; name it with --label-column")
+    if missing != "refuse":
+        raise InputError("--missing is for tables, and this is a collection of documents; leave it out")
+
+
+def _check_for_tables(columns: dict[str, str | None], space: VectorSpace | None) -> None:
+    given = [name for name, column in columns.items() if column is not None]
+    if given or space is not None:
+        raise InputError(f"{(given or ['space'])[0]} is for documents, and this is a table; leave out it or the roles")
 
 
 def _write(make_draft: Callable[[Path, Path], Draft], release: Path, private: Path) -> Protected:

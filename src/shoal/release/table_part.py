@@ -1,0 +1,220 @@
+"""What is done to one part of a table, wherever it is: read, standardise, arrange, write. None of it sees two."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from shoal.errors import InputError
+from shoal.io import Roles, check_complete, quasi_matrix, read_table, resolve_roles
+from shoal.io.files import shown
+from shoal.io.parts import local_copy
+from shoal.microaggregation.block import Block
+from shoal.microaggregation.moments import exact_sums, squared_deviations
+from shoal.microaggregation.numeric import group_means
+from shoal.microaggregation.tree import sample_keys
+from shoal.release.part_facts import SHOWN, GroupFacts, facts_of, replacing, write_mapping_part
+from shoal.release.row_order import check_sortable, sort_rows, sortable
+from shoal.release.tables import classes_of, merged_until_diverse, values_of, write_table
+
+__all__ = [
+    "Facts",
+    "Layout",
+    "Reading",
+    "arranged",
+    "carried_as",
+    "deviations_of",
+    "diverse",
+    "first_row",
+    "read_part",
+    "reading_of",
+    "rows_of",
+    "write_part",
+]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Part:
+    """The rows of one file that miss no quasi-identifier."""
+
+    reading: Reading
+    values: Floats  # quasi-identifiers
+    unchanged: pa.Table  # confidential and insensitive columns
+    names: NDArray[Any]  # file and row
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What reading a part told."""
+
+    columns: tuple[str, ...]  # of the file
+    schema: pa.Schema  # of those released, in the file's order
+    n_rows: int
+    sums: list[int]  # exact, of each quasi-identifier
+    largest: Floats
+    withheld: list[str]  # rows that miss a quasi-identifier
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What all parts agree on: the columns released, and the scale on which rows are compared."""
+
+    roles: Roles
+    schema: pa.Schema
+    mean: Floats
+    scale: Floats
+
+
+@dataclass(frozen=True)
+class Arranged:
+    """The rows of a block as they will be released, in canonical order; and as they were."""
+
+    released: pa.Table
+    names: NDArray[Any]
+    values: Floats
+    masked: Floats
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the owner must know of a part that was written: its groups, and sums over each quasi-identifier."""
+
+    groups: GroupFacts
+    moved: Ints  # records that changed
+    lost: Floats  # squared error
+    spread: Floats  # squares before
+    squares: Floats  # and after
+    sums: Floats  # after
+    sample: tuple[NDArray[np.uint64], Floats, Floats]  # keys, rows before, rows after
+
+
+def read_part(part: str, roles: Roles, missing: str) -> Part:
+    """Read a file; the columns that are released unchanged are taken as they stand."""
+    with local_copy(part) as path:
+        table = read_table(path, verbatim=(*roles.confidential, *roles.insensitive))
+    try:
+        resolve_roles(table, roles)
+        values, complete = quasi_matrix(table, roles)
+        if missing == "refuse":
+            check_complete(table, roles, complete)
+        plain = {name: sortable(table.data[name]) for name in (*roles.confidential, *roles.insensitive)}
+        for name, column in plain.items():
+            check_sortable(name, column)
+    except InputError as problem:
+        raise InputError(f"{shown(part)}: {problem}") from None
+    rows = np.flatnonzero(complete)
+    names = np.array([f"{Path(part).name}:{row + 1}" for row in range(len(complete))], dtype=object)
+    types = {name: column.type for name, column in plain.items()} | dict.fromkeys(roles.quasi, pa.float64())
+    columns = tuple(table.data.column_names)
+    values = values[rows]
+    reading = Reading(
+        columns=columns,
+        schema=pa.schema([(name, types[name]) for name in columns if name in types]),
+        n_rows=len(rows),
+        sums=exact_sums(values),
+        largest=np.abs(values).max(axis=0, initial=0.0),
+        withheld=names[~complete].tolist(),
+    )
+    return Part(reading, values, pa.table(plain).take(pa.array(rows)) if plain else pa.table({}), names[rows])
+
+
+def reading_of(part: Part) -> Reading:
+    """What reading the part told."""
+    return part.reading
+
+
+def deviations_of(part: Part, mean: Floats) -> list[int]:
+    """The exact sum of the squared deviations of each quasi-identifier."""
+    return exact_sums(squared_deviations(part.values, mean))
+
+
+def rows_of(part: Part, layout: Layout) -> Block:
+    """The standardised rows, and with each what it stood for."""
+    standard = (part.values - layout.mean) / layout.scale
+    unchanged = {name: _plain(part.unchanged[name]) for name in part.unchanged.column_names}
+    cells = zip(*(column.tolist() for column in unchanged.values()), strict=True) if unchanged else [()] * len(standard)
+    digests = np.empty(len(standard), dtype=object)
+    for row, (numbers, others) in enumerate(zip(part.values.tolist(), cells, strict=True)):
+        digests[row] = hashlib.blake2b(repr((numbers, others)).encode(), digest_size=16).digest()
+    carried = {carried_as(name): column for name, column in unchanged.items()}
+    carried |= {"digest": digests, "name": part.names, "values": part.values}
+    return Block(sp.csr_matrix(standard), carried, np.zeros(len(standard), dtype=np.int64))
+
+
+def diverse(block: Block, columns: tuple[str, ...], least: int) -> Block:
+    """The block with groups merged until each has `least` values of every confidential column."""
+    confidential = {name: block.carried[carried_as(name)] for name in columns}
+    return replace(block, groups=merged_until_diverse(block.X.toarray(), block.groups, confidential, least))
+
+
+def arranged(block: Block, layout: Layout) -> Arranged:
+    """The rows in the order of what will be released of them."""
+    values = block.carried["values"]
+    masked = group_means(values, block.groups)[block.groups] + 0.0  # no negative zeros
+    columns = {}
+    for field in layout.schema:
+        if field.name in layout.roles.quasi:
+            columns[field.name] = pa.array(masked[:, layout.roles.quasi.index(field.name)])
+        else:
+            columns[field.name] = _as_type(block.carried[carried_as(field.name)], field.type)
+    released = pa.table(columns, schema=layout.schema)
+    order = sort_rows(released)
+    return Arranged(released.take(pa.array(order)), block.carried["name"][order], values[order], masked[order])
+
+
+def first_row(part: Arranged) -> pa.Table:
+    """The first row that will be released."""
+    return part.released.slice(0, 1)
+
+
+def write_part(part: Arranged, layout: Layout, target: str, mapping: str) -> Facts:
+    """Write the rows, and privately which record became which of them."""
+    with replacing(target) as path:
+        write_table(part.released.combine_chunks(), path)
+    groups = classes_of(part.masked)
+    write_mapping_part(part.names, groups, mapping)
+
+    _, first = np.unique(groups, return_index=True)
+    digests = [hashlib.blake2b(part.masked[row].tobytes(), digest_size=16).digest() for row in first.tolist()]
+    before, after = ((rows - layout.mean) / layout.scale for rows in (part.values, part.masked))
+    keys = sample_keys(sp.csr_matrix(before))
+    shown_rows = np.argsort(keys, kind="stable")[:SHOWN]
+    return Facts(
+        groups=facts_of(digests, groups, {name: values_of(part.released[name]) for name in layout.roles.confidential}),
+        moved=np.sum(part.values != part.masked, axis=0),
+        lost=np.sum((before - after) ** 2, axis=0),
+        spread=np.sum(before**2, axis=0),
+        squares=np.sum(after**2, axis=0),
+        sums=np.sum(after, axis=0),
+        sample=(keys[shown_rows], before[shown_rows], after[shown_rows]),
+    )
+
+
+def carried_as(column: str) -> str:
+    """Under which name a column released unchanged is carried."""
+    return f"column {column}"
+
+
+def _plain(column: pa.ChunkedArray) -> NDArray[Any]:
+    """The values as Python has them; dates and times as the numbers behind them, for Python has no nanoseconds."""
+    return values_of(column.cast(_number_behind(column.type)) if pa.types.is_temporal(column.type) else column)
+
+
+def _as_type(values: NDArray[Any], kind: pa.DataType) -> pa.Array:
+    if pa.types.is_temporal(kind):
+        return pa.array(values.tolist(), _number_behind(kind)).cast(kind)
+    return pa.array(values.tolist(), kind)
+
+
+def _number_behind(kind: pa.DataType) -> pa.DataType:
+    return pa.int32() if kind.bit_width == 32 else pa.int64()

@@ -1,0 +1,169 @@
+"""A table in parts to a release in parts: only sums, samples and figures ever come together in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from shoal import progress
+from shoal.errors import InputError
+from shoal.io import Roles
+from shoal.io.files import shown
+from shoal.microaggregation import Microaggregation
+from shoal.microaggregation.moments import mean_of_sums, scale_of
+from shoal.microaggregation.schedule import Schedule
+from shoal.release import table_part as work
+from shoal.release.bundle import write_csv
+from shoal.release.cluster import diverse_parts, grouped_parts, write_parts
+from shoal.release.distances import NOT_TOLD, euclidean_distances
+from shoal.release.draft import Draft
+from shoal.release.groups import FEW, sizes_of, stated_loss
+from shoal.release.part_facts import SHOWN, diversity_of, sizes_over
+from shoal.release.row_order import sort_rows
+from shoal.release.summary import ColumnChange, Distances, Summary
+from shoal.release.tables import INCOMPLETE, column_change, described, method_in_words, too_few_rows
+from shoal.results import Loss, Withheld
+
+__all__ = ["draft_table_parts"]
+
+Floats = NDArray[np.float64]
+
+
+def draft_table_parts(
+    parts: Sequence[str],
+    k: int,
+    roles: Roles,
+    method: Microaggregation,
+    l: int | None,
+    missing: str,
+    folders: tuple[Path, Path],
+    schedule: Schedule,
+) -> Draft:
+    """Protect the parts and write the rows into the folders (private, release) at hand; the draft has the rest."""
+    submit, gather = schedule.submit, schedule.gather
+    _check_method(method, l, roles)
+    progress.step("reading", 0, len(parts))
+    read = [submit(work.read_part, part, roles, missing) for part in parts]
+    readings: list[work.Reading] = []
+    for part in read:
+        readings += gather([submit(work.reading_of, part)])
+        progress.step("reading", len(readings), len(parts))
+    schema = _agreed_schema(parts, readings)
+    withheld = [name for reading in readings for name in reading.withheld]
+    n_rows = sum(reading.n_rows for reading in readings)
+    if n_rows < k:
+        raise too_few_rows(k, n_rows, len(withheld))
+    mean = mean_of_sums([reading.sums for reading in readings], n_rows)
+    deviations = gather([submit(work.deviations_of, part, mean) for part in read])
+    largest = np.max([reading.largest for reading in readings], axis=0)
+    scale = scale_of(np.sqrt(mean_of_sums(deviations, n_rows)), largest)
+    layout = work.Layout(roles, schema, mean, scale)
+
+    model = clone(method).set_params(k=k)
+    blocks = grouped_parts([submit(work.rows_of, part, layout) for part in read], n_rows, model, schedule)
+    if l is not None:
+        carried = {name: work.carried_as(name) for name in roles.confidential}
+        blocks = diverse_parts(
+            blocks, carried, l, lambda block: submit(work.diverse, block, roles.confidential, l), schedule
+        )
+    blocks = [submit(work.arranged, block, layout) for block in blocks]
+    order = sort_rows(pa.concat_tables(gather([submit(work.first_row, block) for block in blocks]))).tolist()
+
+    def write(number: int, target: str, mapping: str) -> Any:
+        return submit(work.write_part, blocks[order[number]], layout, target, mapping)
+
+    facts: list[work.Facts] = write_parts("table", write, len(blocks), folders, schedule)
+    groups = [fact.groups for fact in facts]
+    sizes = sizes_over(groups)
+    # Where few records moved in some column, its spread and the error tell what they were.
+    moved = np.sum([fact.moved for fact in facts], axis=0)
+    told = bool(np.all((moved == 0) | (moved >= FEW)))
+    summary = Summary(
+        kind="table",
+        k=k,
+        method=method_in_words(model),
+        promises_k=True,
+        rows=n_rows,
+        smallest_group=int(sizes.min()),
+        group_sizes=sizes_of(sizes),
+        loss=stated_loss(Loss(_total(facts, "lost").sum(), _total(facts, "squares").sum()), told),
+        distances=_distances(facts, n_rows) if told else NOT_TOLD,
+        withheld=(Withheld(INCOMPLETE, len(withheld)),) if withheld else (),
+        diversity=tuple(diversity_of(name, groups) for name in roles.confidential),
+        l_promised=l,
+        columns=tuple(_changes(layout, facts, n_rows)) if told else (),
+        insensitive=roles.insensitive,
+        dropped_columns=len(readings[0].columns) - len(schema),
+        files=(("table", "folder of parts, one row a record"),),
+    )
+    return Draft(
+        summary=summary,
+        columns=described(schema, roles),
+        shared_columns=(roles.quasi,),
+        parameters={"microaggregation": model.get_params()},
+        files={},
+        private_files={"withheld.csv": write_csv(("row", "reason"), [(name, INCOMPLETE) for name in withheld])},
+    )
+
+
+def _check_method(method: Microaggregation, l: int | None, roles: Roles) -> None:
+    if method.method != "mdav":
+        raise InputError(f"method {method.method!r} sorts all rows at once; for a table in parts use 'mdav'")
+    if method.attribute_groups is not None:
+        raise InputError("a table in parts is protected over all quasi-identifiers; leave out the attribute groups")
+    if l is not None and not roles.confidential:
+        raise InputError(f"l={l} needs a confidential column; name it with --confidential")
+
+
+def _agreed_schema(parts: Sequence[str], readings: Sequence[work.Reading]) -> pa.Schema:
+    """The columns and types that every part has; a column that is empty in a part may have any type there."""
+    schema = readings[0].schema
+    for part, reading in zip(parts, readings, strict=True):
+        if reading.columns != readings[0].columns:
+            raise InputError(
+                f"{shown(part)} has {_listed(reading.columns)} where {shown(parts[0])} has "
+                f"{_listed(readings[0].columns)}; give all parts the same columns in the same order"
+            )
+        for place, field in enumerate(reading.schema):
+            agreed = schema.field(place)
+            if pa.types.is_null(agreed.type):
+                schema = schema.set(place, field)
+            elif field.type != agreed.type and not pa.types.is_null(field.type):
+                raise InputError(
+                    f"{shown(part)}: column {shown(field.name)} is {field.type}, in the parts before it {agreed.type}; "
+                    "write all parts with the same types"
+                )
+    return schema
+
+
+def _listed(columns: tuple[str, ...]) -> str:
+    return ", ".join(shown(name) for name in columns[:10]) + (", …" if len(columns) > 10 else "")
+
+
+def _total(facts: list[work.Facts], figure: str) -> Floats:
+    """The sum of a figure over the parts, column by column."""
+    total: Floats = np.sum([getattr(fact, figure) for fact in facts], axis=0)
+    return total
+
+
+def _changes(layout: work.Layout, facts: list[work.Facts], n_rows: int) -> list[ColumnChange]:
+    lost, spread, squares, sums = (_total(facts, figure) for figure in ("lost", "spread", "squares", "sums"))
+    mean = layout.mean + layout.scale * sums / n_rows
+    before = layout.scale * np.sqrt(spread / n_rows)
+    after = layout.scale * np.sqrt(np.maximum(squares / n_rows - (sums / n_rows) ** 2, 0.0))
+    share = np.divide(lost, spread, out=np.zeros_like(lost), where=spread > 0)
+    figures = zip(mean.tolist(), before.tolist(), after.tolist(), share.tolist(), strict=True)
+    return [column_change(name, *four) for name, four in zip(layout.roles.quasi, figures, strict=True)]
+
+
+def _distances(facts: list[work.Facts], n_rows: int) -> Distances:
+    keys = np.concatenate([fact.sample[0] for fact in facts])
+    rows = np.argsort(keys, kind="stable")[:SHOWN]
+    before, after = (np.concatenate([fact.sample[side] for fact in facts])[rows] for side in (1, 2))
+    return euclidean_distances(before, after, n_rows)

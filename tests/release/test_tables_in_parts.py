@@ -1,0 +1,221 @@
+"""Tables in parts: one release, here and on a cluster, however the rows are cut; and every part is counted."""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+import json
+import shutil
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from shoal import InputError, Microaggregation, Roles, load, protect, verify
+
+METHOD = Microaggregation(refine=False, blocks=60)
+ROLES = Roles(quasi=("age", "pay"), confidential=("illness",), insensitive=("day",), identifier=("name",))
+ILLNESSES = ("flu", "gout", "asthma", None)
+
+
+def people(n_rows=300):
+    random = np.random.default_rng(4)
+    day = datetime.datetime(2020, 2, 29, 12)
+    return pa.table(
+        {
+            "illness": pa.array([ILLNESSES[number] for number in random.integers(0, 4, n_rows)], pa.string()),
+            "age": random.integers(18, 90, n_rows),
+            "name": [f"Ann {number}" for number in range(n_rows)],
+            "pay": random.lognormal(8.0, 1.0, n_rows),
+            "day": pa.array([day + datetime.timedelta(hours=h) for h in random.integers(0, 9, n_rows).tolist()]),
+        }
+    )
+
+
+def cut(table, folder, n_parts):
+    """Every n-th row to the same file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in range(n_parts):
+        pq.write_table(table.take(np.arange(number, table.num_rows, n_parts)), folder / f"people-{number}.parquet")
+    return folder
+
+
+def protected(folder, out, **more):
+    return protect(f"{folder}/*", 4, out / "release", **({"roles": ROLES, "method": METHOD} | more))
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory):
+    return cut(people(), tmp_path_factory.mktemp("people"), 3)
+
+
+@pytest.fixture(scope="module")
+def here(parts, tmp_path_factory):
+    return protected(parts, tmp_path_factory.mktemp("here"))
+
+
+def test_a_table_in_parts_is_verified_and_loaded(here):
+    assert verify(here.folder)
+    table = load(here.folder).table
+    assert table.num_rows == 300
+    assert table.column_names == ["illness", "age", "pay", "day"]
+    assert len(list((here.folder / "table").iterdir())) > 1
+
+
+def test_every_row_of_a_table_is_shared_by_k_when_all_parts_are_counted_by_hand(here):
+    tables = [pq.read_table(path) for path in (here.folder / "table").iterdir()]
+    rows = Counter((row["age"], row["pay"]) for table in tables for row in table.to_pylist())
+    assert min(rows.values()) >= 4
+
+
+def test_means_stay_and_unprotected_columns_too(here):
+    released, original = load(here.folder).table, people()
+    for name in ("age", "pay"):
+        assert pc.mean(released[name]).as_py() == pytest.approx(pc.mean(original[name]).as_py())
+    for name in ("illness", "day"):
+        assert Counter(released[name].to_pylist()) == Counter(original[name].to_pylist())
+        assert released[name].type == original[name].type
+
+
+def test_each_record_gets_the_mean_of_its_group(here):
+    pay = dict(zip(people()["name"].to_pylist(), people()["pay"].to_pylist(), strict=True))
+    for path in sorted((here.private / "mapping").iterdir()):
+        mapping, released = pq.read_table(path), pq.read_table(here.folder / "table" / path.name)
+        rows = [name.split(".parquet:") for name in mapping["id"].to_pylist()]
+        names = [f"Ann {int(file.split('-')[1]) + 3 * (int(row) - 1)}" for file, row in rows]
+        groups = np.array(mapping["group"].to_pylist())
+        mine = np.array([pay[name] for name in names])
+        for group in set(groups.tolist()):
+            assert np.allclose(np.array(released["pay"].to_pylist())[groups == group], mine[groups == group].mean())
+
+
+@pytest.mark.parametrize("n_parts", [1, 7])
+@pytest.mark.parametrize("refine", [False, True])
+def test_how_a_table_is_cut_into_parts_does_not_show(parts, tmp_path, n_parts, refine):
+    method = Microaggregation(refine=refine, blocks=60, time_budget=0.05)
+    shuffled = people().take(np.random.default_rng(1).permutation(300))
+    one = protected(parts, tmp_path / "one", method=method)
+    two = protected(cut(shuffled, tmp_path / "other", n_parts), tmp_path / "two", method=method)
+    assert one.certificate["seal"] == two.certificate["seal"]
+
+
+def test_a_cluster_gives_the_same_bytes_for_a_table(here, parts, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        made = protected(parts, tmp_path, client=client)
+    assert made.certificate["seal"] == here.certificate["seal"]
+
+
+def test_text_parts_may_be_gzipped_and_keep_what_stands_in_them(tmp_path):
+    folder = tmp_path / "people"
+    folder.mkdir()
+    for number in range(2):
+        lines = "".join(f"{20 + row},{row * 1.5},0{row % 3}\n" for row in range(number * 20, number * 20 + 20))
+        text = f"age,pay,illness\n{lines}"
+        (folder / f"{number}.csv.gz").write_bytes(gzip.compress(text.encode()))
+    made = protected(folder, tmp_path, roles=Roles(quasi=("age", "pay"), confidential=("illness",)))
+    assert verify(made.folder)
+    assert set(load(made.folder).table["illness"].to_pylist()) == {"00", "01", "02"}
+
+
+def test_rows_that_lack_a_value_are_withheld_or_refused(tmp_path):
+    table = people(90)
+    holes = pa.array([None if row in (3, 40) else age for row, age in enumerate(table["age"].to_pylist())])
+    folder = cut(table.set_column(1, "age", holes), tmp_path / "people", 2)
+    with pytest.raises(InputError, match=r"people-0\.parquet: column age: 1 missing value \(first in row 21\)"):
+        protected(folder, tmp_path)
+    made = protected(folder, tmp_path, missing="withhold")
+    assert verify(made.folder)
+    assert made.certificate["promises"]["rows"] == 88
+    assert [one["count"] for one in made.certificate["stated"]["withheld"]] == [2]
+    assert "people-0.parquet:21" in (made.private / "withheld.csv").read_text()
+
+
+def test_l_holds_in_every_part_of_a_table(parts, tmp_path):
+    made = protected(parts, tmp_path, l=3)
+    diversity = json.loads((made.folder / "certificate.json").read_text())["promises"]["diversity"]
+    assert diversity["columns"][0]["least"] >= 3
+    assert verify(made.folder)
+
+
+def test_a_changed_or_missing_part_of_a_table_is_found(here, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(here.folder, copy)
+    part = copy / "table" / "part-00001.parquet"
+    table = pq.read_table(part)
+    pq.write_table(table.take(np.arange(table.num_rows)[::-1]), part)
+    broken = {(claim.promise, claim.file) for claim in verify(copy).broken}
+    assert {("files", "table/part-00001.parquet"), ("order", "table/part-00000.parquet")} <= broken
+    part.unlink()
+    assert "table/part-00001.parquet" in {claim.file for claim in verify(copy).broken}
+
+
+def test_rows_that_moved_to_another_part_are_found(here, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(here.folder, copy)
+    one, two = (copy / "table" / f"part-0000{number}.parquet" for number in (0, 1))
+    first, second = pq.read_table(one), pq.read_table(two)
+    pq.write_table(first.slice(1), one)
+    pq.write_table(pa.concat_tables([first.slice(0, 1), second]), two)
+    details = {claim.detail for claim in verify(copy).broken}
+    assert "a part has fewer than k of the rows that are equal" in details
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda table: table.drop_columns(["day"]), r"people-2\.parquet: the table has no column day"),
+        (lambda table: table.append_column("more", table["age"]), r"people-2\.parquet has .*, more where .*people-0"),
+        (
+            lambda table: table.set_column(0, "illness", pa.array([1] * table.num_rows)),
+            r"people-2\.parquet: column illness is int64, in the parts before it string; write all parts",
+        ),
+        (
+            lambda table: table.set_column(1, "age", pa.array(["old"] * table.num_rows)),
+            r"people-2\.parquet: column age is text, which cannot be averaged",
+        ),
+    ],
+)
+def test_a_part_that_is_unlike_the_others_is_named_and_nothing_is_written(parts, tmp_path, change, message):
+    folder = tmp_path / "people"
+    shutil.copytree(parts, folder)
+    pq.write_table(change(pq.read_table(folder / "people-2.parquet")), folder / "people-2.parquet")
+    with pytest.raises(InputError, match=message):
+        protected(folder, tmp_path)
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_a_column_that_is_empty_in_a_part_agrees_with_any(parts, tmp_path):
+    folder = tmp_path / "people"
+    shutil.copytree(parts, folder)
+    for name in ("people-0.parquet", "people-2.parquet"):
+        table = pq.read_table(folder / name)
+        pq.write_table(table.set_column(0, "illness", pa.nulls(table.num_rows)), folder / name)
+    assert verify(protected(folder, tmp_path).folder)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"method": Microaggregation(method="ranking")}, "for a table in parts use 'mdav'"),
+        ({"method": Microaggregation(attribute_groups=1)}, "leave out the attribute groups"),
+        ({"l": 9}, "l=9 needs 9 different values, column illness has 3; lower l"),
+        ({"l": 2, "roles": Roles(quasi=("age",))}, "needs a confidential column"),
+        ({"label_column": "illness"}, "label_column is for documents"),
+        ({"roles": None, "missing": "withhold"}, "--missing is for tables"),
+        ({"k": 400}, "k=400 needs at least 400 rows, got 300"),
+    ],
+)
+def test_what_a_table_in_parts_cannot_have_is_said(parts, tmp_path, more, message):
+    options = {"roles": ROLES, "method": METHOD, "k": 4} | more
+    method = None if options["roles"] is None else options.pop("method")
+    options.pop("method", None)
+    with pytest.raises(InputError, match=message):
+        protect(f"{parts}/*", out=tmp_path / "release", method=method, **options)
+    assert list(tmp_path.iterdir()) == []
