@@ -43,7 +43,7 @@ def read(tmp_path):
         "child,parent\nboxing,contact sport\ncontact sport,sport\nsurfing,sport\n",
         "\ufeffchild;parent\r\nboxing;contact sport\r\ncontact sport;sport\r\nsurfing;sport\r\n",
         "Parent\tChild\ncontact sport\tboxing\nsport\tcontact sport\nsport\tsurfing\n",
-        "\n\nchild , parent\n\n boxing , contact sport\nboxing,contact sport\ncontact sport,sport\nsurfing,sport\n , \n",
+        "\n\nchild , parent\n\n boxing , contact sport\nboxing,contact sport\ncontact sport,sport\nsurfing,sport\n,\n",
         "child,parent\nsport,\nboxing,contact sport\ncontact sport,sport\nsurfing,sport",
         "child,parent\nsport,sport\nboxing,contact sport\ncontact sport,sport\nsurfing,sport",
         'child,parent\n"boxing","contact sport"\n"contact sport",sport\nsurfing,"sport"\n',
