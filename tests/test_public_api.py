@@ -18,6 +18,7 @@ PUBLIC = [
     "SphericalMicroaggregation",
     "Microaggregation",
     "CategoricalMicroaggregation",
+    "MixedMicroaggregation",
     "RankSwap",
     "Noise",
     "protect",

@@ -12,6 +12,7 @@ __all__ = [
     "SphericalMicroaggregation",
     "Microaggregation",
     "CategoricalMicroaggregation",
+    "MixedMicroaggregation",
     "RankSwap",
     "Noise",
     "protect",
@@ -29,7 +30,12 @@ if TYPE_CHECKING:
     from shoal.errors import InputError, ShoalError
     from shoal.io import Corpus, Roles
     from shoal.masking import Noise, RankSwap
-    from shoal.microaggregation import CategoricalMicroaggregation, Microaggregation, SphericalMicroaggregation
+    from shoal.microaggregation import (
+        CategoricalMicroaggregation,
+        Microaggregation,
+        MixedMicroaggregation,
+        SphericalMicroaggregation,
+    )
     from shoal.ontology import Hierarchy, WordNet
     from shoal.release.load import load
     from shoal.release.protect import protect
@@ -42,6 +48,7 @@ _HOME = {
     "SphericalMicroaggregation": "shoal.microaggregation",
     "Microaggregation": "shoal.microaggregation",
     "CategoricalMicroaggregation": "shoal.microaggregation",
+    "MixedMicroaggregation": "shoal.microaggregation",
     "RankSwap": "shoal.masking",
     "Noise": "shoal.masking",
     "protect": "shoal.release.protect",

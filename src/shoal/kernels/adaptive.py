@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from shoal.kernels.concepts import Concepts, Ints, centre, gathered, join, leave
+from shoal.kernels.concepts import Concepts, Ints, centre, gathered, join, join_all, leave
 
 __all__ = ["adaptive_groups", "fixed_groups"]
 
@@ -71,8 +71,7 @@ def adaptive_groups(concepts: Concepts, codes: Ints, counts: Ints, k: int, stati
     group_of = np.full(n_tuples, -1, np.int64)
     left = counts.copy()
     rest = gathered(concepts)
-    for row in range(n_tuples):
-        join(concepts, rest, codes[row], counts[row])
+    join_all(concepts, rest, codes, counts)
     centroids = np.empty((n_tuples, n_attributes), np.int64)
     point = np.empty(n_attributes, np.int64)
     n_groups = 0
@@ -121,8 +120,7 @@ def fixed_groups(
     left = counts.copy()
     ones = np.ones(n_tuples, np.int64)
     rest = gathered(concepts)
-    for row in range(n_tuples):
-        join(concepts, rest, codes[row], counts[row])
+    join_all(concepts, rest, codes, counts)
     point = np.empty(n_attributes, np.int64)
     n_groups = 0
     seed = -1

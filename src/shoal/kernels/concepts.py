@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["ONE", "Concepts", "Gathered", "centre", "gathered", "join", "leave", "represent"]
+__all__ = ["ONE", "Concepts", "Gathered", "centre", "gathered", "join", "join_all", "leave", "represent"]
 
 Ints = NDArray[Any]
 
@@ -89,6 +89,16 @@ def leave(concepts: Concepts, of: Gathered, values: Ints, count: int) -> None:
                 of.covered[attribute, concept] -= 1
                 of.links[attribute, concept] -= concepts.links[attribute, concept, value]
     of.size[0] -= count
+
+
+@njit(cache=True, nogil=True)
+def join_all(concepts: Concepts, to: Gathered, codes: Ints, counts: Ints) -> None:
+    """Add `counts` records of each row of values; take them away where the count is below 0."""
+    for row in range(codes.shape[0]):
+        if counts[row] > 0:
+            join(concepts, to, codes[row], counts[row])
+        else:
+            leave(concepts, to, codes[row], -counts[row])
 
 
 @njit(cache=True, nogil=True)

@@ -164,7 +164,8 @@ def label_column(reading: Reading, column: pa.Array, k: int) -> Labels:
 def pack(columns: Sequence[Labels]) -> Concepts:
     """The columns side by side, as the kernels take them."""
     m = len(columns)
-    c, v = max(len(one.concepts) for one in columns), max(len(one.concept_of_value) for one in columns)
+    c = max((len(one.concepts) for one in columns), default=1)
+    v = max((len(one.concept_of_value) for one in columns), default=1)
     packed = Concepts(
         distance=np.zeros((m, c, v), np.int32),
         links=np.full((m, c, v), -1, np.int16),

@@ -1,0 +1,201 @@
+"""Microaggregation of tables with numbers and labels: one distance, one grouping, a representative of both kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from shoal.io.columns import like_columns
+from shoal.kernels import mixed as kernel
+from shoal.microaggregation.checks import check_k
+from shoal.microaggregation.labels import label_column
+from shoal.microaggregation.mdav import mdav
+from shoal.microaggregation.mixed_space import MixedSpace
+from shoal.microaggregation.mixed_table import (
+    CATEGORICAL,
+    NUMERIC,
+    MixedRows,
+    column_kinds,
+    column_weights,
+    means_of,
+    mixed_rows,
+    number_matrix,
+    scales_of,
+)
+from shoal.microaggregation.readings import checked_columns, readings
+from shoal.microaggregation.refine import check_time_budget
+from shoal.microaggregation.tuples import labels_of
+
+__all__ = ["MixedMicroaggregation"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class MixedMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
+    """Replace every row by the mean of its group's numbers and the concepts that stand for its labels.
+
+    Squared distances add up over the columns: numbers are standardised, and the distances of labels (1 - Wu-Palmer
+    similarity) divided by their root mean square to the centroid of the column, so that all columns weigh the same.
+
+    Parameters
+    ----------
+    k : int, at least 2
+    roles : dict of column: "numeric" or "categorical", list of the categorical columns, or None
+        What is not given goes by type. Numbers made categorical are labels without structure, unless `ontology` names
+        their column.
+    weights : dict of column: number above 0, or None
+        How much the squared distance of a column counts; 1 unless given.
+    ontology : WordNet, Hierarchy, dict of column: ontology, or None
+        None: WordNet for text. An ontology is meant for the columns of text.
+    mapping : path of a CSV file, dict of value: concept, dict of column: such a dict, or None
+        Concepts of values that the ontology does not know under that name.
+    refine : bool
+        Search for a better partition from MDAV's; False is plain MDAV.
+    time_budget : float or None
+        About how many seconds the search may take, counted as work done, so that results repeat.
+    random_state : int, RandomState or None
+        Seeds the search. None is 0.
+
+    Attributes
+    ----------
+    groups_ : (n,) array, the group of each row.
+    representatives_ : (g, m) array of numbers and labels; None for a missing label.
+    sse_, information_loss_ : float, on the scale of the distance.
+    loss_ : Loss, with SST - SSE as `ssa`; SST is the SSE of one group.
+    k_anonymous_ : True
+    kinds_ : list of "numeric" or "categorical", one a column.
+
+    Examples
+    --------
+    >>> from shoal import Hierarchy, MixedMicroaggregation
+    >>> pairs = [("soccer", "football"), ("rugby", "football"), ("football", "sport"), ("golf", "sport")]
+    >>> rows = [[20, "soccer"], [24, "rugby"], [60, "golf"], [64, "golf"], [22, "soccer"]]
+    >>> model = MixedMicroaggregation(k=2, ontology=Hierarchy.from_pairs(pairs))
+    >>> model.fit_transform(np.array(rows, dtype=object)).tolist()[0]
+    [22.0, 'soccer']
+    """
+
+    def __init__(
+        self,
+        k: int = 3,
+        *,
+        roles: Any = None,
+        weights: Any = None,
+        ontology: Any = None,
+        mapping: Any = None,
+        refine: bool = True,
+        time_budget: float | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.k = k
+        self.roles = roles
+        self.weights = weights
+        self.ontology = ontology
+        self.mapping = mapping
+        self.refine = refine
+        self.time_budget = time_budget
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> MixedMicroaggregation:
+        """Group the rows."""
+        check_time_budget(self.time_budget)
+        names, columns = checked_columns(self, X, reset=True)
+        k = check_k(self.k, len(columns[0]))
+        self.kinds_ = column_kinds(names, columns, self.roles)
+        of_labels = self._of(CATEGORICAL, columns)
+        self.readings_ = readings(self._of(CATEGORICAL, names), of_labels, self.ontology, self.mapping)
+        weights = column_weights(names, self.weights)
+        numbers = number_matrix(self._of(NUMERIC, names), self._of(NUMERIC, columns), len(columns[0]))
+        labels = [label_column(one, column, k) for one, column in zip(self.readings_, of_labels, strict=True)]
+        kinds = np.array(self.kinds_)
+        self.scales_ = scales_of(numbers, labels, weights[kinds == NUMERIC], weights[kinds == CATEGORICAL])
+        rows = mixed_rows(numbers, labels, self.scales_)
+        groups = mdav(MixedSpace(rows.numbers, rows.codes, rows.table, rows.squares), k)
+        return self._store(rows, groups)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Group the rows and return each row's representative."""
+        self.fit(X)
+        return like_columns(list(self.representatives_[self.groups_].T), X)
+
+    def transform(self, X: Any) -> Any:
+        """Give each row, new or old, the nearest existing representative."""
+        check_is_fitted(self, "representatives_")
+        names, columns = checked_columns(self, X, reset=False)
+        numbers = number_matrix(self._of(NUMERIC, names), self._of(NUMERIC, columns), len(columns[0]))
+        encoded = [
+            one.encode(column) for one, column in zip(self.readings_, self._of(CATEGORICAL, columns), strict=True)
+        ]
+        n_values = max((len(values) for values, *_ in encoded), default=1)
+        squares = np.zeros((len(encoded), len(self.means_), n_values))
+        codes = np.zeros((len(numbers), len(encoded)), dtype=np.int64)
+        for place, (values, codes_here, *_) in enumerate(encoded):
+            apart = self.readings_[place].distances(self.concepts_[:, place], values)
+            squares[place, :, : len(values)] = (apart / self.scales_.label_scale[place]) ** 2
+            codes[:, place] = codes_here
+        standard = np.ascontiguousarray((numbers - self.scales_.mean) / self.scales_.scale)
+        own = np.tile(np.arange(len(self.means_))[:, None], (1, len(encoded)))
+        nearest = kernel.nearest_mixed(standard, codes, squares, self.means_, own)
+        return like_columns(list(self.representatives_[nearest].T), X)
+
+    def represent(self, X: Any, groups: Ints) -> MixedMicroaggregation:
+        """Put the fitted rows X in other groups: representatives and loss follow."""
+        return self._store(self._fitted_rows(X), np.asarray(groups, dtype=np.int64))
+
+    def distance_to_groups(self, X: Any) -> Callable[[Ints], Floats]:
+        """A function that tells how far the centre of some of the fitted rows X is from every representative."""
+        rows = self._fitted_rows(X)
+        means, centroids = rows.centres(self.groups_)
+
+        def distance(chosen: Ints) -> Floats:
+            some = replace(rows, numbers=rows.numbers[chosen], codes=rows.codes[chosen])
+            mean, centroid = some.centres(np.zeros(len(chosen), dtype=np.int64))
+            total: Floats = np.sum((means - mean) ** 2, axis=1)
+            for place, one in enumerate(rows.labels):
+                apart = one.reading.distances(one.concepts[centroids[:, place]], one.concepts[centroid[:, place]])
+                total += (apart[:, 0] / self.scales_.label_scale[place]) ** 2
+            return total
+
+        return distance
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        # See SphericalMicroaggregation: fit_transform and transform may differ, and both are deterministic.
+        tags.non_deterministic = True
+        return tags
+
+    def _of(self, kind: str, things: Any) -> list[Any]:
+        """Those of things, one a column, whose column is of this kind."""
+        return [thing for thing, its_kind in zip(things, self.kinds_, strict=True) if its_kind == kind]
+
+    def _fitted_rows(self, X: Any) -> MixedRows:
+        check_is_fitted(self, "representatives_")
+        names, columns = checked_columns(self, X, reset=False)
+        numbers = number_matrix(self._of(NUMERIC, names), self._of(NUMERIC, columns), len(columns[0]))
+        pairs: Any = zip(self.readings_, self._of(CATEGORICAL, columns), strict=True)
+        return mixed_rows(numbers, [label_column(one, column, self.k) for one, column in pairs], self.scales_)
+
+    def _store(self, rows: MixedRows, groups: Ints) -> MixedMicroaggregation:
+        self.groups_ = groups
+        self.means_, centroids = rows.centres(groups)
+        self.concepts_ = np.column_stack(
+            [np.empty((len(centroids), 0), dtype=np.int64)]
+            + [one.concepts[centroids[:, place]] for place, one in enumerate(rows.labels)]
+        )
+        kinds = np.array(self.kinds_)
+        self.representatives_ = np.empty((len(centroids), len(kinds)), dtype=object)
+        self.representatives_[:, kinds == NUMERIC] = means_of(rows.values, groups)
+        self.representatives_[:, kinds == CATEGORICAL] = labels_of(rows.labels, centroids)
+        self.k_anonymous_ = True
+        self.loss_ = rows.loss(groups)
+        self.sse_ = self.loss_.sse
+        self.information_loss_ = self.loss_.information_loss
+        return self
