@@ -29,7 +29,7 @@ _SHOWN = 5  # how many concepts a message names at most
 class Taxonomy:
     """Concepts numbered from 0, of which one is the root. Ontologies number them in the order of their names."""
 
-    names: Sequence[str]  # unique
+    names: tuple[str, ...]  # unique
     parent_indptr: Ints  # (n + 1,) int64
     parents: Ints  # int32, rising within a concept
     depth: Ints  # (n,) int32: nodes on the longest path from the root, the root at 1
@@ -68,7 +68,7 @@ def build_taxonomy(names: Sequence[str], pairs: ArrayLike) -> Taxonomy:
     depth = _depths(names, parent_indptr, edges)
     keys, links = _closure(n, parent_indptr, parents)
     return Taxonomy(
-        names=names,
+        names=tuple(names),
         parent_indptr=parent_indptr,
         parents=parents.astype(np.int32),
         depth=depth.astype(np.int32),
