@@ -6,7 +6,7 @@ Source: Martínez, Sánchez and Valls, "Semantic adaptive microaggregation of ca
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,33 +16,35 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal.errors import InputError
 from shoal.io.columns import like_columns
-from shoal.kernels import adaptive, concepts
+from shoal.kernels import adaptive
+from shoal.kernels.concepts import Concepts
 from shoal.microaggregation.checks import check_k
-from shoal.microaggregation.labels import Labels, equality, label_column, pack
+from shoal.microaggregation.labels import label_column
 from shoal.microaggregation.readings import checked_columns, readings
 from shoal.microaggregation.refine import check_time_budget
-from shoal.microaggregation.tuples import Pairs, Tuples, distinct_tuples, labels_of, tuple_loss
+from shoal.microaggregation.tuples import Pairs, Tuples, distinct_tuples, labels_of
 
 __all__ = ["CategoricalMicroaggregation"]
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
-def _adaptive(table: concepts.Concepts, tuples: Tuples, k: int, static: bool) -> Pairs:
-    groups = adaptive.adaptive_groups(table, tuples.codes, tuples.counts, k, static)
+def _adaptive(tuples: Tuples, k: int, static: bool) -> Pairs:
+    groups = adaptive.adaptive_groups(tuples.by_meaning, tuples.codes, tuples.counts, k, static)
     return Pairs(groups, np.arange(len(groups)), tuples.counts)
 
 
-def _fixed(table: concepts.Concepts, tuples: Tuples, k: int, weighted: bool, generalise: bool) -> Pairs:
+def _fixed(table: Concepts, tuples: Tuples, k: int, weighted: bool, generalise: bool) -> Pairs:
     return Pairs(*adaptive.fixed_groups(table, tuples.codes, tuples.counts, k, weighted, generalise))
 
 
-METHODS: dict[str, Callable[[concepts.Concepts, Tuples, int], Pairs]] = {
-    "sa-mdav": lambda table, tuples, k: _adaptive(table, tuples, k, static=False),
-    "sa-mdav-static": lambda table, tuples, k: _adaptive(table, tuples, k, static=True),
-    "s-mdav": lambda table, tuples, k: _fixed(table, tuples, k, weighted=True, generalise=False),
-    "mdav-lcs": lambda table, tuples, k: _fixed(table, tuples, k, weighted=False, generalise=True),
-    "mdav-mode": lambda table, tuples, k: _fixed(table, tuples, k, weighted=False, generalise=False),
+METHODS: dict[str, Callable[[Tuples, int], Pairs]] = {
+    "sa-mdav": lambda tuples, k: _adaptive(tuples, k, static=False),
+    "sa-mdav-static": lambda tuples, k: _adaptive(tuples, k, static=True),
+    "s-mdav": lambda tuples, k: _fixed(tuples.by_meaning, tuples, k, weighted=True, generalise=False),
+    "mdav-lcs": lambda tuples, k: _fixed(tuples.by_meaning, tuples, k, weighted=False, generalise=True),
+    "mdav-mode": lambda tuples, k: _fixed(tuples.by_equality, tuples, k, weighted=False, generalise=False),
 }
 
 
@@ -115,19 +117,8 @@ class CategoricalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_out
         names, columns = checked_columns(self, X, reset=True)
         k = check_k(self.k, len(columns[0]))
         self.readings_ = readings(names, columns, self.ontology, self.mapping)
-        labels = [label_column(one, column, k) for one, column in zip(self.readings_, columns, strict=True)]
-        tuples = distinct_tuples(labels)
-        table = pack(labels)
-        pairs = METHODS[self.method](equality(labels) if self.method == "mdav-mode" else table, tuples, k)
-        found = self._represent(table, labels, tuples, pairs)
-        self.groups_ = pairs.group_of_rows(tuples)
-        self.representatives_ = labels_of(labels, found)
-        self.concepts_ = np.column_stack([one.concepts[found[:, place]] for place, one in enumerate(labels)])
-        self.k_anonymous_ = True
-        self.loss_ = tuple_loss(table, labels, tuples, pairs, found)
-        self.sse_ = self.loss_.sse
-        self.information_loss_ = self.loss_.information_loss
-        return self
+        tuples = self._tuples(columns)
+        return self._store(tuples, METHODS[self.method](tuples, k))
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Group the rows and return each row's representative."""
@@ -145,6 +136,31 @@ class CategoricalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_out
         nearest = np.argmax(total <= total.min(axis=1, keepdims=True) + 1e-9, axis=1)
         return like_columns(list(self.representatives_[nearest].T), X)
 
+    def represent(self, X: Any, groups: Ints) -> CategoricalMicroaggregation:
+        """Put the fitted rows X in other groups: representatives and loss follow."""
+        check_is_fitted(self, "representatives_")
+        tuples = self._tuples(checked_columns(self, X, reset=False)[1])
+        self._store(tuples, Pairs.of_rows(tuples, np.asarray(groups, dtype=np.int64)))
+        self.groups_ = np.asarray(groups, dtype=np.int64)
+        return self
+
+    def distance_to_groups(self, X: Any) -> Callable[[Ints], Floats]:
+        """A function that tells how far the centre of some of the fitted rows X is from every representative."""
+        check_is_fitted(self, "representatives_")
+        tuples = self._tuples(checked_columns(self, X, reset=False)[1])
+        representatives = self.concepts_
+
+        def distance(rows: Ints) -> Floats:
+            some = Pairs.of_rows(tuples, np.zeros(len(rows), dtype=np.int64), rows)
+            centre = self._centres(tuples, some)[0]
+            total = np.zeros(len(representatives))
+            for place, one in enumerate(tuples.labels):
+                here = one.concepts[centre[place : place + 1]]
+                total += one.reading.distances(representatives[:, place], here)[:, 0]
+            return total / len(tuples.labels)
+
+        return distance
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
@@ -153,9 +169,24 @@ class CategoricalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_out
         tags.non_deterministic = True
         return tags
 
-    def _represent(self, table: concepts.Concepts, labels: list[Labels], tuples: Tuples, pairs: Pairs) -> Ints:
+    def _tuples(self, columns: Sequence[Any]) -> Tuples:
+        pairs = zip(self.readings_, columns, strict=True)
+        return distinct_tuples([label_column(reading, column, self.k) for reading, column in pairs])
+
+    def _centres(self, tuples: Tuples, pairs: Pairs) -> Ints:
         """The concept, attribute by attribute, that stands for each group: (g, m)."""
         if self.method != "mdav-mode":
-            return pairs.represent(table, tuples, generalise=self.method == "mdav-lcs")
-        modes = pairs.represent(equality(labels), tuples, generalise=False)
-        return np.column_stack([one.concept_of_value[modes[:, place]] for place, one in enumerate(labels)])
+            return pairs.represent(tuples.by_meaning, tuples, generalise=self.method == "mdav-lcs")
+        modes = pairs.represent(tuples.by_equality, tuples, generalise=False)
+        return np.column_stack([one.concept_of_value[modes[:, place]] for place, one in enumerate(tuples.labels)])
+
+    def _store(self, tuples: Tuples, pairs: Pairs) -> CategoricalMicroaggregation:
+        centres = self._centres(tuples, pairs)
+        self.groups_ = pairs.group_of_rows(tuples)
+        self.representatives_ = labels_of(tuples.labels, centres)
+        self.concepts_ = np.column_stack([one.concepts[centres[:, place]] for place, one in enumerate(tuples.labels)])
+        self.k_anonymous_ = True
+        self.loss_ = pairs.loss(tuples, centres)
+        self.sse_ = self.loss_.sse
+        self.information_loss_ = self.loss_.information_loss
+        return self

@@ -4,26 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels import concepts
-from shoal.microaggregation.labels import Labels
+from shoal.microaggregation.labels import Labels, equality, pack
 from shoal.results import Loss
 
-__all__ = ["Pairs", "Tuples", "distinct_tuples", "labels_of", "tuple_loss"]
+__all__ = ["Pairs", "Tuples", "distinct_tuples", "labels_of"]
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
-class Tuples(NamedTuple):
-    """Distinct rows in the order of their codes."""
+@dataclass(frozen=True)
+class Tuples:
+    """The different rows of some columns of labels, in the order of their codes."""
 
+    labels: Sequence[Labels]
     codes: Ints  # (p, m)
     counts: Ints  # (p,) rows of each
     tuple_of_row: Ints  # (n,)
+
+    @cached_property
+    def by_meaning(self) -> concepts.Concepts:
+        """What can stand for the values, as the kernels take it."""
+        return pack(self.labels)
+
+    @cached_property
+    def by_equality(self) -> concepts.Concepts:
+        """The same where only the values themselves can."""
+        return equality(self.labels)
 
 
 @dataclass(frozen=True)
@@ -31,8 +45,16 @@ class Pairs:
     """A partition of tuples with counts: which group has how many records of which tuple."""
 
     group: Ints
-    member: Ints
+    member: Ints  # a tuple
     count: Ints
+
+    @classmethod
+    def of_rows(cls, tuples: Tuples, groups: Ints, rows: Ints | None = None) -> Pairs:
+        """The partition that puts each row in its group, or each of some rows."""
+        n_tuples = len(tuples.counts)
+        tuple_of_row = tuples.tuple_of_row if rows is None else tuples.tuple_of_row[rows]
+        key, count = np.unique(groups * n_tuples + tuple_of_row, return_counts=True)
+        return cls(key // n_tuples, key % n_tuples, count)
 
     def represent(self, table: concepts.Concepts, tuples: Tuples, generalise: bool) -> Ints:
         """The concepts that stand for each group: (g, m)."""
@@ -50,6 +72,19 @@ class Pairs:
         groups[rows] = np.repeat(self.group[by_tuple], self.count[by_tuple])
         return groups
 
+    def loss(self, tuples: Tuples, centres: Ints) -> Loss:
+        """SSE: squared distance of records to their group's centre. SSA: what it lacks of that to the centre of all."""
+        whole = Pairs(np.zeros_like(tuples.counts), np.arange(len(tuples.counts)), tuples.counts)
+        sse = self._error(tuples, centres)
+        return Loss(sse=sse, ssa=whole._error(tuples, whole.represent(tuples.by_meaning, tuples, False)) - sse)
+
+    def _error(self, tuples: Tuples, centres: Ints) -> float:
+        """Σ count · (mean over the attributes of the distance to the group's centre)²."""
+        total = np.zeros(len(self.member))
+        for place, one in enumerate(tuples.labels):
+            total += one.distance[centres[self.group, place], tuples.codes[self.member, place]]
+        return float(np.sum(self.count * (total / len(tuples.labels)) ** 2))
+
 
 def distinct_tuples(columns: Sequence[Labels]) -> Tuples:
     """The different rows of the columns together."""
@@ -58,21 +93,10 @@ def distinct_tuples(columns: Sequence[Labels]) -> Tuples:
         # Numbered anew at each step, so that products stay within the range of numbers.
         _, key = np.unique(key * len(one.concept_of_value) + one.codes, return_inverse=True)
     counts = np.bincount(key)
-    first = np.empty(len(counts), dtype=np.int64)
-    first[key[::-1]] = np.arange(len(key))[::-1]
-    codes = np.column_stack([one.codes[first] for one in columns])
-    return Tuples(np.ascontiguousarray(codes), counts.astype(np.int64), key)
-
-
-def tuple_loss(table: concepts.Concepts, columns: Sequence[Labels], tuples: Tuples, pairs: Pairs, found: Ints) -> Loss:
-    """SSE: squared distance of the records to what stands for their group; SST: to the centroid of all records."""
-    n_tuples = len(tuples.counts)
-    everything = Pairs(np.zeros(n_tuples, dtype=np.int64), np.arange(n_tuples), tuples.counts)
-    sse, sst = (
-        float(np.sum(some.count * _distances(columns, tuples.codes[some.member], centres[some.group]) ** 2))
-        for some, centres in ((pairs, found), (everything, everything.represent(table, tuples, False)))
-    )
-    return Loss(sse=sse, ssa=sst - sse)
+    some_row = np.empty(len(counts), dtype=np.int64)
+    some_row[key] = np.arange(len(key))
+    codes = np.column_stack([one.codes[some_row] for one in columns])
+    return Tuples(columns, np.ascontiguousarray(codes), counts.astype(np.int64), key)
 
 
 def labels_of(columns: Sequence[Labels], found: Ints) -> NDArray[Any]:
@@ -81,11 +105,3 @@ def labels_of(columns: Sequence[Labels], found: Ints) -> NDArray[Any]:
     for place, one in enumerate(columns):
         labels[:, place] = [one.labels[concept] for concept in found[:, place]]
     return labels
-
-
-def _distances(columns: Sequence[Labels], codes: Ints, centres: Ints) -> NDArray[np.float64]:
-    """Mean over the attributes of the distance of each row's values to the concepts beside them."""
-    total = np.zeros(len(codes))
-    for place, one in enumerate(columns):
-        total += one.distance[centres[:, place], codes[:, place]]
-    return total / len(columns)
