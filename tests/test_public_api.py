@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[1]
 PUBLIC = [
     "VectorSpace",
     "SphericalMicroaggregation",
+    "SemanticMicroaggregation",
     "Microaggregation",
     "CategoricalMicroaggregation",
     "MixedMicroaggregation",

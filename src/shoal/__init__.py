@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 __all__ = [
     "VectorSpace",
     "SphericalMicroaggregation",
+    "SemanticMicroaggregation",
     "Microaggregation",
     "CategoricalMicroaggregation",
     "MixedMicroaggregation",
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         CategoricalMicroaggregation,
         Microaggregation,
         MixedMicroaggregation,
+        SemanticMicroaggregation,
         SphericalMicroaggregation,
     )
     from shoal.ontology import Hierarchy, WordNet
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 _HOME = {
     "VectorSpace": "shoal.vectors",
     "SphericalMicroaggregation": "shoal.microaggregation",
+    "SemanticMicroaggregation": "shoal.microaggregation",
     "Microaggregation": "shoal.microaggregation",
     "CategoricalMicroaggregation": "shoal.microaggregation",
     "MixedMicroaggregation": "shoal.microaggregation",

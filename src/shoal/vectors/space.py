@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -162,6 +163,16 @@ class VectorSpace(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         """The terms, one a column."""
         check_is_fitted(self, "terms_")
         return np.asarray(self.terms_, dtype=object)
+
+    def inverse_transform(self, X: Any) -> list[dict[str, float]]:
+        """Rows of the space as {term: weight}, as `SemanticMicroaggregation` takes them."""
+        check_is_fitted(self, "terms_")
+        rows = sp.csr_matrix(X)
+        ends = pairwise(rows.indptr.tolist())
+        parts = [slice(start, end) for start, end in ends]
+        return [
+            dict(zip(self.terms_[rows.indices[part]].tolist(), rows.data[part].tolist(), strict=True)) for part in parts
+        ]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

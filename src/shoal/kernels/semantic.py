@@ -1,0 +1,297 @@
+"""Terms by their senses and documents by their terms: distances, pairings, and what a pair becomes.
+
+A term is a number: below `n_words` a word, whose senses are a run of `senses`; from there on a concept, which is its
+own one sense. A document is its terms by falling weight. `tree` is a taxonomy: where the ancestors of each concept
+begin, the ancestors, the links up to each, and the depth of every concept.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit, prange
+from numpy.typing import NDArray
+
+from shoal.kernels.taxonomy import _meet
+
+__all__ = ["SAME", "distances_from", "distances_of_pairs", "fold", "term_distances"]
+
+Ints = NDArray[Any]
+Floats = NDArray[np.float64]
+Matrix = NDArray[np.float32]
+Tree = tuple[Ints, Ints, Ints, Ints]
+
+ABOVE_ALL = np.float32(2.0)  # more than any distance
+SAME = np.float32(-1.0)  # a term and itself: nearer than another of the same meaning; counts as 0
+
+
+@njit(cache=True, nogil=True)
+def _mark(tree: Tree, sense: int, marks: Ints, step: int) -> None:
+    """Note at every ancestor of a sense the links up to it, plus 1; with step 0 take the notes away."""
+    indptr, ancestors, links, _ = tree
+    for place in range(indptr[sense], indptr[sense + 1]):
+        marks[ancestors[place]] = step * (links[place] + 1)
+
+
+@njit(cache=True, nogil=True)
+def _distance_to_marked(tree: Tree, sense: int, marks: Ints) -> np.float32:
+    """Wu-Palmer distance of a sense to the one whose ancestors are marked: over the deepest, then the fewest links."""
+    indptr, ancestors, links, depth = tree
+    deepest = 0
+    fewest = 0
+    for place in range(indptr[sense], indptr[sense + 1]):
+        up = marks[ancestors[place]]
+        if up > 0:
+            both = up - 1 + links[place]
+            deep = depth[ancestors[place]]
+            if deep > deepest or (deep == deepest and both < fewest):
+                deepest = deep
+                fewest = both
+    return np.float32(fewest / (fewest + 2 * deepest))
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def term_distances(
+    tree: Tree, parent_indptr: Ints, parents: Ints, indptr: Ints, senses: Ints, column_indptr: Ints, column_senses: Ints
+) -> Matrix:
+    """Least distance over the senses of every term of one list with every one of another.
+
+    From one sense to all concepts at once, parents first: the subsumers that a concept shares with the sense are those
+    of its parents, one link further, unless the concept is above the sense itself.
+    """
+    depth = tree[3]
+    downwards = np.argsort(depth, kind="mergesort")  # a parent is less deep than its children
+    n_rows, n_columns = indptr.shape[0] - 1, column_indptr.shape[0] - 1
+    distances = np.empty((n_rows, n_columns), np.float32)
+    for row in prange(n_rows):
+        marks = np.zeros(depth.shape[0], np.int32)
+        deepest = np.empty(depth.shape[0], np.int32)
+        fewest = np.empty(depth.shape[0], np.int32)
+        nearest = np.full(depth.shape[0], ABOVE_ALL, np.float32)
+        for at in range(indptr[row], indptr[row + 1]):
+            _mark(tree, senses[at], marks, 1)
+            for concept in downwards:
+                if marks[concept] > 0:
+                    deep, few = depth[concept], marks[concept] - 1
+                else:
+                    deep, few = np.int32(0), np.int32(0)
+                    for place in range(parent_indptr[concept], parent_indptr[concept + 1]):
+                        above = parents[place]
+                        if deepest[above] > deep or (deepest[above] == deep and fewest[above] + 1 < few):
+                            deep, few = deepest[above], fewest[above] + 1
+                deepest[concept], fewest[concept] = deep, few
+                nearest[concept] = min(nearest[concept], np.float32(few / (few + 2 * deep)))
+            _mark(tree, senses[at], marks, 0)
+        for column in range(n_columns):
+            least = ABOVE_ALL
+            for at in range(column_indptr[column], column_indptr[column + 1]):
+                least = min(least, nearest[column_senses[at]])
+            distances[row, column] = least
+    return distances
+
+
+@njit(cache=True, nogil=True)
+def _pair(apart: Matrix, first: Floats, second: Floats, partner: Ints, unused: Ints) -> float:
+    """Give each term of the first document, in turn, the nearest unused one of the second; what that costs.
+
+    Of equally near ones the same term, or else the later, which is the lighter. `partner` is -1 for who finds none.
+    """
+    n, m = first.shape[0], second.shape[0]
+    for j in range(m):
+        unused[j] = j
+    left = m
+    cost = 0.0
+    for i in range(n):
+        if left == 0:
+            partner[i] = -1
+            cost += first[i] / 2  # alone: distance 1, half the weight
+            continue
+        best = 0
+        least = apart[i, unused[0]]
+        for at in range(1, left):
+            if apart[i, unused[at]] <= least:
+                least = apart[i, unused[at]]
+                best = at
+        j = unused[best]
+        partner[i] = j
+        cost += max(least, np.float32(0.0)) * ((first[i] + second[j]) / 2)
+        left -= 1
+        for at in range(best, left):
+            unused[at] = unused[at + 1]
+    for at in range(left):
+        cost += second[unused[at]] / 2
+    return cost / n
+
+
+@njit(cache=True, nogil=True)
+def _distance(apart: Matrix, across: Matrix, first: Floats, second: Floats, partner: Ints, unused: Ints) -> float:
+    """The smaller cost of the two orders; `across` is `apart` transposed."""
+    there = _pair(apart, first, second, partner, unused)
+    back = _pair(across, second, first, partner, unused)
+    return min(there, back)
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def distances_from(
+    rows: Matrix, weights: Floats, indptr: Ints, columns: Ints, data: Floats, documents: Ints, n_parts: int
+) -> Floats:
+    """The distance of one document, whose terms have these rows of distances, to each of the listed documents."""
+    distances = np.empty(documents.shape[0])
+    longest = max(weights.shape[0], np.max(indptr[1:] - indptr[:-1]))
+    n = weights.shape[0]
+    for part in prange(n_parts):
+        apart = np.empty((n, longest), np.float32)
+        across = np.empty((longest, n), np.float32)
+        partner = np.empty(longest, np.int64)
+        unused = np.empty(longest, np.int64)
+        for at in range(part * documents.shape[0] // n_parts, (part + 1) * documents.shape[0] // n_parts):
+            start, end = indptr[documents[at]], indptr[documents[at] + 1]
+            for j in range(start, end):
+                for i in range(n):
+                    distance = rows[i, columns[j]]
+                    apart[i, j - start] = distance
+                    across[j - start, i] = distance
+            distances[at] = _distance(apart, across, weights, data[start:end], partner, unused)
+    return distances
+
+
+@njit(cache=True, nogil=True)
+def _measure(tree: Tree, indptr: Ints, senses: Ints, first: Ints, second: Ints, marks: Ints, apart: Matrix) -> None:
+    """Distances of the terms of two documents from their senses; `marks` is clean before and after.
+
+    A representative has concepts several times and few above them, so it had better be the first.
+    """
+    n_words = indptr.shape[0] - 1
+    same_as = np.empty(first.shape[0], np.int64)
+    for i in range(first.shape[0]):
+        same_as[i] = 0
+        while first[same_as[i]] != first[i]:
+            same_as[i] += 1
+        apart[i, : second.shape[0]] = ABOVE_ALL
+    for j in range(second.shape[0]):
+        word = second[j] < n_words
+        for at in range(indptr[second[j]], indptr[second[j] + 1]) if word else range(1):
+            sense = senses[at] if word else second[j] - n_words
+            _mark(tree, sense, marks, 1)
+            for i in range(first.shape[0]):
+                if same_as[i] < i:
+                    continue
+                if first[i] < n_words:
+                    for other in range(indptr[first[i]], indptr[first[i] + 1]):
+                        apart[i, j] = min(apart[i, j], _distance_to_marked(tree, senses[other], marks))
+                else:
+                    apart[i, j] = min(apart[i, j], _distance_to_marked(tree, first[i] - n_words, marks))
+            _mark(tree, sense, marks, 0)
+        for i in range(first.shape[0]):
+            if first[i] == second[j]:
+                apart[i, j] = SAME
+    for i in range(first.shape[0]):
+        if same_as[i] < i:
+            apart[i, : second.shape[0]] = apart[same_as[i], : second.shape[0]]
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def distances_of_pairs(
+    tree: Tree,
+    indptr: Ints,
+    senses: Ints,
+    a_indptr: Ints,
+    a_terms: Ints,
+    a_weights: Floats,
+    b_indptr: Ints,
+    b_terms: Ints,
+    b_weights: Floats,
+    a_of_pair: Ints,
+    n_parts: int,
+) -> Floats:
+    """The distance of every document of b to the document of a that is named for it."""
+    distances = np.empty(a_of_pair.shape[0])
+    n = max(np.max(a_indptr[1:] - a_indptr[:-1]), np.max(b_indptr[1:] - b_indptr[:-1]))
+    for part in prange(n_parts):
+        marks = np.zeros(tree[3].shape[0], np.int32)
+        apart = np.empty((n, n), np.float32)
+        partner = np.empty(n, np.int64)
+        unused = np.empty(n, np.int64)
+        for b in range(part * a_of_pair.shape[0] // n_parts, (part + 1) * a_of_pair.shape[0] // n_parts):
+            a = a_of_pair[b]
+            left, right = slice(a_indptr[a], a_indptr[a + 1]), slice(b_indptr[b], b_indptr[b + 1])
+            _measure(tree, indptr, senses, a_terms[left], b_terms[right], marks, apart)
+            distances[b] = _distance(apart, apart.T.copy(), a_weights[left], b_weights[right], partner, unused)
+    return distances
+
+
+@njit(cache=True, nogil=True)
+def _subsumer(tree: Tree, indptr: Ints, senses: Ints, a: int, b: int) -> int:
+    """What two terms have in common: a word with itself the word, else the subsumer of their nearest senses.
+
+    Of equally near pairs of senses the one listed first for both (by the sum of the places), then the lower subsumer.
+    """
+    if a == b:
+        return a
+    n_words = indptr.shape[0] - 1
+    depth = tree[3]
+    best = -1
+    least = 2.0
+    best_places = 0
+    for i in range(indptr[a + 1] - indptr[a] if a < n_words else 1):
+        one = senses[indptr[a] + i] if a < n_words else a - n_words
+        for j in range(indptr[b + 1] - indptr[b] if b < n_words else 1):
+            other = senses[indptr[b] + j] if b < n_words else b - n_words
+            above, both = _meet(tree[0], tree[1], tree[2], depth, one, other)
+            distance = both / (both + 2 * depth[above])
+            if (
+                distance < least
+                or (distance == least and i + j < best_places)
+                or (distance == least and i + j == best_places and above < best)
+            ):
+                best, least, best_places = above, distance, i + j
+    return n_words + best
+
+
+@njit(cache=True, nogil=True)
+def _sort(terms: Ints, weights: Floats) -> tuple[Ints, Floats]:
+    """By falling weight; ties by term."""
+    order = np.argsort(terms, kind="mergesort")
+    order = order[np.argsort(-weights[order], kind="mergesort")]
+    return terms[order], weights[order]
+
+
+@njit(cache=True, nogil=True)
+def fold(
+    tree: Tree, indptr: Ints, senses: Ints, ends: Ints, terms: Ints, weights: Floats, documents: Ints
+) -> tuple[Ints, Floats]:
+    """The representative of the listed documents: of the first two, then of that and the next, and so on."""
+    start, end = ends[documents[0]], ends[documents[0] + 1]
+    held, mass = terms[start:end].copy(), weights[start:end].copy()
+    longest = np.max(ends[1:] - ends[:-1])
+    marks = np.zeros(tree[3].shape[0], np.int32)
+    apart = np.empty((longest, longest), np.float32)
+    there, back, unused = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64)
+    for document in documents[1:]:
+        start, end = ends[document], ends[document + 1]
+        new, new_mass = terms[start:end], weights[start:end]
+        n, m = held.shape[0], new.shape[0]
+        _measure(tree, indptr, senses, held, new, marks, apart)
+        cost = _pair(apart, mass, new_mass, there, unused)
+        if _pair(apart.T, new_mass, mass, back, unused) < cost:
+            there[:n] = -1
+            for j in range(m):
+                if back[j] >= 0:
+                    there[back[j]] = j
+        merged, merged_mass = np.empty(max(n, m), np.int64), np.empty(max(n, m))
+        alone = np.ones(m, np.bool_)
+        for i in range(n):
+            if there[i] < 0:
+                merged[i], merged_mass[i] = held[i], mass[i] / 2
+            else:
+                alone[there[i]] = False
+                merged[i] = _subsumer(tree, indptr, senses, held[i], new[there[i]])
+                merged_mass[i] = (mass[i] + new_mass[there[i]]) / 2
+        filled = n
+        for j in range(m):
+            if alone[j]:
+                merged[filled], merged_mass[filled] = new[j], new_mass[j] / 2
+                filled += 1
+        held, mass = _sort(merged, merged_mass)
+    return held, mass

@@ -1,0 +1,116 @@
+"""Semantic microaggregation: k-anonymous documents by what their words mean.
+
+Source: Abril, Navarro-Arribas and Torra, "Towards semantic microaggregation of categorical data for confidential
+documents", MDAI 2010; the similarity is Wu and Palmer's (1994).
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from shoal.microaggregation.checks import check_k
+from shoal.microaggregation.collection import Collection
+from shoal.microaggregation.mdav import mdav
+from shoal.microaggregation.semantic_space import SemanticSpace
+from shoal.ontology import WordNet
+
+__all__ = ["SemanticMicroaggregation"]
+
+WITHHELD = -1  # the group of a document without a word that the ontology knows
+
+
+class SemanticMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
+    """Replace every document by words and concepts that at least k documents share.
+
+    A document is a dict {term: weight}. Two documents are compared by pairing their terms, each with the nearest in
+    meaning; a pair's common hypernym with the mean weight stands for both. For documents of up to about 100 terms.
+
+    Parameters
+    ----------
+    k : int, at least 2
+        Least number of documents in a group.
+    ontology : WordNet, Hierarchy or None
+        What terms mean; None is WordNet's nouns. Terms that it does not have are left out and counted.
+    random_state : int, RandomState or None
+        Not used: nothing is drawn, a collection has one result.
+
+    Attributes
+    ----------
+    groups_ : (n,) array, the group of each document, -1 for documents without a term that the ontology has.
+    representatives_ : list of {label: weight}, one a group, by falling weight.
+    words_left_out_ : dict, term that the ontology does not have -> documents that have it. Confidential.
+    k_anonymous_ : True
+    sse_, information_loss_ : float
+    loss_ : Loss
+
+    Examples
+    --------
+    >>> from shoal import SemanticMicroaggregation
+    >>> documents = [{"horse": 0.7, "dog": 0.2, "cat": 0.1}, {"lion": 0.5, "monkey": 0.3, "tiger": 0.2}]
+    >>> SemanticMicroaggregation(k=2).fit(documents).representatives_
+    [{'placental': 0.5, 'big cat': 0.3, 'carnivore': 0.2}]
+    """
+
+    def __init__(self, k: int = 3, *, ontology: Any = None, random_state: int | None = None) -> None:
+        self.k = k
+        self.ontology = ontology
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> SemanticMicroaggregation:
+        """Group the documents."""
+        collection = Collection.read(X, WordNet() if self.ontology is None else self.ontology)
+        _warn_of_empty(collection)
+        k = check_k(self.k, len(collection.documents))
+        groups = mdav(SemanticSpace(collection.meanings, collection.documents), k)
+        representatives = collection.representatives(groups)
+        self.groups_ = np.full(collection.n_given, WITHHELD)
+        self.groups_[collection.rows] = groups
+        self.words_left_out_ = collection.words_left_out
+        self._spelt = collection.spelt(representatives)
+        self.representatives_ = self._spelt.shown()
+        self.k_anonymous_ = True
+        self.loss_ = collection.loss(groups, representatives)
+        self.sse_ = self.loss_.sse
+        self.information_loss_ = self.loss_.information_loss
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> list[dict[str, float]]:
+        """Group the documents and return each one's representative; {} for a document without a group."""
+        return self.fit(X)._represent(self.groups_)
+
+    def transform(self, X: Any) -> list[dict[str, float]]:
+        """Give each document, new or old, the nearest existing representative; ties to the lower one."""
+        check_is_fitted(self, "representatives_")
+        collection = Collection.read(X, self._spelt.ontology, beside=self._spelt)
+        _warn_of_empty(collection)
+        nearest = np.full(collection.n_given, WITHHELD)
+        if len(collection.rows):
+            representatives = collection.numbered(self._spelt)
+            distances = collection.meanings.all_distances(representatives, collection.documents)
+            nearest[collection.rows] = np.argmin(distances, axis=0)
+        return self._represent(nearest)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.dict = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def _represent(self, groups: NDArray[np.int64]) -> list[dict[str, float]]:
+        return [{} if group == WITHHELD else dict(self.representatives_[group]) for group in groups]
+
+
+def _warn_of_empty(collection: Collection) -> None:
+    empty = collection.n_given - len(collection.rows)
+    if empty:
+        warnings.warn(
+            f"{empty} documents have no term that the ontology knows: they join no group (-1) and must be withheld "
+            "from a release",
+            stacklevel=3,
+        )
