@@ -7,6 +7,8 @@ from typing import Any
 
 import typer
 
+from shoal.errors import InputError
+
 __all__ = ["named", "one_of", "ontologies", "path", "seconds", "whole"]
 
 
@@ -88,7 +90,7 @@ def ontologies(given: list[str] | None) -> Any:
     """FILE for all columns, or COLUMN=FILE for one: None, an ontology, or a dict of ontologies by column."""
     if not given:
         return None
-    from shoal import Hierarchy, InputError, WordNet
+    from shoal import Hierarchy, WordNet
 
     def read(name: str) -> Any:
         return WordNet() if name.lower() == "wordnet" else Hierarchy.from_file(name)

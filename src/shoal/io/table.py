@@ -34,7 +34,17 @@ from shoal.io.files import (
     unsupported,
 )
 
-__all__ = ["Role", "Roles", "Table", "read_table", "resolve_roles", "quasi_matrix", "check_complete", "holds_numbers"]
+__all__ = [
+    "Role",
+    "Roles",
+    "Table",
+    "check_complete",
+    "check_no_broken_numbers",
+    "holds_numbers",
+    "quasi_matrix",
+    "read_table",
+    "resolve_roles",
+]
 
 _OTHER_ROLE = "give it another role (--confidential, --drop)"
 _LARGEST = 1e150  # squares of larger numbers overflow
@@ -209,6 +219,24 @@ def check_complete(table: Table, roles: Roles, complete: npt.NDArray[np.bool_]) 
         elif rows.size:
             found.append(f"{shown(column)}: {rows.size}")
     raise InputError(f"column {', '.join(found)}; fill them, drop the rows, or pass --missing withhold")
+
+
+def check_no_broken_numbers(table: Table, columns: Iterable[str]) -> None:
+    """Refuse text of which half or more is numbers: a mistake in the others made the column text."""
+    for name in columns:
+        column = table.data[name]
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            numbers, present = _numbers_among(column)
+            if present and 2 * numbers >= present:
+                raise _not_numbers(column, shown(name))
+
+
+def _numbers_among(column: pa.ChunkedArray) -> tuple[int, int]:
+    """How many of a column's texts are numbers, and how many are not missing."""
+    texts = column.cast(pa.large_string())
+    present = pc.and_(pc.is_valid(texts), pc.invert(pc.is_in(texts, pa.array(MISSING, pa.large_string()))))
+    numbers = pc.and_(present, pc.fill_null(pc.match_substring_regex(texts, _NUMBER), False))
+    return pc.sum(numbers).as_py() or 0, pc.sum(present).as_py() or 0
 
 
 def holds_numbers(kind: pa.DataType) -> bool:

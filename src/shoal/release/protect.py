@@ -24,7 +24,7 @@ from shoal.release.documents import draft_documents
 from shoal.release.documents_in_parts import draft_document_parts
 from shoal.release.draft import Draft
 from shoal.release.report import readme_text, report_html
-from shoal.release.tables import draft_table
+from shoal.release.tables import draft_table, table_method
 from shoal.release.tables_in_parts import draft_table_parts
 from shoal.vectors import VectorSpace
 
@@ -123,7 +123,7 @@ def protect(
         _check_for_tables(columns, space)
         unchanged = () if roles is None else (*roles.confidential, *roles.insensitive)
         table = read_table(source, verbatim=unchanged)
-        draft = draft_table(table, int(k), roles, _fitting(method, Microaggregation, "a table"), l, missing)
+        draft = draft_table(table, int(k), roles, table_method(method), l, missing)
     return _write(lambda *_: draft, release, hidden)
 
 

@@ -10,7 +10,16 @@ from dataclasses import dataclass
 
 from shoal.results import Closeness, Diversity, Loss, Withheld
 
-__all__ = ["ColumnChange", "Concept", "Distances", "Generalisation", "Summary", "TermUse", "WordsLeftOut"]
+__all__ = [
+    "ColumnChange",
+    "Concept",
+    "Distances",
+    "Generalisation",
+    "Summary",
+    "TermUse",
+    "WordsLeftOut",
+    "column_change",
+]
 
 
 @dataclass(frozen=True)
@@ -102,3 +111,9 @@ class Summary:
     dropped_columns: int = 0  # tables: identifiers and columns without a role
     above_optimum: float | None = None  # tables: SSE is at most this share above the least possible, if that is known
     files: tuple[tuple[str, str], ...] = ()  # (file name, what it is), for the reader
+
+
+def column_change(name: str, mean: float, sd_before: float, sd_after: float, loss: float) -> ColumnChange:
+    """What became of a column, in as many digits as are told."""
+    before, after = float(f"{sd_before:.3g}"), float(f"{sd_after:.3g}")
+    return ColumnChange(name, float(f"{mean:.6g}"), before, after, round(loss, 4))

@@ -20,8 +20,8 @@ from sklearn.base import clone
 
 from shoal.errors import InputError
 from shoal.io import Roles, Table, check_complete, quasi_matrix, resolve_roles
-from shoal.io.table import holds_numbers
-from shoal.microaggregation import Microaggregation
+from shoal.io.table import check_no_broken_numbers, holds_numbers
+from shoal.microaggregation import CategoricalMicroaggregation, Microaggregation, MixedMicroaggregation
 from shoal.microaggregation.diversity import merge_until_diverse
 from shoal.microaggregation.numeric import group_means, table_loss
 from shoal.release.bundle import MAPPING, write_csv, write_mapping
@@ -29,18 +29,19 @@ from shoal.release.closeness import closeness
 from shoal.release.distances import NOT_TOLD, euclidean_distances
 from shoal.release.draft import Draft
 from shoal.release.groups import FEW, check_values, diversities, sizes_of, stated_loss, value_codes
+from shoal.release.label_tables import mask_labels, mask_numbers_and_labels
 from shoal.release.masked import Masked, Merge
 from shoal.release.row_order import sort_rows, sortable
-from shoal.release.summary import ColumnChange, Summary
+from shoal.release.summary import Summary, column_change
 from shoal.results import Withheld
 
 __all__ = [
     "classes_of",
-    "column_change",
     "described",
     "draft_table",
     "merged_until_diverse",
     "method_in_words",
+    "table_method",
     "too_few_rows",
     "values_of",
     "write_table",
@@ -81,7 +82,10 @@ def draft_table(table: Table, k: int, roles: Roles | None, method: Any, l: int |
     if l is not None and not roles.confidential:
         raise InputError(f"l={l} needs a confidential column; name it with --confidential")
     numbers = tuple(name for name in roles.quasi if holds_numbers(table.data[name].type))
-    method = method(numbers, tuple(name for name in roles.quasi if name not in numbers)) if callable(method) else method
+    if callable(method):
+        labels = tuple(name for name in roles.quasi if name not in numbers)
+        check_no_broken_numbers(table, labels)
+        method = method(numbers, labels)
     mask, averages = MASKS[type(method)]
     averaged = replace(roles, quasi=averages(roles.quasi, numbers))
     values, complete = quasi_matrix(table, averaged)
@@ -172,7 +176,27 @@ def mask_numbers(quasi: pa.Table, model: Microaggregation, merge: Merge | None) 
 # What masks with each method, and which of the quasi-identifiers it takes for numbers.
 MASKS: dict[type, tuple[Callable[..., Masked], Callable[..., tuple[str, ...]]]] = {
     Microaggregation: (mask_numbers, _all_quasi),
+    CategoricalMicroaggregation: (mask_labels, _none),
+    MixedMicroaggregation: (mask_numbers_and_labels, _only_numbers),
 }
+
+
+def by_columns(numbers: tuple[str, ...], labels: tuple[str, ...]) -> Any:
+    """What protects a table unless the user says: means of numbers, concepts of labels."""
+    if not labels:
+        return Microaggregation()
+    return MixedMicroaggregation() if numbers else CategoricalMicroaggregation(refine=True)
+
+
+def table_method(method: Any) -> Any:
+    """The method, or what chooses it by the columns."""
+    if method is None:
+        return by_columns
+    if type(method) in MASKS or callable(method):
+        return method
+    raise InputError(
+        f"{type(method).__name__} cannot protect a table; use {', '.join(kind.__name__ for kind in MASKS)}"
+    )
 
 
 def method_in_words(method: Microaggregation) -> str:
@@ -260,12 +284,6 @@ def _changes(names: tuple[str, ...], values: Floats, masked: Floats, standard: F
         lost = float(np.sum((standard[:, column] - standard_masked[:, column]) ** 2))
         mean, before, after = masked[:, column].mean(), values[:, column].std(), masked[:, column].std()
         yield column_change(name, float(mean), float(before), float(after), lost / spread if spread else 0.0)
-
-
-def column_change(name: str, mean: float, sd_before: float, sd_after: float, loss: float) -> ColumnChange:
-    """What became of a column, in as many digits as are told."""
-    before, after = float(f"{sd_before:.3g}"), float(f"{sd_after:.3g}")
-    return ColumnChange(name, float(f"{mean:.6g}"), before, after, round(loss, 4))
 
 
 def described(schema: pa.Schema, roles: Roles) -> tuple[dict[str, str], ...]:

@@ -26,8 +26,8 @@ from shoal.release.draft import Draft
 from shoal.release.groups import FEW, sizes_of, stated_loss
 from shoal.release.part_facts import SHOWN, diversity_of, sizes_over
 from shoal.release.row_order import sort_rows
-from shoal.release.summary import ColumnChange, Distances, Summary
-from shoal.release.tables import INCOMPLETE, column_change, described, method_in_words, too_few_rows
+from shoal.release.summary import ColumnChange, Distances, Summary, column_change
+from shoal.release.tables import INCOMPLETE, described, method_in_words, too_few_rows
 from shoal.results import Loss, Withheld
 
 __all__ = ["draft_table_parts"]

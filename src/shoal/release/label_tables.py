@@ -1,0 +1,147 @@
+"""Tables with labels: each becomes a concept as general as its group needs it, beside numbers or alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.microaggregation import CategoricalMicroaggregation, MixedMicroaggregation
+from shoal.microaggregation.flat import Flat
+from shoal.microaggregation.labels import Reading
+from shoal.release.bundle import write_csv
+from shoal.release.concept_tree import MISSING, concept_tree
+from shoal.release.groups import FEW, stated_loss
+from shoal.release.masked import Masked, Merge, equal_rows
+from shoal.release.summary import ColumnChange, Generalisation, column_change
+
+__all__ = ["mask_labels", "mask_numbers_and_labels"]
+
+ANY = "*"  # any value of a column whose values have nothing above them
+
+IN_WORDS = {
+    "sa-mdav": "semantic adaptive microaggregation (SA-MDAV)",
+    "sa-mdav-static": "semantic adaptive microaggregation (SA-MDAV) with a static centroid",
+    "s-mdav": "semantic microaggregation (S-MDAV)",
+    "mdav-lcs": "microaggregation (MDAV) by least common subsumers",
+    "mdav-mode": "microaggregation (MDAV) by modes",
+}
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+def mask_labels(quasi: pa.Table, model: CategoricalMicroaggregation, merge: Merge | None) -> Masked:
+    """All quasi-identifiers are labels."""
+    _fit(quasi, model, merge)
+    method = IN_WORDS[model.method] + (", refined" if model.refine else "")
+    return _masked(quasi, model, [True] * quasi.num_columns, method)
+
+
+def mask_numbers_and_labels(quasi: pa.Table, model: MixedMicroaggregation, merge: Merge | None) -> Masked:
+    """Numbers become means, labels concepts, in groups over both."""
+    _fit(quasi, model, merge)
+    method = "microaggregation (MDAV) of numbers and labels together" + (", refined" if model.refine else "")
+    return _masked(quasi, model, [kind == "categorical" for kind in model.kinds_], method)
+
+
+def _fit(quasi: pa.Table, model: Any, merge: Merge | None) -> None:
+    model.fit(quasi)
+    if merge is not None:
+        model.represent(quasi, merge(model.groups_, model.distance_to_groups(quasi)))
+
+
+def _masked(quasi: pa.Table, model: Any, are_labels: list[bool], method: str) -> Masked:
+    names = quasi.column_names
+    labels = [name for name, is_label in zip(names, are_labels, strict=True) if is_label]
+    before = {
+        name: concepts[codes]
+        for name, reading in zip(labels, model.readings_, strict=True)
+        for concepts, codes, *_ in [reading.encode(quasi[name].combine_chunks())]
+    }
+    after = dict(zip(labels, model.concepts_[model.groups_].T, strict=True))
+    readings = dict(zip(labels, model.readings_, strict=True))
+    rows = model.representatives_[model.groups_]
+    columns: dict[str, pa.Array] = {}
+    for place, name in enumerate(names):
+        if name in labels:
+            columns[name] = _texts(rows[:, place], after[name], readings[name])
+        else:
+            columns[name] = pa.array(rows[:, place].astype(np.float64) + 0.0)
+    moved = [int(np.sum(before[name] != after[name])) for name in labels]
+    moved += [int(np.sum(quasi[name].to_numpy() != columns[name].to_numpy())) for name in names if name not in labels]
+    # Where few records moved in some column, what was lost tells what they were.
+    told = all(count == 0 or count >= FEW for count in moved)
+    return Masked(
+        columns=columns,
+        together=(tuple(names),),
+        k_anonymous=True,
+        method=method,
+        # A mapping lists the original values, or says where on the owner's machine they are.
+        parameters=model.get_params() | {"mapping": "given" if model.mapping is not None else None},
+        loss=stated_loss(model.loss_, told),
+        changes=tuple(_change(name, quasi[name], columns[name]) for name in names if name not in labels)
+        if told
+        else (),
+        generalisations=tuple(
+            _generalisation(readings[name], before[name], after[name], columns[name], model.k) for name in labels
+        )
+        if told
+        else (),
+        linked=_linked(before, after) if len(labels) == len(names) and told else None,
+        private_files={"generalisations.csv": _all_generalisations(quasi, columns, labels)},
+    )
+
+
+def _texts(labels: NDArray[Any], concepts: Ints, reading: Reading) -> pa.Array:
+    """Labels as text; a missing value stays missing."""
+    texts = [None if label is None else str(label) for label in labels.tolist()]
+    if isinstance(reading.ontology, Flat):
+        root = reading.ontology.taxonomy.root
+        texts = [ANY if concept == root else text for concept, text in zip(concepts.tolist(), texts, strict=True)]
+    return pa.array(texts, pa.string())
+
+
+def _generalisation(reading: Reading, before: Ints, after: Ints, released: pa.Array, k: int) -> Generalisation:
+    """The column's tree, and how far its labels moved on average."""
+    ontology: Any = reading.ontology
+    spelt = {concept: text or MISSING for concept, text in zip(after.tolist(), released.to_pylist(), strict=True)}
+
+    class Labels(dict[int, str]):
+        def __missing__(self, concept: int) -> str:
+            return str(ontology.label(concept))
+
+    lines, unnamed = concept_tree(ontology.taxonomy, Labels(spelt), before, after, k)
+    pairs, counts = np.unique(np.column_stack([before, after]), axis=0, return_counts=True)
+    apart = np.array([reading.distances(pairs[[place], 0], pairs[[place], 1])[0, 0] for place in range(len(pairs))])
+    return Generalisation(reading.name, lines, unnamed, round(float(apart @ counts) / len(before), 4))
+
+
+def _change(name: str, before: pa.ChunkedArray, after: pa.Array) -> ColumnChange:
+    values, masked = before.to_numpy(), after.to_numpy()
+    spread = float(np.sum((values - values.mean()) ** 2))
+    lost = float(np.sum((values - masked) ** 2)) / spread if spread else 0.0
+    return column_change(name, float(masked.mean()), float(values.std()), float(masked.std()), lost)
+
+
+def _linked(before: dict[str, Ints], after: dict[str, Ints]) -> float:
+    """RL: a record is found among the originals equal to it; the chance is one in so many, if its own is among them."""
+    n_rows = len(next(iter(before.values())))
+    both = [pa.array(np.concatenate([before[name], after[name]])) for name in before]
+    numbers = equal_rows(both)
+    own, masked = numbers[:n_rows], numbers[n_rows:]
+    chance = np.where(own == masked, 1.0 / np.bincount(own)[own], 0.0)
+    return round(float(chance.mean()), 6)
+
+
+def _all_generalisations(quasi: pa.Table, columns: dict[str, pa.Array], labels: list[str]) -> Any:
+    """For the owner alone: what every value became, how often."""
+    rows: list[tuple[Any, ...]] = []
+    for name in labels:
+        pairs = pa.table({"before": quasi[name].combine_chunks(), "after": columns[name]})
+        counts = pairs.group_by(["before", "after"]).aggregate([([], "count_all")]).to_pylist()
+        found = [(name, one["before"], one["after"], one["count_all"]) for one in counts]
+        rows += sorted(found, key=lambda one: (str(one[1]), str(one[2])))
+    return write_csv(("column", "before", "after", "records"), rows)
