@@ -9,7 +9,7 @@ import typer
 
 from shoal.errors import InputError
 
-__all__ = ["named", "one_of", "ontologies", "path", "seconds", "whole"]
+__all__ = ["named", "one_of", "ontologies", "path", "seconds", "weights", "whole"]
 
 
 def whole(least: int) -> dict[str, Any]:
@@ -105,3 +105,21 @@ def ontologies(given: list[str] | None) -> Any:
     if len(named) < len(given):
         raise InputError("--ontology FILE is for all columns, COLUMN=FILE for one; give one or the other")
     return {column.strip(): read(name.strip()) for column, _, name in named}
+
+
+def weights(given: str | None) -> dict[str, float] | None:
+    """COLUMN=NUMBER, comma-separated."""
+    if given is None:
+        return None
+    found: dict[str, float] = {}
+    for one in given.split(","):
+        column, _, number = one.rpartition("=")
+        try:
+            found[column.strip()] = float(number)
+        except ValueError:
+            found = {}
+        if not column.strip() or not 0 < found.get(column.strip(), 0.0) < 1e9:
+            raise InputError(
+                f"--weights {_short(given)}: write COLUMN=NUMBER with numbers above 0, such as age=2,job=1"
+            )
+    return found

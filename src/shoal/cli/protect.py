@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,12 +11,13 @@ import typer
 import shoal
 from shoal.cli import options
 from shoal.cli.app import AsJson, Force, app
+from shoal.cli.methods import FOR_DOCUMENTS, FOR_LABELS, FOR_NUMBERS, Asked, document_method, table_method
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
 from shoal.errors import InputError
 
 __all__ = ["as_data", "protect", "say_protected"]
 
-METHODS = ("mdav", "ranking", "z-scores", "principal-component")
+METHODS = tuple(dict.fromkeys((*FOR_DOCUMENTS, *FOR_NUMBERS, *FOR_LABELS)))
 
 
 @app.command(
@@ -51,11 +51,20 @@ def protect(
         typer.Option(help="Table: rows that lack a value: refuse or withhold.", **options.one_of("refuse", "withhold")),
     ] = "refuse",
     method: Annotated[
-        str,
-        typer.Option(help="mdav; for tables also ranking, z-scores, principal-component.", **options.one_of(*METHODS)),
-    ] = "mdav",
+        str | None,
+        typer.Option(help=f"One of {', '.join(METHODS)}.  [default: by the columns]", **options.one_of(*METHODS)),
+    ] = None,
     attribute_groups: Annotated[
         int | None, typer.Option(help="Table: protect so many columns at a time.", **options.whole(1))
+    ] = None,
+    ontology: Annotated[
+        list[str] | None, typer.Option(help="Labels: hierarchy, FILE or COLUMN=FILE.  [default: WordNet]")
+    ] = None,
+    mapping: Annotated[
+        Path | None, typer.Option(help="Labels: which concepts the values mean; see shoal map.", **options.path())
+    ] = None,
+    weights: Annotated[
+        str | None, typer.Option(help="Numbers and labels: what columns count, such as age=2,job=1.")
     ] = None,
     blocks: Annotated[
         int | None,
@@ -109,6 +118,16 @@ def protect(
     elif (min_df, max_terms, wordnet, stem, language) != (None, None, None, True, "english"):
         given = "--min-df, --max-terms, --wordnet, --stem and --language"
         raise InputError(f"{source} is a table: {given} are for documents; leave them out, or name a --text-column")
+    asked = Asked(
+        method,
+        refine,
+        time_budget,
+        blocks,
+        attribute_groups,
+        options.ontologies(ontology),
+        mapping,
+        options.weights(weights),
+    )
     with shown_progress():
         made = shoal.protect(
             source,
@@ -119,7 +138,7 @@ def protect(
             label_column=label_column,
             roles=columns,
             space=space,
-            method=_method(documents, method, attribute_groups, refine=refine, time_budget=time_budget, blocks=blocks),
+            method=document_method(asked) if documents else table_method(asked),
             l=l,
             missing=missing,
             private=private,
@@ -130,25 +149,6 @@ def protect(
         write(json.dumps(as_data(made), indent=2))
     else:
         say_protected(made)
-
-
-def _method(documents: bool, name: str, attribute_groups: int | None, **search: Any) -> Any:
-    """The one place where a method's name becomes the method."""
-    if documents:
-        known: dict[str, Callable[[], Any]] = {"mdav": lambda: shoal.SphericalMicroaggregation(**search)}
-        if attribute_groups is not None:
-            raise InputError("--attribute-groups is for tables; leave it out")
-    else:
-        known = {
-            table_method: lambda table_method=table_method: shoal.Microaggregation(  # type: ignore[misc]
-                method=table_method, attribute_groups=attribute_groups, **search
-            )
-            for table_method in METHODS
-        }
-    if name not in known:
-        what = "documents" if documents else "a table"
-        raise InputError(f"--method {name} cannot protect {what}; use {', '.join(known)}")
-    return known[name]()
 
 
 def _roles(path: Path | None, *lists: str | None) -> Any:

@@ -13,10 +13,11 @@ from shoal.errors import InputError
 from shoal.io.delimited import stream_rows
 from shoal.io.files import counted, is_folder, kind_of, open_text, reading, shown
 
-__all__ = ["HEADER", "UNCONFIRMED", "mappings_of", "read_mapping"]
+__all__ = ["ABSENT_VALUE", "HEADER", "UNCONFIRMED", "mappings_of", "read_mapping"]
 
 HEADER = ("column", "value", "concept")
 UNCONFIRMED = "?"
+ABSENT_VALUE = "(missing)"  # in place of a concept: the value says that there is none
 
 ByColumn = dict[str, dict[str, str]]
 

@@ -18,6 +18,7 @@ from shoal.errors import InputError
 from shoal.io.columns import is_text
 from shoal.io.delimited import MISSING
 from shoal.io.files import counted, shown
+from shoal.io.mapping import ABSENT_VALUE
 from shoal.kernels.concepts import ONE, Concepts
 from shoal.microaggregation.flat import Flat
 from shoal.ontology import Taxonomy, distances
@@ -64,7 +65,9 @@ class Reading:
         astray = 0
         for value in values:
             text = _text(value)
-            if text in self.mapping:
+            if self.mapping.get(text) == ABSENT_VALUE:
+                found.append(ABSENT)
+            elif text in self.mapping:
                 found.append(self.ontology.concept(self.mapping[text]))
                 astray += found[-1] is None
             elif _is_absent(value):

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
-from shoal.io import read_table
+from shoal.io import mapping, read_table
 from shoal.io.files import shown, unknown_column
+from shoal.io.mapping import ABSENT_VALUE, UNCONFIRMED
 from shoal.ontology import WordNet
 
 __all__ = ["Proposal", "propose_mapping", "write_proposals"]
 
-HEADER = ("column", "value", "concept", "gloss", "records", "other concepts")
-UNCONFIRMED = "?"  # before a concept that nobody has confirmed yet
+HEADER = (*mapping.HEADER, "gloss", "records", "other concepts")
 ALTERNATIVES = 5
 
 
@@ -60,6 +60,8 @@ def _proposal(column: str, value: str, records: int, ontology: Any) -> Proposal:
     concepts = senses[:ALTERNATIVES] if senses else ontology.suggest(value, ALTERNATIVES)
     named = [(ontology.taxonomy.names[concept], ontology.gloss(concept)) for concept in concepts]
     name, gloss = named[0] if named else ("", "")
+    if not any(map(str.isalnum, value)):  # such as ? or --
+        name, gloss = ABSENT_VALUE, "the value says that there is none"
     others = tuple(f"{other}: {meaning}" for other, meaning in named[1:])
     return Proposal(column, value, name, gloss, records, bool(senses), others)
 

@@ -1,0 +1,76 @@
+"""The one place where a method's name becomes the method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import shoal
+from shoal.errors import InputError
+
+__all__ = ["FOR_DOCUMENTS", "FOR_LABELS", "FOR_NUMBERS", "Asked", "document_method", "table_method"]
+
+FOR_DOCUMENTS = ("mdav", "semantic")
+FOR_NUMBERS = ("mdav", "ranking", "z-scores", "principal-component")
+FOR_LABELS = ("sa-mdav", "sa-mdav-static", "s-mdav", "mdav-lcs", "mdav-mode")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command line says about the method; None where it says nothing."""
+
+    method: str | None
+    refine: bool
+    time_budget: float | None
+    blocks: int | None
+    attribute_groups: int | None
+    ontology: Any
+    mapping: Any
+    weights: dict[str, float] | None
+
+    def refuse(self, kind: str, *options: str) -> None:
+        """These options are for something else."""
+        for option in options:
+            if getattr(self, option) is not None:
+                raise InputError(f"--{option.replace('_', '-')} is not for {kind}; leave it out")
+
+
+def document_method(asked: Asked) -> Any:
+    """What protects documents."""
+    name = asked.method or "mdav"
+    asked.refuse("documents", "attribute_groups", "mapping", "weights")
+    if name not in FOR_DOCUMENTS:
+        raise InputError(f"--method {name} cannot protect documents; use {', '.join(FOR_DOCUMENTS)}")
+    if name == "semantic":
+        asked.refuse("--method semantic", "time_budget", "blocks")
+        return shoal.SemanticMicroaggregation(ontology=asked.ontology)
+    asked.refuse("--method mdav", "ontology")
+    return shoal.SphericalMicroaggregation(refine=asked.refine, time_budget=asked.time_budget, blocks=asked.blocks)
+
+
+def table_method(asked: Asked) -> Callable[[tuple[str, ...], tuple[str, ...]], Any]:
+    """What protects a table, chosen when it is known which of its quasi-identifiers are numbers and which labels."""
+    name, known = asked.method, (*FOR_NUMBERS, *FOR_LABELS)
+    if name is not None and name not in known:
+        raise InputError(f"--method {name} cannot protect a table; use {', '.join(known)}")
+
+    def choose(numbers: tuple[str, ...], labels: tuple[str, ...]) -> Any:
+        search: dict[str, Any] = {"refine": asked.refine, "time_budget": asked.time_budget}
+        meaning: dict[str, Any] = {"ontology": asked.ontology, "mapping": asked.mapping}
+        if name in FOR_LABELS or (name is None and not numbers):
+            asked.refuse("a table of labels", "attribute_groups", "blocks", "weights")
+            method = name or "sa-mdav"
+            search["refine"] = asked.refine and method.startswith("sa-mdav")
+            return shoal.CategoricalMicroaggregation(method=method, **meaning, **search)
+        if not labels or name not in (None, "mdav"):
+            asked.refuse("a table of numbers", "ontology", "mapping", "weights")
+            return shoal.Microaggregation(
+                method=name or "mdav", attribute_groups=asked.attribute_groups, blocks=asked.blocks, **search
+            )
+        if not numbers:
+            raise InputError(f"--method mdav averages numbers, and these are labels; use {', '.join(FOR_LABELS)}")
+        asked.refuse("a table with labels", "attribute_groups", "blocks")
+        return shoal.MixedMicroaggregation(weights=asked.weights, **meaning, **search)
+
+    return choose
