@@ -326,3 +326,25 @@ def test_no_documents_are_refused():
 def test_feature_names_are_the_terms():
     model = space().fit(TEXTS)
     assert model.get_feature_names_out().tolist() == model.terms_.tolist()
+
+
+# The heaviest terms of each document
+
+
+def test_of_every_document_only_the_heaviest_terms_stay():
+    texts = ["cat cat cat dog dog fox", "dog fox fox", "cat"]
+    fitted = space(weighting="tf", terms_per_document=1)
+    rows = fitted.inverse_transform(fitted.fit_transform(texts))
+    assert rows == [{"cat": 1.0}, {"fox": 1.0}, {"cat": 1.0}]
+    assert fitted.words_left_out_["beyond a document's heaviest terms"] == {"dog": 3, "fox": 1}
+
+
+def test_of_equally_heavy_terms_the_first_by_name_stay():
+    rows = space(weighting="tf", terms_per_document=2).fit_transform(["fox dog cat", "fox"])
+    assert np.diff(rows.indptr).tolist() == [2, 1]
+    assert rows.toarray()[0] == pytest.approx([math.sqrt(0.5), math.sqrt(0.5), 0])
+
+
+def test_rows_can_be_had_as_dicts():
+    fitted = space(weighting="tf")
+    assert fitted.inverse_transform(fitted.fit_transform(["cat", "dog", ""])) == [{"cat": 1.0}, {"dog": 1.0}, {}]

@@ -17,7 +17,8 @@ from shoal.io.parts import local_copy
 from shoal.microaggregation.block import Block
 from shoal.microaggregation.spherical import spherical_loss, spherical_representatives
 from shoal.microaggregation.tree import sample_keys
-from shoal.release.documents import Released, merged_until_diverse, rank_of_groups
+from shoal.release.document_methods import merged_until_diverse
+from shoal.release.documents import Released, rank_of_groups
 from shoal.release.groups import codes_of
 from shoal.release.part_facts import SHOWN, GroupFacts, facts_of, replacing, write_mapping_part
 from shoal.vectors import VectorSpace

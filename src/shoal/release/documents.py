@@ -14,18 +14,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from shoal import progress
 from shoal.errors import InputError
 from shoal.io import Corpus
-from shoal.microaggregation import SphericalMicroaggregation
-from shoal.microaggregation.diversity import merge_until_diverse
-from shoal.microaggregation.spherical import spherical_loss, spherical_representatives
 from shoal.release.bundle import MAPPING, write_csv, write_mapping
-from shoal.release.distances import NOT_TOLD, cosine_distances
+from shoal.release.distances import NOT_TOLD
+from shoal.release.document_methods import Way
 from shoal.release.draft import Draft
-from shoal.release.groups import FEW, check_values, codes_of, diversities, sizes_of, stated_loss, value_codes
+from shoal.release.groups import FEW, check_values, codes_of, diversities, sizes_of, stated_loss
 from shoal.release.summary import Summary, TermUse, WordsLeftOut
 from shoal.results import Withheld
 from shoal.vectors import VectorSpace
@@ -33,7 +30,6 @@ from shoal.vectors import VectorSpace
 __all__ = [
     "Released",
     "draft_documents",
-    "merged_until_diverse",
     "rank_of_groups",
     "too_few",
     "warn_of_rare_terms",
@@ -49,9 +45,7 @@ ROWS_AT_ONCE = 20_000  # rows written to Parquet at a time, so that memory stays
 Ints = NDArray[np.int64]
 
 
-def draft_documents(
-    corpus: Corpus, k: int, space: VectorSpace, method: SphericalMicroaggregation, l: int | None, label: str | None
-) -> Draft:
+def draft_documents(corpus: Corpus, k: int, way: Way, l: int | None, label: str | None) -> Draft:
     """Vectorise the corpus, group its documents, and put the result in the order of its content."""
     ids: list[str] = []
     labels: list[str] = []
@@ -62,8 +56,9 @@ def draft_documents(
             labels.append(document.label or "")
             yield document.text
 
+    space = way.space
     warn_of_rare_terms(space, k)
-    X = space.fit_transform(texts())
+    X = way.rows(texts())
     source = _in_order_of_content(X, labels)
     empty = np.flatnonzero(np.diff(X.indptr) == 0)
     if len(source) < k:
@@ -71,19 +66,17 @@ def draft_documents(
     X = X[source]
     released_labels = np.array(labels, dtype=object)[source]
 
-    model = clone(method).set_params(k=k)
-    groups = model.fit(X).groups_
     if l is not None:
         check_values(str(label), released_labels, l)
-        groups = merged_until_diverse(X, groups, released_labels, l)
-    representatives = spherical_representatives(X, groups)
+    groups = way.group(X, k, released_labels, l)
+    representatives, terms = way.representatives(X, groups)
     rank = rank_of_groups(representatives)
     order = np.lexsort((codes_of(released_labels), rank[groups]))
     groups, released_labels, source = groups[order], released_labels[order], source[order]
     X = X[order]
 
     confidential = {} if label is None else {label: released_labels}
-    released = Released(groups, representatives, space.terms_, confidential)
+    released = Released(groups, representatives, terms, confidential)
     reasons = Counter(skipped.reason for skipped in corpus.skipped)
     withheld = [Withheld(reason, count) for reason, count in sorted(reasons.items())]
     withheld += [Withheld(NO_TERM, len(empty))] if len(empty) else []
@@ -91,19 +84,20 @@ def draft_documents(
     summary = Summary(
         kind="documents",
         k=k,
-        method="spherical microaggregation (MDAV)" + (", refined" if method.refine else ""),
+        method=way.name,
         promises_k=True,
         rows=len(groups),
         smallest_group=int(sizes.min()),
         group_sizes=sizes_of(sizes),
-        loss=stated_loss(spherical_loss(X, groups, representatives), len(groups) >= FEW),
-        distances=cosine_distances(X, groups, representatives) if len(groups) >= FEW else NOT_TOLD,
+        loss=stated_loss(way.loss(X, groups, representatives), len(groups) >= FEW),
+        distances=way.distances(X, groups, representatives) if len(groups) >= FEW else NOT_TOLD,
         withheld=tuple(withheld),
         diversity=diversities(rank[groups], confidential),
         l_promised=l,
         terms=_most_used(released),
         vocabulary=len(np.unique(representatives.indices)),
         stemmed=space.stem,
+        in_meaning=way.in_meaning,
         words_read=space.words_read_,
         words_left_out=words_left_out(space),
         files=(
@@ -120,7 +114,7 @@ def draft_documents(
         summary=summary,
         columns=tuple(columns),
         shared_columns=(TERM_COLUMNS,),
-        parameters={"vector_space": space.get_params(), "microaggregation": model.get_params()},
+        parameters=way.parameters(),
         files={
             "vectors.parquet": released.write_parquet,
             "vectors.npz": released.write_npz,
@@ -201,18 +195,6 @@ def rank_of_groups(representatives: sp.csr_matrix) -> Ints:
     content = [(terms[start:end].tobytes(), weights[start:end].tobytes()) for start, end in ends]
     place = {row: number for number, row in enumerate(sorted(set(content)))}
     return np.array([place[row] for row in content], dtype=np.int64)
-
-
-def merged_until_diverse(X: sp.csr_matrix, groups: Ints, labels: NDArray[Any], least: int) -> Ints:
-    """The groups, merged until each has `least` different labels."""
-    representatives = spherical_representatives(X, groups)
-
-    def distance_to_groups(rows: Ints) -> NDArray[np.float64]:
-        centre = np.asarray(X[rows].sum(axis=0)).ravel()
-        distance: NDArray[np.float64] = -(representatives @ centre)
-        return distance
-
-    return merge_until_diverse(groups, [value_codes(labels)], least, distance_to_groups)
 
 
 def _most_used(released: Released) -> tuple[TermUse, ...]:

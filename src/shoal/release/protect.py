@@ -20,6 +20,7 @@ from shoal.microaggregation.schedule import Schedule
 from shoal.release.bundle import CERTIFICATE, check_places, folders_written_aside, private_beside, write_files
 from shoal.release.certificate import certificate, dump
 from shoal.release.cluster import schedule_of
+from shoal.release.document_methods import document_method
 from shoal.release.documents import draft_documents
 from shoal.release.documents_in_parts import draft_document_parts
 from shoal.release.draft import Draft
@@ -114,8 +115,7 @@ def protect(
         draft = draft_documents(
             _corpus(source, **columns),
             int(k),
-            VectorSpace(min_df=int(k)) if space is None else space,
-            _fitting(method, SphericalMicroaggregation, "documents"),
+            document_method(method, space, int(k)),
             l,
             label_column,
         )
@@ -144,7 +144,7 @@ def _drafted_in_parts(
         parts = list_parts(source)
         return lambda folders, schedule: draft_table_parts(parts, k, roles, numeric, l, missing, folders, schedule)
     _check_for_documents(l, columns["label_column"], missing)
-    spherical = _fitting(method, SphericalMicroaggregation, "documents")
+    spherical = _fitting(method, SphericalMicroaggregation, "documents in parts")
     chosen = VectorSpace(min_df=k) if space is None else space
     parts = list_parts(source)
     return lambda folders, schedule: draft_document_parts(parts, columns, k, chosen, spherical, l, folders, schedule)

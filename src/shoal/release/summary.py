@@ -101,6 +101,7 @@ class Summary:
     terms: tuple[TermUse, ...] = ()  # documents: the most used terms
     vocabulary: int = 0  # documents: number of different terms released
     stemmed: bool = True  # documents: terms are stems, not words
+    in_meaning: bool = False  # documents: terms are words and concepts above them, distances are those of meaning
     words_read: int = 0  # documents: word occurrences in the input
     words_left_out: tuple[WordsLeftOut, ...] = ()
     columns: tuple[ColumnChange, ...] = ()  # tables: quasi-identifiers

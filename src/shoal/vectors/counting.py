@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -49,6 +49,17 @@ class Tally:
             total.term_of_word.update(tally.term_of_word)
             total.step_of_word.update(tally.step_of_word)
         return replace(total, n_documents=n_documents)
+
+    def without(self, terms: Collection[str], step: str) -> Tally:
+        """The same without these terms: their words are left out by `step`."""
+        words = {word: step for word, term in self.term_of_word.items() if term in terms}
+        return replace(
+            self,
+            frequency=Counter({term: count for term, count in self.frequency.items() if term not in terms}),
+            occurrences=Counter({term: count for term, count in self.occurrences.items() if term not in terms}),
+            term_of_word={word: term for word, term in self.term_of_word.items() if word not in words},
+            step_of_word=self.step_of_word | words,
+        )
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.errors import InputError
@@ -31,6 +32,7 @@ SHORT = "too short"
 RARE = "in too few documents"
 EVERYWHERE = "in every document"
 LIGHT = "beyond the heaviest terms"
+LIGHT_HERE = "beyond a document's heaviest terms"
 
 # The steps in their order, and what to do when one of them leaves out more than half.
 REMEDY = {
@@ -64,6 +66,8 @@ class VectorSpace(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     weighting : {"tf-idf", "tf"}
     max_terms : int or None
         Keep only so many terms, those with the largest total weight.
+    terms_per_document : int or None
+        Of every document keep only so many terms, its heaviest.
 
     Attributes
     ----------
@@ -95,6 +99,7 @@ class VectorSpace(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         min_df: int = 2,
         weighting: str = "tf-idf",
         max_terms: int | None = None,
+        terms_per_document: int | None = None,
     ) -> None:
         self.language = language
         self.drop_stop_words = drop_stop_words
@@ -104,6 +109,7 @@ class VectorSpace(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         self.min_df = min_df
         self.weighting = weighting
         self.max_terms = max_terms
+        self.terms_per_document = terms_per_document
 
     def fit(self, texts: Iterable[str], y: Any = None) -> VectorSpace:
         """Learn the terms and their weights."""
@@ -111,8 +117,14 @@ class VectorSpace(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
     def fit_transform(self, texts: Iterable[str], y: Any = None) -> sp.csr_matrix:
         """Learn the terms and return the texts' rows; the texts are read once, as a stream."""
-        counted = self.count(texts)
-        return self.settle([counted.tally]).weigh(counted)
+        return self.fit_counted(self.count(texts))
+
+    def fit_counted(self, counted: Counted) -> sp.csr_matrix:
+        """Learn the terms from texts that were counted, and return their rows."""
+        X = self.settle([counted.tally]).weigh(counted)
+        if self.terms_per_document is not None:
+            self._account_for_cut(counted, X)
+        return X
 
     def transform(self, texts: Iterable[str]) -> sp.csr_matrix:
         """Rows for texts in the fitted space; words it does not have are left out."""
@@ -150,14 +162,13 @@ class VectorSpace(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
     def weigh(self, counted: Counted) -> sp.csr_matrix:
         """Counted texts as rows of the fitted space."""
-        column_of = {term: column for column, term in enumerate(self.terms_.tolist())}
-        columns = np.fromiter((column_of.get(term, -1) for term in counted.terms), dtype=np.int32)
+        columns = _columns(counted.terms, self.terms_)
         idf = self._idf(self.document_frequency_, self.n_documents_)
         arrays = counted.row_end, counted.numbers, counted.counts
         indptr, indices, data = kernel.weigh_rows(*arrays, columns, idf)
         X = sp.csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, len(self.terms_)))
         X.sort_indices()
-        return X
+        return X if self.terms_per_document is None else _heaviest(X, self.terms_per_document)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The terms, one a column."""
@@ -211,9 +222,9 @@ class VectorSpace(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             raise InputError(f"wordnet=True is for English only, language={self.language!r}; leave it out")
         if self.weighting not in ("tf-idf", "tf"):
             raise InputError(f"weighting={self.weighting!r} is not known; use 'tf-idf' or 'tf'")
-        for name, least in (("min_df", 1), ("min_letters", 1), ("max_terms", 1)):
+        for name, least in (("min_df", 1), ("min_letters", 1), ("max_terms", 1), ("terms_per_document", 1)):
             value = getattr(self, name)
-            if value is None and name == "max_terms":
+            if value is None and name in ("max_terms", "terms_per_document"):
                 continue
             if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
                 raise InputError(f"{name}={value!r} must be a whole number of at least {least}")
@@ -237,6 +248,35 @@ class VectorSpace(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
                     f"{share:.0%} of the words that came so far were left out: {step}; {remedy}", stacklevel=4
                 )
             reached -= dropped
+
+    def _account_for_cut(self, counted: Counted, X: sp.csr_matrix) -> None:
+        """Count what is beyond each document's heaviest terms, by term."""
+        columns = _columns(counted.terms, self.terms_)[counted.numbers]
+        rows = np.repeat(np.arange(X.shape[0]), np.diff(counted.row_end, prepend=0))
+        there = columns >= 0
+        counts = sp.csr_matrix((counted.counts[there], (rows[there], columns[there])), shape=X.shape)
+        occurrences = np.asarray((counts - counts.multiply(X != 0)).sum(axis=0)).ravel()
+        cut = np.flatnonzero(occurrences)
+        if len(cut):
+            beyond = zip(self.terms_[cut].tolist(), occurrences[cut].astype(np.int64).tolist(), strict=True)
+            self.words_left_out_[LIGHT_HERE] = dict(beyond)
+
+
+def _columns(terms: Iterable[str], names: NDArray[np.str_]) -> NDArray[np.int32]:
+    """The column of each term, -1 for those that have none."""
+    column_of = {name: column for column, name in enumerate(names.tolist())}
+    return np.fromiter((column_of.get(term, -1) for term in terms), dtype=np.int32)
+
+
+def _heaviest(X: sp.csr_matrix, most: int) -> sp.csr_matrix:
+    """Of every row the heaviest entries, scaled to unit length again; ties by name."""
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    order = np.lexsort((X.indices, -X.data, rows))
+    place = np.arange(len(rows)) - X.indptr[rows[order]]
+    keep = np.zeros(len(rows), dtype=np.bool_)
+    keep[order[place < most]] = True
+    ends = np.concatenate(([0], np.cumsum(np.bincount(rows[keep], minlength=X.shape[0]))))
+    return normalize(sp.csr_matrix((X.data[keep], X.indices[keep], ends), shape=X.shape), copy=False)
 
 
 def _refuse_one_string(texts: object) -> None:

@@ -1,0 +1,157 @@
+"""Releases of documents by meaning: what they promise holds, and what was withheld does not show."""
+
+from __future__ import annotations
+
+import csv
+import re
+
+import numpy as np
+import pytest
+
+from shoal import (
+    Corpus,
+    Hierarchy,
+    InputError,
+    Microaggregation,
+    SemanticMicroaggregation,
+    VectorSpace,
+    load,
+    protect,
+    verify,
+)
+from shoal.release.distances import MOST_IN_MEANING
+from tests.release.releases import certificate_of, files_of, quietly, rows_of, smallest_class
+
+LETTERS = [
+    ("p-1", "The dog Zebulon bit the child; a wound on the hand, fever.", "bite"),
+    ("p-2", "A cat scratched the woman; the wound on her arm hurts.", "scratch"),
+    ("p-3", "The horse kicked a man: broken leg, pain in the knee.", "kick"),
+    ("p-4", "A wolf, or a dog, bit the boy in the leg. Fever.", "bite"),
+    ("p-5", "The girl fell from a horse and has pain in arm and hand.", "fall"),
+    ("p-6", "Fever and pain after the cat bit the woman in the hand.", "bite"),
+    ("p-7", "Quickly, gladly, seldom.", "none"),
+]
+SPACE = VectorSpace(min_df=1, stem=False, terms_per_document=5)
+
+
+def release(folder, letters=LETTERS, k=2, **options):
+    ids, texts, labels = zip(*letters, strict=True)
+    corpus = Corpus.from_texts(texts, ids=ids, labels=labels)
+    options = {"label_column": "cause", "space": SPACE, "method": SemanticMicroaggregation()} | options
+    return quietly(protect, corpus, k, folder, **options)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    return release(tmp_path_factory.mktemp("semantic") / "release")
+
+
+def test_the_release_verifies_and_loads(made):
+    assert verify(made.folder)
+    rows = rows_of(made.folder / "vectors.parquet")
+    assert len(rows) == 6
+    assert smallest_class(rows, ["terms", "weights"]) >= 2
+    loaded = load(made.folder)
+    assert loaded.vectors.shape == (6, len(loaded.terms))
+    assert np.allclose((loaded.vectors**2).sum(axis=1), 1)
+
+
+def test_terms_are_words_and_concepts_above_them(made):
+    terms = {term for row in rows_of(made.folder / "vectors.parquet") for term in row["terms"]}
+    words = {word for _, text, _ in LETTERS for word in re.findall("[a-z]+", text.lower())}
+    assert terms - words, "some words became concepts"
+    assert "quickly" not in terms
+
+
+def test_the_certificate_says_how(made):
+    stated = certificate_of(made.folder)["stated"]
+    assert stated["method"] == "semantic microaggregation (MDAV)"
+    assert stated["parameters"]["microaggregation"] == {"k": 2, "ontology": "WordNet", "random_state": None}
+    assert stated["parameters"]["vector_space"]["terms_per_document"] == 5
+    assert stated["withheld"] == [{"reason": "no term left after the vector space's steps", "count": 1}]
+
+
+def test_what_was_withheld_is_on_the_private_side_only(made):
+    with (made.private / "words_left_out.csv").open(encoding="utf-8") as file:
+        left_out = {(row["step"], row["word"]) for row in csv.DictReader(file)}
+    assert ("no noun in WordNet", "quickly") in left_out
+    assert any(word == "zebulon" for _, word in left_out)
+    public = b"".join(files_of(made.folder).values()).lower()
+    for word in (b"quickly", b"gladly", b"zebulon", b"p-7"):
+        assert word not in public
+
+
+def test_the_report_speaks_of_concepts(made):
+    report = (made.folder / "report.html").read_text(encoding="utf-8")
+    assert "Words and concepts that survived" in report
+    assert "squared distance in meaning" in report
+    assert "stems" not in report
+    assert "cosine between" not in report
+    readme = (made.folder / "README.md").read_text(encoding="utf-8")
+    assert "concepts that stand for several words" in readme
+
+
+def test_the_order_of_the_input_does_not_show(made, tmp_path):
+    other = release(tmp_path / "release", LETTERS[::-1])
+    assert files_of(other.folder) == files_of(made.folder)
+
+
+def test_a_second_run_gives_the_same_bytes(made, tmp_path):
+    assert files_of(release(tmp_path / "release").folder) == files_of(made.folder)
+
+
+def test_groups_are_merged_until_their_labels_differ(tmp_path):
+    merged = release(tmp_path / "release", k=2, l=3)
+    assert verify(merged.folder)
+    diversity = certificate_of(merged.folder)["promises"]["diversity"]
+    assert diversity["l"] == 3
+    assert diversity["columns"][0]["least"] >= 3
+
+
+def test_many_documents_come_with_a_picture_of_their_distances(tmp_path):
+    many = [(f"{name}-{number}", text, cause) for number in range(6) for name, text, cause in LETTERS[:6]]
+    assert len(many) >= 30
+    report = (release(tmp_path / "release", many, k=3).folder / "report.html").read_text(encoding="utf-8")
+    assert "tree of concepts" in report
+    assert len(many) < MOST_IN_MEANING
+
+
+def test_another_ontology_than_wordnet(tmp_path):
+    animals = Hierarchy.from_pairs([("hund", "tier"), ("katze", "tier"), ("tier", "ding"), ("haus", "ding")])
+    texts = ["Hund und Haus", "Katze und Haus", "Hund", "Katze, Fisch"]
+    space = VectorSpace(language="german", min_df=1, stem=False)
+    made = quietly(protect, texts, 2, tmp_path / "out", space=space, method=SemanticMicroaggregation(ontology=animals))
+    assert verify(made.folder)
+    assert certificate_of(made.folder)["stated"]["parameters"]["microaggregation"]["ontology"] == "Hierarchy"
+    assert "not in the ontology" in (made.private / "words_left_out.csv").read_text(encoding="utf-8")
+
+
+def test_by_default_words_are_whole_and_the_heaviest_fifty_of_a_document(tmp_path):
+    texts = [text for _, text, _ in LETTERS] * 2
+    made = quietly(protect, texts, 2, tmp_path / "out", method=SemanticMicroaggregation())
+    parameters = certificate_of(made.folder)["stated"]["parameters"]["vector_space"]
+    assert (parameters["stem"], parameters["terms_per_document"], parameters["min_df"]) == (False, 50, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"space": VectorSpace(min_df=1)}, "stems are no words"),
+        ({"space": VectorSpace(min_df=1, stem=False, language="german")}, "WordNet is English, the language is german"),
+        ({"method": Microaggregation()}, "Microaggregation cannot protect documents; use SphericalMicroaggregation or"),
+        ({"k": 7}, "k=7 needs at least 7 documents with terms, got 6"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_one_line(tmp_path, options, message):
+    with pytest.raises(InputError) as refused:
+        release(tmp_path / "release", **options)
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert not (tmp_path / "release").exists()
+
+
+def test_documents_in_parts_are_refused(tmp_path):
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "letters" / "a.jsonl").write_text('{"text": "a dog"}\n', encoding="utf-8")
+    with pytest.raises(InputError, match="cannot protect documents in parts; use SphericalMicroaggregation"):
+        protect(str(tmp_path / "letters" / "*.jsonl"), 2, tmp_path / "out", method=SemanticMicroaggregation())
