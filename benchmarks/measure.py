@@ -57,10 +57,26 @@ def show(title: str, rows: list[dict[str, Any]]) -> None:
         print("  " + "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)))
 
 
+def once(name: str, key: str, job: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What the job gives, kept at once: a long benchmark that was interrupted goes on where it stopped."""
+    path = RESULTS / f"{name}.part.json"
+    done: dict[str, Any] = json.loads(path.read_text()) if path.is_file() else {}
+    if key not in done:
+        done[key] = job()
+        RESULTS.mkdir(exist_ok=True)
+        path.write_text(json.dumps(done, indent=2))
+        print(
+            f"  {name}: {key}: {', '.join(f'{field} {cell(value)}' for field, value in done[key].items())}", flush=True
+        )
+    found: dict[str, Any] = done[key]
+    return found
+
+
 def keep(name: str, results: dict[str, Any]) -> None:
     """Write results for the docs."""
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.json").write_text(json.dumps(results, indent=2) + "\n")
+    (RESULTS / f"{name}.part.json").unlink(missing_ok=True)
 
 
 def cell(value: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -29,34 +30,43 @@ def run() -> dict[str, Any]:
 
 
 def casc() -> list[dict[str, Any]]:
+    cells = [(name, k, bar) for name, bars in TABLES.items() for k, bar in zip((3, 5, 10), bars, strict=True)]
+    return [measure.once("refinement", f"{name} {k}", partial(table, name, k, bar)) for name, k, bar in cells]
+
+
+def table(name: str, k: int, bar: float) -> dict[str, Any]:
     from shoal import Microaggregation
 
-    rows = []
-    for name, bars in TABLES.items():
-        X = data.casc(name)
-        for k, bar in zip((3, 5, 10), bars, strict=True):
-            plain, brief, long, seconds = runs(lambda **kw: Microaggregation(**kw), X, k)
-            row = {"table": name, "k": k, "MDAV": 100 * plain.information_loss_}
-            row |= {"default": 100 * brief.information_loss_, f"{MINUTE:g} s": 100 * long.information_loss_, "bar": bar}
-            row |= {"at most % above the best": 100 * long.optimality_gap_, "CPU seconds": seconds}
-            rows.append(row)
-    return rows
+    plain, brief, long, seconds = runs(Microaggregation, data.casc(name), k)
+    row = {"table": name, "k": k, "MDAV": 100 * plain.information_loss_}
+    row |= {"default": 100 * brief.information_loss_, f"{MINUTE:g} s": 100 * long.information_loss_, "bar": bar}
+    return row | {"at most % above the best": 100 * long.optimality_gap_, "CPU seconds": seconds}
 
 
 def documents() -> list[dict[str, Any]]:
-    from shoal import SphericalMicroaggregation, VectorSpace
-
     rows = []
-    for name, (file, only, bars) in DOCUMENTS.items():
-        X = VectorSpace(min_df=2).fit_transform(data.texts(file, only))
-        X = X[np.diff(X.indptr) > 0]
+    for name, (_, _, bars) in DOCUMENTS.items():
         for k, bar in zip((3, 5, 10), bars, strict=True):
-            plain, brief, long, seconds = runs(lambda **kw: SphericalMicroaggregation(**kw), X, k)
-            row = {"documents": name, "k": k, "MDAV's SSE": plain.sse_}
-            row |= {"default": 100 * (1 - brief.sse_ / plain.sse_), f"{MINUTE:g} s": 100 * (1 - long.sse_ / plain.sse_)}
-            row |= {"bar": "" if bar is None else bar, "CPU seconds": seconds}
-            rows.append(row)
+            rows.append(measure.once("refinement", f"{name} {k}", partial(collection, name, k, bar)))
     return rows
+
+
+def collection(name: str, k: int, bar: float | None) -> dict[str, Any]:
+    from shoal import SphericalMicroaggregation
+
+    plain, brief, long, seconds = runs(SphericalMicroaggregation, vectors(name), k)
+    row = {"documents": name, "k": k, "MDAV's SSE": plain.sse_}
+    row |= {"default": 100 * (1 - brief.sse_ / plain.sse_), f"{MINUTE:g} s": 100 * (1 - long.sse_ / plain.sse_)}
+    return row | {"bar": "" if bar is None else bar, "CPU seconds": seconds}
+
+
+@cache
+def vectors(name: str) -> Any:
+    from shoal import VectorSpace
+
+    file, only, _ = DOCUMENTS[name]
+    X = VectorSpace(min_df=2).fit_transform(data.texts(file, only))
+    return X[np.diff(X.indptr) > 0]
 
 
 def runs(method: Any, X: Any, k: int) -> tuple[Any, Any, Any, float]:
