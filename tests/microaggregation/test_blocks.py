@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
+import warnings
 
 import numpy as np
 import pytest
@@ -193,6 +195,42 @@ def test_blocks_of_a_sorted_sequence_are_refused():
 def test_blocks_say_how_far_they_are():
     seen = []
     with progress.listening(lambda name, done, total: seen.append((name, done, total))):
-        SphericalMicroaggregation(3, blocks=30, refine=False).fit(distinct_rows(100))
-    steps = [step for step in seen if step[0] == "blocks"]
-    assert steps and steps[-1][1] == steps[-1][2]
+        SphericalMicroaggregation(3, blocks=30, time_budget=0.01).fit(distinct_rows(100))
+    for name in ("blocks", "pools 1 of 2", "pools 2 of 2", "refining"):
+        steps = [(done, total) for step, done, total in seen if step == name]
+        assert len(steps) > 3 and steps == [(done, len(steps) - 1) for done in range(len(steps))]
+
+
+@ESTIMATORS
+def test_one_interrupt_ends_the_search_in_every_block_and_keeps_what_was_found(estimator):
+    X = distinct_rows(400)
+    interrupts = []
+
+    def interrupt(name, done, total):
+        if name == "refining" and done == 1:
+            interrupts.append(time.monotonic())
+            if len(interrupts) == 1:
+                raise KeyboardInterrupt
+
+    with progress.listening(interrupt), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model = estimator(3, blocks=40, time_budget=20.0).fit(X)
+    assert time.monotonic() - interrupts[0] < 8.0
+    assert [str(one.message) for one in said] == ["the search was interrupted: the best groups so far are kept"]
+    sizes = np.bincount(model.groups_)
+    assert sizes.min() >= 3 and sizes.max() < 6
+    assert model.sse_ <= estimator(3, blocks=40, refine=False).fit(X).sse_
+
+
+def test_one_interrupt_ends_the_search_in_every_group_of_attributes():
+    interrupts = []
+
+    def interrupt(name, done, total):
+        if name == "refining" and not interrupts:
+            interrupts.append(name)
+            raise KeyboardInterrupt
+
+    begin = time.monotonic()
+    with progress.listening(interrupt), pytest.warns(UserWarning, match="interrupted"):
+        Microaggregation(3, attribute_groups=1, time_budget=60.0).fit(distinct_rows(90))
+    assert time.monotonic() - begin < 20.0

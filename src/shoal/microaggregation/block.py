@@ -132,10 +132,12 @@ def regrouped(block: Block, k: int, spherical: bool, most: int) -> Block:
     return again if better else block
 
 
-def refined_block(block: Block, k: int, spherical: bool, seconds: float | None, seed: Any) -> Block:
+def refined_block(
+    block: Block, k: int, spherical: bool, seconds: float | None, seed: Any, stop: threading.Event | None
+) -> Block:
     """The groups after a search of their own."""
     with _all_cores:
-        return replace(block, groups=refined(block.X, block.groups, k, spherical, seconds, seed))
+        return replace(block, groups=refined(block.X, block.groups, k, spherical, seconds, seed, stop))
 
 
 def loosened(block: Block, loose: Mask, tree: Tree, use: Groups, spherical: bool) -> list[Block]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from sklearn.utils import check_random_state
 from shoal import progress
 from shoal.errors import InputError
 from shoal.microaggregation import block as work
-from shoal.microaggregation.refine import numbered_by_first_row
+from shoal.microaggregation.refine import numbered_by_first_row, warn_of_interruption
 from shoal.microaggregation.schedule import Here, Schedule
 from shoal.microaggregation.tree import SAMPLE, Tree, grow
 
@@ -55,7 +56,10 @@ def block_count(blocks: object, n_rows: int, k: int) -> int:
 
 @dataclass(frozen=True)
 class Plan:
-    """How rows are grouped: at least k together, at most so many rows in a block, on the sphere or not."""
+    """How rows are grouped: at least k together, at most so many rows in a block, on the sphere or not.
+
+    `stop` ends the search for better groups in every block of this process; Ctrl-C sets it.
+    """
 
     k: int
     most: int
@@ -63,6 +67,7 @@ class Plan:
     refine: bool = False
     time_budget: float | None = None
     random_state: Any = None
+    stop: Event = field(default_factory=Event)
 
 
 def group_rows(X: Any, plan: Plan) -> Groups:
@@ -71,7 +76,7 @@ def group_rows(X: Any, plan: Plan) -> Groups:
     rows = work.Block(sp.csr_matrix(X), {"row": np.arange(n_rows)}, np.zeros(n_rows, dtype=np.int64))
     if plan.most >= n_rows:
         block = work.grouped(rows, plan.k, plan.spherical, plan.most)
-        budget = plan.time_budget, plan.random_state
+        budget = plan.time_budget, plan.random_state, plan.stop
         return (work.refined_block(block, plan.k, plan.spherical, *budget) if plan.refine else block).groups
     groups = np.empty(n_rows, dtype=np.int64)
     n_groups = 0
@@ -94,11 +99,22 @@ def group_in_blocks(parts: Sequence[Any], n_rows: int, plan: Plan, schedule: Sch
         rows = submit(work.joined, [submit(operator.getitem, slices, number) for slices in divided])
         blocks.append(submit(work.grouped, rows, plan.k, plan.spherical, plan.most))
     if len(blocks) > 1:
-        for done in range(ROUNDS):
-            progress.step("blocks", done, ROUNDS)
+        _await("blocks", blocks, schedule)
+        for number in range(ROUNDS):
             blocks = _reconciled(blocks, plan, schedule)
-        progress.step("blocks", ROUNDS, ROUNDS)
+            _await(f"pools {number + 1} of {ROUNDS}", blocks, schedule)
     return _refined(blocks, n_rows, plan, schedule) if plan.refine else blocks
+
+
+def _await(name: str, blocks: list[Any], schedule: Schedule) -> list[int]:
+    """Wait for each block in turn, saying how many are done. Only the number of its rows comes here."""
+    counts = [schedule.submit(_n_rows, block) for block in blocks]
+    progress.step(name, 0, len(blocks))
+    sizes: list[int] = []
+    for count in counts:
+        sizes += schedule.gather([count])
+        progress.step(name, len(sizes), len(blocks))
+    return sizes
 
 
 def _tree(samples: list[Any], n_rows: int, plan: Plan, schedule: Schedule) -> Tree:
@@ -139,17 +155,28 @@ def _worst(measured: Sequence[tuple[NDArray[np.float64], NDArray[np.int64]]]) ->
 
 def _refined(blocks: list[Any], n_rows: int, plan: Plan, schedule: Schedule) -> list[Any]:
     """The blocks after a search in each, with its share of the budget and a seed of its own."""
-    submit, spherical = schedule.submit, plan.spherical
-    if len(blocks) == 1:
-        return [submit(work.refined_block, blocks[0], plan.k, spherical, plan.time_budget, plan.random_state)]
-    seconds = SECONDS_A_ROW * n_rows if plan.time_budget is None else plan.time_budget
-    state = check_random_state(0 if plan.random_state is None else plan.random_state)
-    seeds = state.randint(2**31, size=len(blocks)).tolist()
-    sizes = schedule.gather([submit(_n_rows, block) for block in blocks])
-    return [
-        submit(work.refined_block, block, plan.k, spherical, seconds * size / n_rows, seed)
-        for block, size, seed in zip(blocks, sizes, seeds, strict=True)
+    submit = schedule.submit
+    stop = plan.stop if isinstance(schedule, Here) else None  # what other machines do, Ctrl-C does not reach
+    shares: list[tuple[float | None, Any]] = [(plan.time_budget, plan.random_state)]
+    if len(blocks) > 1:
+        seconds = SECONDS_A_ROW * n_rows if plan.time_budget is None else plan.time_budget
+        state = check_random_state(0 if plan.random_state is None else plan.random_state)
+        seeds = state.randint(2**31, size=len(blocks)).tolist()
+        sizes = schedule.gather([submit(_n_rows, block) for block in blocks])
+        shares = [(seconds * size / n_rows, seed) for size, seed in zip(sizes, seeds, strict=True)]
+    searched = [
+        submit(work.refined_block, block, plan.k, plan.spherical, *share, stop)
+        for block, share in zip(blocks, shares, strict=True)
     ]
+    try:
+        _await("refining", searched, schedule)
+    except KeyboardInterrupt:
+        if stop is None:
+            raise
+        stop.set()
+        warn_of_interruption()
+        _await("refining", searched, schedule)
+    return searched
 
 
 def _n_rows(block: work.Block) -> int:

@@ -7,6 +7,7 @@ attribute; the variants by ranking and projection follow the same literature (Mi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -139,7 +140,8 @@ class Microaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         self.scale_ = scale_of(values.std(axis=0), np.abs(values).max(axis=0, initial=0.0))
         Z = (values - self.mean_) / self.scale_
 
-        parts = [self._partition(np.ascontiguousarray(Z[:, columns]), k) for columns in self.attribute_groups_]
+        stop = Event()  # Ctrl-C ends the search for all groups of attributes
+        parts = [self._partition(np.ascontiguousarray(Z[:, columns]), k, stop) for columns in self.attribute_groups_]
         means = [
             group_means(values[:, columns], groups)
             for columns, groups in zip(self.attribute_groups_, parts, strict=True)
@@ -181,11 +183,11 @@ class Microaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         values: Floats = validate_data(self, X, dtype=np.float64, reset=reset)
         return values
 
-    def _partition(self, Z: Floats, k: int) -> Groups:
+    def _partition(self, Z: Floats, k: int, stop: Event) -> Groups:
         if self.method in ALONG_A_LINE:
             return ALONG_A_LINE[self.method](Z, k)
         most = -(-len(Z) // block_count(self.blocks, len(Z), k))
-        return group_rows(Z, Plan(k, most, False, self.refine, self.time_budget, self.random_state))
+        return group_rows(Z, Plan(k, most, False, self.refine, self.time_budget, self.random_state, stop))
 
     def _columns_apart(self, n_columns: int) -> list[NDArray[np.int64]]:
         """The groups of attributes as column numbers, checked to cover every column once."""

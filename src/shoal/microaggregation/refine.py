@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from shoal import progress
 from shoal.errors import InputError
 from shoal.kernels import search
 
-__all__ = ["check_time_budget", "refined"]
+__all__ = ["check_time_budget", "refined", "warn_of_interruption"]
 
 Groups = NDArray[np.int64]
 
@@ -35,13 +36,25 @@ def check_time_budget(time_budget: object) -> None:
         raise InputError(f"time_budget={time_budget!r} must be a number of seconds above 0, or None for a few seconds")
 
 
+def warn_of_interruption() -> None:
+    """Say that less was searched than was asked for."""
+    warnings.warn("the search was interrupted: the best groups so far are kept", stacklevel=3)
+
+
 def refined(
-    X: Any, groups: Groups, k: int, spherical: bool, time_budget: float | None = None, random_state: Any = None
+    X: Any,
+    groups: Groups,
+    k: int,
+    spherical: bool,
+    time_budget: float | None = None,
+    random_state: Any = None,
+    stop: Event | None = None,
 ) -> Groups:
     """Groups of k to 2k - 1 rows with no more error than those given, numbered by first row.
 
     `X` is a dense or CSR matrix, on the sphere of unit rows. The budget is an amount of work that takes about
     `time_budget` seconds on two cores: results depend on it, not on the machine. Ctrl-C ends the search early.
+    So does `stop`, once it is set; Ctrl-C sets it, so that other searches that have it end as well.
     """
     check_time_budget(time_budget)
     n_rows = X.shape[0]
@@ -59,6 +72,8 @@ def refined(
         n_rounds = 0  # there is one group, or nothing to gain
     try:
         for done in range(n_rounds):
+            if stop is not None and stop.is_set():
+                return groups
             progress.step("refining", done, n_rounds)
             region_of_group = split(X, groups, n_regions, random)
             region_of_row = region_of_group[groups]
@@ -83,7 +98,9 @@ def refined(
             groups = numbered_by_first_row(new_groups)
         progress.step("refining", n_rounds, n_rounds)
     except KeyboardInterrupt:
-        warnings.warn("the search was interrupted: the best groups so far are kept", stacklevel=2)
+        if stop is not None:
+            stop.set()
+        warn_of_interruption()
     return groups
 
 
