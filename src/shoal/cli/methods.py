@@ -9,7 +9,7 @@ from typing import Any
 import shoal
 from shoal.errors import InputError
 
-__all__ = ["FOR_DOCUMENTS", "FOR_LABELS", "FOR_NUMBERS", "Asked", "document_method", "table_method"]
+__all__ = ["FOR_DOCUMENTS", "FOR_LABELS", "FOR_NUMBERS", "Asked", "document_method", "document_space", "table_method"]
 
 FOR_DOCUMENTS = ("mdav", "semantic")
 FOR_NUMBERS = ("mdav", "ranking", "z-scores", "principal-component")
@@ -44,9 +44,21 @@ def document_method(asked: Asked) -> Any:
         raise InputError(f"--method {name} cannot protect documents; use {', '.join(FOR_DOCUMENTS)}")
     if name == "semantic":
         asked.refuse("--method semantic", "time_budget", "blocks")
+        if isinstance(asked.ontology, dict):
+            raise InputError("--ontology COLUMN=FILE is for tables; for documents give FILE alone")
         return shoal.SemanticMicroaggregation(ontology=asked.ontology)
     asked.refuse("--method mdav", "ontology")
     return shoal.SphericalMicroaggregation(refine=asked.refine, time_budget=asked.time_budget, blocks=asked.blocks)
+
+
+def document_space(method: str | None, k: int, **steps: Any) -> Any:
+    """How documents become vectors: the steps that were given, and what the method needs where nothing was."""
+    from shoal.release.document_methods import TERMS_PER_DOCUMENT
+
+    whole_words: dict[str, Any] = {"stem": False, "terms_per_document": TERMS_PER_DOCUMENT}
+    needs = whole_words if method == "semantic" else {}
+    given = {name: value for name, value in steps.items() if value is not None}
+    return shoal.VectorSpace(**{"min_df": k} | needs | given)
 
 
 def table_method(asked: Asked) -> Callable[[tuple[str, ...], tuple[str, ...]], Any]:

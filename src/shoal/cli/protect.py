@@ -11,7 +11,15 @@ import typer
 import shoal
 from shoal.cli import options
 from shoal.cli.app import AsJson, Force, app
-from shoal.cli.methods import FOR_DOCUMENTS, FOR_LABELS, FOR_NUMBERS, Asked, document_method, table_method
+from shoal.cli.methods import (
+    FOR_DOCUMENTS,
+    FOR_LABELS,
+    FOR_NUMBERS,
+    Asked,
+    document_method,
+    document_space,
+    table_method,
+)
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
 from shoal.errors import InputError
 
@@ -78,16 +86,24 @@ def protect(
     l: Annotated[
         int | None, typer.Option("--l", help="Least number of confidential values in a group.", **options.whole(2))
     ] = None,
-    language: Annotated[str, typer.Option(help="Documents: chooses stop words and stemmer.")] = "english",
+    language: Annotated[
+        str | None, typer.Option(help="Documents: chooses stop words and stemmer.  [default: english]")
+    ] = None,
     wordnet: Annotated[
         bool | None, typer.Option("--wordnet/--no-wordnet", help="Documents: keep only words in WordNet.")
     ] = None,
-    stem: Annotated[bool, typer.Option("--stem/--no-stem", help="Documents: reduce words to stems.")] = True,
+    stem: Annotated[
+        bool | None, typer.Option("--stem/--no-stem", help="Documents: reduce words to stems.  [default: stem]")
+    ] = None,
     min_df: Annotated[
         int | None, typer.Option(help="Documents: drop terms in fewer documents.  [default: k]", **options.whole(1))
     ] = None,
     max_terms: Annotated[
         int | None, typer.Option(help="Documents: keep the heaviest terms only.", **options.whole(1))
+    ] = None,
+    terms_per_document: Annotated[
+        int | None,
+        typer.Option(help="Documents: of each its heaviest terms.  [default: all; semantic: 50]", **options.whole(1)),
     ] = None,
     private: Annotated[
         Path | None, typer.Option(help="Folder for the private side.  [default: OUT-private]", **options.path())
@@ -110,14 +126,11 @@ def protect(
 
     parts = scheduler is not None or in_parts(source)
     documents = columns is None and (parts or is_documents(source, columns, text_column))
-    space = None
-    if documents:
-        space = shoal.VectorSpace(
-            language=language, wordnet=wordnet, stem=stem, min_df=k if min_df is None else min_df, max_terms=max_terms
-        )
-    elif (min_df, max_terms, wordnet, stem, language) != (None, None, None, True, "english"):
-        given = "--min-df, --max-terms, --wordnet, --stem and --language"
-        raise InputError(f"{source} is a table: {given} are for documents; leave them out, or name a --text-column")
+    steps = {"language": language, "wordnet": wordnet, "stem": stem, "min_df": min_df, "max_terms": max_terms}
+    steps |= {"terms_per_document": terms_per_document}
+    given = [f"--{name.replace('_', '-')}" for name, value in steps.items() if value is not None]
+    if given and not documents:
+        raise InputError(f"{source} is a table: {given[0]} is for documents; leave it out, or name a --text-column")
     asked = Asked(
         method,
         refine,
@@ -137,7 +150,7 @@ def protect(
             id_column=id_column,
             label_column=label_column,
             roles=columns,
-            space=space,
+            space=document_space(method, k, **steps) if documents else None,
             method=document_method(asked) if documents else table_method(asked),
             l=l,
             missing=missing,

@@ -28,9 +28,9 @@ from shoal.release.summary import Distances
 from shoal.results import Loss
 from shoal.vectors import VectorSpace
 
-__all__ = ["ByMeaning", "ByWords", "Way", "document_method", "merged_until_diverse"]
+__all__ = ["TERMS_PER_DOCUMENT", "ByMeaning", "ByWords", "Way", "document_method", "merged_until_diverse"]
 
-TERMS_PER_DOCUMENT = 50
+TERMS_PER_DOCUMENT = 50  # that are compared by meaning
 
 Ints = NDArray[np.int64]
 
