@@ -65,6 +65,9 @@ WORLD |= {f"texts/{n:02d}.txt": text for n, text in enumerate(TEXTS)}
 ROLES = "--quasi age,income --confidential diagnosis --drop name"
 GOOD_TABLE = f"protect t.csv -o out -k 3 {ROLES}"
 GOOD_DOCUMENTS = "protect d.jsonl -o out -k 3"
+GOOD_LABELS = "protect l.csv -o out -k 3 --quasi sport"
+SPORTS = csv_of("child,parent", "golf,sport", "tennis,sport", "rugby,football", "football,sport")
+LABELS: dict[str, Content] = {"l.csv": csv_of("sport", *["golf", "tennis", "rugby"] * 3), "h.csv": SPORTS}
 
 
 def make(folder: Path, files: dict[str, Content]) -> None:
@@ -154,7 +157,7 @@ VALUES = [
         for value in ["0", "-5", "1.0", "many", ""]
     ),
     *(
-        Case(f"--method {value!r}", [*shlex.split(GOOD_TABLE), "--method", value], "use one of mdav, ranking")
+        Case(f"--method {value!r}", [*shlex.split(GOOD_TABLE), "--method", value], "use one of mdav, semantic")
         for value in ["bogus", "", "MDAV", "mdav ", "kmeans"]
     ),
     *(
@@ -198,7 +201,64 @@ CONFLICTS = [
     Case("--quasi for JSONL", "protect d.jsonl -o out --quasi age", "JSONL"),
     Case("--drop for texts", "protect texts -o out --drop age", "folder"),
     Case("--missing for documents", f"{GOOD_DOCUMENTS} --missing withhold", "--missing is for tables"),
-    Case("--attribute-groups for documents", f"{GOOD_DOCUMENTS} --attribute-groups 2", "is for tables"),
+    Case(
+        "--ontology for numbers", f"{GOOD_TABLE} --ontology h.csv", "is not for a table of numbers", {"h.csv": SPORTS}
+    ),
+    Case("--mapping for numbers", f"{GOOD_TABLE} --mapping m.csv", "is not for a table of numbers", {"m.csv": "x"}),
+    Case("--weights for numbers", f"{GOOD_TABLE} --weights age=2", "is not for a table of numbers"),
+    Case("--weights without a number", f"{GOOD_TABLE} --weights age", "COLUMN=NUMBER"),
+    Case("--weights of zero", f"{GOOD_TABLE} --weights age=0", "numbers above 0"),
+    Case("--ontology that is not there", f"{GOOD_LABELS} --ontology absent.csv", "absent.csv"),
+    Case("--ontology twice", f"{GOOD_LABELS} --ontology h.csv --ontology h.csv", "COLUMN=FILE", LABELS),
+    Case("--ontology of no column", f"{GOOD_LABELS} --ontology nope=h.csv", "that is not there", LABELS),
+    Case("--ontology both ways", f"{GOOD_LABELS} --ontology h.csv --ontology sport=h.csv", "one or the other", LABELS),
+    Case(
+        "a hierarchy with a cycle",
+        f"{GOOD_LABELS} --ontology c.csv",
+        "cycle",
+        LABELS | {"c.csv": "child,parent\na,b\nb,a\n"},
+    ),
+    Case("a hierarchy of nothing", f"{GOOD_LABELS} --ontology c.csv", "c.csv", LABELS | {"c.csv": ""}),
+    Case("labels not in WordNet", GOOD_LABELS, "not in WordNet", LABELS | {"l.csv": csv_of("sport", *["xyzzyq"] * 6)}),
+    Case(
+        "labels not in the hierarchy",
+        f"{GOOD_LABELS} --ontology h.csv",
+        "not in the hierarchy",
+        LABELS | {"l.csv": csv_of("sport", *["dog"] * 6)},
+    ),
+    Case("a mapping of nothing", f"{GOOD_LABELS} --mapping m.csv", "m.csv", LABELS | {"m.csv": ""}),
+    Case(
+        "a mapping with guesses",
+        f"{GOOD_LABELS} --mapping m.csv",
+        "not confirmed",
+        LABELS | {"m.csv": "column,value,concept\nsport,golf,?golf\n"},
+    ),
+    Case(
+        "a mapping with gaps",
+        f"{GOOD_LABELS} --mapping m.csv",
+        "without a concept",
+        LABELS | {"m.csv": "column,value,concept\nsport,golf,\n"},
+    ),
+    Case(
+        "a mapping astray",
+        f"{GOOD_LABELS} --mapping m.csv",
+        "that WordNet has not",
+        LABELS | {"m.csv": "column,value,concept\nsport,golf,xyzzyq\n"},
+    ),
+    Case("--method mdav for labels", f"{GOOD_LABELS} --method mdav", "these are labels", LABELS),
+    Case("--method ranking for labels", f"{GOOD_LABELS} --method ranking", "cannot be averaged", LABELS),
+    Case("--blocks for labels", f"{GOOD_LABELS} --blocks 100", "is not for a table of labels", LABELS),
+    Case(
+        "--attribute-groups for labels", f"{GOOD_LABELS} --attribute-groups 1", "is not for a table of labels", LABELS
+    ),
+    Case("map: no such column", "map l.csv nope -o m.csv", "nope", LABELS),
+    Case("map: a column twice", "map l.csv sport sport -o m.csv", "named twice", LABELS),
+    Case("map: nothing to map", "map l.csv -o m.csv", "COLUMN", LABELS),
+    Case("map: a file that is there", "map l.csv sport -o l.csv", "exists", LABELS),
+    Case("map: a folder that is not there", "map l.csv sport -o nope/m.csv", "cannot be written", LABELS),
+    Case("map: no such table", "map absent.csv sport -o m.csv", "absent.csv"),
+    Case("map: documents", "map d.jsonl text -o m.csv", "holds documents"),
+    Case("--attribute-groups for documents", f"{GOOD_DOCUMENTS} --attribute-groups 2", "is not for documents"),
     Case("--method ranking for documents", f"{GOOD_DOCUMENTS} --method ranking", "cannot protect documents"),
     Case("--method z-scores for documents", f"{GOOD_DOCUMENTS} --method z-scores", "use mdav"),
     Case("--l without a label", f"{GOOD_DOCUMENTS} --l 2", "--label-column"),
@@ -456,7 +516,6 @@ TABLES = [
     table_case("numbers with a letter", "not numbers", column(*(f"1O{n}" for n in SIX))),
     table_case("dates", "dates or times", column(*(f"2024-01-0{n + 1}" for n in SIX))),
     table_case("times", "dates or times", column(*(f"2024-01-01 10:0{n}:00" for n in SIX))),
-    table_case("booleans", "true or false", column(*["true", "false"] * 3)),
     table_case("a missing value", "1 missing value (first in row 3)", column(1, 2, "", 4, 5, 6)),
     table_case("NaN", "missing value", column(1, 2, "NaN", 4, 5, 6)),
     table_case("NA", "missing value", column(1, 2, "NA", 4, 5, 6)),
@@ -482,7 +541,6 @@ TABLES = [
     parquet_case("days", "dates or times", [datetime.date(2024, 1, n + 1) for n in SIX]),
     parquet_case("moments", "dates or times", [datetime.datetime(2024, 1, n + 1) for n in SIX]),
     parquet_case("durations", "dates or times", [datetime.timedelta(n) for n in SIX]),
-    parquet_case("true and false", "true or false", [True, False] * 3),
     parquet_case("NaN in Parquet", "missing value", [1.0, NAN, 3.0, 4.0, 5.0, 6.0]),
     parquet_case("null in Parquet", "missing value", [1, None, 3, 4, 5, 6]),
     parquet_case("only nulls in Parquet", "6 missing values", pa.nulls(6)),

@@ -23,7 +23,17 @@ import pytest
 import shoal
 from shoal.release.certificate import dump, fingerprint
 from tests.cli.run import run, snapshot
-from tests.cli.test_bad_input import GOOD_DOCUMENTS, GOOD_TABLE, LETTERS, ROLES_FILE, TABLE, TEXTS, make
+from tests.cli.test_bad_input import (
+    GOOD_DOCUMENTS,
+    GOOD_LABELS,
+    GOOD_TABLE,
+    LABELS,
+    LETTERS,
+    ROLES_FILE,
+    TABLE,
+    TEXTS,
+    make,
+)
 
 SHOAL = Path(sys.executable).with_name("shoal")
 DOCUMENT_FILES = {"README.md", "certificate.json", "report.html", "terms.txt", "vectors.npz", "vectors.parquet"}
@@ -154,7 +164,8 @@ def test_a_table_in_parts_is_protected_by_its_roles(tmp_path: Path) -> None:
     for part in range(2):
         rows = "".join(f"{20 + row},{row % 5},flu\n" for row in range(part * 9, part * 9 + 9))
         (tmp_path / f"people-{part}.csv").write_text(f"age,visits,illness\n{rows}")
-    ran = run(tmp_path, *"protect people-*.csv -k 3 -o out --quasi age,visits --confidential illness".split())
+    command = "protect people-*.csv -k 3 -o out --quasi age,visits --confidential illness"
+    ran = run(tmp_path, *shlex.split(command))
     assert ran.code == 0, ran.err
     assert "18 released" in ran.out
     assert run(tmp_path, "verify", "out").code == 0
@@ -412,6 +423,53 @@ def test_the_demo_makes_two_releases_that_verify_and_can_be_made_again_with_forc
     assert snapshot(tmp_path) == made
 
 
+# -- Labels --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--ontology h.csv",
+        "--ontology sport=h.csv --method sa-mdav-static",
+        "--ontology wordnet --method s-mdav",
+        "--method mdav-lcs",
+        "--method mdav-mode",
+        "--no-refine",
+        "--time-budget 0.1 --l 2 --confidential age",
+    ],
+)
+def test_labels_are_protected_and_verified(tmp_path: Path, options: str) -> None:
+    make(tmp_path, LABELS | {"l.csv": "sport,age\n" + "".join(f"{s},{n}\n" for n, s in enumerate(NINE_SPORTS))})
+    good(tmp_path, f"{GOOD_LABELS} {options}")
+    good(tmp_path, "verify out")
+
+
+NINE_SPORTS = ["golf", "tennis", "rugby"] * 3
+
+
+@pytest.mark.parametrize("options", ["--weights age=2,sport=1", "--ontology sport=h.csv --no-refine", "--method mdav"])
+def test_numbers_and_labels_are_protected_together(tmp_path: Path, options: str) -> None:
+    rows = "".join(f"{sport},{n},{n % 2 == 0}\n" for n, sport in enumerate(NINE_SPORTS))
+    make(tmp_path, LABELS | {"l.csv": "sport,age,smokes\n" + rows})
+    good(tmp_path, f"protect l.csv -o out -k 3 --quasi sport,age,smokes {options}")
+    good(tmp_path, "verify out")
+
+
+def test_a_mapping_is_proposed_and_refused_until_it_is_confirmed(tmp_path: Path) -> None:
+    make(tmp_path, {"l.csv": "sport,n\n" + "golf,1\nrugbi,2\n?,3\n" * 3})
+    made = good(tmp_path, "map l.csv sport -o m.csv")
+    assert "3, of which 1 found" in made
+    proposed = (tmp_path / "m.csv").read_text(encoding="utf-8")
+    assert proposed.startswith("column,value,concept,gloss,records,other concepts\n")
+    assert "sport,?,?(missing)" in proposed
+    assert "sport,rugbi,?rugby.n.01" in proposed
+    assert "not confirmed" in run(tmp_path, *shlex.split(f"{GOOD_LABELS} --mapping m.csv")).err
+    (tmp_path / "m.csv").write_text(proposed.replace(",?(", ",(").replace(",?rugby", ",rugby"), encoding="utf-8")
+    good(tmp_path, f"{GOOD_LABELS} --mapping m.csv")
+    good(tmp_path, "verify out")
+    assert json.loads(good(tmp_path, "map l.csv sport -o m.csv --force --json"))["guessed"] == 2
+
+
 # -- The program ---------------------------------------------------------------------------------------------------
 
 
@@ -426,7 +484,7 @@ def test_without_a_command_the_help_is_printed(tmp_path: Path) -> None:
     assert good(tmp_path, "") == good(tmp_path, "--help")
 
 
-@pytest.mark.parametrize("command", ["protect", "verify", "demo"])
+@pytest.mark.parametrize("command", ["protect", "verify", "demo", "map"])
 def test_the_help_of_every_command_has_an_example(command: str, tmp_path: Path) -> None:
     assert f"  {command} " in good(tmp_path, "--help")
     example = good(tmp_path, f"{command} --help").split("Examples:\n")[1]
@@ -435,7 +493,8 @@ def test_the_help_of_every_command_has_an_example(command: str, tmp_path: Path) 
 
 def test_there_is_no_other_command() -> None:
     """A new command needs its happy path, its bad input and its example here."""
-    assert {command.callback.__name__ for command in shoal.cli.app.registered_commands} == {"protect", "verify", "demo"}
+    commands = {command.callback.__name__ for command in shoal.cli.app.registered_commands}
+    assert commands == {"protect", "verify", "demo", "map_values"}
 
 
 # -- Real processes ------------------------------------------------------------------------------------------------

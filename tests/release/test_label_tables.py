@@ -21,6 +21,7 @@ from shoal import (
     InputError,
     MixedMicroaggregation,
     Roles,
+    SphericalMicroaggregation,
     load,
     protect,
     verify,

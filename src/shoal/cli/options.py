@@ -120,6 +120,7 @@ def weights(given: str | None) -> dict[str, float] | None:
             found = {}
         if not column.strip() or not 0 < found.get(column.strip(), 0.0) < 1e9:
             raise InputError(
-                f"--weights {_short(given)}: write COLUMN=NUMBER with numbers above 0, such as age=2,job=1"
+                f"--weights {_short(given)}: numbers above 0 must follow the columns; write COLUMN=NUMBER, age=2"
             )
+
     return found

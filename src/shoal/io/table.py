@@ -39,7 +39,7 @@ __all__ = [
     "Roles",
     "Table",
     "check_complete",
-    "check_no_broken_numbers",
+    "check_labels",
     "holds_numbers",
     "quasi_matrix",
     "read_table",
@@ -221,22 +221,19 @@ def check_complete(table: Table, roles: Roles, complete: npt.NDArray[np.bool_]) 
     raise InputError(f"column {', '.join(found)}; fill them, drop the rows, or pass --missing withhold")
 
 
-def check_no_broken_numbers(table: Table, columns: Iterable[str]) -> None:
-    """Refuse text of which half or more is numbers: a mistake in the others made the column text."""
+def check_labels(table: Table, columns: Iterable[str]) -> None:
+    """Refuse what is no label unless a hierarchy says so: dates and the like, and text of which half has digits."""
     for name in columns:
         column = table.data[name]
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            numbers, present = _numbers_among(column)
-            if present and 2 * numbers >= present:
-                raise _not_numbers(column, shown(name))
-
-
-def _numbers_among(column: pa.ChunkedArray) -> tuple[int, int]:
-    """How many of a column's texts are numbers, and how many are not missing."""
-    texts = column.cast(pa.large_string())
-    present = pc.and_(pc.is_valid(texts), pc.invert(pc.is_in(texts, pa.array(MISSING, pa.large_string()))))
-    numbers = pc.and_(present, pc.fill_null(pc.match_substring_regex(texts, _NUMBER), False))
-    return pc.sum(numbers).as_py() or 0, pc.sum(present).as_py() or 0
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        if not (pa.types.is_boolean(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            raise _not_numbers(column, shown(name))
+        if not pa.types.is_boolean(kind):
+            texts = column.cast(pa.large_string())
+            present = pc.and_(pc.is_valid(texts), pc.invert(pc.is_in(texts, pa.array(MISSING, pa.large_string()))))
+            digits = pc.and_(present, pc.fill_null(pc.match_substring_regex(texts, r"\d"), False))
+            if 2 * (pc.sum(digits).as_py() or 0) >= max(pc.sum(present).as_py() or 0, 1):
+                raise _not_numbers(texts, shown(name))
 
 
 def holds_numbers(kind: pa.DataType) -> bool:
@@ -298,5 +295,5 @@ def _not_numbers(column: pa.ChunkedArray, name: str) -> InputError:
         )
     return InputError(
         f"column {name} is text, which cannot be averaged: {rows.size} of {counted(len(texts), 'value')} not numbers "
-        f"(first in row {rows[0] + 1}); correct them or {_OTHER_ROLE}"
+        f"(first in row {rows[0] + 1}); correct them, say what labels mean (--ontology), or {_OTHER_ROLE}"
     )

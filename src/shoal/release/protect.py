@@ -55,7 +55,7 @@ def protect(
     label_column: str | None = None,
     roles: Roles | None = None,
     space: VectorSpace | None = None,
-    method: SphericalMicroaggregation | Microaggregation | None = None,
+    method: Any = None,
     l: int | None = None,
     missing: str = "refuse",
     private: str | os.PathLike[str] | None = None,
@@ -77,7 +77,10 @@ def protect(
         For tables: which columns are protected, released, dropped. A column without a role is dropped.
     space : VectorSpace
         For documents: how they become vectors; min_df is k unless given.
-    method : SphericalMicroaggregation or Microaggregation, its k is replaced.
+    method : an estimator, whose k is replaced
+        SphericalMicroaggregation or SemanticMicroaggregation for documents; Microaggregation,
+        CategoricalMicroaggregation or MixedMicroaggregation for tables. For a table it may also be a function that gets
+        the names of its numbers and of its labels, and gives the estimator. None: for tables by the columns.
     l : int
         Least number of distinct values of every confidential column in a group; groups are merged to reach it.
     missing : {"refuse", "withhold"}
@@ -140,7 +143,10 @@ def _drafted_in_parts(
     """What drafts the release of a source in parts, once it has folders and a schedule: with roles it is a table."""
     if roles is not None:
         _check_for_tables(columns, space)
-        numeric = _fitting(method, Microaggregation, "a table")
+        # In parts there are no labels yet: a column that is none of numbers is refused when it is read.
+        numeric = _fitting(
+            method(roles.quasi, ()) if callable(method) else method, Microaggregation, "a table in parts"
+        )
         parts = list_parts(source)
         return lambda folders, schedule: draft_table_parts(parts, k, roles, numeric, l, missing, folders, schedule)
     _check_for_documents(l, columns["label_column"], missing)

@@ -20,7 +20,7 @@ from sklearn.base import clone
 
 from shoal.errors import InputError
 from shoal.io import Roles, Table, check_complete, quasi_matrix, resolve_roles
-from shoal.io.table import check_no_broken_numbers, holds_numbers
+from shoal.io.table import check_labels, holds_numbers
 from shoal.microaggregation import CategoricalMicroaggregation, Microaggregation, MixedMicroaggregation
 from shoal.microaggregation.diversity import merge_until_diverse
 from shoal.microaggregation.numeric import group_means, table_loss
@@ -84,8 +84,9 @@ def draft_table(table: Table, k: int, roles: Roles | None, method: Any, l: int |
     numbers = tuple(name for name in roles.quasi if holds_numbers(table.data[name].type))
     if callable(method):
         labels = tuple(name for name in roles.quasi if name not in numbers)
-        check_no_broken_numbers(table, labels)
         method = method(numbers, labels)
+        if not isinstance(method, Microaggregation):
+            check_labels(table, [name for name in labels if not _explained(method, name)])
     mask, averages = MASKS[type(method)]
     averaged = replace(roles, quasi=averages(roles.quasi, numbers))
     values, complete = quasi_matrix(table, averaged)
@@ -208,6 +209,12 @@ def too_few_rows(k: int, left: int, withheld: int) -> InputError:
     """What to say when fewer than k rows can be released."""
     why = f" ({withheld} withheld)" if withheld else ""
     return InputError(f"k={k} needs at least {k} rows, got {left}{why}; lower k or add rows")
+
+
+def _explained(method: Any, column: str) -> bool:
+    """Whether the user said what the labels of this column mean."""
+    own = method.ontology.get(column) if isinstance(method.ontology, Mapping) else method.ontology
+    return own is not None or method.mapping is not None
 
 
 def _in_order_of_content(data: pa.Table, roles: Roles, complete: NDArray[np.bool_]) -> Ints:
