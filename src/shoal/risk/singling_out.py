@@ -1,0 +1,163 @@
+"""Singling out: does the release describe exactly one person? One of the three risks that European guidance names.
+
+Source: as in `linkability`; the chance of isolating without the release after Cohen and Nissim, "Towards formalizing
+the GDPR's notion of singling out" (2020).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from shoal.errors import InputError
+from shoal.io.pairs import numeric_control, numeric_pair
+from shoal.results import Rate
+from shoal.risk.rates import check_count, rate_of
+
+__all__ = ["SinglingOut"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+POOL = 10  # descriptions thought of for every one that is used
+
+
+@dataclass(frozen=True)
+class _Descriptions:
+    """Boxes: a record fits when each of its named columns lies between low and high, both included."""
+
+    columns: Ints  # (descriptions, m)
+    low: Floats  # (descriptions, m)
+    high: Floats  # (descriptions, m)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __getitem__(self, which: Any) -> _Descriptions:
+        return _Descriptions(self.columns[which], self.low[which], self.high[which])
+
+    def fitting(self, values: Floats) -> tuple[Ints, Ints]:
+        """How many records fit each description, and the first that does (-1: none)."""
+        counts, first = np.zeros(len(self), dtype=np.int64), np.full(len(self), -1, dtype=np.int64)
+        by_column = np.ascontiguousarray(values.T)
+        for place, (columns, low, high) in enumerate(zip(self.columns, self.low, self.high, strict=True)):
+            fits = np.ones(len(values), dtype=bool)
+            for column, lowest, highest in zip(columns, low, high, strict=True):
+                fits &= (by_column[column] >= lowest) & (by_column[column] <= highest)
+            counts[place] = np.count_nonzero(fits)
+            if counts[place]:
+                first[place] = np.argmax(fits)
+        return counts, first
+
+
+class SinglingOut:
+    """Describe somebody so that exactly one person fits.
+
+    The intruder has the release only. With one attribute they take what is rare in it: values that one released record
+    has, everything up to the smallest, everything from the largest. With several they take released records and say
+    "at least this" of what is above the median and "at most this" of what is below. They think of ten times as many
+    descriptions as they need and keep those that the fewest released records fit, one if possible. An attempt succeeds
+    when exactly one original record fits.
+
+    The baseline is the same with values drawn at random from the attributes' ranges. Even without any data a
+    description that fits one in n isolates somebody with a chance of about 37 %, so the rate alone proves nothing. The
+    control are people who are not in the data: isolating one of them as often is luck. What isolates depends on the
+    size of the crowd, so data and control are compared at the size of the smaller of the two: give as many control
+    records as there are originals, or more.
+
+    Parameters
+    ----------
+    attributes : int, how many a description names
+    attacks : int, at most; there may be fewer different descriptions
+    random_state : int
+    """
+
+    def __init__(self, attributes: int = 1, attacks: int = 500, random_state: int = 0) -> None:
+        self.attributes = attributes
+        self.attacks = attacks
+        self.random_state = random_state
+
+    def run(self, original: Any, protected: Any, control: Any = None) -> Rate:
+        """The share of descriptions that isolate; `targets` are the rows isolated, -1 where none is."""
+        pair = numeric_pair(original, protected)
+        attributes = check_count(self.attributes, "attributes")
+        if attributes > len(pair.names):
+            raise InputError(f"attributes={attributes} but the table has {len(pair.names)}; lower it")
+        random = np.random.default_rng(self.random_state)
+        attacks = check_count(self.attacks, "attacks")
+        if attributes == 1:
+            thought_of = _rare_values(pair.protected)
+        else:
+            thought_of = _corners(pair.protected, attributes, POOL * attacks, random)
+        used = _fewest(thought_of, pair.protected, attacks, random)
+        blind = _with_random_values(used, pair.protected, random)
+
+        outside = None if control is None else numeric_control(control, pair)
+        size = len(pair.original) if outside is None else min(len(pair.original), len(outside))
+        counts, first = used.fitting(pair.original)
+        chances = _isolates(counts, len(pair.original), size)
+        baseline = _isolates(blind.fitting(pair.original)[0], len(pair.original), size).mean()
+        held_out = None if outside is None else _isolates(used.fitting(outside)[0], len(outside), size)
+        about = f"singling out by {attributes} attribute{'s' * (attributes > 1)}"
+        return rate_of(about, chances, float(baseline), held_out, np.where(counts == 1, first, -1))
+
+
+def _rare_values(released: Floats) -> _Descriptions:
+    """One column each: up to the smallest value, from the largest, and every value that is there once."""
+    columns, low, high = [], [], []
+    for column, values in enumerate(released.T):
+        different, counts = np.unique(values, return_counts=True)
+        once = different[counts == 1]
+        columns += [column] * (2 + len(once))
+        low += [-np.inf, different[-1], *once]
+        high += [different[0], np.inf, *once]
+    return _Descriptions(np.array(columns)[:, None], np.array(low)[:, None], np.array(high)[:, None])
+
+
+def _corners(released: Floats, attributes: int, how_many: int, random: np.random.Generator) -> _Descriptions:
+    """Released records as corners: at least what is above the median, at most what is below; none twice."""
+    n_rows, n_columns = released.shape
+    rows = random.integers(n_rows, size=how_many)
+    columns = np.sort(np.argsort(random.random((how_many, n_columns)), axis=1)[:, :attributes], axis=1)
+    values = released[rows[:, None], columns]
+    above = values >= np.median(released, axis=0)[columns]
+    made = np.hstack([columns, np.where(above, values, -np.inf), np.where(above, np.inf, values)])
+    made = np.unique(made, axis=0)
+    return _Descriptions(
+        made[:, :attributes].astype(np.int64), made[:, attributes : 2 * attributes], made[:, 2 * attributes :]
+    )
+
+
+def _fewest(thought_of: _Descriptions, released: Floats, attacks: int, random: np.random.Generator) -> _Descriptions:
+    """Those that the fewest released records fit, or a random choice of so many of them."""
+    counts = thought_of.fitting(released)[0]
+    best = np.flatnonzero(counts == counts.min())
+    return thought_of[best if len(best) <= attacks else np.sort(random.choice(best, attacks, replace=False))]
+
+
+def _with_random_values(used: _Descriptions, released: Floats, random: np.random.Generator) -> _Descriptions:
+    """The same descriptions with every value replaced by one drawn from the column's range."""
+    smallest, largest = released.min(axis=0)[used.columns], released.max(axis=0)[used.columns]
+    drawn = smallest + random.random(used.columns.shape) * (largest - smallest)
+    return _Descriptions(
+        used.columns, np.where(np.isinf(used.low), used.low, drawn), np.where(np.isinf(used.high), used.high, drawn)
+    )
+
+
+def _isolates(counts: Ints, n_rows: int, size: int) -> Floats:
+    """The chance that exactly one of `size` records drawn from the n fits, when so many of the n do."""
+    chances = np.zeros(len(counts))
+    possible = (counts >= 1) & (n_rows - counts >= size - 1)
+    c = counts[possible].astype(np.float64)
+    chances[possible] = np.exp(
+        np.log(c) + _log_choose(n_rows - c, size - 1.0) - _log_choose(np.full_like(c, n_rows), float(size))
+    )
+    return np.where(counts == 1, size / n_rows, chances)
+
+
+def _log_choose(n: Floats, k: float) -> Floats:
+    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))

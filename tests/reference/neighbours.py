@@ -1,0 +1,56 @@
+"""Nearest rows with their ties, and nearest by two sets of columns at once, by looking at all pairs."""
+
+from __future__ import annotations
+
+import math
+
+from tests.reference.euclidean import Row, squared_distance
+
+
+def limit(nearest: float, relative: float, absolute: float) -> float:
+    return max((math.sqrt(nearest) * (1.0 + relative) + absolute) ** 2, nearest)
+
+
+def tied_rows(X: list[Row], query: Row, relative: float, absolute: float) -> tuple[float, set[int]]:
+    """The least squared distance, and the rows that tie with it."""
+    distances = [squared_distance(row, query) for row in X]
+    bar = limit(min(distances), relative, absolute)
+    return min(distances), {row for row, distance in enumerate(distances) if distance <= bar}
+
+
+def nearest_with_ties(
+    X: list[Row], queries: list[Row], own: list[int], relative: float, absolute: float
+) -> tuple[list[float], list[int], list[bool]]:
+    found = [tied_rows(X, query, relative, absolute) for query in queries]
+    return (
+        [least for least, _ in found],
+        [len(rows) for _, rows in found],
+        [row in rows for row, (_, rows) in zip(own, found, strict=True)],
+    )
+
+
+def nearest_by_both(
+    one: list[Row], other: list[Row], targets_one: list[Row], targets_other: list[Row], relative: float, slack: Row
+) -> list[list[int]]:
+    counts = []
+    for target_one, target_other in zip(targets_one, targets_other, strict=True):
+        near_one = tied_rows(one, target_one, relative, slack[0])[1]
+        near_other = tied_rows(other, target_other, relative, slack[1])[1]
+        counts.append([len(near_one), len(near_other), len(near_one & near_other)])
+    return counts
+
+
+def nearest_tell(
+    known: list[Row],
+    secret: Row,
+    targets: list[Row],
+    truths: Row,
+    tolerance: float,
+    relative: float,
+    absolute: float,
+) -> list[float]:
+    shares = []
+    for target, truth in zip(targets, truths, strict=True):
+        near = tied_rows(known, target, relative, absolute)[1]
+        shares.append(sum(abs(secret[row] - truth) <= tolerance for row in near) / len(near))
+    return shares
