@@ -8,13 +8,15 @@ from collections import Counter
 
 import pytest
 
+from shoal import Hierarchy, WordNet
+from shoal.io.mapping import mappings_of
 from shoal.sample import Letter, Subject, letters, subjects, write_sample
 from shoal.sample.chance import Chance
 from shoal.sample.phrases import people, specialities
 
 # A change of any clause changes them: write them anew, and say so in the changelog.
 LETTERS_SHA256 = "e1671b60fb9083f41f82682bf97035c4ee7f78f68bbb8ba74fb54f6a172efbdf"
-SUBJECTS_SHA256 = "4fcc13fa1bbb4e0b0609edb4feec87376bac75f7999c705bd35cb4179d3fa19d"
+SUBJECTS_SHA256 = "e076aa8b6318ec022f03dafef1a0292a075693f9dc1883eff5d442fa33ec799b"
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +118,8 @@ def test_the_files_hold_the_letters_and_their_subjects_row_by_row(tmp_path):
     assert len(lines) == len(rows) == 360
     assert all(row["name"] in line["text"] for row, line in zip(rows, lines, strict=True))
     assert ",".join(rows[0]) == (
-        "name,patient_id,town,age,height_cm,weight_kg,systolic_bp,heart_rate,income,length_of_stay,speciality,diagnosis"
+        "name,patient_id,town,occupation,age,height_cm,weight_kg,systolic_bp,heart_rate,income,length_of_stay,"
+        "speciality,diagnosis"
     )
 
 
@@ -124,6 +127,16 @@ def test_the_files_are_the_same_bytes_on_every_machine(tmp_path):
     sample = write_sample(tmp_path)
     assert hashlib.sha256(sample.letters.read_bytes()).hexdigest() == LETTERS_SHA256
     assert hashlib.sha256(sample.subjects.read_bytes()).hexdigest() == SUBJECTS_SHA256
+
+
+def test_every_town_and_occupation_has_a_meaning(tmp_path):
+    sample = write_sample(tmp_path)
+    towns = Hierarchy.from_csv(sample.towns)
+    occupations = mappings_of(sample.occupations, ["occupation"])["occupation"]
+    wordnet = WordNet()
+    for subject in subjects():
+        assert towns.senses(subject.town)
+        assert wordnet.senses(occupations.get(subject.occupation, subject.occupation))
 
 
 def test_a_wording_settles_choices_within_choices():

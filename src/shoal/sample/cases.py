@@ -26,6 +26,7 @@ class Subject:
     name: str  # identifies
     patient_id: str  # identifies
     town: str  # identifies, with other things
+    occupation: str  # present or former; identifies, with other things
     age: int
     height_cm: int
     weight_kg: int
@@ -93,6 +94,7 @@ def _case(chance: Chance, speciality: Speciality, condition: Condition, taken: s
             name=_name(chance, male, taken),
             patient_id=_patient_id(chance, taken),
             town=people().towns[min(chance.below(len(people().towns)), chance.below(len(people().towns)))],
+            occupation=occupation,
             age=age,
             height_cm=height,
             weight_kg=round(bmi * height * height / 10_000),

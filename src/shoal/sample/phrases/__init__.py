@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -66,6 +67,9 @@ class People:
     streets: Clauses
     practices: Clauses
     employers: tuple[Employer, ...]
+    districts: Mapping[str, tuple[str, ...]]  # and their towns
+    counties: Mapping[str, tuple[str, ...]]  # and their districts
+    meanings: Mapping[str, str]  # occupation: concept of WordNet
 
 
 @dataclass(frozen=True)
