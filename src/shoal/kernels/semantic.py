@@ -23,6 +23,8 @@ Matrix = NDArray[np.float32]
 Tree = tuple[Ints, Ints, Ints, Ints]
 
 ABOVE_ALL = np.float32(2.0)  # more than any distance
+PLACES = 20  # bits for a term's place in its document
+TAKEN = 2**60  # more than any rank
 SAME = np.float32(-1.0)  # a term and itself: nearer than another of the same meaning; counts as 0
 
 
@@ -92,67 +94,74 @@ def term_distances(
 
 
 @njit(cache=True, nogil=True)
-def _pair(apart: Matrix, first: Floats, second: Floats, partner: Ints, unused: Ints) -> float:
+def _rank(apart: Matrix, n: int, m: int, there: Ints, back: Ints) -> None:
+    """Numbers that rise with the distance and, of equal ones, fall with the place: the least is who to pair with.
+
+    `there` (n, m) has them by rows and `back` (m, n) by columns. Bits of a positive float rise with it, and `SAME` is
+    below them all.
+    """
+    codes = apart.view(np.int32)
+    for i in range(n):
+        for j in range(m):
+            code = np.int64(codes[i, j]) << PLACES
+            there[i, j] = code - j
+            back[j, i] = code - i
+
+
+@njit(cache=True, nogil=True)
+def _pair(ranks: Ints, apart: Matrix, first: Floats, second: Floats, partner: Ints, taken: Ints) -> float:
     """Give each term of the first document, in turn, the nearest unused one of the second; what that costs.
 
     Of equally near ones the same term, or else the later, which is the lighter. `partner` is -1 for who finds none.
     """
     n, m = first.shape[0], second.shape[0]
-    for j in range(m):
-        unused[j] = j
-    left = m
+    taken[:m] = 0
     cost = 0.0
     for i in range(n):
-        if left == 0:
+        if i >= m:
             partner[i] = -1
             cost += first[i] / 2  # alone: distance 1, half the weight
             continue
-        best = 0
-        least = apart[i, unused[0]]
-        for at in range(1, left):
-            if apart[i, unused[at]] <= least:
-                least = apart[i, unused[at]]
-                best = at
-        j = unused[best]
+        least = TAKEN
+        for j in range(m):
+            least = min(least, ranks[i, j] + taken[j])
+        j = -least & (2**PLACES - 1)
+        taken[j] = TAKEN
         partner[i] = j
-        cost += max(least, np.float32(0.0)) * ((first[i] + second[j]) / 2)
-        left -= 1
-        for at in range(best, left):
-            unused[at] = unused[at + 1]
-    for at in range(left):
-        cost += second[unused[at]] / 2
+        cost += max(apart[i, j], np.float32(0.0)) * ((first[i] + second[j]) / 2)
+    for j in range(m):
+        if taken[j] == 0:
+            cost += second[j] / 2
     return cost / n
 
 
 @njit(cache=True, nogil=True)
-def _distance(apart: Matrix, across: Matrix, first: Floats, second: Floats, partner: Ints, unused: Ints) -> float:
-    """The smaller cost of the two orders; `across` is `apart` transposed."""
-    there = _pair(apart, first, second, partner, unused)
-    back = _pair(across, second, first, partner, unused)
-    return min(there, back)
+def _distance(
+    apart: Matrix, first: Floats, second: Floats, there: Ints, back: Ints, partner: Ints, taken: Ints
+) -> float:
+    """The smaller cost of the two orders."""
+    _rank(apart, first.shape[0], second.shape[0], there, back)
+    cost = _pair(there, apart, first, second, partner, taken)
+    return min(cost, _pair(back, apart.T, second, first, partner, taken))
 
 
 @njit(cache=True, nogil=True, parallel=True)
 def distances_from(
-    rows: Matrix, weights: Floats, indptr: Ints, columns: Ints, data: Floats, documents: Ints, n_parts: int
+    columns: Matrix, weights: Floats, indptr: Ints, terms: Ints, data: Floats, documents: Ints, n_parts: int
 ) -> Floats:
-    """The distance of one document, whose terms have these rows of distances, to each of the listed documents."""
+    """The distance of one document to each of the listed ones; `columns` (terms, n) are distances to its n terms."""
     distances = np.empty(documents.shape[0])
-    longest = max(weights.shape[0], np.max(indptr[1:] - indptr[:-1]))
-    n = weights.shape[0]
+    n, longest = weights.shape[0], np.max(indptr[1:] - indptr[:-1])
+    most = max(n, longest)
     for part in prange(n_parts):
-        apart = np.empty((n, longest), np.float32)
-        across = np.empty((longest, n), np.float32)
-        partner = np.empty(longest, np.int64)
-        unused = np.empty(longest, np.int64)
+        apart = np.empty((longest, n), np.float32)
+        there, back = np.empty((longest, n), np.int64), np.empty((n, longest), np.int64)
+        partner, taken = np.empty(most, np.int64), np.empty(most, np.int64)
         for at in range(part * documents.shape[0] // n_parts, (part + 1) * documents.shape[0] // n_parts):
             start, end = indptr[documents[at]], indptr[documents[at] + 1]
             for j in range(start, end):
-                for i in range(n):
-                    distance = rows[i, columns[j]]
-                    apart[i, j - start] = distance
-                    across[j - start, i] = distance
-            distances[at] = _distance(apart, across, weights, data[start:end], partner, unused)
+                apart[j - start] = columns[terms[j]]
+            distances[at] = _distance(apart, data[start:end], weights, there, back, partner, taken)
     return distances
 
 
@@ -211,13 +220,13 @@ def distances_of_pairs(
     for part in prange(n_parts):
         marks = np.zeros(tree[3].shape[0], np.int32)
         apart = np.empty((n, n), np.float32)
-        partner = np.empty(n, np.int64)
-        unused = np.empty(n, np.int64)
+        there, back = np.empty((n, n), np.int64), np.empty((n, n), np.int64)
+        partner, taken = np.empty(n, np.int64), np.empty(n, np.int64)
         for b in range(part * a_of_pair.shape[0] // n_parts, (part + 1) * a_of_pair.shape[0] // n_parts):
             a = a_of_pair[b]
             left, right = slice(a_indptr[a], a_indptr[a + 1]), slice(b_indptr[b], b_indptr[b + 1])
             _measure(tree, indptr, senses, a_terms[left], b_terms[right], marks, apart)
-            distances[b] = _distance(apart, apart.T.copy(), a_weights[left], b_weights[right], partner, unused)
+            distances[b] = _distance(apart, a_weights[left], b_weights[right], there, back, partner, taken)
     return distances
 
 
@@ -267,14 +276,16 @@ def fold(
     longest = np.max(ends[1:] - ends[:-1])
     marks = np.zeros(tree[3].shape[0], np.int32)
     apart = np.empty((longest, longest), np.float32)
-    there, back, unused = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64)
+    ranks, ranks_back = np.empty((longest, longest), np.int64), np.empty((longest, longest), np.int64)
+    there, back, taken = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64)
     for document in documents[1:]:
         start, end = ends[document], ends[document + 1]
         new, new_mass = terms[start:end], weights[start:end]
         n, m = held.shape[0], new.shape[0]
         _measure(tree, indptr, senses, held, new, marks, apart)
-        cost = _pair(apart, mass, new_mass, there, unused)
-        if _pair(apart.T, new_mass, mass, back, unused) < cost:
+        _rank(apart, n, m, ranks, ranks_back)
+        cost = _pair(ranks, apart, mass, new_mass, there, taken)
+        if _pair(ranks_back, apart.T, new_mass, mass, back, taken) < cost:
             there[:n] = -1
             for j in range(m):
                 if back[j] >= 0:

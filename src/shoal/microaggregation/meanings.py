@@ -96,7 +96,7 @@ class Meanings:
             distinct, place = np.unique(terms, return_inverse=True)
             apart = self._rows(distinct, np.arange(self.n_words))[place]
         found: Floats = kernel.distances_from(
-            apart, weights, documents.ends, documents.terms, documents.weights, rows, PARTS
+            np.ascontiguousarray(apart.T), weights, documents.ends, documents.terms, documents.weights, rows, PARTS
         )
         return found
 
@@ -108,7 +108,7 @@ class Meanings:
         for number in range(len(first)):
             terms, weights = first[number]
             own, place = np.unique(terms, return_inverse=True)
-            apart = self._rows(own, distinct)[place]
+            apart = np.ascontiguousarray(self._rows(own, distinct)[place].T)
             found[number] = kernel.distances_from(apart, weights, second.ends, columns, second.weights, rows, PARTS)
         return found
 
