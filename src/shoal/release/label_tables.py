@@ -14,8 +14,9 @@ from shoal.microaggregation.labels import Reading
 from shoal.release.bundle import write_csv
 from shoal.release.concept_tree import MISSING, concept_tree
 from shoal.release.groups import FEW, stated_loss
-from shoal.release.masked import Masked, Merge, equal_rows
+from shoal.release.masked import Masked, Merge
 from shoal.release.summary import ColumnChange, Generalisation, column_change
+from shoal.risk.equality import linked_by_equality
 
 __all__ = ["mask_labels", "mask_numbers_and_labels"]
 
@@ -90,7 +91,9 @@ def _masked(quasi: pa.Table, model: Any, are_labels: list[bool], method: str) ->
         )
         if told
         else (),
-        linked=_linked(before, after) if len(labels) == len(names) and told else None,
+        linked=round(linked_by_equality(_side_by_side(before), _side_by_side(after)), 6)
+        if len(labels) == len(names) and told
+        else None,
         private_files={"generalisations.csv": _all_generalisations(quasi, columns, labels)},
     )
 
@@ -126,14 +129,8 @@ def _change(name: str, before: pa.ChunkedArray, after: pa.Array) -> ColumnChange
     return column_change(name, float(masked.mean()), float(values.std()), float(masked.std()), lost)
 
 
-def _linked(before: dict[str, Ints], after: dict[str, Ints]) -> float:
-    """RL: a record is found among the originals equal to it; the chance is one in so many, if its own is among them."""
-    n_rows = len(next(iter(before.values())))
-    both = [pa.array(np.concatenate([before[name], after[name]])) for name in before]
-    numbers = equal_rows(both)
-    own, masked = numbers[:n_rows], numbers[n_rows:]
-    chance = np.where(own == masked, 1.0 / np.bincount(own)[own], 0.0)
-    return round(float(chance.mean()), 6)
+def _side_by_side(columns: dict[str, Ints]) -> Ints:
+    return np.column_stack(list(columns.values()))
 
 
 def _all_generalisations(quasi: pa.Table, columns: dict[str, pa.Array], labels: list[str]) -> Any:

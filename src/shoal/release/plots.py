@@ -8,34 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from html import escape
-from typing import Any
 
+from shoal.release.drawing import DEEP, SAND, Picture, svg
 from shoal.release.summary import Summary
 from shoal.release.words import count, number, percent, record_noun
 
-__all__ = ["Picture", "distances", "group_sizes", "shared_by_both", "spread", "terms"]
+__all__ = ["distances", "group_sizes", "shared_by_both", "spread", "terms"]
 
-_DEEP = "#0b5d75"  # contrast 7.3 : 1 on white
-_SAND = "#c9b48a"
-_INK = "#21343d"
-_GRID = "#e3e9ec"
-# vl-convert brings Liberation Sans along, so labels take the same room on every machine.
-_FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
-_WIDTH = 480  # labels included; narrow, so that labels stay readable when a phone scales the picture down
 _MOST_SIZE_BARS = 14
 _MOST_BARS = 20
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A drawing, the sentence that describes it to who cannot see it, and the figures it was drawn from."""
-
-    svg: str
-    description: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
 
 
 def group_sizes(summary: Summary) -> Picture:
@@ -50,7 +31,7 @@ def group_sizes(summary: Summary) -> Picture:
     spec = {
         "height": 200,
         "data": {"values": bars},
-        "mark": {"type": "bar", "color": _DEEP, "width": {"band": min(0.9, 0.15 * len(bars))}},  # one bar stays a bar
+        "mark": {"type": "bar", "color": DEEP, "width": {"band": min(0.9, 0.15 * len(bars))}},  # one bar stays a bar
         "encoding": {
             "x": {
                 "field": "size",
@@ -70,7 +51,7 @@ def group_sizes(summary: Summary) -> Picture:
     }
     rows = tuple((number(size), number(many), number(size * many)) for size, many in summary.group_sizes)
     header = ("Size of the group", "Groups", f"{record_noun(summary).capitalize()}s in them")
-    return Picture(_svg(spec, description), description, header, rows)
+    return Picture(svg(spec, description), description, header, rows)
 
 
 def distances(summary: Summary) -> Picture:
@@ -112,7 +93,7 @@ def distances(summary: Summary) -> Picture:
         "encoding": {
             "color": {
                 "type": "nominal",
-                "scale": {"domain": ["before", "after"], "range": [_SAND, _DEEP]},
+                "scale": {"domain": ["before", "after"], "range": [SAND, DEEP]},
                 "legend": {"orient": "top", "title": None, "symbolType": "square", "symbolStrokeWidth": 0},
             }
         },
@@ -121,7 +102,7 @@ def distances(summary: Summary) -> Picture:
         (f"{number(a)} to {number(b)}", percent(before), percent(after))
         for a, b, before, after in zip(starts, ends, measured.before, measured.after, strict=True)
     )
-    return Picture(_svg(spec, description), description, ("Distance", "Pairs before", "Pairs after"), rows)
+    return Picture(svg(spec, description), description, ("Distance", "Pairs before", "Pairs after"), rows)
 
 
 def shared_by_both(summary: Summary) -> float:
@@ -145,7 +126,7 @@ def spread(summary: Summary) -> Picture:
         (one.name, number(one.mean), number(one.sd_before), number(one.sd_after), percent(one.loss))
         for one in summary.columns
     )
-    return Picture(_svg(spec, description), description, header, rows)
+    return Picture(svg(spec, description), description, header, rows)
 
 
 def terms(summary: Summary) -> Picture:
@@ -157,7 +138,7 @@ def terms(summary: Summary) -> Picture:
         bars, "documents", "Documents with the term", {"format": ",d", "tickCount": 5, "tickMinStep": 1}, None
     )
     rows = tuple((one.term, number(one.documents), number(one.weight)) for one in summary.terms)
-    return Picture(_svg(spec, description), description, ("Term", "Documents", "Mean weight"), rows)
+    return Picture(svg(spec, description), description, ("Term", "Documents", "Mean weight"), rows)
 
 
 def _horizontal(
@@ -166,7 +147,7 @@ def _horizontal(
     return {
         "height": {"step": 22},
         "data": {"values": bars},
-        "mark": {"type": "bar", "color": _DEEP},
+        "mark": {"type": "bar", "color": DEEP},
         "encoding": {
             "x": {
                 "field": field,
@@ -200,40 +181,3 @@ def _size_bars(sizes: Sequence[tuple[int, int]], k: int) -> list[tuple[str, int]
     if largest > top:
         bars.append((f"{top + 1:,}+", sum(many for size, many in sizes if size > top)))
     return bars
-
-
-def _svg(spec: Mapping[str, object], description: str) -> str:
-    import vl_convert  # brings a JavaScript engine along: loaded only when something is drawn
-
-    axis: dict[str, Any] = {
-        "labelFont": _FONT,
-        "labelFontSize": 13,
-        "labelColor": _INK,
-        "titleFont": _FONT,
-        "titleFontSize": 13,
-        "titleFontWeight": "normal",
-        "titleColor": _INK,
-        "titlePadding": 8,
-        "gridColor": _GRID,
-        "domainColor": "#9fb0b8",
-        "tickColor": "#9fb0b8",
-    }
-    whole = {
-        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
-        "width": _WIDTH,
-        "autosize": {"type": "fit-x", "contains": "padding"},
-        "background": None,
-        "config": {
-            "aria": False,  # one label for the whole picture; the figures are in the table behind it
-            "font": _FONT,
-            "view": {"stroke": None},
-            "axis": axis,
-            "legend": {"labelFont": _FONT, "labelFontSize": 13, "labelColor": _INK},
-        },
-        **spec,
-    }
-    # No round corners, no clipping: Vega numbers clip paths through the life of a process, and bytes would differ.
-    svg: str = vl_convert.vegalite_to_svg(whole)
-    # A page needs no namespaces, and without them it holds no address at all.
-    drawing = svg[svg.index(" class=") :]
-    return f'<svg role="img" aria-label="{escape(description)}"{drawing}'

@@ -8,9 +8,8 @@ from __future__ import annotations
 import json
 from pathlib import PurePosixPath
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from shoal.release import plots, words
+from shoal.release.pages import page
 from shoal.release.summary import Summary
 
 __all__ = ["readme_text", "report_html"]
@@ -46,22 +45,8 @@ def readme_text(summary: Summary) -> str:
 
 
 def _render(template: str, summary: Summary, **more: object) -> str:
-    environment = Environment(
-        loader=PackageLoader("shoal.release", "templates"),
-        autoescape=lambda name: name is not None and name.endswith(".html.jinja"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters |= {
-        "number": words.number,
-        "percent": words.percent,
-        "count": words.count,
-        "share_in_words": words.share_in_words,
-        "code": _markdown_code,
-    }
-    return environment.get_template(template).render(
+    return page(
+        template,
         s=summary,
         noun=words.record_noun(summary),
         guarantee=words.guarantee(summary),
@@ -88,12 +73,3 @@ def _loading(summary: Summary) -> str:
     if not calls:
         return ""
     return "\n".join([*imports, "", *(f"{variable} = {call}" for variable, call in calls.items())])
-
-
-def _markdown_code(text: str) -> str:
-    """A code span that whatever is in the text cannot leave: fenced by more backticks than it holds."""
-    line = " ".join(text.split())
-    fence = "`"
-    while fence in line:
-        fence += "`"
-    return f"{fence} {line} {fence}" if "`" in line else f"{fence}{line}{fence}"
