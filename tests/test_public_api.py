@@ -24,6 +24,7 @@ PUBLIC = [
     "Noise",
     "protect",
     "verify",
+    "assess",
     "load",
     "Roles",
     "Corpus",

@@ -18,6 +18,7 @@ __all__ = [
     "Noise",
     "protect",
     "verify",
+    "assess",
     "load",
     "Roles",
     "Corpus",
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
         SphericalMicroaggregation,
     )
     from shoal.ontology import Hierarchy, WordNet
+    from shoal.release.assess import assess
     from shoal.release.load import load
     from shoal.release.protect import protect
     from shoal.release.verify import verify
@@ -56,6 +58,7 @@ _HOME = {
     "Noise": "shoal.masking",
     "protect": "shoal.release.protect",
     "verify": "shoal.release.verify",
+    "assess": "shoal.release.assess",
     "load": "shoal.release.load",
     "Roles": "shoal.io",
     "Corpus": "shoal.io",

@@ -1,9 +1,10 @@
 """The command line: one file a command. Each translates options, calls one function, and prints what came back."""
 
 from shoal.cli.app import app, main
+from shoal.cli.assess import assess
 from shoal.cli.demo import demo
 from shoal.cli.mapping import map_values
 from shoal.cli.protect import protect
 from shoal.cli.verify import verify
 
-__all__ = ["app", "demo", "main", "map_values", "protect", "verify"]
+__all__ = ["app", "assess", "demo", "main", "map_values", "protect", "verify"]

@@ -9,7 +9,7 @@ import typer
 
 from shoal.errors import InputError
 
-__all__ = ["named", "one_of", "ontologies", "path", "seconds", "weights", "whole"]
+__all__ = ["listed", "named", "one_of", "ontologies", "path", "seconds", "weights", "whole"]
 
 
 def whole(least: int) -> dict[str, Any]:
@@ -124,3 +124,13 @@ def weights(given: str | None) -> dict[str, float] | None:
             )
 
     return found
+
+
+def listed(given: str | None) -> tuple[str, ...] | None:
+    """Names, comma-separated."""
+    if given is None:
+        return None
+    names = tuple(name.strip() for name in given.split(",") if name.strip())
+    if not names:
+        raise InputError(f"{_short(given)!r} names no column; name at least one, or leave the option out")
+    return names

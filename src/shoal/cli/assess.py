@@ -1,0 +1,73 @@
+"""shoal assess: judge a protected table against its original."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import shoal
+from shoal.cli import options
+from shoal.cli.app import AsJson, Force, app
+from shoal.cli.terminal import examples, printable, shown_progress, write
+
+__all__ = ["assess"]
+
+
+@app.command(
+    epilog=examples(
+        "shoal assess people.csv release/ -o assessment",
+        "shoal assess people.csv masked.csv -o assessment --key id --columns age,income",
+    )
+)
+def assess(
+    original: Annotated[Path, typer.Argument(help="The table as it was.", **options.path("ORIGINAL"))],
+    protected: Annotated[
+        Path, typer.Argument(help="The protected table, or the folder of a release.", **options.path("PROTECTED"))
+    ],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder to make for the assessment.", **options.path())],
+    key: Annotated[str | None, typer.Option(help="Column of both tables that names rows.", **options.named())] = None,
+    mapping: Annotated[
+        Path | None, typer.Option(help="Private folder of the release.  [default: PROTECTED-private]", **options.path())
+    ] = None,
+    columns: Annotated[str | None, typer.Option(help="Columns to compare, comma-separated.")] = None,
+    control: Annotated[
+        Path | None, typer.Option(help="Table of people who are not in the original.", **options.path())
+    ] = None,
+    aligned: Annotated[bool, typer.Option("--aligned", help="The rows are in the same order, believe it.")] = False,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Judge a protected table, whoever made it: what was lost, and what an intruder finds.
+
+    Rows are put side by side by the key, by a release's private mapping, or by their place. The report is made from the
+    original: keep it to yourself.
+    """
+    with shown_progress():
+        found = shoal.assess(
+            original,
+            protected,
+            out,
+            key=key,
+            mapping=mapping,
+            columns=options.listed(columns),
+            aligned=aligned,
+            control=control,
+            force=force,
+        )
+    if as_json:
+        write(json.dumps(found.data(), indent=2))
+        return
+    write(printable(f"report       {out / 'report.html'}"))
+    write(f"records      {found.rows:,}, side by side {printable(found.how)}")
+    if found.loss is not None and found.risk is not None:
+        for rate in (found.risk.euclidean, found.risk.mahalanobis, found.risk.probabilistic):
+            write(f"linked       {rate.rate:.1%} ({rate.low:.1%} to {rate.high:.1%}) by {rate.about}")
+        write(f"risk         {found.risk.risk:.2f} (DR)")
+        write(f"loss         {found.loss.information_loss:.2f} (IL)")
+        write(f"score        {found.score:.2f} (less is better)")
+    if found.labels_linked is not None:
+        write(f"labels       {found.labels_linked:.2%} linked by equal labels")
+    write(f"alike        at least {found.smallest_group} records; {found.unique:,} are one of a kind")

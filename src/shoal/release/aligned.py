@@ -1,0 +1,226 @@
+"""An original table and a protected one, made by anyone, with their rows side by side.
+
+Rows belong together by a key, by the private mapping of a release, or by their place. Where that cannot be relied on,
+the pair is refused with the reason: tables compared row by row in different orders give figures that mean nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from shoal.errors import InputError
+from shoal.io import read_table
+from shoal.io.files import counted, shown, unknown_column
+from shoal.io.table import holds_numbers
+from shoal.release.bundle import CERTIFICATE, MAPPING, private_beside
+from shoal.release.load import Release, load
+
+__all__ = ["AlignedTables", "align_tables"]
+
+Ints = NDArray[np.int64]
+
+UNRELATED = 4.0  # standard errors of a rank correlation: below that, no column of the two tables goes with the other
+
+
+@dataclass(frozen=True)
+class AlignedTables:
+    """Row i of `after` is what became of row i of `before`; the same columns, numbers as float64, labels as text."""
+
+    before: pa.Table
+    after: pa.Table
+    numbers: tuple[str, ...]
+    labels: tuple[str, ...]
+    how: str  # in words: how the rows were put side by side
+    left_out: tuple[str, ...]  # columns that only one of the tables has, and the key
+
+    def matrix(self, which: str) -> NDArray[np.float64]:
+        """The numbers of `before` or `after`, (n, d)."""
+        table: pa.Table = getattr(self, which)
+        columns = [table[name].to_numpy() for name in self.numbers]
+        return np.column_stack(columns) if columns else np.empty((table.num_rows, 0))
+
+
+def align_tables(
+    original: Any,
+    protected: Any,
+    *,
+    key: str | None = None,
+    mapping: str | os.PathLike[str] | None = None,
+    columns: Sequence[str] | None = None,
+    aligned: bool = False,
+) -> AlignedTables:
+    """Read both and put their rows side by side; see the module."""
+    before = read_table(original).data
+    release = _release(protected)
+    after = read_table(protected).data if release is None else release.table
+    if key is not None:
+        before, after, how = *_by_key(before, after, key), f"by the key {key}"
+    elif release is not None or mapping is not None:
+        place = _mapping_file(protected, mapping)
+        before, how = _by_mapping(before, after.num_rows, place), "by the private mapping"
+    else:
+        how = "by their place"
+        if before.num_rows != after.num_rows:
+            raise InputError(
+                f"the original has {counted(before.num_rows, 'row')} and the protected table {after.num_rows}; "
+                "give tables with the same rows, or the column that names them with --key"
+            )
+    names = _columns(before, after, columns, key, release)
+    numbers, labels = _kinds(before, after, names)
+    left_out = sorted({*before.column_names, *after.column_names} - {*names})
+    pair = AlignedTables(
+        _cast(before, numbers, labels), _cast(after, numbers, labels), numbers, labels, how, tuple(left_out)
+    )
+    _check_missing(pair)
+    if how == "by their place" and not aligned:
+        _check_related(pair)
+    return pair
+
+
+def _release(protected: Any) -> Release | None:
+    """The release in a folder, or None for anything else."""
+    if not isinstance(protected, str | os.PathLike) or not (Path(protected) / CERTIFICATE).is_file():
+        return None
+    found = load(protected)
+    if found.certificate.get("kind") != "table":
+        raise InputError(f"{shown(protected)} is a release of documents, and the original is a table; give one kind")
+    return found
+
+
+def _mapping_file(protected: Any, mapping: str | os.PathLike[str] | None) -> Path:
+    folder = Path(mapping) if mapping is not None else private_beside(Path(protected))
+    place = folder / MAPPING if folder.is_dir() else folder
+    if not place.is_file():
+        raise InputError(
+            f"{shown(place)} is not there, and the rows of a release are in an order of their own; "
+            "give the private folder with --mapping, or a column that both tables have with --key"
+        )
+    return place
+
+
+def _by_mapping(before: pa.Table, n_released: int, place: Path) -> pa.Table:
+    """The original's rows in the order of the release."""
+    try:
+        found = pq.read_table(place, columns=["id", "released_row"])
+        released = found["released_row"].to_numpy()
+        rows = np.array([int(one) for one in found["id"].to_pylist()], dtype=np.int64) - 1
+    except (pa.ArrowException, OSError, KeyError, ValueError):
+        raise InputError(f"{shown(place)} is not the mapping of a table's release; give its private folder") from None
+    if len(rows) != n_released or not np.array_equal(np.sort(released), np.arange(1, n_released + 1)):
+        raise InputError(f"{shown(place)} maps {len(rows)} rows, the release has {n_released}; give its own mapping")
+    if len(rows) and rows.max() >= before.num_rows:
+        raise InputError(
+            f"{shown(place)} names row {rows.max() + 1}, the original has {before.num_rows}; "
+            "give the table that was protected"
+        )
+    return before.take(pa.array(rows[np.argsort(released)]))
+
+
+def _by_key(before: pa.Table, after: pa.Table, key: str) -> tuple[pa.Table, pa.Table]:
+    """Both in the order of the key, which must name the same rows in both, each once."""
+    orders = []
+    keys = []
+    for table, called in ((before, "the original"), (after, "the protected table")):
+        if key not in table.column_names:
+            raise unknown_column(key, table.column_names, called)
+        texts = pc.cast(_plain(table[key]), pa.large_string())
+        missing = texts.null_count
+        twice = len(texts) - missing - len(pc.unique(pc.drop_null(texts)))
+        if missing or twice:
+            what = counted(missing, "row") + " without a key" if missing else counted(twice, "key") + " more than once"
+            raise InputError(f"{called}: {what} in column {shown(key)}; give a column that names each row once")
+        orders.append(pc.sort_indices(texts))
+        keys.append(texts.take(orders[-1]))
+    only = [len(set(one.to_pylist()) - set(other.to_pylist())) for one, other in (keys, keys[::-1])]
+    if any(only):
+        raise InputError(
+            f"{counted(only[0], 'key')} only in the original and {only[1]} only in the protected table; "
+            "leave rows out that have no counterpart"
+        )
+    return before.take(orders[0]), after.take(orders[1])
+
+
+def _columns(
+    before: pa.Table, after: pa.Table, columns: Sequence[str] | None, key: str | None, release: Release | None
+) -> tuple[str, ...]:
+    """The columns to compare: those asked for, a release's protected ones, or all that both tables have."""
+    if columns is not None:
+        for name in columns:
+            for table, called in ((before, "the original"), (after, "the protected table")):
+                if name not in table.column_names:
+                    raise unknown_column(name, table.column_names, called)
+        return tuple(dict.fromkeys(columns))
+    if release is not None:
+        listed = release.certificate["promises"]["columns"]
+        return tuple(one["name"] for one in listed if one["role"] == "quasi" and one["name"] in before.column_names)
+    both = tuple(name for name in before.column_names if name in after.column_names and name != key)
+    if not both:
+        raise InputError("the two tables have no column in common; give tables with the same names of columns")
+    return both
+
+
+def _kinds(before: pa.Table, after: pa.Table, names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Which columns are numbers and which labels, the same in both tables."""
+    kinds = {name: [holds_numbers(table[name].type) for table in (before, after)] for name in names}
+    for name, (one, other) in kinds.items():
+        if one != other:
+            types = f"{before[name].type} in the original and {after[name].type} in the protected table"
+            raise InputError(f"column {shown(name)} is {types}; make it one type, or leave it out with --columns")
+    numbers = tuple(name for name in names if kinds[name][0])
+    return numbers, tuple(name for name in names if name not in numbers)
+
+
+def _cast(table: pa.Table, numbers: Sequence[str], labels: Sequence[str]) -> pa.Table:
+    columns = {name: _plain(table[name]).cast(pa.float64(), safe=False) for name in numbers}
+    columns |= {name: _plain(table[name]).cast(pa.string()) for name in labels}
+    return pa.table(columns)
+
+
+def _plain(column: pa.ChunkedArray) -> pa.Array:
+    column = column.combine_chunks()
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def _check_missing(pair: AlignedTables) -> None:
+    for table, called in ((pair.before, "the original"), (pair.after, "the protected table")):
+        for name in pair.numbers:
+            wrong = int(np.sum(~np.isfinite(table[name].to_numpy())))
+            if wrong:
+                raise InputError(
+                    f"{called}: {counted(wrong, 'missing or infinite value')} in column {shown(name)}; "
+                    "leave these rows out, or the column with --columns"
+                )
+
+
+def _check_related(pair: AlignedTables) -> None:
+    """Refuse tables of which no column goes with its counterpart: their rows are in different orders."""
+    n_rows = pair.before.num_rows
+    bound = UNRELATED / np.sqrt(max(n_rows - 1, 1))
+    judged = False
+    for name in pair.numbers:
+        one, other = (rankdata(table[name].to_numpy()) for table in (pair.before, pair.after))
+        if one.std() and other.std():
+            judged = True
+            if abs(float(np.corrcoef(one, other)[0, 1])) >= min(bound, 0.9):
+                return
+    for name in pair.labels:
+        one, other = pair.before[name], pair.after[name]
+        judged = True
+        if pc.sum(pc.equal(one, other)).as_py():
+            return
+    if judged:
+        raise InputError(
+            "no column of one table goes with its counterpart in the other: the rows are in different orders, or "
+            "nothing is left; give the column that names rows with --key, or say --aligned if the order is right"
+        )

@@ -1,0 +1,170 @@
+"""assess: judge any protected table against its original, whoever made it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal import progress
+from shoal.io import read_table
+from shoal.io.files import unknown_column
+from shoal.release.aligned import AlignedTables, align_tables
+from shoal.release.assess_report import assessment_html
+from shoal.release.assessment import TableAssessment
+from shoal.release.bundle import check_free, folders_written_aside
+from shoal.release.masked import equal_rows
+from shoal.results import Rate
+from shoal.risk.disclosure import DisclosureRisk
+from shoal.risk.equality import linked_by_equality
+from shoal.risk.inference import AttributeInference
+from shoal.risk.linkability import Linkability
+from shoal.risk.singling_out import SinglingOut
+from shoal.utility.loss import table_loss
+
+__all__ = ["assess", "assess_tables"]
+
+FILES = {"assessment.json", "report.html", "columns.csv", "correlations.csv", "found.csv"}
+STEPS = 5
+
+
+def assess(
+    original: Any,
+    protected: Any,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    key: str | None = None,
+    mapping: str | os.PathLike[str] | None = None,
+    columns: Sequence[str] | None = None,
+    aligned: bool = False,
+    control: Any = None,
+    random_state: int = 0,
+    force: bool = False,
+) -> TableAssessment:
+    """Judge a protected table against its original: loss, disclosure risk, and the three risks that the GDPR names.
+
+    Parameters
+    ----------
+    original, protected : path or any dataframe; `protected` may be the folder of a release
+    out : path
+        A folder to make for the report, its figures as JSON and CSV, and the list of who was found. It is made from the
+        original: keep it to yourself. None: nothing is written.
+    key : str
+        A column of both tables that names their rows.
+    mapping : path
+        The private folder of a release. Default for a release: next to it, "-private" added.
+    columns : sequence of str
+        What to compare. Default: a release's protected columns, else all that both tables have.
+    aligned : bool
+        The rows of both are in the same order, even though no column goes with its counterpart.
+    control : path or dataframe
+        Records of people who are not in the original, to tell what an attack learns from the release and what it would
+        know anyway.
+    """
+    pair = align_tables(original, protected, key=key, mapping=mapping, columns=columns, aligned=aligned)
+    if out is not None:
+        check_free(Path(out), force, lambda content: set(content) <= FILES)
+    found = assess_tables(pair, None if control is None else _control(control, pair), random_state)
+    if out is not None:
+        _write(Path(out), found)
+    return found
+
+
+def assess_tables(pair: AlignedTables, control: Any = None, random_state: int = 0) -> TableAssessment:
+    """The figures of an aligned pair."""
+    before, after = (dict(zip(pair.numbers, pair.matrix(side).T, strict=True)) for side in ("before", "after"))
+    one, other = pa.table(before), pa.table(after)
+    loss = risk = None
+    gdpr: tuple[Rate, ...] = ()
+    progress.step("assessing", 0, STEPS)
+    if pair.numbers:
+        loss = table_loss(one, other)
+        progress.step("assessing", 1, STEPS)
+        risk = DisclosureRisk(random_state).run(one, other)
+        progress.step("assessing", 3, STEPS)
+        gdpr = _gdpr(one, other, control, random_state)
+    classes = np.bincount(equal_rows([column.combine_chunks() for column in pair.after.columns]))
+    labels = [_cells(table, pair.labels) for table in (pair.before, pair.after)]
+    progress.step("assessing", STEPS, STEPS)
+    return TableAssessment(
+        rows=pair.before.num_rows,
+        numbers=pair.numbers,
+        labels=pair.labels,
+        how=pair.how,
+        left_out=pair.left_out,
+        smallest_group=int(classes.min()),
+        unique=int(np.sum(classes == 1)),
+        loss=loss,
+        risk=risk,
+        gdpr=gdpr,
+        labels_changed=tuple((name, _changed(pair.before[name], pair.after[name])) for name in pair.labels),
+        labels_linked=linked_by_equality(*labels) if pair.labels else None,
+    )
+
+
+def _gdpr(original: pa.Table, protected: pa.Table, control: Any, random_state: int) -> tuple[Rate, ...]:
+    """Singling out, linkability and inference, as far as there are columns enough."""
+    n_columns = original.num_columns
+    attacks: list[Rate] = [SinglingOut(1, random_state=random_state).run(original, protected, control)]
+    if n_columns > 1:
+        several = SinglingOut(min(n_columns, 4), random_state=random_state)
+        attacks.append(several.run(original, protected, control))
+        attacks.append(Linkability(random_state=random_state).run(original, protected, control))
+        attacks += AttributeInference(random_state=random_state).run(original, protected, control)
+    return tuple(attacks)
+
+
+def _control(control: Any, pair: AlignedTables) -> pa.Table:
+    table = read_table(control).data
+    for name in pair.numbers:
+        if name not in table.column_names:
+            raise unknown_column(name, table.column_names, "the control table")
+    return table.select(list(pair.numbers))
+
+
+def _cells(table: pa.Table, columns: Sequence[str]) -> Any:
+    return np.array([table[name].to_pylist() for name in columns], dtype=object).T
+
+
+def _changed(before: pa.ChunkedArray, after: pa.ChunkedArray) -> float:
+    same = pc.fill_null(pc.equal(before, after), False)
+    both_missing = pc.and_(pc.is_null(before), pc.is_null(after))
+    return 1.0 - float(pc.sum(pc.or_(same, both_missing)).as_py() or 0) / len(before)
+
+
+def _write(out: Path, found: TableAssessment) -> None:
+    with folders_written_aside((out, 0o700)) as (aside,):
+        text = json.dumps(found.data(), indent=2, ensure_ascii=False, allow_nan=False)
+        (aside / "assessment.json").write_text(text + "\n", encoding="utf-8")
+        (aside / "report.html").write_text(assessment_html(found), encoding="utf-8", newline="\n")
+        if found.loss is not None and found.risk is not None:
+            _table(aside / "columns.csv", [vars(one) for one in found.loss.columns])
+            _table(aside / "correlations.csv", [vars(one) for one in found.loss.pairs])
+            _table(aside / "found.csv", _found(found))
+
+
+def _found(found: TableAssessment) -> list[dict[str, Any]]:
+    """Row by row, with what chance each attack finds its original."""
+    assert found.risk is not None
+    rates = {"euclidean": found.risk.euclidean, "mahalanobis": found.risk.mahalanobis}
+    chances = {name: rate.chances for name, rate in rates.items() if rate.chances is not None}
+    return [
+        {"row": row + 1, **{name: round(float(some[row]), 6) for name, some in chances.items()}}
+        for row in range(found.rows)
+    ]
+
+
+def _table(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    if not rows:
+        return
+    with path.open("w", encoding="utf-8", newline="") as file:
+        lines = csv.DictWriter(file, list(rows[0]))
+        lines.writeheader()
+        lines.writerows(rows)

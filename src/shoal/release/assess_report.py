@@ -1,0 +1,122 @@
+"""The page of an assessment: what was lost and what an intruder finds, for who decides."""
+
+from __future__ import annotations
+
+from shoal.release.assessment import TableAssessment
+from shoal.release.drawing import DEEP, SAND, Picture, svg
+from shoal.release.pages import page
+from shoal.release.words import count, number, percent
+from shoal.results import Disclosure, Rate, TableLoss
+
+__all__ = ["assessment_html"]
+
+MOST = 20  # bars of a picture, rows of a table
+NOTABLE = 0.05  # a correlation that changed by less is as it was
+
+
+def assessment_html(found: TableAssessment) -> str:
+    """The whole page: style and pictures inside, nothing to fetch, nothing to run."""
+    loss, risk = found.loss, found.risk
+    broken = sorted(loss.pairs, key=lambda one: -abs(one.after - one.before))[:MOST] if loss else []
+    return page(
+        "assessment.html.jinja",
+        a=found,
+        verdict=verdict(found),
+        moved=_moved(loss) if loss and loss.columns else None,
+        attacks=_attacks(risk, found.gdpr) if risk else None,
+        broken=[one for one in broken if abs(one.after - one.before) >= NOTABLE],
+        certain=int(sum(chance > 0.999 for chance in risk.euclidean.chances)) if _has_chances(risk) else 0,  # type: ignore[union-attr]
+    )
+
+
+def verdict(found: TableAssessment) -> str:
+    """The result in a sentence."""
+    if found.risk is None or found.loss is None:
+        linked = found.labels_linked or 0.0
+        return f"Comparing labels word by word links {percent(linked)} of the {count(found.rows, 'record')}."
+    best = max((found.risk.euclidean, found.risk.mahalanobis, found.risk.probabilistic), key=lambda rate: rate.rate)
+    return (
+        f"An intruder who knows the original values links {percent(best.rate)} of the {count(found.rows, 'record')} "
+        f"to the right person; guessing would link {percent(best.baseline)}."
+    )
+
+
+def _has_chances(risk: Disclosure | None) -> bool:
+    return risk is not None and risk.euclidean.chances is not None
+
+
+def _moved(loss: TableLoss) -> Picture:
+    """Which columns moved most."""
+    ordered = sorted(loss.columns, key=lambda one: -one.values)
+    bars = [{"name": one.column, "moved": one.values} for one in ordered[:MOST]]
+    description = f"Bar chart of how far the values of {count(len(bars), 'column')} moved, relative to themselves."
+    spec = {
+        "height": {"step": 22},
+        "data": {"values": bars},
+        "mark": {"type": "bar", "color": DEEP},
+        "encoding": {
+            "x": {"field": "moved", "type": "quantitative", "title": "Mean relative change", "axis": {"format": ".0%"}},
+            "y": {
+                "field": "name",
+                "type": "nominal",
+                "sort": None,
+                "title": None,
+                "axis": {"labelLimit": 130, "grid": False, "ticks": False, "labelPadding": 6},
+            },
+        },
+    }
+    rows = tuple((one.column, percent(one.values), percent(one.mean), percent(one.variance)) for one in ordered)
+    return Picture(svg(spec, description), description, ("Column", "Values", "Mean", "Variance"), rows)
+
+
+def _attacks(risk: Disclosure, gdpr: tuple[Rate, ...]) -> Picture:
+    """Every attack with its interval and what it would reach without the release."""
+    rates = (risk.euclidean, risk.mahalanobis, risk.probabilistic, risk.interval, *gdpr)
+    shown = [
+        {"attack": one.about, "rate": one.rate, "low": one.low, "high": one.high, "without": _without(one)}
+        for one in rates[:MOST]
+    ]
+    description = f"Chart of {count(len(shown), 'attack')}: how often each succeeds, and how often it would anyway."
+    y = {
+        "field": "attack",
+        "type": "nominal",
+        "sort": None,
+        "title": None,
+        "axis": {"labelLimit": 210, "grid": False, "ticks": False, "labelPadding": 6},
+    }
+    x = {"type": "quantitative", "title": "Share of attempts that succeed", "axis": {"format": ".0%"}}
+    spec = {
+        "height": {"step": 24},
+        "data": {"values": shown},
+        "layer": [
+            {
+                "mark": {"type": "rule", "color": DEEP, "strokeWidth": 3},
+                "encoding": {"y": y, "x": {"field": "low", **x}, "x2": {"field": "high"}},
+            },
+            {
+                "mark": {"type": "point", "filled": True, "size": 70, "color": DEEP, "opacity": 1},
+                "encoding": {"y": y, "x": {"field": "rate", **x, "scale": {"domain": [0, 1]}}},
+            },
+            {
+                "mark": {"type": "tick", "color": SAND, "thickness": 4, "size": 16},
+                "encoding": {"y": y, "x": {"field": "without", **x}},
+            },
+        ],
+    }
+    rows = tuple(
+        (
+            one.about,
+            percent(one.rate),
+            f"{percent(one.low)} to {percent(one.high)}",
+            percent(one.baseline),
+            "" if one.control is None else percent(one.control),
+            number(one.n),
+        )
+        for one in rates
+    )
+    header = ("Attack", "Succeeds", "95 % interval", "By guessing", "On strangers", "Attempts")
+    return Picture(svg(spec, description), description, header, rows)
+
+
+def _without(rate: Rate) -> float:
+    return rate.baseline if rate.control is None else rate.control

@@ -1,0 +1,66 @@
+"""What an assessment found, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from shoal.results import Disclosure, Rate, TableLoss
+
+__all__ = ["TableAssessment", "as_data"]
+
+
+@dataclass(frozen=True)
+class TableAssessment:
+    """A protected table judged against its original: what was lost, and what an intruder finds."""
+
+    rows: int
+    numbers: tuple[str, ...]
+    labels: tuple[str, ...]
+    how: str  # how the rows of the two tables were put side by side
+    left_out: tuple[str, ...]  # columns that were not compared
+    smallest_group: int  # fewest protected rows that are equal in all compared columns
+    unique: int  # protected rows that no other equals
+    loss: TableLoss | None  # of the numbers
+    risk: Disclosure | None  # of the numbers
+    gdpr: tuple[Rate, ...]  # singling out, linkability, inference, of the numbers
+    labels_changed: tuple[tuple[str, float], ...]  # share of the records whose label changed, by column
+    labels_linked: float | None  # chance that equal labels link a record with its original
+
+    @property
+    def score(self) -> float | None:
+        """Half loss, half risk, in per cent: less is better."""
+        return self.risk.score(self.loss) if self.risk is not None and self.loss is not None else None
+
+    def data(self) -> dict[str, Any]:
+        """All of it as JSON has it, chances of single records aside."""
+        found: dict[str, Any] = as_data(self)
+        if self.loss is not None and self.risk is not None:
+            found["loss"]["IL"] = self.loss.information_loss
+            found["loss"]["PIL"] = self.loss.probabilistic.mean
+            found["loss"]["squared"]["information_loss"] = self.loss.squared.information_loss
+            found["risk"] |= {"DR": self.risk.risk, "linkage": self.risk.linkage}
+        return found | {"score": self.score}
+
+
+def as_data(value: Any) -> Any:
+    """Dataclasses as dicts, tuples as lists; of a rate, not who was found."""
+    if isinstance(value, Rate):
+        return {
+            "about": value.about,
+            "rate": value.rate,
+            "low": value.low,
+            "high": value.high,
+            "baseline": value.baseline,
+            "control": value.control,
+            "attempts": value.n,
+        }
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: as_data(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, tuple | list):
+        return [as_data(one) for one in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    return value
