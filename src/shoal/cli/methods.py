@@ -9,10 +9,20 @@ from typing import Any
 import shoal
 from shoal.errors import InputError
 
-__all__ = ["FOR_DOCUMENTS", "FOR_LABELS", "FOR_NUMBERS", "Asked", "document_method", "document_space", "table_method"]
+__all__ = [
+    "FOR_DOCUMENTS",
+    "FOR_LABELS",
+    "FOR_NUMBERS",
+    "MASKING",
+    "Asked",
+    "document_method",
+    "document_space",
+    "table_method",
+]
 
 FOR_DOCUMENTS = ("mdav", "semantic")
 FOR_NUMBERS = ("mdav", "ranking", "z-scores", "principal-component")
+MASKING = ("rank-swap", "noise", "correlated-noise")
 FOR_LABELS = ("sa-mdav", "sa-mdav-static", "s-mdav", "mdav-lcs", "mdav-mode")
 
 
@@ -28,6 +38,7 @@ class Asked:
     ontology: Any
     mapping: Any
     weights: dict[str, float] | None
+    percent: float | None
 
     def refuse(self, kind: str, *options: str) -> None:
         """These options are for something else."""
@@ -39,7 +50,7 @@ class Asked:
 def document_method(asked: Asked) -> Any:
     """What protects documents."""
     name = asked.method or "mdav"
-    asked.refuse("documents", "attribute_groups", "mapping", "weights")
+    asked.refuse("documents", "attribute_groups", "mapping", "weights", "percent")
     if name not in FOR_DOCUMENTS:
         raise InputError(f"--method {name} cannot protect documents; use {', '.join(FOR_DOCUMENTS)}")
     if name == "semantic":
@@ -63,9 +74,18 @@ def document_space(method: str | None, k: int, **steps: Any) -> Any:
 
 def table_method(asked: Asked) -> Callable[[tuple[str, ...], tuple[str, ...]], Any]:
     """What protects a table, chosen when it is known which of its quasi-identifiers are numbers and which labels."""
-    name, known = asked.method, (*FOR_NUMBERS, *FOR_LABELS)
+    name, known = asked.method, (*FOR_NUMBERS, *FOR_LABELS, *MASKING)
     if name is not None and name not in known:
         raise InputError(f"--method {name} cannot protect a table; use {', '.join(known)}")
+
+    if name in MASKING:
+        asked.refuse(f"--method {name}", "time_budget", "blocks", "attribute_groups", "ontology", "mapping", "weights")
+        if asked.percent is None:
+            raise InputError(f"--method {name} needs to know how strong; give --percent, such as 5")
+        percent = asked.percent
+        swap, correlated = name == "rank-swap", name == "correlated-noise"
+        return lambda numbers, labels: shoal.RankSwap(percent) if swap else shoal.Noise(percent, correlated=correlated)
+    asked.refuse("microaggregation", "percent")
 
     def choose(numbers: tuple[str, ...], labels: tuple[str, ...]) -> Any:
         search: dict[str, Any] = {"refine": asked.refine, "time_budget": asked.time_budget}

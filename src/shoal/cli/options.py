@@ -9,7 +9,7 @@ import typer
 
 from shoal.errors import InputError
 
-__all__ = ["listed", "named", "one_of", "ontologies", "path", "seconds", "weights", "whole"]
+__all__ = ["above_zero", "listed", "named", "one_of", "ontologies", "path", "seconds", "weights", "whole"]
 
 
 def whole(least: int) -> dict[str, Any]:
@@ -27,8 +27,8 @@ def whole(least: int) -> dict[str, Any]:
     return {"parser": parse, "metavar": "<number>"}
 
 
-def seconds() -> dict[str, Any]:
-    """An option that takes a number of seconds."""
+def above_zero(what: str = "number") -> dict[str, Any]:
+    """An option that takes a number above 0."""
 
     def parse(given: Any) -> float:
         try:
@@ -36,10 +36,15 @@ def seconds() -> dict[str, Any]:
         except ValueError:
             number = 0.0
         if not 0 < number < 1e9:
-            raise typer.BadParameter(f"{_short(given)!r} must be a number of seconds above 0")
+            raise typer.BadParameter(f"{_short(given)!r} must be a {what} above 0")
         return number
 
-    return {"parser": parse, "metavar": "<seconds>"}
+    return {"parser": parse, "metavar": "<number>"}
+
+
+def seconds() -> dict[str, Any]:
+    """An option that takes a number of seconds."""
+    return above_zero("number of seconds") | {"metavar": "<seconds>"}
 
 
 def one_of(*names: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from shoal.cli.methods import (
     FOR_DOCUMENTS,
     FOR_LABELS,
     FOR_NUMBERS,
+    MASKING,
     Asked,
     document_method,
     document_space,
@@ -25,7 +26,7 @@ from shoal.errors import InputError
 
 __all__ = ["as_data", "protect", "say_protected"]
 
-METHODS = tuple(dict.fromkeys((*FOR_DOCUMENTS, *FOR_NUMBERS, *FOR_LABELS)))
+METHODS = tuple(dict.fromkeys((*FOR_DOCUMENTS, *FOR_NUMBERS, *FOR_LABELS, *MASKING)))
 
 
 @app.command(
@@ -73,6 +74,9 @@ def protect(
     ] = None,
     weights: Annotated[
         str | None, typer.Option(help="Numbers and labels: what columns count, such as age=2,job=1.")
+    ] = None,
+    percent: Annotated[
+        float | None, typer.Option(help="Rank swapping and noise: how strong, in per cent.", **options.above_zero())
     ] = None,
     blocks: Annotated[
         int | None,
@@ -140,6 +144,7 @@ def protect(
         options.ontologies(ontology),
         mapping,
         options.weights(weights),
+        percent,
     )
     with shown_progress():
         made = shoal.protect(
@@ -192,7 +197,9 @@ def say_protected(made: Any) -> None:
     write(printable(f"release      {made.folder}"))
     write(printable(f"report       {made.folder / 'report.html'}"))
     write(f"records      {promises['rows']:,} released, {_withheld(stated['withheld'])}")
-    if anonymity["whole_rows"]:
+    if anonymity["k"] is None:
+        write("promise      NO crowd: a record may be one of a kind")
+    elif anonymity["whole_rows"]:
         write(f"promise      each looks like at least {anonymity['smallest_group'] - 1} others (k={anonymity['k']})")
     else:
         write(f"promise      values shared by at least {anonymity['k']} in each group of columns; NO k-anonymity")
@@ -205,7 +212,7 @@ def say_protected(made: Any) -> None:
                 f"note: {column} has {diversity['values']:,} different values for {promises['rows']:,} records: "
                 "it all but names them"
             )
-        if diversity["least"] <= 1:
+        if diversity["least"] <= 1 and anonymity["k"] is not None:
             say(
                 f"in {diversity['single_valued_groups']} of {diversity['groups']} groups all records have the same "
                 f"{column}: membership tells it; --l 2 forbids that"

@@ -29,7 +29,7 @@ def certificate(draft: Draft, folder: Path) -> dict[str, Any]:
             "rows": summary.rows,
             "columns": list(draft.columns),
             "anonymity": {
-                "k": summary.k,
+                "k": summary.k if summary.k > 1 else None,  # null: no crowd is promised
                 "whole_rows": summary.promises_k,
                 "shared_columns": [list(part) for part in draft.shared_columns],
                 "smallest_group": summary.smallest_group,

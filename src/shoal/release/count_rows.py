@@ -67,7 +67,7 @@ def table_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
         rows.count(table, written)
     yield rows_as_promised(rows.n_rows, promises, file)
     yield anonymity(rows.smallest(), promises, file)
-    if parts and rows.smallest_in_a_part < promises["anonymity"]["k"]:
+    if parts and rows.smallest_in_a_part < (promises["anonymity"]["k"] or 1):
         # Equal rows in different files can be told apart.
         yield Claim("k-anonymity", False, "a part has fewer than k of the rows that are equal", file)
     yield from only_of_confidential(promises, file)

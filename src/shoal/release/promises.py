@@ -45,6 +45,10 @@ def nothing_rides_along(file: pq.ParquetFile) -> bool:
 def anonymity(smallest: int, promises: dict[str, Any], file: str) -> Claim:
     """Every record shares its protected values with at least k - 1 others."""
     promised = promises["anonymity"]
+    if promised["k"] is None:
+        same = smallest == promised["smallest_group"] and promised["whole_rows"] is False
+        found = f"none is promised: a row may be one of a kind; the fewest that are equal are {smallest}"
+        return Claim("no crowd", same, found if same else "the rows that are equal are not as many as stated", file)
     k, whole = int(promised["k"]), bool(promised["whole_rows"])
     promise = "k-anonymity" if whole else "shared values"
     what = "row" if whole else "row's values in each group of columns"

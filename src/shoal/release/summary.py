@@ -87,7 +87,7 @@ class Summary:
     """One release in figures."""
 
     kind: str  # "documents" or "table"
-    k: int
+    k: int  # 1 when no crowd is promised
     method: str  # in words, e.g. "spherical MDAV"
     promises_k: bool  # False for methods that mask without groups over all quasi-identifiers
     rows: int  # records released

@@ -21,8 +21,10 @@ from sklearn.base import clone
 from shoal.errors import InputError
 from shoal.io import Roles, Table, check_complete, quasi_matrix, resolve_roles
 from shoal.io.table import check_labels, holds_numbers
+from shoal.masking import Noise, RankSwap
 from shoal.microaggregation import CategoricalMicroaggregation, Microaggregation, MixedMicroaggregation
 from shoal.microaggregation.diversity import merge_until_diverse
+from shoal.microaggregation.moments import scale_of
 from shoal.microaggregation.numeric import group_means, table_loss
 from shoal.release.bundle import MAPPING, write_csv, write_mapping
 from shoal.release.closeness import closeness
@@ -88,6 +90,8 @@ def draft_table(table: Table, k: int, roles: Roles | None, method: Any, l: int |
         if not isinstance(method, Microaggregation):
             check_labels(table, [name for name in labels if not _explained(method, name)])
     mask, averages = MASKS[type(method)]
+    makes_groups = "k" in method.get_params()
+    k = k if makes_groups else 1  # swapped and noisy records hide in no crowd
     averaged = replace(roles, quasi=averages(roles.quasi, numbers))
     values, complete = quasi_matrix(table, averaged)
     if missing == "refuse":
@@ -101,7 +105,8 @@ def draft_table(table: Table, k: int, roles: Roles | None, method: Any, l: int |
     columns |= {name: pa.array(values[kept, place]) for place, name in enumerate(averaged.quasi)}
     quasi = pa.table({name: columns[name] for name in roles.quasi})
     confidential = {name: values_of(data[name]) for name in roles.confidential}
-    masked = mask(quasi, clone(method).set_params(k=k), None if l is None else partial(_diverse, confidential, l))
+    model = clone(method).set_params(k=k) if makes_groups else clone(method)
+    masked = mask(quasi, model, None if l is None else partial(_diverse, confidential, l))
     released, order = _sorted(_replaced(data, roles, masked, table.format))
 
     classes = masked.classes(roles.quasi)
@@ -135,7 +140,7 @@ def draft_table(table: Table, k: int, roles: Roles | None, method: Any, l: int |
         summary=summary,
         columns=described(released.schema, roles),
         shared_columns=masked.together,
-        parameters={"microaggregation": masked.parameters},
+        parameters={"microaggregation" if makes_groups else "masking": masked.parameters},
         files={name: lambda path: write_table(released, path)},
         private_files={
             MAPPING: write_mapping(row_ids, classes[order]),
@@ -147,38 +152,78 @@ def draft_table(table: Table, k: int, roles: Roles | None, method: Any, l: int |
 
 def mask_numbers(quasi: pa.Table, model: Microaggregation, merge: Merge | None) -> Masked:
     """Numbers become the means of their groups."""
-    values = np.column_stack([column.to_numpy() for column in quasi.columns])
-    masked = np.column_stack([column.to_numpy() for column in model.fit_transform(quasi).columns])
+    values = _matrix(quasi)
+    masked = _matrix(model.fit_transform(quasi))
     if merge is not None:
         if not model.k_anonymous_:
             raise InputError("--l needs groups over all quasi-identifiers at once; leave out the attribute groups")
         distance = distance_to_means((values - model.mean_) / model.scale_, model.groups_)
         groups = merge(model.groups_, distance)
         masked = group_means(values, groups)[groups]
-    masked = masked + 0.0  # no negative zeros: equal numbers are written alike
+    names = tuple(quasi.column_names)
+    together = tuple(tuple(names[column] for column in columns) for columns in model.attribute_groups_)
+    found = _of_numbers(names, values, masked, together, model.k_anonymous_, method_in_words(model), model.get_params())
+    bound = getattr(model, "lower_bound_", 0.0)
+    if bound <= 0 or not found.changes:
+        return found
+    # How far, at most, the error is above the least that groups of k can have.
     standard, standard_masked = ((part - model.mean_) / model.scale_ for part in (values, masked))
+    return replace(found, above_optimum=round(table_loss(standard, standard_masked).sse / bound - 1.0, 3))
+
+
+def mask_values(quasi: pa.Table, model: RankSwap | Noise, merge: Merge | None) -> Masked:
+    """Numbers are swapped or blurred, each record on its own: no crowd is promised."""
+    if merge is not None:
+        raise InputError(f"--l needs groups, and {type(model).__name__} makes none; leave it out")
+    values, masked = _matrix(quasi), _matrix(model.fit_transform(quasi))
+    names = tuple(quasi.column_names)
+    # Who knows the seed can undo the masking, so it is never told.
+    parameters = {name: value for name, value in model.get_params().items() if name != "random_state"}
+    return _of_numbers(names, values, masked, (names,), False, SWAPPED_OR_BLURRED[type(model)], parameters)
+
+
+def _matrix(table: pa.Table) -> Floats:
+    return np.column_stack([column.to_numpy() for column in table.columns])
+
+
+def _of_numbers(
+    names: tuple[str, ...],
+    values: Floats,
+    masked: Floats,
+    together: tuple[tuple[str, ...], ...],
+    k_anonymous: bool,
+    method: str,
+    parameters: Mapping[str, Any],
+) -> Masked:
+    """What may be said of masked numbers."""
+    masked = masked + 0.0  # no negative zeros: equal numbers are written alike
+    mean = values.mean(axis=0)
+    scale = scale_of(values.std(axis=0), np.abs(values).max(axis=0, initial=0.0))
+    standard, standard_masked = ((part - mean) / scale for part in (values, masked))
     # Where few records moved in some column, its spread and the error tell what they were.
     moved = np.sum(values != masked, axis=0)
     told = bool(np.all((moved == 0) | (moved >= FEW)))
-    names = tuple(quasi.column_names)
     return Masked(
         columns={name: pa.array(masked[:, place]) for place, name in enumerate(names)},
-        together=tuple(tuple(names[column] for column in columns) for columns in model.attribute_groups_),
-        k_anonymous=model.k_anonymous_,
-        method=method_in_words(model),
-        parameters=model.get_params(),
+        together=together,
+        k_anonymous=k_anonymous,
+        method=method,
+        parameters=parameters,
         loss=stated_loss(table_loss(standard, standard_masked), told),
         distances=euclidean_distances(standard, standard_masked) if told else NOT_TOLD,
-        above_optimum=_above_optimum(model, standard, standard_masked) if told else None,
         changes=tuple(_changes(names, values, masked, standard, standard_masked)) if told else (),
     )
 
+
+SWAPPED_OR_BLURRED: dict[type, str] = {RankSwap: "rank swapping", Noise: "added noise"}
 
 # What masks with each method, and which of the quasi-identifiers it takes for numbers.
 MASKS: dict[type, tuple[Callable[..., Masked], Callable[..., tuple[str, ...]]]] = {
     Microaggregation: (mask_numbers, _all_quasi),
     CategoricalMicroaggregation: (mask_labels, _none),
     MixedMicroaggregation: (mask_numbers_and_labels, _only_numbers),
+    RankSwap: (mask_values, _all_quasi),
+    Noise: (mask_values, _all_quasi),
 }
 
 
@@ -265,12 +310,6 @@ def distance_to_means(standard: Floats, groups: Ints) -> Callable[[Ints], Floats
         return squared
 
     return distance
-
-
-def _above_optimum(model: Microaggregation, standard: Floats, standard_masked: Floats) -> float | None:
-    """How far, at most, the error is above the least that groups of k can have."""
-    bound = getattr(model, "lower_bound_", 0.0)
-    return round(table_loss(standard, standard_masked).sse / bound - 1.0, 3) if bound > 0 else None
 
 
 def classes_of(masked: Floats) -> Ints:
