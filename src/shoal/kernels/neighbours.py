@@ -1,4 +1,7 @@
-"""The nearest rows of a table, all ties counted, by a tree of boxes.
+"""The nearest rows of a table, all ties counted: boxes of near rows, and boxes of near boxes.
+
+Rows are kept in leaves of 32, leaves in groups of 32, columns first, so that a point is compared with 32 rows or 32
+boxes at a time by vector instructions. What is in a box beyond the nearest row found so far is not looked at.
 
 Exact, rounding included: a box's distance is summed over the columns in the order of a row's, from gaps that are no
 larger, and rounding keeps order; so no box comes out farther than a row in it.
@@ -12,83 +15,107 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-__all__ = ["LEAF", "grow_tree", "leaf_of", "nearest_with_ties"]
+__all__ = ["WIDE", "arrange", "group_of", "nearest_with_ties"]
 
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]
 
-LEAF = 32  # rows that are compared together, a column at a time: what the processor does in one go
-DEPTH = 64  # of the search's stack: halves of halves, so more rows than fit into any memory
+WIDE = 32  # rows in a leaf, leaves in a group
+TIES = 32  # ties that are kept as they are found; more are counted afterwards
 
 
 @njit(cache=True, nogil=True)
-def grow_tree(X: Floats) -> tuple[Floats, Ints, Floats]:
-    """Halve the rows along the widest column down to leaves of LEAF rows; only the last leaf may have fewer.
+def arrange(X: Floats) -> tuple[Floats, Floats, Floats]:
+    """Rows into leaves and groups of near rows, by halving along the widest column; only the last may not be full.
 
-    Returns the leaves' rows, columns first (leaves, d, LEAF), with infinity where there is none; for each node the
-    first of its two children, which are neighbours, or for a leaf its number, negative and less one (nodes,); and the
-    nodes' boxes, lowest and highest of each column (nodes, 2, d).
+    Returns the rows (leaves, d, WIDE), with infinity where there is none, and the lowest and highest of each column in
+    the leaves (groups, 2, d, WIDE) and in the groups (blocks of WIDE groups, 2, d, WIDE), infinite where there is none.
     """
     n_rows, n_columns = X.shape
-    n_leaves = (n_rows + LEAF - 1) // LEAF
+    order = _halved(X)
+    n_leaves = _parts(n_rows)
+    n_groups = _parts(n_leaves)
+    leaves = np.full((n_leaves, n_columns, WIDE), np.inf)
+    for place in range(n_rows):
+        leaves[place // WIDE, :, place % WIDE] = X[order[place]]
+    boxes = np.full((n_groups, 2, n_columns, WIDE), np.inf)
+    for leaf in range(n_leaves):
+        for column in range(n_columns):
+            inside = leaves[leaf, column, : min(WIDE, n_rows - leaf * WIDE)]
+            boxes[leaf // WIDE, 0, column, leaf % WIDE] = inside.min()
+            boxes[leaf // WIDE, 1, column, leaf % WIDE] = inside.max()
+    outer = np.full((_parts(n_groups), 2, n_columns, WIDE), np.inf)
+    for group in range(n_groups):
+        there = min(WIDE, n_leaves - group * WIDE)
+        for column in range(n_columns):
+            outer[group // WIDE, 0, column, group % WIDE] = boxes[group, 0, column, :there].min()
+            outer[group // WIDE, 1, column, group % WIDE] = boxes[group, 1, column, :there].max()
+    return leaves, boxes, outer
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _parts(count: int) -> int:
+    """How many parts of WIDE it takes."""
+    return (count + WIDE - 1) // WIDE
+
+
+@njit(cache=True, nogil=True)
+def _halved(X: Floats) -> Ints:
+    """The rows in an order in which WIDE, and WIDE times WIDE, that follow each other are near each other."""
+    n_rows, n_columns = X.shape
     order = np.arange(n_rows)
-    leaves = np.full((n_leaves, n_columns, LEAF), np.inf)
-    child = np.empty(2 * n_leaves - 1, np.int64)
-    boxes = np.empty((2 * n_leaves - 1, 2, n_columns))
-    first = np.zeros(2 * n_leaves - 1, np.int64)  # leaf of a node, and the one after its last
-    last = np.zeros(2 * n_leaves - 1, np.int64)
-    last[0] = n_leaves
-    made = 1
-    for node in range(2 * n_leaves - 1):
-        start, end = first[node] * LEAF, min(last[node] * LEAF, n_rows)
+    waiting = [(0, n_rows)]
+    while waiting:
+        start, end = waiting.pop()
+        size = end - start
+        if size <= WIDE:
+            continue
         widest = 0
+        widest_width = -1.0
         for column in range(n_columns):
             low, high = np.inf, -np.inf
             for place in range(start, end):
                 low = min(low, X[order[place], column])
                 high = max(high, X[order[place], column])
-            boxes[node, 0, column] = low
-            boxes[node, 1, column] = high
-            if high - low > boxes[node, 1, widest] - boxes[node, 0, widest]:
-                widest = column
-        if last[node] - first[node] > 1:
-            part = order[start:end].copy()
-            values = np.empty(end - start)
-            for place in range(end - start):
-                values[place] = X[part[place], widest]
-            order[start:end] = part[np.argsort(values)]
-            middle = (first[node] + last[node]) // 2
-            child[node] = made
-            first[made], last[made] = first[node], middle
-            first[made + 1], last[made + 1] = middle, last[node]
-            made += 2
-        else:
-            child[node] = -first[node] - 1
-            for place in range(start, end):
-                leaves[first[node], :, place - start] = X[order[place]]
-    return leaves, child, boxes
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _to_box(box: Floats, query: Floats) -> float:
-    """Squared distance to the nearest point of a box."""
-    total = 0.0
-    for column in range(query.shape[0]):
-        gap = max(box[0, column] - query[column], query[column] - box[1, column], 0.0)
-        total += gap * gap
-    return total
+            if high - low > widest_width:
+                widest, widest_width = column, high - low
+        part = order[start:end].copy()
+        values = np.empty(size)
+        for place in range(size):
+            values[place] = X[part[place], widest]
+        order[start:end] = part[np.argsort(values)]
+        # Whole groups to either side while there are several, then whole leaves.
+        whole = WIDE * WIDE if size > WIDE * WIDE else WIDE
+        middle = start + (size // whole + 1) // 2 * whole
+        waiting.append((start, middle))
+        waiting.append((middle, end))
+    return order
 
 
 @njit(cache=True, nogil=True)
-def _to_leaf(leaf: Floats, query: Floats, totals: Floats) -> None:
-    """Squared distances to the rows of a leaf, into `totals`."""
-    totals[:] = 0.0
+def _to_rows(leaf: Floats, query: Floats, distances: Floats) -> None:
+    """Squared distances to the rows of a leaf, into `distances`."""
+    distances[:] = 0.0
     for column in range(leaf.shape[0]):
         value = query[column]
-        # Not range(LEAF): a loop of known length is unrolled before the compiler thinks of vector instructions.
+        # Not range(WIDE): a loop of known length is unrolled before the compiler thinks of vector instructions.
         for place in range(leaf.shape[1]):
             difference = leaf[column, place] - value
-            totals[place] += difference * difference
+            distances[place] += difference * difference
+
+
+@njit(cache=True, nogil=True)
+def _to_boxes(boxes: Floats, query: Floats, distances: Floats) -> None:
+    """Squared distances to the nearest points of boxes, into `distances`."""
+    distances[:] = 0.0
+    for column in range(boxes.shape[1]):
+        value = query[column]
+        for place in range(boxes.shape[2]):
+            below = boxes[0, column, place] - value
+            above = value - boxes[1, column, place]
+            gap = below if below > above else above
+            gap = gap if gap > 0.0 else 0.0
+            distances[place] += gap * gap
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -99,143 +126,134 @@ def _limit(nearest: float, relative: float, absolute: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _nearest(
+def _keep_within(limit: float, ties: Floats, count: int) -> int:
+    """Drop the distances beyond the limit; how many remain."""
+    kept = 0
+    for place in range(count):
+        if ties[place] <= limit:
+            ties[kept] = ties[place]
+            kept += 1
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def _search_group(
     leaves: Floats,
-    child: Ints,
     boxes: Floats,
+    group: int,
     query: Floats,
     nearest: float,
-    relative: float,
-    absolute: float,
-    stack: tuple[Ints, Floats],
-    totals: Floats,
+    slack: tuple[float, float],
     ties: Floats,
+    kept: int,
+    to_boxes: Floats,
+    to_rows: Floats,
 ) -> tuple[float, int]:
-    """The least squared distance of a row, given one that some row has, and how many rows tie with it.
+    """Look through one group: the least squared distance so far, and how many rows tie with it.
 
-    Whatever ties with the best so far is kept in `ties`; -1 when that is too small to hold them.
+    Their distances are in `ties`. Once there are more than fit, the number is only known to be larger than TIES.
     """
-    waiting, far = stack
-    limit = _limit(nearest, relative, absolute)
-    waiting[0] = 0
-    far[0] = 0.0
-    height = 1
-    kept = 0
-    while height > 0:
-        height -= 1
-        if far[height] > limit:
+    limit = _limit(nearest, slack[0], slack[1])
+    _to_boxes(boxes[group], query, to_boxes)
+    for place in range(min(WIDE, leaves.shape[0] - group * WIDE)):
+        if to_boxes[place] > limit:
             continue
-        node = waiting[height]
-        while child[node] >= 0:
-            near, other = child[node], child[node] + 1
-            to_near, to_other = _to_box(boxes[near], query), _to_box(boxes[other], query)
-            if to_other < to_near:
-                near, other = other, near
-                to_near, to_other = to_other, to_near
-            if to_near > limit:
-                break
-            if to_other <= limit:
-                waiting[height] = other
-                far[height] = to_other
-                height += 1
-            node = near
-        if child[node] >= 0:
-            continue
-        _to_leaf(leaves[-child[node] - 1], query, totals)
-        for place in range(LEAF):
-            if totals[place] > limit:
+        _to_rows(leaves[group * WIDE + place], query, to_rows)
+        for row in range(WIDE):
+            if not to_rows[row] <= limit:
                 continue
-            if totals[place] < nearest:
-                nearest = totals[place]
-                limit = _limit(nearest, relative, absolute)
-                still = 0
-                for tie in range(min(kept, ties.shape[0])):
-                    if ties[tie] <= limit:
-                        ties[still] = ties[tie]
-                        still += 1
-                # Once some did not fit, it is not known how many of them still tie.
-                kept = still if kept <= ties.shape[0] or still == 0 else kept
-            if kept < ties.shape[0]:
-                ties[kept] = totals[place]
+            if to_rows[row] < nearest:
+                nearest = to_rows[row]
+                limit = _limit(nearest, slack[0], slack[1])
+                if kept <= TIES:  # else some did not fit, and may tie still
+                    kept = _keep_within(limit, ties, kept)
+            if kept < TIES:
+                ties[kept] = to_rows[row]
             kept += 1
-    return nearest, kept if kept <= ties.shape[0] else -1
+    return nearest, kept
 
 
 @njit(cache=True, nogil=True)
 def _count_within(
-    leaves: Floats, child: Ints, boxes: Floats, query: Floats, limit: float, waiting: Ints, totals: Floats
+    leaves: Floats, boxes: Floats, outer: Floats, query: Floats, limit: float, scratch: tuple[Floats, Floats, Floats]
 ) -> int:
     """How many rows have at most this squared distance."""
-    waiting[0] = 0
-    height = 1
+    to_outer, to_boxes, to_rows = scratch
     count = 0
-    while height > 0:
-        height -= 1
-        node = waiting[height]
-        if _to_box(boxes[node], query) > limit:
+    for group in range(boxes.shape[0]):
+        if group % WIDE == 0:
+            _to_boxes(outer[group // WIDE], query, to_outer)
+        if to_outer[group % WIDE] > limit:
             continue
-        if child[node] >= 0:
-            waiting[height] = child[node]
-            waiting[height + 1] = child[node] + 1
-            height += 2
-        else:
-            _to_leaf(leaves[-child[node] - 1], query, totals)
-            for place in range(LEAF):
-                count += totals[place] <= limit
+        _to_boxes(boxes[group], query, to_boxes)
+        for place in range(min(WIDE, leaves.shape[0] - group * WIDE)):
+            if to_boxes[place] <= limit:
+                _to_rows(leaves[group * WIDE + place], query, to_rows)
+                for row in range(WIDE):
+                    count += to_rows[row] <= limit
     return count
 
 
 @njit(cache=True, nogil=True)
-def leaf_of(child: Ints, boxes: Floats, queries: Floats) -> Ints:
-    """The leaf that each query comes to when it always goes to the nearer box."""
+def group_of(outer: Floats, n_groups: int, queries: Floats) -> Ints:
+    """The group whose box is nearest to each query; the first of equals."""
     found = np.empty(queries.shape[0], np.int64)
+    distances = np.empty(WIDE)
     for place in range(queries.shape[0]):
-        node = 0
-        while child[node] >= 0:
-            first = child[node]
-            nearer = _to_box(boxes[first], queries[place]) <= _to_box(boxes[first + 1], queries[place])
-            node = first if nearer else first + 1
-        found[place] = -child[node] - 1
+        nearest = np.inf
+        for group in range(n_groups):
+            if group % WIDE == 0:
+                _to_boxes(outer[group // WIDE], queries[place], distances)
+            if distances[group % WIDE] < nearest or group == 0:
+                nearest = distances[group % WIDE]
+                found[place] = group
     return found
 
 
 @njit(cache=True, nogil=True, parallel=True)
 def nearest_with_ties(
     leaves: Floats,
-    child: Ints,
     boxes: Floats,
+    outer: Floats,
     queries: Floats,
     own: Floats,
+    home: Ints,
     order: Ints,
     relative: float,
     absolute: float,
 ) -> tuple[Floats, Ints, Ints]:
     """For every query the least squared distance, how many rows tie with it, and whether its own row does.
 
-    `own` (m, d) has a row of the table for every query, from which the search starts: it is often near, and any row
-    bounds the nearest. Distances tie that exceed the least by no more than the `relative` share of it and an
-    `absolute` amount. `order` is the order of work: queries near each other need the same leaves.
+    `own` (m, d) has a row of the table for every query: it is often near, and any row bounds the nearest. `home` is the
+    group that is searched first, `order` the order of work: queries near each other need the same leaves. Distances
+    tie that exceed the least by no more than the `relative` share of it and an `absolute` amount.
     """
-    n_queries = queries.shape[0]
+    n_queries, n_columns = queries.shape
     least = np.empty(n_queries)
     ties = np.empty(n_queries, np.int64)
     own_ties = np.empty(n_queries, np.bool_)
+    slack = (relative, absolute)
     for turn in prange(n_queries):
         place = order[turn]
-        stack = (np.empty(DEPTH, np.int64), np.empty(DEPTH))
-        totals = np.empty(LEAF)
         query = queries[place]
+        scratch = (np.empty(WIDE), np.empty(WIDE), np.empty(WIDE))
+        kept_ties = np.empty(TIES)
         to_own = 0.0
-        for column in range(query.shape[0]):
+        for column in range(n_columns):
             difference = own[place, column] - query[column]
             to_own += difference * difference
-        nearest, count = _nearest(
-            leaves, child, boxes, query, to_own, relative, absolute, stack, totals, np.empty(LEAF)
+        nearest, kept = _search_group(
+            leaves, boxes, home[place], query, to_own, slack, kept_ties, 0, scratch[1], scratch[2]
         )
+        for group in range(boxes.shape[0]):
+            if group % WIDE == 0:
+                _to_boxes(outer[group // WIDE], query, scratch[0])
+            if scratch[0][group % WIDE] <= _limit(nearest, relative, absolute) and group != home[place]:
+                nearest, kept = _search_group(
+                    leaves, boxes, group, query, nearest, slack, kept_ties, kept, scratch[1], scratch[2]
+                )
         limit = _limit(nearest, relative, absolute)
-        if count < 0:
-            count = _count_within(leaves, child, boxes, query, limit, stack[0], totals)
         least[place] = nearest
-        ties[place] = count
+        ties[place] = kept if kept <= TIES else _count_within(leaves, boxes, outer, query, limit, scratch)
         own_ties[place] = to_own <= limit
     return least, ties, own_ties

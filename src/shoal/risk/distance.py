@@ -17,13 +17,13 @@ from shoal.kernels import neighbours as kernel
 from shoal.results import Rate
 from shoal.risk.identical import identical_rows, shared
 from shoal.risk.rates import rate_of
-from shoal.risk.scales import RELATIVE, Scale, standard, whitening
+from shoal.risk.scales import RELATIVE, Scale, principal, whitening
 
 __all__ = ["DistanceLinkage"]
 
 Floats = NDArray[np.float64]
 
-METRICS: dict[str, Callable[[Floats, Floats], Scale]] = {"euclidean": standard, "mahalanobis": whitening}
+METRICS: dict[str, Callable[[Floats, Floats], Scale]] = {"euclidean": principal, "mahalanobis": whitening}
 
 
 class DistanceLinkage:
@@ -67,7 +67,10 @@ def _nearest(originals: Floats, masked: Floats, rounding: float) -> tuple[NDArra
     n_rows, n_columns = originals.shape
     if n_columns == 0:  # nothing tells the records apart
         return np.full(n_rows, n_rows), np.ones(n_rows, dtype=bool)
-    leaves, child, boxes = kernel.grow_tree(originals)
-    order = np.argsort(kernel.leaf_of(child, boxes, masked), kind="stable")
-    _, ties, own_ties = kernel.nearest_with_ties(leaves, child, boxes, masked, originals, order, RELATIVE, rounding)
+    leaves, boxes, outer = kernel.arrange(originals)
+    home = kernel.group_of(outer, len(boxes), masked)
+    order = np.argsort(home, kind="stable")
+    _, ties, own_ties = kernel.nearest_with_ties(
+        leaves, boxes, outer, masked, originals, home, order, RELATIVE, rounding
+    )
     return ties, own_ties

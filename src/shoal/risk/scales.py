@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["RELATIVE", "Scale", "standard", "whitening"]
+__all__ = ["RELATIVE", "Scale", "principal", "standard", "whitening"]
 
 Floats = NDArray[np.float64]
 
@@ -38,14 +38,26 @@ def standard(values: Floats, others: Floats) -> Scale:
     return Scale(centre, turn, _rounding(values, others, turn))
 
 
+def principal(values: Floats, others: Floats) -> Scale:
+    """Standard deviations, turned to the principal axes: the same distances, and a table that lies along the axes."""
+    plain = standard(values, others)
+    turn = plain.turn @ _axes(plain(values))[1]
+    return Scale(plain.centre, turn, _rounding(values, others, turn))
+
+
 def whitening(values: Floats, others: Floats) -> Scale:
     """Directions that are uncorrelated and of variance 1: distances on this scale are Mahalanobis'."""
     plain = standard(values, others)
-    Z = plain(values)
-    roots, vectors = np.linalg.eigh(Z.T @ Z / len(Z))
+    roots, vectors = _axes(plain(values))
     kept = roots > SMALLEST_ROOT * max(float(roots.max(initial=0.0)), 1.0)
     turn = plain.turn @ (vectors[:, kept] / np.sqrt(roots[kept]))
     return Scale(plain.centre, turn, _rounding(values, others, turn))
+
+
+def _axes(Z: Floats) -> tuple[Floats, Floats]:
+    """Variances along the principal axes, falling, and the axes as columns."""
+    roots, vectors = np.linalg.eigh(Z.T @ Z / len(Z))
+    return roots[::-1], vectors[:, ::-1]
 
 
 def _spread(values: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
