@@ -31,7 +31,7 @@ def table_loss(original: Any, protected: Any) -> TableLoss:
     --------
     >>> from shoal.utility.loss import table_loss
     >>> loss = table_loss([[1, 1], [2, 4], [3, 1], [4, 4]], [[1.5, 1], [1.5, 4], [3.5, 1], [3.5, 4]])
-    >>> round(loss.values, 4), loss.means, loss.variances
+    >>> round(loss.values, 4), round(loss.means, 4), round(loss.variances, 4)
     (0.1302, 0.0, 0.1)
     """
     pair = numeric_pair(original, protected)
