@@ -25,6 +25,7 @@ PUBLIC = [
     "protect",
     "verify",
     "assess",
+    "explore",
     "load",
     "Roles",
     "Corpus",

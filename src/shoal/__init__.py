@@ -19,6 +19,7 @@ __all__ = [
     "protect",
     "verify",
     "assess",
+    "explore",
     "load",
     "Roles",
     "Corpus",
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     )
     from shoal.ontology import Hierarchy, WordNet
     from shoal.release.assess import assess
+    from shoal.release.explore import explore
     from shoal.release.load import load
     from shoal.release.protect import protect
     from shoal.release.verify import verify
@@ -59,6 +61,7 @@ _HOME = {
     "protect": "shoal.release.protect",
     "verify": "shoal.release.verify",
     "assess": "shoal.release.assess",
+    "explore": "shoal.release.explore",
     "load": "shoal.release.load",
     "Roles": "shoal.io",
     "Corpus": "shoal.io",

@@ -3,8 +3,9 @@
 from shoal.cli.app import app, main
 from shoal.cli.assess import assess
 from shoal.cli.demo import demo
+from shoal.cli.explore import explore
 from shoal.cli.mapping import map_values
 from shoal.cli.protect import protect
 from shoal.cli.verify import verify
 
-__all__ = ["app", "assess", "demo", "main", "map_values", "protect", "verify"]
+__all__ = ["app", "assess", "demo", "explore", "main", "map_values", "protect", "verify"]

@@ -24,7 +24,7 @@ from shoal.cli.methods import (
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
 from shoal.errors import InputError
 
-__all__ = ["as_data", "protect", "say_protected"]
+__all__ = ["as_data", "protect", "roles_from", "say_protected"]
 
 METHODS = tuple(dict.fromkeys((*FOR_DOCUMENTS, *FOR_NUMBERS, *FOR_LABELS, *MASKING)))
 
@@ -125,7 +125,7 @@ def protect(
     'letters/*.parquet' stands for documents in parts, or with roles for a table in parts; the release comes in parts
     as well.
     """
-    columns = _roles(roles, quasi, confidential, insensitive, drop)
+    columns = roles_from(roles, quasi, confidential, insensitive, drop)
     from shoal.release.protect import in_parts, is_documents
 
     parts = scheduler is not None or in_parts(source)
@@ -169,7 +169,7 @@ def protect(
         say_protected(made)
 
 
-def _roles(path: Path | None, *lists: str | None) -> Any:
+def roles_from(path: Path | None, *lists: str | None) -> Any:
     """Roles from the file or from the four lists, None when there are neither."""
     if path is not None:
         if any(given is not None for given in lists):

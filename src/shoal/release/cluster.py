@@ -6,7 +6,9 @@ time and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,8 @@ from shoal.release.part_facts import values_in
 from shoal.release.released_parts import part_name
 
 __all__ = ["diverse_parts", "grouped_parts", "schedule_of", "write_parts"]
+
+UNFINISHED = ".unfinished"
 
 
 def grouped_parts(
@@ -63,27 +67,30 @@ def diverse_parts(
 def write_parts(
     kind: str, write: Callable[[int, str, str], Any], n_parts: int, folders: tuple[Path, Path], schedule: Schedule
 ) -> list[Any]:
-    """Have every part written, with its private side; `write(number, file, private file)` gives futures of figures."""
-    private, release = folders[0] / MAPPING_FOLDER, (folders[1] / part_name(kind, 0)).parent
-    private.mkdir()
-    release.mkdir()
-    names = [Path(part_name(kind, number)).name for number in range(n_parts)]
-    facts = []
-    written = [write(number, str(release / name), str(private / name)) for number, name in enumerate(names)]
-    for done, future in enumerate(written):
-        progress.step("writing", done, n_parts)
-        facts += schedule.gather([future])
-    progress.step("writing", n_parts, n_parts)
+    """Have every part written, with its private side; `write(number, file, private file)` gives futures of figures.
+
+    Workers write aside, and what is whole is put in its place here: when a worker is lost, others may do its work again
+    at any time, even after all figures have come.
+    """
+    targets = folders[0] / MAPPING_FOLDER, (folders[1] / part_name(kind, 0)).parent
+    private, release = (folder / UNFINISHED for folder in folders)
     for folder in (private, release):
-        _remove_all_but(folder, names)
+        folder.mkdir()
+    names = [Path(part_name(kind, number)).name for number in range(n_parts)]
+    written = [write(number, str(release / name), str(private / name)) for number, name in enumerate(names)]
+    written.reverse()
+    facts: list[Any] = []
+    while written:
+        progress.step("writing", len(facts), n_parts)
+        facts += schedule.gather([written.pop()])
+    progress.step("writing", n_parts, n_parts)
+    for folder, target in zip((private, release), targets, strict=True):
+        target.mkdir()
+        for name in names:
+            os.replace(folder / name, target / name)
+        gone = folder.rename(folder.with_name(f"{UNFINISHED}-no-more"))  # whoever still writes there fails from here on
+        shutil.rmtree(gone)
     return facts
-
-
-def _remove_all_but(folder: Path, names: Sequence[str]) -> None:
-    """Take out what workers that were killed left behind."""
-    for path in folder.iterdir():
-        if path.name not in names:
-            path.unlink(missing_ok=True)
 
 
 @contextmanager

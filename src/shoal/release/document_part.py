@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from shoal.io import Corpus, Skipped
 from shoal.io.parts import local_copy
 from shoal.microaggregation.block import Block
+from shoal.microaggregation.schedule import memory_of
 from shoal.microaggregation.spherical import spherical_loss, spherical_representatives
 from shoal.microaggregation.tree import sample_keys
 from shoal.release.document_methods import merged_until_diverse
@@ -45,6 +46,10 @@ class Part:
     names: NDArray[Any]
     labels: NDArray[Any]
     skipped: tuple[Skipped, ...]
+
+    def __sizeof__(self) -> int:
+        counted = self.counted
+        return memory_of(self.names, self.labels, counted.row_end, counted.numbers, counted.counts)
 
 
 @dataclass(frozen=True)

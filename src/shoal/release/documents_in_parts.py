@@ -61,6 +61,7 @@ def draft_document_parts(
     weights = _without_words(space)
     rows = [submit(work.rows_of, part, weights) for part in read]
     empty = [name for names in gather([submit(work.without_terms, part, weights) for part in read]) for name in names]
+    read.clear()  # what nobody holds any more need not be kept
     n_rows = space.n_documents_ - len(empty)
     if n_rows < k:
         raise too_few(k, n_rows, len(empty), len(skipped))

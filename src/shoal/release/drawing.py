@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-__all__ = ["DEEP", "SAND", "Picture", "svg"]
+__all__ = ["DEEP", "INK", "SAND", "Picture", "svg"]
 
 DEEP = "#0b5d75"  # contrast 7.3 : 1 on white
 SAND = "#c9b48a"

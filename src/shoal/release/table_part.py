@@ -19,6 +19,7 @@ from shoal.io.parts import local_copy
 from shoal.microaggregation.block import Block
 from shoal.microaggregation.moments import exact_sums, squared_deviations
 from shoal.microaggregation.numeric import group_means
+from shoal.microaggregation.schedule import memory_of
 from shoal.microaggregation.tree import sample_keys
 from shoal.release.part_facts import SHOWN, GroupFacts, facts_of, replacing, write_mapping_part
 from shoal.release.row_order import check_sortable, sort_rows, sortable
@@ -52,6 +53,9 @@ class Part:
     unchanged: pa.Table  # confidential and insensitive columns
     names: NDArray[Any]  # file and row
 
+    def __sizeof__(self) -> int:
+        return memory_of(self.values, self.names) + int(self.unchanged.nbytes)
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -83,6 +87,9 @@ class Arranged:
     names: NDArray[Any]
     values: Floats
     masked: Floats
+
+    def __sizeof__(self) -> int:
+        return memory_of(self.names, self.values, self.masked) + int(self.released.nbytes)
 
 
 @dataclass(frozen=True)

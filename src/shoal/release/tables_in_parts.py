@@ -66,7 +66,9 @@ def draft_table_parts(
     layout = work.Layout(roles, schema, mean, scale)
 
     model = clone(method).set_params(k=k)
-    blocks = grouped_parts([submit(work.rows_of, part, layout) for part in read], n_rows, model, schedule)
+    rows = [submit(work.rows_of, part, layout) for part in read]
+    read.clear()  # what nobody holds any more need not be kept
+    blocks = grouped_parts(rows, n_rows, model, schedule)
     if l is not None:
         carried = {name: work.carried_as(name) for name in roles.confidential}
         blocks = diverse_parts(

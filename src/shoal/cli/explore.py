@@ -1,0 +1,85 @@
+"""shoal explore: many ways to protect a table, and the one to take."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import shoal
+from shoal.cli import options
+from shoal.cli.app import AsJson, Force, app
+from shoal.cli.protect import roles_from
+from shoal.cli.terminal import examples, printable, say, shown_progress, write
+
+__all__ = ["explore"]
+
+
+@app.command(
+    epilog=examples(
+        "shoal explore people.csv -o exploration --quasi age,income --max-risk 20",
+        "shoal explore people.csv -o exploration --quasi town --ontology towns.csv --max-loss 10",
+    )
+)
+def explore(
+    source: Annotated[Path, typer.Argument(help="CSV or Parquet; .gz too.", **options.path("INPUT"))],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the results.", **options.path())],
+    roles: Annotated[
+        Path | None, typer.Option(help="TOML file with the columns of each role.", **options.path())
+    ] = None,
+    quasi: Annotated[str | None, typer.Option(help="Columns to protect, comma-separated.")] = None,
+    confidential: Annotated[str | None, typer.Option(help="Columns released as they are, watched.")] = None,
+    insensitive: Annotated[str | None, typer.Option(help="Columns released as they are.")] = None,
+    drop: Annotated[str | None, typer.Option(help="Columns to leave out.")] = None,
+    max_risk: Annotated[
+        float | None, typer.Option(help="Most risk you accept, in per cent.", **options.above_zero())
+    ] = None,
+    max_loss: Annotated[
+        float | None, typer.Option(help="Most loss you accept, in per cent.", **options.above_zero())
+    ] = None,
+    min_k: Annotated[
+        int | None, typer.Option(help="Recommend only what makes so many records alike.", **options.whole(2))
+    ] = None,
+    ontology: Annotated[
+        list[str] | None, typer.Option(help="Labels: hierarchy, FILE or COLUMN=FILE.  [default: WordNet]")
+    ] = None,
+    mapping: Annotated[
+        Path | None, typer.Option(help="Labels: which concepts the values mean.", **options.path())
+    ] = None,
+    refine: Annotated[bool, typer.Option("--refine/--no-refine", help="Search for better groups than MDAV's.")] = True,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Try many ways to protect a table, judge each, and recommend one.
+
+    Results are kept as they come: after an interruption the same command goes on. They are made from the original: keep
+    them to yourself.
+    """
+    with shown_progress():
+        found = shoal.explore(
+            source,
+            out,
+            roles=roles_from(roles, quasi, confidential, insensitive, drop),
+            max_risk=max_risk,
+            max_loss=max_loss,
+            min_k=min_k,
+            ontology=options.ontologies(ontology),
+            mapping=mapping,
+            refine=refine,
+            force=force,
+        )
+    if as_json:
+        from shoal.release.assessment import as_data
+
+        write(json.dumps(as_data(found), indent=2))
+        return
+    write(printable(f"report       {out / 'report.html'}"))
+    write(f"tried        {len(found.outcomes)} ways, {len(found.front)} of them on the front")
+    if found.recommended is None or found.command is None:
+        say("nothing keeps these limits; raise --max-risk or --max-loss, or lower --min-k")
+        return
+    best = found.recommended
+    write(f"recommended  {best.trial.name}: loss {best.loss:.2f}, risk {best.risk:.2f}, score {best.score:.2f}")
+    write(printable(f"make it      {found.command}"))

@@ -1,0 +1,222 @@
+"""explore: try many ways to protect a table, and recommend the one that costs least under the risk you accept."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import os
+import shlex
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal import progress
+from shoal.errors import InputError
+from shoal.io import Roles, check_complete, quasi_matrix, read_table, resolve_roles
+from shoal.io.files import shown
+from shoal.io.table import check_labels, holds_numbers
+from shoal.release.explore_report import exploration_html
+from shoal.release.trials import Exploration, Outcome, Trial, label_trials, number_trials, try_out
+
+__all__ = ["explore", "pareto_front", "recommend"]
+
+RUNS, RESULTS, REPORT = "runs.json", "results.csv", "report.html"
+
+
+def explore(
+    source: Any,
+    out: str | os.PathLike[str],
+    *,
+    roles: Roles | None = None,
+    max_risk: float | None = None,
+    max_loss: float | None = None,
+    min_k: int | None = None,
+    ontology: Any = None,
+    mapping: Any = None,
+    refine: bool = True,
+    workers: int | None = None,
+    force: bool = False,
+) -> Exploration:
+    """Protect a table in many ways, judge each, and recommend one.
+
+    Parameters
+    ----------
+    source : path or any dataframe; its quasi-identifiers are all numbers or all labels
+    out : path
+        A folder for the results, written as they come: a second call goes on where the first stopped. It is made from
+        the original: keep it to yourself.
+    max_risk, max_loss : float
+        Limits in per cent. Of what keeps them the least loss is recommended under a limit of risk, the least risk under
+        a limit of loss, and the best score without limits or with both.
+    min_k : int
+        Recommend only what makes at least so many records alike.
+    workers : int
+        Processes; as many as there are cores unless given.
+    """
+    for name, limit in (("max_risk", max_risk), ("max_loss", max_loss)):
+        if limit is not None and not 0 <= limit < np.inf:
+            raise InputError(f"{name}={limit!r} must be a number of per cent, 0 or more")
+    quasi, given_roles, kind = _quasi(source, roles, explained=ontology is not None or mapping is not None)
+    trials = number_trials(quasi.num_rows, quasi.num_columns) if kind == "numbers" else label_trials(quasi.num_rows)
+    meaning = {} if kind == "numbers" else {"ontology": ontology, "mapping": mapping}
+    folder = Path(out)
+    runs = _Runs(folder, _fingerprint(quasi, refine, meaning), force)
+    _run_all([trial for trial in trials if trial.name not in runs.done], quasi, refine, meaning, runs, workers)
+
+    outcomes = sorted((runs.done[trial.name] for trial in trials), key=lambda one: (one.score, one.trial.name))
+    best = recommend(outcomes, max_risk, max_loss, min_k)
+    found = Exploration(
+        tuple(outcomes),
+        tuple(pareto_front(outcomes)),
+        best,
+        None if best is None else _command(source, given_roles, best.trial),
+        max_risk,
+        max_loss,
+        kind,
+    )
+    _write_results(folder / RESULTS, found)
+    (folder / REPORT).write_text(exploration_html(found), encoding="utf-8", newline="\n")
+    return found
+
+
+def pareto_front(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """Those that no other beats in loss and risk both, by rising risk."""
+    front: list[Outcome] = []
+    for one in sorted(outcomes, key=lambda one: (one.risk, one.loss, one.trial.name)):
+        if not front or one.loss < front[-1].loss:
+            front.append(one)
+    return front
+
+
+def recommend(
+    outcomes: Sequence[Outcome], max_risk: float | None, max_loss: float | None, min_k: int | None = None
+) -> Outcome | None:
+    """The best that keeps the limits; None when none does."""
+    allowed = [
+        one
+        for one in outcomes
+        if (max_risk is None or one.risk <= max_risk)
+        and (max_loss is None or one.loss <= max_loss)
+        and (min_k is None or one.smallest_group >= min_k)
+    ]
+    if max_risk is not None and max_loss is None:
+        return min(allowed, key=lambda one: (one.loss, one.risk, one.trial.name), default=None)
+    if max_loss is not None and max_risk is None:
+        return min(allowed, key=lambda one: (one.risk, one.loss, one.trial.name), default=None)
+    return min(allowed, key=lambda one: (one.score, one.trial.name), default=None)
+
+
+def _quasi(source: Any, roles: Roles | None, explained: bool) -> tuple[pa.Table, Roles, str]:
+    """The quasi-identifiers, and whether they are numbers or labels."""
+    table = read_table(source)
+    roles = resolve_roles(table, roles)
+    numbers = [holds_numbers(table.data[name].type) for name in roles.quasi]
+    if all(numbers):
+        values, complete = quasi_matrix(table, roles)
+        check_complete(table, roles, complete)
+        return pa.table({name: values[:, place] for place, name in enumerate(roles.quasi)}), roles, "numbers"
+    if any(numbers):
+        mixed = ", ".join(shown(name) for name, number in zip(roles.quasi, numbers, strict=True) if not number)
+        raise InputError(f"numbers and labels ({mixed}) cannot be explored together; name columns of one kind: --quasi")
+    if not explained:
+        check_labels(table, roles.quasi)
+    return table.data.select(list(roles.quasi)).combine_chunks(), roles, "labels"
+
+
+def _fingerprint(quasi: pa.Table, refine: bool, meaning: Any) -> str:
+    """What the results depend on; of the data, only a digest that leads nowhere."""
+    settings = quasi.schema.names, quasi.num_rows, refine, sorted(map(str, meaning.items()))
+    digest = hashlib.sha256(repr(settings).encode())
+    for column in quasi.columns:
+        digest.update(repr(column.to_pylist()).encode())
+    return digest.hexdigest()
+
+
+class _Runs:
+    """Outcomes on disk, so that an interrupted exploration goes on."""
+
+    def __init__(self, folder: Path, fingerprint: str, force: bool) -> None:
+        self.done: dict[str, Outcome] = {}
+        self._fingerprint = fingerprint
+        self._path = folder / RUNS
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            others = set(os.listdir(folder)) - {RUNS, RESULTS, REPORT}
+            known = json.loads(self._path.read_text(encoding="utf-8")) if self._path.is_file() else None
+        except (OSError, ValueError) as problem:
+            reason = getattr(problem, "strerror", None) or "its runs cannot be read"
+            raise InputError(f"{shown(folder)} cannot be used ({reason}); choose another folder") from None
+        if others:
+            raise InputError(f"{shown(folder)} holds other files; choose an empty folder, or that of an exploration")
+        if known is not None and known.get("fingerprint") != fingerprint and not force:
+            raise InputError(
+                f"{shown(folder)} has results of another table or other settings; "
+                "choose another folder, or --force to drop them"
+            )
+        if known is not None and known.get("fingerprint") == fingerprint:
+            self.done = {name: _outcome(one) for name, one in known["runs"].items()}
+
+    def add(self, outcome: Outcome) -> None:
+        """Keep it at once."""
+        self.done[outcome.trial.name] = outcome
+        content = {"fingerprint": self._fingerprint, "runs": {name: asdict(one) for name, one in self.done.items()}}
+        aside = self._path.with_suffix(".part")
+        aside.write_text(json.dumps(content, indent=1), encoding="utf-8")
+        os.replace(aside, self._path)
+
+
+def _outcome(data: dict[str, Any]) -> Outcome:
+    return Outcome(**(data | {"trial": Trial(**data["trial"])}))
+
+
+def _run_all(
+    trials: list[Trial], quasi: pa.Table, refine: bool, meaning: Any, runs: _Runs, workers: int | None
+) -> None:
+    """Every trial, several at a time."""
+    already = len(runs.done)
+    total = already + len(trials)
+    progress.step("exploring", already, total)
+    if not trials:
+        return
+    n_workers = min(workers or os.cpu_count() or 1, len(trials))
+    if n_workers == 1:
+        for trial in trials:
+            runs.add(try_out(trial, quasi, refine, meaning))
+            progress.step("exploring", len(runs.done), total)
+        return
+    pool = ProcessPoolExecutor(n_workers, mp_context=get_context("spawn"))
+    try:
+        waiting = [pool.submit(try_out, trial, quasi, refine, meaning) for trial in trials]
+        for ready in as_completed(waiting):
+            runs.add(ready.result())
+            progress.step("exploring", len(runs.done), total)
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _command(source: Any, roles: Roles, trial: Trial) -> str:
+    """The one command that makes the release."""
+    name = os.fspath(source) if isinstance(source, str | os.PathLike) else "TABLE"
+    given = ["shoal", "protect", shlex.quote(str(name)), "-o", "release", "--quasi", shlex.quote(",".join(roles.quasi))]
+    for option, columns in (("--confidential", roles.confidential), ("--insensitive", roles.insensitive)):
+        given += [option, shlex.quote(",".join(columns))] if columns else []
+    return " ".join([*given, trial.options])
+
+
+def _write_results(path: Path, found: Exploration) -> None:
+    figures = list(found.outcomes[0].figures)
+    on_front = {one.trial.name for one in found.front}
+    with path.open("w", encoding="utf-8", newline="") as file:
+        lines = csv.writer(file)
+        lines.writerow(["method", "score", "loss", "risk", "smallest group", "on the front", *figures])
+        for one in found.outcomes:
+            row = [round(value, 4) for value in (one.score, one.loss, one.risk)]
+            more = [round(one.figures[name], 4) for name in figures]
+            lines.writerow([one.trial.name, *row, one.smallest_group, one.trial.name in on_front, *more])

@@ -1,0 +1,84 @@
+"""The page of an exploration: risk against loss for everything tried, the front, and the recommendation."""
+
+from __future__ import annotations
+
+from shoal.release.drawing import DEEP, INK, SAND, Picture, svg
+from shoal.release.pages import page
+from shoal.release.trials import Exploration, Outcome
+from shoal.release.words import count, number
+
+__all__ = ["exploration_html", "risk_utility_map"]
+
+COLOURS = [DEEP, SAND, "#b0563b", "#4f9bb0", "#7a6fa8", "#6b8e4e", "#c98a1b", INK]
+
+
+def exploration_html(found: Exploration) -> str:
+    """The whole page: style and picture inside, nothing to fetch, nothing to run."""
+    return page(
+        "exploration.html.jinja",
+        e=found,
+        picture=risk_utility_map(found),
+        fronts={one.trial.name for one in found.front},
+        loss="IL" if found.kind == "numbers" else "L",
+        risk="DR" if found.kind == "numbers" else "RL",
+    )
+
+
+def risk_utility_map(found: Exploration) -> Picture:
+    """Every trial as a point, the front as a line, the limits as rules."""
+    points = [_point(one) for one in found.outcomes]
+    families = list(dict.fromkeys(point["method"] for point in sorted(points, key=lambda point: str(point["method"]))))
+    description = (
+        f"Map of risk against loss for {count(len(points), 'protection')}; "
+        f"{count(len(found.front), 'of them is', 'of them are')} on the front, where less risk costs more loss."
+    )
+    # A few that destroy everything would press all others into a corner.
+    losses = sorted(one.loss for one in found.outcomes)
+    top = max(1.5 * losses[int(0.8 * (len(losses) - 1))], *(one.loss for one in found.front[:1]), 1.0)
+    x = {"field": "loss", "type": "quantitative", "title": "Information lost, per cent", "scale": {"domain": [0, top]}}
+    y = {"field": "risk", "type": "quantitative", "title": "Disclosure risk, per cent"}
+    layers: list[dict[str, object]] = [
+        {
+            "data": {"values": [_point(one) for one in found.front if one.loss <= top]},
+            "mark": {"type": "line", "color": "#9fb0b8", "strokeWidth": 2},
+            "encoding": {"x": x, "y": y, "order": {"field": "risk"}},
+        },
+        {
+            "data": {"values": [point for point in points if float(str(point["loss"])) <= top]},
+            "mark": {"type": "point", "filled": True, "size": 60, "opacity": 0.9},
+            "encoding": {
+                "x": x,
+                "y": y,
+                "color": {
+                    "field": "method",
+                    "type": "nominal",
+                    "scale": {"domain": families, "range": COLOURS[: len(families)]},
+                    "legend": {"orient": "bottom", "title": None, "columns": 3, "labelLimit": 220},
+                },
+            },
+        },
+    ]
+    if found.recommended is not None:
+        layers.append(
+            {
+                "data": {"values": [_point(found.recommended)]},
+                "mark": {"type": "point", "size": 260, "strokeWidth": 2.5, "color": INK},
+                "encoding": {"x": x, "y": y},
+            }
+        )
+    for limit, channel in ((found.max_risk, "y"), (found.max_loss, "x")):
+        if limit is not None:
+            rule = {"datum": limit, "type": "quantitative"}
+            layers.append({"mark": {"type": "rule", "strokeDash": [4, 4], "color": INK}, "encoding": {channel: rule}})
+    rows = tuple(
+        (one.trial.name, number(one.score), number(one.loss), number(one.risk), number(one.smallest_group))
+        for one in found.outcomes
+    )
+    header = ("Protection", "Score", "Loss", "Risk", "Fewest alike")
+    return Picture(svg({"height": 320, "layer": layers}, description), description, header, rows)
+
+
+def _point(one: Outcome) -> dict[str, object]:
+    some = one.trial.attribute_groups is not None
+    method = f"{one.trial.method}, some columns" if some else one.trial.method
+    return {"method": method, "loss": one.loss, "risk": one.risk}

@@ -1,0 +1,142 @@
+"""Ways to protect a table, each tried out: what it costs, what it risks, and the command that does it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.masking import Noise, RankSwap
+from shoal.microaggregation import CategoricalMicroaggregation, Microaggregation
+from shoal.release.masked import equal_rows
+from shoal.risk.disclosure import DisclosureRisk
+from shoal.risk.equality import linked_by_equality
+from shoal.utility.loss import table_loss
+
+__all__ = ["Exploration", "Outcome", "Trial", "label_trials", "number_trials", "try_out"]
+
+KS = (3, 4, 5, 6, 8, 10, 15, 20)
+SOME_KS = (3, 5, 10)
+ATTRIBUTES = (2, 3, 4, 5, 6)  # Mic2 to Mic6
+SWAPS = (1, 2, 3, 5, 7, 10, 15, 20)
+NOISES = (1, 2, 5, 10, 15, 20)
+ON_LABELS = ("sa-mdav", "sa-mdav-static", "s-mdav", "mdav-lcs", "mdav-mode")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A method, named as on the command line, and its one or two parameters."""
+
+    method: str
+    k: int | None = None
+    attribute_groups: int | None = None
+    percent: float | None = None
+
+    @property
+    def name(self) -> str:
+        """As people read it."""
+        parts = [
+            self.method,
+            "" if self.attribute_groups is None else f"{self.attribute_groups} columns at a time",
+            "" if self.k is None else f"k={self.k}",
+            "" if self.percent is None else f"{self.percent:g} %",
+        ]
+        return ", ".join(part for part in parts if part)
+
+    @property
+    def options(self) -> str:
+        """The options of `shoal protect` that do this."""
+        given = {"--method": self.method, "-k": self.k, "--attribute-groups": self.attribute_groups}
+        given |= {"--percent": None if self.percent is None else f"{self.percent:g}"}
+        return " ".join(f"{option} {shlex.quote(str(value))}" for option, value in given.items() if value is not None)
+
+    def estimator(self, refine: bool, meaning: Mapping[str, Any]) -> Any:
+        """What does it. Noise is drawn with a fixed seed here, to be compared; a release draws its own."""
+        if self.percent is not None:
+            if self.method == "rank-swap":
+                return RankSwap(self.percent, random_state=0)
+            return Noise(self.percent, correlated=self.method == "correlated-noise", random_state=0)
+        k = self.k or 2
+        if self.method in ON_LABELS:
+            adaptive = self.method.startswith("sa-mdav")
+            return CategoricalMicroaggregation(k, method=self.method, refine=refine and adaptive, **meaning)
+        return Microaggregation(k, method=self.method, attribute_groups=self.attribute_groups, refine=refine)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a trial gave, in per cent where not said otherwise."""
+
+    trial: Trial
+    loss: float  # numbers: IL; labels: L
+    risk: float  # numbers: DR; labels: RL
+    smallest_group: int  # rows
+    figures: Mapping[str, float]  # what loss and risk are made of
+
+    @property
+    def score(self) -> float:
+        """The mean of loss and risk: less is better."""
+        return (self.loss + self.risk) / 2
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """All outcomes by rising score, and what is recommended of them."""
+
+    outcomes: tuple[Outcome, ...]
+    front: tuple[Outcome, ...]  # none of the others has both less loss and less risk
+    recommended: Outcome | None  # None when nothing keeps the limits
+    command: str | None  # that makes the recommended release
+    max_risk: float | None
+    max_loss: float | None
+    kind: str  # "numbers" or "labels"
+
+
+def number_trials(n_rows: int, n_columns: int) -> list[Trial]:
+    """Maskings of a table of numbers: microaggregation of all columns and of some at a time, swapping, noise."""
+    found = [Trial("mdav", k=k) for k in KS]
+    found += [Trial("mdav", k=k, attribute_groups=some) for some in ATTRIBUTES if some < n_columns for k in SOME_KS]
+    found += [Trial(method, k=k) for method in ("ranking", "z-scores", "principal-component") for k in SOME_KS]
+    found += [Trial("rank-swap", percent=p) for p in SWAPS]
+    found += [Trial(method, percent=p) for method in ("noise", "correlated-noise") for p in NOISES]
+    return [trial for trial in found if trial.k is None or trial.k <= n_rows]
+
+
+def label_trials(n_rows: int) -> list[Trial]:
+    """Maskings of a table of labels."""
+    return [Trial(method, k=k) for method in ON_LABELS for k in KS if k <= n_rows]
+
+
+def try_out(trial: Trial, quasi: pa.Table, refine: bool, meaning: Mapping[str, Any]) -> Outcome:
+    """Mask the table and attack it."""
+    model = trial.estimator(refine, meaning)
+    masked = model.fit_transform(quasi)
+    smallest = int(np.bincount(equal_rows([column.combine_chunks() for column in masked.columns])).min())
+    if trial.method in ON_LABELS:
+        linked = 100.0 * linked_by_equality(_cells(quasi), _cells(masked))
+        loss = 100.0 * float(model.information_loss_)
+        return Outcome(trial, loss, linked, smallest, {"L": loss, "RL": linked})
+    cost, risk = table_loss(quasi, masked), DisclosureRisk().run(quasi, masked)
+    figures = {
+        "IL1": 100.0 * cost.values,
+        "IL2": 100.0 * cost.means,
+        "IL3": 100.0 * cost.covariances,
+        "IL4": 100.0 * cost.variances,
+        "IL5": 100.0 * cost.correlations,
+        "PIL": 100.0 * cost.probabilistic.mean,
+        "squared error": 100.0 * cost.squared.information_loss,
+        "linked, Euclidean": 100.0 * risk.euclidean.rate,
+        "linked, Mahalanobis": 100.0 * risk.mahalanobis.rate,
+        "linked, probabilistic": 100.0 * risk.probabilistic.rate,
+        "interval disclosure": 100.0 * risk.interval.rate,
+    }
+    return Outcome(trial, cost.information_loss, risk.risk, smallest, figures)
+
+
+def _cells(table: pa.Table) -> NDArray[Any]:
+    return np.array([column.to_pylist() for column in table.columns], dtype=object).T
