@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +24,13 @@ def path(name: str) -> Path:
 
 def texts(name: str, only: str | None = None) -> list[str]:
     """The texts of a JSONL file, or those whose field `only` is true."""
+    return [story["text"] for story in records(name, only)]
+
+
+def records(name: str, only: str | None = None) -> list[dict[str, Any]]:
+    """The records of a JSONL file, or those whose field `only` is true."""
     with gzip.open(path(name), "rt", encoding="utf-8") as lines:
-        stories = map(json.loads, lines)
-        return [story["text"] for story in stories if only is None or story[only]]
+        return [story for story in map(json.loads, lines) if only is None or story[only]]
 
 
 def casc(name: str) -> np.ndarray:

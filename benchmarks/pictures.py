@@ -8,6 +8,7 @@ from typing import Any
 import vl_convert
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "images"
+DASHES = {"domain": ["MDAV", "refined", "original"], "range": [[1, 0], [1, 0], [4, 3]]}
 COLOURS = ["#c9b48a", "#4f9bb0", "#0b5d75"]
 
 
@@ -53,6 +54,46 @@ def growth(rows: list[dict[str, Any]]) -> dict[str, Any]:
             "x": {"field": "rows", "title": "Passages", "axis": {"format": ",", "values": [25e3, 50e3, 100e3]}, **axes},
             "y": {"field": "seconds", "title": "Seconds", **axes},
             "color": {"field": "line", "title": None, "scale": {"range": [COLOURS[2], COLOURS[0]]}},
+        },
+    }
+
+
+def utility(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """One small chart a figure: MDAV and refined against k, what the original gives, and what the paper reports."""
+    figures = [name for name in rows[0] if name not in ("k", "groups")]
+    points = []
+    for figure in figures:
+        points += [{"figure": figure, "k": row["k"], "value": row[figure], "line": row["groups"]} for row in rows[1:]]
+        if figure != "IL":
+            ends = (rows[1]["k"], rows[-1]["k"])
+            points += [{"figure": figure, "k": k, "value": rows[0][figure], "line": "original"} for k in ends]
+    points += [{"figure": "IL", "k": k, "value": loss, "line": "paper"} for k, loss in ((2, 0.17), (20, 0.65))]
+    series = ["MDAV", "refined", "original", "paper"]
+    return {
+        "data": {"values": points},
+        "facet": {"field": "figure", "type": "nominal", "sort": figures, "title": None},
+        "columns": 3,
+        "resolve": {"scale": {"y": "independent"}},
+        "spec": {
+            "width": 170,
+            "height": 120,
+            "layer": [
+                {
+                    "transform": [{"filter": "datum.line != 'paper'"}],
+                    "mark": {"type": "line"},
+                    "encoding": {"strokeDash": {"field": "line", "legend": None, "scale": DASHES}},
+                },
+                {"transform": [{"filter": "datum.line == 'paper'"}], "mark": {"type": "point", "filled": True}},
+            ],
+            "encoding": {
+                "x": {"field": "k", "type": "quantitative", "title": "k", "scale": {"domain": [2, 20]}},
+                "y": {"field": "value", "type": "quantitative", "title": None, "scale": {"zero": True}},
+                "color": {
+                    "field": "line",
+                    "title": None,
+                    "scale": {"domain": series, "range": [COLOURS[0], COLOURS[2], "#777777", "#b3432b"]},
+                },
+            },
         },
     }
 
