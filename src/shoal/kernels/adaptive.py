@@ -8,47 +8,47 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from shoal.kernels.concepts import Concepts, Ints, centre, gathered, join, join_all, leave
+from shoal.kernels.concepts import Concepts, Ints, centre, empty_sets, join, join_all
 
 __all__ = ["adaptive_groups", "fixed_groups"]
 
 
 @njit(cache=True, nogil=True)
-def _distance(concepts: Concepts, values: Ints, point: Ints) -> int:
-    """Sum over the attributes of the distance between values and concepts."""
+def _distance(concepts: Concepts, codes: Ints, row: int, points: Ints, place: int) -> int:
+    """Sum over the attributes of the distance between the values of a row and the concepts of a point."""
     total = np.int64(0)
-    for attribute in range(values.shape[0]):
-        total += concepts.distance[attribute, point[attribute], values[attribute]]
+    for attribute in range(codes.shape[1]):
+        total += concepts.distance[attribute, codes[row, attribute], points[place, attribute]]
     return int(total)
 
 
 @njit(cache=True, nogil=True)
-def _extreme(concepts: Concepts, codes: Ints, left: Ints, weights: Ints, point: Ints, sign: int) -> int:
-    """The tuple with records left whose weight · distance to the point is largest (sign 1) or smallest (-1)."""
+def _extreme(concepts: Concepts, codes: Ints, left: Ints, weights: Ints, points: Ints, sign: int) -> int:
+    """The tuple with records left whose weight · distance to the first point is largest (sign 1) or smallest (-1)."""
     best = -1
     best_value = np.int64(0)
     for row in range(codes.shape[0]):
         if left[row] > 0:
-            value = sign * weights[row] * _distance(concepts, codes[row], point)
+            value = sign * weights[row] * _distance(concepts, codes, row, points, 0)
             if best < 0 or value > best_value:
                 best = row
                 best_value = value
     for row in range(best):
         if left[row] > 0:
-            value = sign * weights[row] * _distance(concepts, codes[row], point)
+            value = sign * weights[row] * _distance(concepts, codes, row, points, 0)
             if 2 * (best_value - value) <= (weights[row] + weights[best]) * codes.shape[1]:
                 return row
     return best
 
 
 @njit(cache=True, nogil=True)
-def _nearest_point(concepts: Concepts, values: Ints, points: Ints, n_points: int) -> int:
+def _nearest_point(concepts: Concepts, codes: Ints, row: int, points: Ints, n_points: int) -> int:
     """The nearest of the points; ties to the lower."""
     best = 0
-    best_value = _distance(concepts, values, points[0])
+    best_value = _distance(concepts, codes, row, points, 0)
     for point in range(1, n_points):
-        value = _distance(concepts, values, points[point])
-        if value + values.shape[0] < best_value:
+        value = _distance(concepts, codes, row, points, point)
+        if value + codes.shape[1] < best_value:
             best = point
             best_value = value
     return best
@@ -70,36 +70,37 @@ def adaptive_groups(concepts: Concepts, codes: Ints, counts: Ints, k: int, stati
     n_tuples, n_attributes = codes.shape
     group_of = np.full(n_tuples, -1, np.int64)
     left = counts.copy()
-    rest = gathered(concepts)
-    join_all(concepts, rest, codes, counts)
+    rest = empty_sets(concepts, 1)
+    join_all(concepts, rest, 0, codes, counts)
     centroids = np.empty((n_tuples, n_attributes), np.int64)
-    point = np.empty(n_attributes, np.int64)
+    points = np.empty((1, n_attributes), np.int64)
+    point = points[0]
     n_groups = 0
     seed = -1
     while rest.size[0] >= k:
         if seed < 0 or n_groups % 2 == 0:
-            centre(concepts, rest, False, point)
+            centre(concepts, rest, 0, False, point)
         else:
             _point_of(concepts, codes[seed], point)
-        seed = _extreme(concepts, codes, left, left, point, 1)
-        group = gathered(concepts)
+        seed = _extreme(concepts, codes, left, left, points, 1)
+        group = empty_sets(concepts, 1)
         member = seed
         _point_of(concepts, codes[seed], point)
         while True:
             group_of[member] = n_groups
             left[member] = 0
-            leave(concepts, rest, codes[member], counts[member])
-            join(concepts, group, codes[member], counts[member])
+            join(concepts, rest, 0, codes, member, -counts[member])
+            join(concepts, group, 0, codes, member, counts[member])
             if group.size[0] >= k:
                 break
             if not static:
-                centre(concepts, group, False, point)
-            member = _extreme(concepts, codes, left, left, point, -1)
-        centre(concepts, group, False, centroids[n_groups])
+                centre(concepts, group, 0, False, point)
+            member = _extreme(concepts, codes, left, left, points, -1)
+        centre(concepts, group, 0, False, centroids[n_groups])
         n_groups += 1
     for row in range(n_tuples):
         if left[row] > 0:
-            group_of[row] = _nearest_point(concepts, codes[row], centroids, n_groups)
+            group_of[row] = _nearest_point(concepts, codes, row, centroids, n_groups)
     return group_of
 
 
@@ -119,9 +120,10 @@ def fixed_groups(
     n_steps = 0
     left = counts.copy()
     ones = np.ones(n_tuples, np.int64)
-    rest = gathered(concepts)
-    join_all(concepts, rest, codes, counts)
-    point = np.empty(n_attributes, np.int64)
+    rest = empty_sets(concepts, 1)
+    join_all(concepts, rest, 0, codes, counts)
+    points = np.empty((1, n_attributes), np.int64)
+    point = points[0]
     n_groups = 0
     seed = -1
     from_seed = False  # every second group starts from the record farthest from the last one's seed
@@ -129,10 +131,10 @@ def fixed_groups(
         if from_seed:
             _point_of(concepts, codes[seed], point)
         else:
-            centre(concepts, rest, generalise, point)
+            centre(concepts, rest, 0, generalise, point)
         from_seed = not from_seed and rest.size[0] >= 3 * k
         weights = left.copy() if weighted else ones
-        seed = _extreme(concepts, codes, left, weights, point, 1)
+        seed = _extreme(concepts, codes, left, weights, points, 1)
         _point_of(concepts, codes[seed], point)
         member = seed
         missing = k
@@ -141,10 +143,10 @@ def fixed_groups(
             groups[n_steps], tuples[n_steps], taken[n_steps] = n_groups, member, count
             n_steps += 1
             left[member] -= count
-            leave(concepts, rest, codes[member], count)
+            join(concepts, rest, 0, codes, member, -count)
             missing -= count
             if missing > 0:
-                member = _extreme(concepts, codes, left, weights, point, -1)
+                member = _extreme(concepts, codes, left, weights, points, -1)
         n_groups += 1
     for row in range(n_tuples):
         if left[row] > 0:

@@ -13,11 +13,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["ONE", "Concepts", "Gathered", "centre", "gathered", "join", "join_all", "leave", "represent"]
+__all__ = ["ONE", "Concepts", "Sets", "centre", "centroid", "empty_sets", "join", "join_all", "represent"]
 
 Ints = NDArray[Any]
 
 ONE = 1 << 30  # the distance 1
+NEVER = np.int64(1 << 62)  # more than any sum of distances
 
 
 class Concepts(NamedTuple):
@@ -26,126 +27,113 @@ class Concepts(NamedTuple):
     Concepts are ordered by preference: the deeper first, then the smaller name.
     """
 
-    distance: Ints  # (m, c, v) int32, parts of ONE
-    links: Ints  # (m, c, v) int16: links from the value up to the concept, -1 where it is not above the value
-    below: Ints  # (m, c, c) bool: the first concept is the second or below it
+    distance: Ints  # (m, v, c) int32, parts of ONE
+    links: Ints  # (m, v, c) int16: links from the value up to the concept, -1 where it is not above the value
+    above: Ints  # (m, c, c) bool: the first concept is the second or above it
     depth: Ints  # (m, c) int32
     n_concepts: Ints  # (m,) int64
     concept_of_value: Ints  # (m, v) int64
 
 
-class Gathered(NamedTuple):
-    """A set of tuples with counts, as far as its centre is concerned."""
+class Sets(NamedTuple):
+    """Sets of records, as far as their centres are concerned."""
 
-    weight: Ints  # (m, v) records with this value
-    cost: Ints  # (m, c) sum of the records' distances to the concept
-    covered: Ints  # (m, c) different values that the concept is above
-    links: Ints  # (m, c) and the links from them up to it
-    n_values: Ints  # (m,) different values
-    size: Ints  # (1,) records
+    weight: Ints  # (s, m, v) records with this value
+    cost: Ints  # (s, m, c) sum of the records' distances to the concept
+    covered: Ints  # (s, m, c) different values that the concept is above
+    links: Ints  # (s, m, c) and the links from them up to it
+    n_values: Ints  # (s, m) different values
+    size: Ints  # (s,) records
 
 
 @njit(cache=True, nogil=True)
-def gathered(concepts: Concepts) -> Gathered:
-    """The empty set."""
-    m, c, v = concepts.distance.shape
-    return Gathered(
-        np.zeros((m, v), np.int64),
-        np.zeros((m, c), np.int64),
-        np.zeros((m, c), np.int64),
-        np.zeros((m, c), np.int64),
-        np.zeros(m, np.int64),
-        np.zeros(1, np.int64),
+def empty_sets(concepts: Concepts, n_sets: int) -> Sets:
+    """Sets without records."""
+    m, v, c = concepts.distance.shape
+    return Sets(
+        np.zeros((n_sets, m, v), np.int64),
+        np.zeros((n_sets, m, c), np.int64),
+        np.zeros((n_sets, m, c), np.int32),
+        np.zeros((n_sets, m, c), np.int32),
+        np.zeros((n_sets, m), np.int64),
+        np.zeros(n_sets, np.int64),
     )
 
 
 @njit(cache=True, nogil=True)
-def join(concepts: Concepts, to: Gathered, values: Ints, count: int) -> None:
-    """Add `count` records that have these values."""
-    for attribute in range(values.shape[0]):
-        value = values[attribute]
-        new = to.weight[attribute, value] == 0
-        to.weight[attribute, value] += count
-        to.n_values[attribute] += new
-        for concept in range(concepts.n_concepts[attribute]):
-            to.cost[attribute, concept] += count * concepts.distance[attribute, concept, value]
-            if new and concepts.links[attribute, concept, value] >= 0:
-                to.covered[attribute, concept] += 1
-                to.links[attribute, concept] += concepts.links[attribute, concept, value]
-    to.size[0] += count
+def join(concepts: Concepts, sets: Sets, place: int, codes: Ints, row: int, count: int) -> None:
+    """Add `count` records with the values of a row to the set at `place`; take them away when it is below 0."""
+    for attribute in range(codes.shape[1]):
+        value = codes[row, attribute]
+        n_concepts = concepts.n_concepts[attribute]
+        for concept in range(n_concepts):
+            sets.cost[place, attribute, concept] += count * concepts.distance[attribute, value, concept]
+        had = sets.weight[place, attribute, value] > 0
+        sets.weight[place, attribute, value] += count
+        more = np.int32(sets.weight[place, attribute, value] > 0) - np.int32(had)
+        if more != 0:
+            sets.n_values[place, attribute] += more
+            for concept in range(n_concepts):
+                links = np.int32(concepts.links[attribute, value, concept])
+                sets.covered[place, attribute, concept] += more * np.int32(links >= 0)
+                sets.links[place, attribute, concept] += more * max(links, np.int32(0))
+    sets.size[place] += count
 
 
 @njit(cache=True, nogil=True)
-def leave(concepts: Concepts, of: Gathered, values: Ints, count: int) -> None:
-    """Take away `count` records that have these values."""
-    for attribute in range(values.shape[0]):
-        value = values[attribute]
-        of.weight[attribute, value] -= count
-        gone = of.weight[attribute, value] == 0
-        of.n_values[attribute] -= gone
-        for concept in range(concepts.n_concepts[attribute]):
-            of.cost[attribute, concept] -= count * concepts.distance[attribute, concept, value]
-            if gone and concepts.links[attribute, concept, value] >= 0:
-                of.covered[attribute, concept] -= 1
-                of.links[attribute, concept] -= concepts.links[attribute, concept, value]
-    of.size[0] -= count
-
-
-@njit(cache=True, nogil=True)
-def join_all(concepts: Concepts, to: Gathered, codes: Ints, counts: Ints) -> None:
+def join_all(concepts: Concepts, sets: Sets, place: int, codes: Ints, counts: Ints) -> None:
     """Add `counts` records of each row of values; take them away where the count is below 0."""
     for row in range(codes.shape[0]):
-        if counts[row] > 0:
-            join(concepts, to, codes[row], counts[row])
-        else:
-            leave(concepts, to, codes[row], -counts[row])
+        join(concepts, sets, place, codes, row, counts[row])
 
 
 @njit(cache=True, nogil=True)
-def subsumer(concepts: Concepts, of: Gathered, attribute: int) -> int:
+def subsumer(concepts: Concepts, sets: Sets, place: int, attribute: int) -> int:
     """The deepest concept above all values; ties to the fewest links, then to the smaller name. -1: there is none."""
     top = -1
+    n_values = sets.n_values[place, attribute]
+    covered, links = sets.covered[place, attribute], sets.links[place, attribute]
     for concept in range(concepts.n_concepts[attribute]):
-        if of.covered[attribute, concept] < of.n_values[attribute]:
-            continue
-        if top < 0:
-            top = concept
-        elif concepts.depth[attribute, concept] < concepts.depth[attribute, top]:
-            break
-        elif of.links[attribute, concept] < of.links[attribute, top]:
-            top = concept
+        if covered[concept] == n_values:
+            if top < 0:
+                top = concept
+            elif concepts.depth[attribute, concept] < concepts.depth[attribute, top]:
+                break
+            elif links[concept] < links[top]:
+                top = concept
     return top
 
 
 @njit(cache=True, nogil=True)
-def centroid(concepts: Concepts, of: Gathered, attribute: int) -> int:
+def centroid(concepts: Concepts, sets: Sets, place: int, attribute: int) -> int:
     """The concept nearest to all records, of those between a value and the least common subsumer; ties to the first."""
-    top = subsumer(concepts, of, attribute)
-    least = np.int64(-1)
-    for concept in range(concepts.n_concepts[attribute]):
-        if of.covered[attribute, concept] > 0 and (top < 0 or concepts.below[attribute, concept, top]):
-            cost = of.cost[attribute, concept]
-            if least < 0 or cost < least:
-                least = cost
-    for concept in range(concepts.n_concepts[attribute]):
-        # Each sum is at most half a part a record off.
-        if (
-            of.covered[attribute, concept] > 0
-            and of.cost[attribute, concept] <= least + of.size[0]
-            and (top < 0 or concepts.below[attribute, concept, top])
-        ):
+    n_concepts = concepts.n_concepts[attribute]
+    covered, cost = sets.covered[place, attribute], sets.cost[place, attribute]
+    if sets.n_values[place, attribute] == 1:  # the value's own concept is the deepest of those above it
+        for concept in range(n_concepts):
+            if covered[concept] > 0:
+                return concept
+    top = subsumer(concepts, sets, place, attribute)
+    below = concepts.above[attribute, max(top, 0)]
+    least = NEVER
+    for concept in range(n_concepts):
+        possible = (covered[concept] > 0) & (below[concept] | (top < 0))
+        least = min(least, cost[concept] if possible else NEVER)
+    bound = least + sets.size[place]  # each sum is at most half a part a record off
+    for concept in range(n_concepts):
+        if cost[concept] <= bound and covered[concept] > 0 and (below[concept] or top < 0):
             return concept
-    return top
+    return -1
 
 
 @njit(cache=True, nogil=True)
-def centre(concepts: Concepts, of: Gathered, generalise: bool, found: Ints) -> None:
+def centre(concepts: Concepts, sets: Sets, place: int, generalise: bool, found: Ints) -> None:
     """The concept of every attribute that stands for the set: the subsumer to generalise, else the centroid."""
     for attribute in range(found.shape[0]):
         if generalise:
-            found[attribute] = subsumer(concepts, of, attribute)
+            found[attribute] = subsumer(concepts, sets, place, attribute)
         else:
-            found[attribute] = centroid(concepts, of, attribute)
+            found[attribute] = centroid(concepts, sets, place, attribute)
 
 
 @njit(cache=True, nogil=True)
@@ -153,11 +141,11 @@ def represent(concepts: Concepts, codes: Ints, counts: Ints, indptr: Ints, gener
     """The concepts that stand for each group; `codes` and `counts` list the members group by group."""
     n_groups = indptr.shape[0] - 1
     found = np.empty((n_groups, codes.shape[1]), np.int64)
-    group = gathered(concepts)
-    for number in range(n_groups):
-        for member in range(indptr[number], indptr[number + 1]):
-            join(concepts, group, codes[member], counts[member])
-        centre(concepts, group, generalise, found[number])
-        for member in range(indptr[number], indptr[number + 1]):
-            leave(concepts, group, codes[member], counts[member])
+    one = empty_sets(concepts, 1)
+    for group in range(n_groups):
+        for member in range(indptr[group], indptr[group + 1]):
+            join(concepts, one, 0, codes, member, counts[member])
+        centre(concepts, one, 0, generalise, found[group])
+        for member in range(indptr[group], indptr[group + 1]):
+            join(concepts, one, 0, codes, member, -counts[member])
     return found

@@ -22,6 +22,7 @@ from shoal.microaggregation.checks import check_k
 from shoal.microaggregation.labels import label_column
 from shoal.microaggregation.readings import checked_columns, readings
 from shoal.microaggregation.refine import check_time_budget
+from shoal.microaggregation.regroup import regrouped
 from shoal.microaggregation.tuples import Pairs, Tuples, distinct_tuples, labels_of
 
 __all__ = ["CategoricalMicroaggregation"]
@@ -46,6 +47,8 @@ METHODS: dict[str, Callable[[Tuples, int], Pairs]] = {
     "mdav-lcs": lambda tuples, k: _fixed(tuples.by_meaning, tuples, k, weighted=False, generalise=True),
     "mdav-mode": lambda tuples, k: _fixed(tuples.by_equality, tuples, k, weighted=False, generalise=False),
 }
+
+ADAPTIVE = ("sa-mdav", "sa-mdav-static")  # groups of whole tuples, which can be refined
 
 
 class CategoricalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
@@ -113,12 +116,18 @@ class CategoricalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_out
         """Group the rows."""
         if self.method not in METHODS:
             raise InputError(f"method={self.method!r} is not known; use one of: {', '.join(METHODS)}")
+        if self.refine and self.method not in ADAPTIVE:
+            raise InputError(f"refine=True is for {' and '.join(ADAPTIVE)}; leave it out for {self.method!r}")
         check_time_budget(self.time_budget)
         names, columns = checked_columns(self, X, reset=True)
         k = check_k(self.k, len(columns[0]))
         self.readings_ = readings(names, columns, self.ontology, self.mapping)
         tuples = self._tuples(columns)
-        return self._store(tuples, METHODS[self.method](tuples, k))
+        pairs = METHODS[self.method](tuples, k)
+        if self.refine:
+            groups = regrouped(tuples.problem, pairs.group, k, self.time_budget, self.random_state)
+            pairs = Pairs(groups, pairs.member, pairs.count)
+        return self._store(tuples, pairs)
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Group the rows and return each row's representative."""

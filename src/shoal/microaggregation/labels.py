@@ -170,9 +170,9 @@ def pack(columns: Sequence[Labels]) -> Concepts:
     c = max((len(one.concepts) for one in columns), default=1)
     v = max((len(one.concept_of_value) for one in columns), default=1)
     packed = Concepts(
-        distance=np.zeros((m, c, v), np.int32),
-        links=np.full((m, c, v), -1, np.int16),
-        below=np.zeros((m, c, c), np.bool_),
+        distance=np.zeros((m, v, c), np.int32),
+        links=np.full((m, v, c), -1, np.int16),
+        above=np.zeros((m, c, c), np.bool_),
         depth=np.zeros((m, c), np.int32),
         n_concepts=np.array([len(one.concepts) for one in columns], np.int64),
         concept_of_value=np.zeros((m, v), np.int64),
@@ -180,12 +180,12 @@ def pack(columns: Sequence[Labels]) -> Concepts:
     for place, one in enumerate(columns):
         n_concepts, n_values = one.distance.shape
         taxonomy = one.reading.ontology.taxonomy
-        packed.distance[place, :n_concepts, :n_values] = np.rint(one.distance * ONE)
+        packed.distance[place, :n_values, :n_concepts] = np.rint(one.distance * ONE).T
         packed.depth[place, :n_concepts] = _depth(taxonomy, one.concepts)
         packed.concept_of_value[place, :n_values] = one.concept_of_value
         links = _links_up(taxonomy, one.concepts)  # (upper, lower)
-        packed.below[place, :n_concepts, :n_concepts] = links.T >= 0
-        packed.links[place, :n_concepts, :n_values] = links[:, one.concept_of_value]
+        packed.above[place, :n_concepts, :n_concepts] = links >= 0
+        packed.links[place, :n_values, :n_concepts] = links[:, one.concept_of_value].T
     return packed
 
 
@@ -196,7 +196,7 @@ def equality(columns: Sequence[Labels]) -> Concepts:
     return Concepts(
         distance=np.tile(np.where(same, 0, ONE).astype(np.int32), (m, 1, 1)),
         links=np.tile(np.where(same, 0, -1).astype(np.int16), (m, 1, 1)),
-        below=np.tile(same, (m, 1, 1)),
+        above=np.tile(same, (m, 1, 1)),
         depth=np.ones((m, v), np.int32),
         n_concepts=np.array([len(one.concept_of_value) for one in columns], np.int64),
         concept_of_value=np.tile(np.arange(v, dtype=np.int64), (m, 1)),

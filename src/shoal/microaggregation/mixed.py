@@ -30,6 +30,7 @@ from shoal.microaggregation.mixed_table import (
 )
 from shoal.microaggregation.readings import checked_columns, readings
 from shoal.microaggregation.refine import check_time_budget
+from shoal.microaggregation.regroup import regrouped
 from shoal.microaggregation.tuples import labels_of
 
 __all__ = ["MixedMicroaggregation"]
@@ -118,6 +119,8 @@ class MixedMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_ke
         self.scales_ = scales_of(numbers, labels, weights[kinds == NUMERIC], weights[kinds == CATEGORICAL])
         rows = mixed_rows(numbers, labels, self.scales_)
         groups = mdav(MixedSpace(rows.numbers, rows.codes, rows.table, rows.squares), k)
+        if self.refine:
+            groups = regrouped(rows.problem, groups, k, self.time_budget, self.random_state)
         return self._store(rows, groups)
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:

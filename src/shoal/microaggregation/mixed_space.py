@@ -31,8 +31,8 @@ class MixedSpace:
         self._rows = np.arange(len(numbers), dtype=np.int64)  # original number of each row kept here
         self._place = self._rows.copy()  # and the other way round
         self._sum = numbers.sum(axis=0)
-        self._labels = labels_kernel.gathered(table)
-        labels_kernel.join_all(table, self._labels, codes, np.ones(len(codes), dtype=np.int64))
+        self._labels = labels_kernel.empty_sets(table, 1)
+        labels_kernel.join_all(table, self._labels, 0, codes, np.ones(len(codes), dtype=np.int64))
         self._hold(np.ascontiguousarray(numbers), np.ascontiguousarray(codes))
 
     def farthest_from_centre(self) -> int:
@@ -41,7 +41,7 @@ class MixedSpace:
             self._place[self._rows] = np.arange(len(self._rows))
             self._hold(self._numbers[self._alive], self._codes[self._alive])
         centroids = np.empty(self._codes.shape[1], dtype=np.int64)
-        labels_kernel.centre(self._table, self._labels, False, centroids)
+        labels_kernel.centre(self._table, self._labels, 0, False, centroids)
         self._compare_with(-1, self._sum / self.remaining, centroids)
         return int(self._rows[euclidean.farthest(self._distances, self._alive)])
 
@@ -69,7 +69,7 @@ class MixedSpace:
 
     def _remove(self, local: Rows) -> Rows:
         self._sum -= self._numbers[local].sum(axis=0)
-        labels_kernel.join_all(self._table, self._labels, self._codes[local], np.full(len(local), -1))
+        labels_kernel.join_all(self._table, self._labels, 0, self._codes[local], np.full(len(local), -1))
         self._alive[local] = False
         self.remaining -= len(local)
         return self._rows[local]

@@ -18,9 +18,11 @@ from shoal.errors import InputError
 from shoal.io.columns import is_number
 from shoal.io.files import counted, shown
 from shoal.kernels import concepts
+from shoal.kernels.regroup import Items
 from shoal.microaggregation.labels import Labels, pack
 from shoal.microaggregation.moments import scale_of
 from shoal.microaggregation.numeric import group_means
+from shoal.microaggregation.regroup import Problem
 from shoal.results import Loss
 
 __all__ = [
@@ -62,6 +64,13 @@ class MixedRows:
     squares: Floats  # (m, c, v) squared distance of every value to every concept
     labels: Sequence[Labels]
 
+    @property
+    def problem(self) -> Problem:
+        """What a search for better groups needs."""
+        return Problem(
+            Items(np.ones(len(self.codes), np.int64), self.codes, self.numbers), self.table, self.squares, of_mean=False
+        )
+
     def centres(self, groups: Ints) -> tuple[Floats, Ints]:
         """What stands for each group: the mean of every number (g, d), the centroid of every label (g, m)."""
         order = np.argsort(groups, kind="stable")
@@ -93,7 +102,7 @@ def means_of(numbers: Floats, groups: Ints) -> Floats:
 def mixed_rows(numbers: Floats, labels: Sequence[Labels], scales: Scales) -> MixedRows:
     """Numbers (n, d) and columns of labels on one scale."""
     table = pack(labels)
-    squares = np.zeros(table.distance.shape)
+    squares = np.zeros(table.distance.shape).transpose(0, 2, 1).copy()
     codes = np.zeros((len(numbers), len(labels)), dtype=np.int64)
     for place, one in enumerate(labels):
         n_concepts, n_values = one.distance.shape

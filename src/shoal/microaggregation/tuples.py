@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels import concepts
+from shoal.kernels.regroup import Items
 from shoal.microaggregation.labels import Labels, equality, pack
+from shoal.microaggregation.regroup import Problem
 from shoal.results import Loss
 
 __all__ = ["Pairs", "Tuples", "distinct_tuples", "labels_of"]
@@ -38,6 +40,15 @@ class Tuples:
     def by_equality(self) -> concepts.Concepts:
         """The same where only the values themselves can."""
         return equality(self.labels)
+
+    @cached_property
+    def problem(self) -> Problem:
+        """What a search for better groups of whole tuples needs: an error is the square of the mean distance."""
+        apart = np.zeros(self.by_meaning.distance.shape).transpose(0, 2, 1).copy()
+        for place, one in enumerate(self.labels):
+            apart[place, : one.distance.shape[0], : one.distance.shape[1]] = one.distance / len(self.labels)
+        items = Items(self.counts, self.codes, np.zeros((len(self.counts), 0)))
+        return Problem(items, self.by_meaning, apart, of_mean=True)
 
 
 @dataclass(frozen=True)
