@@ -57,6 +57,8 @@ def explore(
     Results are kept as they come: after an interruption the same command goes on. They are made from the original: keep
     them to yourself.
     """
+    repeated = [part for name in ontology or () for part in ("--ontology", name)]
+    repeated += ["--mapping", str(mapping)] if mapping is not None else []
     with shown_progress():
         found = shoal.explore(
             source,
@@ -68,6 +70,7 @@ def explore(
             ontology=options.ontologies(ontology),
             mapping=mapping,
             refine=refine,
+            repeated=repeated if refine else [*repeated, "--no-refine"],
             force=force,
         )
     if as_json:

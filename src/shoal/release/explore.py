@@ -42,6 +42,7 @@ def explore(
     mapping: Any = None,
     refine: bool = True,
     workers: int | None = None,
+    repeated: Sequence[str] = (),
     force: bool = False,
 ) -> Exploration:
     """Protect a table in many ways, judge each, and recommend one.
@@ -59,6 +60,8 @@ def explore(
         Recommend only what makes at least so many records alike.
     workers : int
         Processes; as many as there are cores unless given.
+    repeated : sequence of str
+        Options to repeat in the command that makes the recommended release, such as ("--mapping", "jobs.csv").
     """
     for name, limit in (("max_risk", max_risk), ("max_loss", max_loss)):
         if limit is not None and not 0 <= limit < np.inf:
@@ -76,7 +79,7 @@ def explore(
         tuple(outcomes),
         tuple(pareto_front(outcomes)),
         best,
-        None if best is None else _command(source, given_roles, best.trial),
+        None if best is None else _command(source, given_roles, best.trial, repeated),
         max_risk,
         max_loss,
         kind,
@@ -201,13 +204,13 @@ def _run_all(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _command(source: Any, roles: Roles, trial: Trial) -> str:
+def _command(source: Any, roles: Roles, trial: Trial, repeated: Sequence[str]) -> str:
     """The one command that makes the release."""
     name = os.fspath(source) if isinstance(source, str | os.PathLike) else "TABLE"
     given = ["shoal", "protect", shlex.quote(str(name)), "-o", "release", "--quasi", shlex.quote(",".join(roles.quasi))]
     for option, columns in (("--confidential", roles.confidential), ("--insensitive", roles.insensitive)):
         given += [option, shlex.quote(",".join(columns))] if columns else []
-    return " ".join([*given, trial.options])
+    return " ".join([*given, trial.options, *map(shlex.quote, repeated)])
 
 
 def _write_results(path: Path, found: Exploration) -> None:

@@ -18,7 +18,7 @@ from shoal.release.masked import Masked, Merge
 from shoal.release.summary import ColumnChange, Generalisation, column_change
 from shoal.risk.equality import linked_by_equality
 
-__all__ = ["mask_labels", "mask_numbers_and_labels"]
+__all__ = ["concepts_before_and_after", "linked_by_labels", "mask_labels", "mask_numbers_and_labels"]
 
 ANY = "*"  # any value of a column whose values have nothing above them
 
@@ -48,6 +48,23 @@ def mask_numbers_and_labels(quasi: pa.Table, model: MixedMicroaggregation, merge
     return _masked(quasi, model, [kind == "categorical" for kind in model.kinds_], method)
 
 
+def concepts_before_and_after(
+    quasi: pa.Table, model: Any, labels: list[str]
+) -> tuple[dict[str, Ints], dict[str, Ints]]:
+    """Each row's concepts by column: what its labels meant, and what they became."""
+    before = {
+        name: concepts[codes]
+        for name, reading in zip(labels, model.readings_, strict=True)
+        for concepts, codes, *_ in [reading.encode(quasi[name].combine_chunks())]
+    }
+    return before, dict(zip(labels, model.concepts_[model.groups_].T, strict=True))
+
+
+def linked_by_labels(before: dict[str, Ints], after: dict[str, Ints]) -> float:
+    """RL: the mean chance that equal labels link a record with its original."""
+    return linked_by_equality(*(np.column_stack(list(columns.values())) for columns in (before, after)))
+
+
 def _fit(quasi: pa.Table, model: Any, merge: Merge | None) -> None:
     model.fit(quasi)
     if merge is not None:
@@ -57,12 +74,7 @@ def _fit(quasi: pa.Table, model: Any, merge: Merge | None) -> None:
 def _masked(quasi: pa.Table, model: Any, are_labels: list[bool], method: str) -> Masked:
     names = quasi.column_names
     labels = [name for name, is_label in zip(names, are_labels, strict=True) if is_label]
-    before = {
-        name: concepts[codes]
-        for name, reading in zip(labels, model.readings_, strict=True)
-        for concepts, codes, *_ in [reading.encode(quasi[name].combine_chunks())]
-    }
-    after = dict(zip(labels, model.concepts_[model.groups_].T, strict=True))
+    before, after = concepts_before_and_after(quasi, model, labels)
     readings = dict(zip(labels, model.readings_, strict=True))
     rows = model.representatives_[model.groups_]
     columns: dict[str, pa.Array] = {}
@@ -91,9 +103,7 @@ def _masked(quasi: pa.Table, model: Any, are_labels: list[bool], method: str) ->
         )
         if told
         else (),
-        linked=round(linked_by_equality(_side_by_side(before), _side_by_side(after)), 6)
-        if len(labels) == len(names) and told
-        else None,
+        linked=round(linked_by_labels(before, after), 6) if len(labels) == len(names) and told else None,
         private_files={"generalisations.csv": _all_generalisations(quasi, columns, labels)},
     )
 
@@ -127,10 +137,6 @@ def _change(name: str, before: pa.ChunkedArray, after: pa.Array) -> ColumnChange
     spread = float(np.sum((values - values.mean()) ** 2))
     lost = float(np.sum((values - masked) ** 2)) / spread if spread else 0.0
     return column_change(name, float(masked.mean()), float(values.std()), float(masked.std()), lost)
-
-
-def _side_by_side(columns: dict[str, Ints]) -> Ints:
-    return np.column_stack(list(columns.values()))
 
 
 def _all_generalisations(quasi: pa.Table, columns: dict[str, pa.Array], labels: list[str]) -> Any:

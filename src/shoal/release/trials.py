@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from shoal.masking import Noise, RankSwap
 from shoal.microaggregation import CategoricalMicroaggregation, Microaggregation
+from shoal.release.label_tables import concepts_before_and_after, linked_by_labels
 from shoal.release.masked import equal_rows
 from shoal.risk.disclosure import DisclosureRisk
-from shoal.risk.equality import linked_by_equality
 from shoal.utility.loss import table_loss
 
 __all__ = ["Exploration", "Outcome", "Trial", "label_trials", "number_trials", "try_out"]
@@ -118,7 +117,7 @@ def try_out(trial: Trial, quasi: pa.Table, refine: bool, meaning: Mapping[str, A
     masked = model.fit_transform(quasi)
     smallest = int(np.bincount(equal_rows([column.combine_chunks() for column in masked.columns])).min())
     if trial.method in ON_LABELS:
-        linked = 100.0 * linked_by_equality(_cells(quasi), _cells(masked))
+        linked = 100.0 * linked_by_labels(*concepts_before_and_after(quasi, model, quasi.column_names))
         loss = 100.0 * float(model.information_loss_)
         return Outcome(trial, loss, linked, smallest, {"L": loss, "RL": linked})
     cost, risk = table_loss(quasi, masked), DisclosureRisk().run(quasi, masked)
@@ -136,7 +135,3 @@ def try_out(trial: Trial, quasi: pa.Table, refine: bool, meaning: Mapping[str, A
         "interval disclosure": 100.0 * risk.interval.rate,
     }
     return Outcome(trial, cost.information_loss, risk.risk, smallest, figures)
-
-
-def _cells(table: pa.Table) -> NDArray[Any]:
-    return np.array([column.to_pylist() for column in table.columns], dtype=object).T
