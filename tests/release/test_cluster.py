@@ -6,17 +6,19 @@ import json
 import os
 import shutil
 import signal
-import threading
-import time
 from collections import Counter
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from shoal import InputError, SphericalMicroaggregation, load, protect, verify
+from shoal import InputError, SphericalMicroaggregation, load, progress, protect, verify
+from shoal.microaggregation.schedule import Here
+from shoal.release.cluster import write_parts
+from shoal.release.part_facts import replacing
 from shoal.sample import letters
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
 METHOD = SphericalMicroaggregation(refine=False, blocks=90)
@@ -83,18 +85,79 @@ def test_the_address_of_a_scheduler_is_enough(here, parts, cluster, tmp_path):
     assert made.certificate["seal"] == here.certificate["seal"]
 
 
-def test_a_worker_killed_in_the_middle_changes_nothing(here, parts, cluster, tmp_path):
-    def kill():
-        time.sleep(1.0)
-        os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
+@pytest.mark.parametrize("step", ["reading", "blocks", "writing"])
+def test_a_worker_killed_in_the_middle_changes_nothing(here, parts, cluster, tmp_path, step):
+    killed = []
 
-    killer = threading.Thread(target=kill)
-    with distributed.Client(cluster) as client:
-        killer.start()
+    def kill(name, done, total):
+        if name == step and not killed and (done or step == "reading"):
+            killed.append(next(iter(cluster.workers.values())).pid)
+            os.kill(killed[0], signal.SIGKILL)
+
+    with distributed.Client(cluster) as client, progress.listening(kill):
         made = protect(parts, 5, tmp_path / "release", label_column="kind", method=METHOD, client=client)
-        killer.join()
+    assert killed
     assert made.certificate["seal"] == here.certificate["seal"]
     assert verify(made.folder)
+    assert {path.name for path in tmp_path.iterdir()} == {"release", "release-private"}
+
+
+def test_work_that_is_done_again_after_the_figures_came_leaves_nothing(tmp_path):
+    class Twice(Here):
+        """A schedule that does everything once more when its result was fetched, as after the loss of a worker."""
+
+        def submit(self, work, *arguments):
+            future = super().submit(work, *arguments)
+            future.again = lambda: work(*arguments)
+            return future
+
+        def gather(self, futures):
+            results = super().gather(futures)
+            again.extend(future.again for future in futures)
+            return results
+
+    again = []
+    folders = tmp_path / "private", tmp_path / "release"
+    for folder in folders:
+        folder.mkdir()
+    with Twice() as schedule:
+
+        def write(number, target, mapping):
+            return schedule.submit(write_two, number, target, mapping)
+
+        assert write_parts("documents", write, 2, folders, schedule) == [0, 1]
+    for once_more in again:
+        with pytest.raises(OSError):
+            once_more()
+    found = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file())
+    names = ("part-00000.parquet", "part-00001.parquet")
+    assert found == [f"private/mapping/{name}" for name in names] + [f"release/vectors/{name}" for name in names]
+
+
+def write_two(number, target, mapping):
+    for place in (target, mapping):
+        with replacing(place) as path:
+            path.write_text(str(number))
+    return number
+
+
+def test_a_worker_that_can_hold_little_of_the_data_gives_the_same_bytes(here, parts, tmp_path):
+    """A worker keeps a ten-thousandth of its limit in memory, less than any part takes; the rest is on disk."""
+    with (
+        dask.config.set({"distributed.worker.memory.target": 0.0001}),
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=None, memory_limit="2GB"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        made = protect(parts, 5, tmp_path / "release", label_column="kind", method=METHOD, client=client)
+        (written,) = client.run(bytes_written_to_disk).values()
+    assert written > 1_000_000
+    assert made.certificate["seal"] == here.certificate["seal"]
+
+
+def bytes_written_to_disk(dask_worker):
+    return dask_worker.data.cumulative_metrics["disk-write", "bytes"]
 
 
 def test_a_changed_part_is_found(here, tmp_path):

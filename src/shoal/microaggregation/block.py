@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from shoal.microaggregation.euclidean_space import EuclideanSpace
 from shoal.microaggregation.mdav import mdav
 from shoal.microaggregation.refine import numbered_by_first_row, refined
+from shoal.microaggregation.schedule import memory_of
 from shoal.microaggregation.spherical_space import SphericalSpace
 from shoal.microaggregation.tree import SAMPLE, Tree, sample_keys
 
@@ -56,6 +57,9 @@ class Block:
     X: sp.csr_matrix
     carried: Mapping[str, NDArray[Any]]  # "row": its number; or whatever goes with it, by SORTED_BY told apart
     groups: Groups
+
+    def __sizeof__(self) -> int:
+        return memory_of(self.X, self.groups, *self.carried.values())
 
     def take(self, rows: NDArray[Any]) -> Block:
         """Some of the rows, in that order."""

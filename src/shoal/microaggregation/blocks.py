@@ -87,23 +87,39 @@ def group_rows(X: Any, plan: Plan) -> Groups:
     return numbered_by_first_row(groups)
 
 
-def group_in_blocks(parts: Sequence[Any], n_rows: int, plan: Plan, schedule: Schedule) -> list[Any]:
-    """Blocks (futures of `Block`) with groups, from parts of the rows (futures of `Block`) in any order."""
-    submit = schedule.submit
-    tree = _tree([submit(work.sampled, part) for part in parts], n_rows, plan, schedule)
-    counts = schedule.gather([submit(work.counted, part, tree) for part in parts])
-    use = tree.with_blocks_of(3 * plan.k, np.sum(counts, axis=0))
-    divided = [submit(work.divided, part, tree, use) for part in parts]
-    blocks = []
-    for number in range(len(np.unique(use))):
-        rows = submit(work.joined, [submit(operator.getitem, slices, number) for slices in divided])
-        blocks.append(submit(work.grouped, rows, plan.k, plan.spherical, plan.most))
+def group_in_blocks(parts: list[Any], n_rows: int, plan: Plan, schedule: Schedule) -> list[Any]:
+    """Blocks (futures of `Block`) with groups, from parts of the rows (futures of `Block`) in any order.
+
+    The list of parts is empty afterwards: what nobody holds any more need not be kept.
+    """
+    blocks = _divided(parts, n_rows, plan, schedule)
     if len(blocks) > 1:
         _await("blocks", blocks, schedule)
         for number in range(ROUNDS):
             blocks = _reconciled(blocks, plan, schedule)
             _await(f"pools {number + 1} of {ROUNDS}", blocks, schedule)
     return _refined(blocks, n_rows, plan, schedule) if plan.refine else blocks
+
+
+def _divided(parts: list[Any], n_rows: int, plan: Plan, schedule: Schedule) -> list[Any]:
+    """The rows in blocks, each grouped."""
+    submit = schedule.submit
+    tree = _tree([submit(work.sampled, part) for part in parts], n_rows, plan, schedule)
+    counts = schedule.gather([submit(work.counted, part, tree) for part in parts])
+    use = tree.with_blocks_of(3 * plan.k, np.sum(counts, axis=0))
+    n_blocks = len(np.unique(use))
+    slices = [_each(submit(work.divided, part, tree, use), n_blocks, schedule) for part in parts]
+    parts.clear()
+    rows = [submit(work.joined, list(pieces)) for pieces in zip(*slices, strict=True)]
+    return [submit(work.grouped, block, plan.k, plan.spherical, plan.most) for block in rows]
+
+
+def _each(sequence: Any, length: int, schedule: Schedule) -> list[Any]:
+    """Each element of a sequence (a future) as a future of its own.
+
+    Asked for one after the other: a cluster then takes the sequence apart while it is at hand, and lets go of it.
+    """
+    return [schedule.submit(operator.getitem, sequence, number) for number in range(length)]
 
 
 def _await(name: str, blocks: list[Any], schedule: Schedule) -> list[int]:
@@ -136,13 +152,12 @@ def _reconciled(blocks: list[Any], plan: Plan, schedule: Schedule) -> list[Any]:
     tree = _tree([submit(work.sampled_groups, *pair, plan.spherical) for pair in pairs], n_loose, plan, schedule)
     counts = schedule.gather([submit(work.counted_groups, *pair, tree, plan.spherical) for pair in pairs])
     use = tree.with_blocks_of(3 * plan.k, np.sum(counts, axis=0))
-    parted = [submit(work.loosened, *pair, tree, use, plan.spherical) for pair in pairs]
-    kept = [submit(operator.getitem, slices, 0) for slices, mask in zip(parted, loose, strict=True) if not mask.all()]
-    pools = []
-    for number in range(len(np.unique(use))):
-        rows = submit(work.joined, [submit(operator.getitem, slices, 1 + number) for slices in parted])
-        pools.append(submit(work.regrouped, rows, plan.k, plan.spherical, plan.most))
-    return kept + pools
+    n_pools = len(np.unique(use))
+    parted = [_each(submit(work.loosened, *pair, tree, use, plan.spherical), 1 + n_pools, schedule) for pair in pairs]
+    kept, *loosened = zip(*parted, strict=True)
+    rows = [submit(work.joined, list(pieces)) for pieces in loosened]
+    pools = [submit(work.regrouped, pool, plan.k, plan.spherical, plan.most) for pool in rows]
+    return [block for block, mask in zip(kept, loose, strict=True) if not mask.all()] + pools
 
 
 def _worst(measured: Sequence[tuple[NDArray[np.float64], NDArray[np.int64]]]) -> list[NDArray[np.bool_]]:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Protocol
 
-__all__ = ["Here", "Schedule"]
+import numpy as np
+
+__all__ = ["Here", "Schedule", "memory_of"]
+
+LOOKED_AT = 50  # objects of an array, to tell how large they are
 
 
 class Schedule(Protocol):
@@ -18,6 +23,23 @@ class Schedule(Protocol):
 
     def gather(self, futures: Any) -> Any:
         """Their results."""
+
+
+def memory_of(*things: Any) -> int:
+    """About how many bytes arrays and sparse matrices take, with the objects in them.
+
+    For `__sizeof__` of what a cluster holds: by it Dask knows when to move results to disk.
+    """
+    total = 0
+    for thing in things:
+        if isinstance(thing, np.ndarray):
+            total += thing.nbytes
+            if thing.dtype == object and len(thing):
+                seen = thing[:: -(-len(thing) // LOOKED_AT)]
+                total += sum(map(sys.getsizeof, seen.tolist())) * len(thing) // len(seen)
+        elif thing is not None:
+            total += sum(getattr(thing, part).nbytes for part in ("data", "indices", "indptr"))
+    return total
 
 
 class Here:
