@@ -90,7 +90,7 @@ class SinglingOut:
         random = np.random.default_rng(self.random_state)
         attacks = check_count(self.attacks, "attacks")
         if attributes == 1:
-            thought_of = _rare_values(pair.protected)
+            thought_of = _some(_rare_values(pair.protected), POOL * attacks, random)
         else:
             thought_of = _corners(pair.protected, attributes, POOL * attacks, random)
         used = _fewest(thought_of, pair.protected, attacks, random)
@@ -135,8 +135,14 @@ def _corners(released: Floats, attributes: int, how_many: int, random: np.random
 def _fewest(thought_of: _Descriptions, released: Floats, attacks: int, random: np.random.Generator) -> _Descriptions:
     """Those that the fewest released records fit, or a random choice of so many of them."""
     counts = thought_of.fitting(released)[0]
-    best = np.flatnonzero(counts == counts.min())
-    return thought_of[best if len(best) <= attacks else np.sort(random.choice(best, attacks, replace=False))]
+    return _some(thought_of[counts == counts.min()], attacks, random)
+
+
+def _some(descriptions: _Descriptions, most: int, random: np.random.Generator) -> _Descriptions:
+    """All of them, or so many at random."""
+    if len(descriptions) <= most:
+        return descriptions
+    return descriptions[np.sort(random.choice(len(descriptions), most, replace=False))]
 
 
 def _with_random_values(used: _Descriptions, released: Floats, random: np.random.Generator) -> _Descriptions:
