@@ -7,6 +7,7 @@ from typing import Any
 
 import typer
 
+import shoal
 from shoal.errors import InputError
 
 __all__ = ["above_zero", "listed", "named", "one_of", "ontologies", "path", "seconds", "weights", "whole"]
@@ -95,10 +96,9 @@ def ontologies(given: list[str] | None) -> Any:
     """FILE for all columns, or COLUMN=FILE for one: None, an ontology, or a dict of ontologies by column."""
     if not given:
         return None
-    from shoal import Hierarchy, WordNet
 
     def read(name: str) -> Any:
-        return WordNet() if name.lower() == "wordnet" else Hierarchy.from_file(name)
+        return shoal.WordNet() if name.lower() == "wordnet" else shoal.Hierarchy.from_file(name)
 
     named = [one.partition("=") for one in given if "=" in one and not Path(one).exists()]
     if not named:

@@ -44,7 +44,8 @@ def readings(names: Sequence[str], columns: Sequence[pa.Array], ontology: Any, m
     given = ontology if isinstance(ontology, Mapping) else {}
     astray = [shown(str(name)) for name in given if name not in names]
     if astray:
-        raise InputError(f"ontology names {counted(len(astray), 'column')} that is not there: {', '.join(astray[:5])}; correct it")
+        listed = ", ".join(astray[:5])
+        raise InputError(f"ontology names {counted(len(astray), 'column')} that is not there: {listed}; correct it")
     for_text = None if isinstance(ontology, Mapping) else ontology
     mappings = mappings_of(mapping, names)
     found = []

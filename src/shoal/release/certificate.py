@@ -44,6 +44,11 @@ def certificate(draft: Draft, folder: Path) -> dict[str, Any]:
             "information_loss": summary.loss.information_loss,
             "above_optimum": summary.above_optimum,
             "linked": summary.linked,
+            "attacks": [
+                {"about": attack.about, "n": attack.n}
+                | {name: round(getattr(attack, name), 4) for name in ("rate", "low", "high", "baseline")}
+                for attack in summary.attacks
+            ],
             "closeness": [asdict(closeness) for closeness in summary.closeness],
             "withheld": [asdict(withheld) for withheld in summary.withheld],
         },

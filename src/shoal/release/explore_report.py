@@ -34,7 +34,8 @@ def risk_utility_map(found: Exploration) -> Picture:
     )
     # A few that destroy everything would press all others into a corner.
     losses = sorted(one.loss for one in found.outcomes)
-    top = max(1.5 * losses[int(0.8 * (len(losses) - 1))], *(one.loss for one in found.front[:1]), 1.0)
+    chosen = 0.0 if found.recommended is None else found.recommended.loss
+    top = max(1.5 * losses[int(0.7 * (len(losses) - 1))], 1.2 * chosen, 1.0)
     x = {"field": "loss", "type": "quantitative", "title": "Information lost, per cent", "scale": {"domain": [0, top]}}
     y = {"field": "risk", "type": "quantitative", "title": "Disclosure risk, per cent"}
     layers: list[dict[str, object]] = [

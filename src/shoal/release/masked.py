@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shoal.release.bundle import Writer
 from shoal.release.distances import NOT_TOLD
 from shoal.release.summary import ColumnChange, Distances, Generalisation
-from shoal.results import Loss
+from shoal.results import Loss, Rate
 
 __all__ = ["Masked", "Merge", "equal_rows"]
 
@@ -38,6 +38,7 @@ class Masked:
     changes: tuple[ColumnChange, ...] = ()
     generalisations: tuple[Generalisation, ...] = ()
     linked: float | None = None
+    attacks: tuple[Rate, ...] = ()
     private_files: Mapping[str, Writer] = field(default_factory=dict)
 
     def classes(self, columns: tuple[str, ...]) -> Ints:

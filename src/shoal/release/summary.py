@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shoal.results import Closeness, Diversity, Loss, Withheld
+from shoal.results import Closeness, Diversity, Loss, Rate, Withheld
 
 __all__ = [
     "ColumnChange",
@@ -107,6 +107,7 @@ class Summary:
     columns: tuple[ColumnChange, ...] = ()  # tables: quasi-identifiers
     generalisations: tuple[Generalisation, ...] = ()  # tables: quasi-identifiers that are labels
     linked: float | None = None  # tables of labels: chance to link a record with its original by equal labels (RL)
+    attacks: tuple[Rate, ...] = ()  # tables of numbers: what an intruder who knows the originals finds
     closeness: tuple[Closeness, ...] = ()  # of each confidential column
     insensitive: tuple[str, ...] = ()  # tables: columns released as they are, that the owner called harmless
     dropped_columns: int = 0  # tables: identifiers and columns without a role

@@ -35,7 +35,9 @@ from shoal.release.label_tables import mask_labels, mask_numbers_and_labels
 from shoal.release.masked import Masked, Merge
 from shoal.release.row_order import sort_rows, sortable
 from shoal.release.summary import Summary, column_change
-from shoal.results import Withheld
+from shoal.results import Rate, Withheld
+from shoal.risk.distance import DistanceLinkage
+from shoal.risk.intervals import IntervalDisclosure
 
 __all__ = [
     "classes_of",
@@ -49,6 +51,7 @@ __all__ = [
     "write_table",
 ]
 
+MOST_ATTACKED = 100_000  # rows up to which a release is attacked before it is handed out
 INCOMPLETE = "a quasi-identifier is missing"
 
 # What protects a table, in the words of the report.
@@ -131,6 +134,7 @@ def draft_table(table: Table, k: int, roles: Roles | None, method: Any, l: int |
         columns=masked.changes,
         generalisations=masked.generalisations,
         linked=masked.linked,
+        attacks=masked.attacks,
         insensitive=roles.insensitive,
         dropped_columns=table.data.num_columns - released.num_columns,
         files=((name, "one row a record"),),
@@ -212,7 +216,14 @@ def _of_numbers(
         loss=stated_loss(table_loss(standard, standard_masked), told),
         distances=euclidean_distances(standard, standard_masked) if told else NOT_TOLD,
         changes=tuple(_changes(names, values, masked, standard, standard_masked)) if told else (),
+        attacks=_attacked(values, masked) if told and len(values) <= MOST_ATTACKED else (),
     )
+
+
+def _attacked(values: Floats, masked: Floats) -> tuple[Rate, ...]:
+    """What an intruder who knows the originals finds; `assess` tells more."""
+    linkage = (DistanceLinkage(metric).run(values, masked) for metric in ("euclidean", "mahalanobis"))
+    return (*linkage, IntervalDisclosure().run(values, masked))
 
 
 SWAPPED_OR_BLURRED: dict[type, str] = {RankSwap: "rank swapping", Noise: "added noise"}
