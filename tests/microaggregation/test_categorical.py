@@ -307,3 +307,33 @@ def test_an_ontology_for_a_column_that_is_not_there_is_refused():
 def test_parameters_survive_cloning():
     fitted = CategoricalMicroaggregation(2, ontology=BOTH, mapping={"sport": {"a": "soccer"}}).fit(PEOPLE)
     assert clone(fitted).get_params() == fitted.get_params()
+
+
+# Refinement
+
+
+@given(tables(), st.integers(2, 4), st.sampled_from(["sa-mdav", "sa-mdav-static"]))
+def test_refinement_never_raises_the_loss_and_keeps_tuples_whole(table, k, method):
+    parents, rows = table
+    k = min(k, len(rows))
+    plain = model(parents, k, method=method).fit(frame(rows))
+    refined = model(parents, k, method=method, refine=True, time_budget=0.005).fit(frame(rows))
+    assert refined.sse_ <= plain.sse_ + 1e-12
+    assert np.bincount(refined.groups_).min() >= k
+    group_of = {}
+    for row, group in zip(rows, refined.groups_.tolist(), strict=True):
+        assert group_of.setdefault(row, group) == group
+
+
+@given(tables(), st.randoms(use_true_random=False))
+def test_the_order_of_rows_does_not_matter_to_refinement(table, random):
+    parents, rows = table
+    shuffled = random.sample(rows, len(rows))
+    one, two = (model(parents, 2, refine=True, time_budget=0.005, random_state=3) for _ in range(2))
+    masked = Counter(zip(rows, one.fit_transform(frame(rows)).rows(), strict=True))
+    assert masked == Counter(zip(shuffled, two.fit_transform(frame(shuffled)).rows(), strict=True))
+
+
+def test_groups_that_split_tuples_are_not_refined():
+    with pytest.raises(InputError, match="refine=True is for sa-mdav and sa-mdav-static; leave it out for 'mdav-lcs'"):
+        CategoricalMicroaggregation(2, method="mdav-lcs", ontology=BOTH, refine=True).fit(PEOPLE)

@@ -6,166 +6,20 @@ with its centre. What is not kept is moved back. Work is counted, not timed, so 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit, prange
-from numpy.typing import NDArray
 
-from shoal.kernels.concepts import Concepts, Ints, Sets, centroid, empty_sets, join
+from shoal.kernels.concepts import Concepts, Ints
+from shoal.kernels.grouped import Floats, Groups, Items, between, error_of, grouped, nearest_others, shift
 from shoal.kernels.repair import draw
 
-__all__ = ["Items", "anneal_regions", "group_errors"]
-
-Floats = NDArray[np.float64]
+__all__ = ["anneal", "anneal_regions"]
 
 NEIGHBOURS = 20
 # Work is counted in nanoseconds of one core, as measured once; it only has to be about right.
 STEP, CONCEPT, CELL, PAIR = 150.0, 4.0, 4.0, 3.0
-
-
-class Items(NamedTuple):
-    """What is grouped: rows, or different rows with counts."""
-
-    counts: Ints  # (n,)
-    codes: Ints  # (n, m)
-    numbers: Floats  # (n, d)
-
-
-class Groups(NamedTuple):
-    """Groups of items in linked lists, each with all that its centre depends on."""
-
-    group_of: Ints  # (n,)
-    first: Ints  # (g,) an item, -1 for an empty group
-    after: Ints  # (n,) the next item of the group, -1 for the last
-    before: Ints  # (n,)
-    labels: Sets
-    error: Floats  # (g,)
-
-
-@njit(cache=True, nogil=True)
-def _shift(items: Items, concepts: Concepts, groups: Groups, item: int, to: int) -> None:
-    """Move an item to a group; from none when it has none yet."""
-    home = groups.group_of[item]
-    if home >= 0:
-        join(concepts, groups.labels, home, items.codes, item, -items.counts[item])
-        if groups.before[item] >= 0:
-            groups.after[groups.before[item]] = groups.after[item]
-        else:
-            groups.first[home] = groups.after[item]
-        if groups.after[item] >= 0:
-            groups.before[groups.after[item]] = groups.before[item]
-    join(concepts, groups.labels, to, items.codes, item, items.counts[item])
-    groups.after[item] = groups.first[to]
-    groups.before[item] = -1
-    if groups.first[to] >= 0:
-        groups.before[groups.first[to]] = item
-    groups.first[to] = item
-    groups.group_of[item] = to
-
-
-@njit(cache=True, nogil=True)
-def _error(
-    items: Items, concepts: Concepts, apart: Floats, of_mean: bool, groups: Groups, group: int
-) -> tuple[float, int]:
-    """Error of a group about its own centre, and how many items it has."""
-    n_attributes, n_numbers = items.codes.shape[1], items.numbers.shape[1]
-    centres = np.empty(n_attributes, np.int64)
-    for attribute in range(n_attributes):
-        centres[attribute] = centroid(concepts, groups.labels, group, attribute)
-    mean = np.zeros(n_numbers)
-    if n_numbers > 0:
-        item = groups.first[group]
-        while item >= 0:
-            for column in range(n_numbers):
-                mean[column] += items.counts[item] * items.numbers[item, column]
-            item = groups.after[item]
-        mean /= groups.labels.size[group]
-    total = 0.0
-    n_items = 0
-    item = groups.first[group]
-    while item >= 0:
-        own = 0.0
-        for attribute in range(n_attributes):
-            own += apart[attribute, centres[attribute], items.codes[item, attribute]]
-        if of_mean:
-            own *= own
-        for column in range(n_numbers):
-            difference = items.numbers[item, column] - mean[column]
-            own += difference * difference
-        total += items.counts[item] * own
-        n_items += 1
-        item = groups.after[item]
-    return total, n_items
-
-
-@njit(cache=True, nogil=True)
-def _grouped(items: Items, concepts: Concepts, group_of: Ints, n_slots: int) -> Groups:
-    n_items = items.codes.shape[0]
-    groups = Groups(
-        np.full(n_items, -1, np.int64),
-        np.full(n_slots, -1, np.int64),
-        np.full(n_items, -1, np.int64),
-        np.full(n_items, -1, np.int64),
-        empty_sets(concepts, n_slots),
-        np.zeros(n_slots),
-    )
-    for item in range(n_items - 1, -1, -1):  # the lists then run by number
-        _shift(items, concepts, groups, item, group_of[item])
-    return groups
-
-
-@njit(cache=True, nogil=True)
-def group_errors(
-    items: Items, concepts: Concepts, apart: Floats, of_mean: bool, group_of: Ints, n_groups: int
-) -> Floats:
-    """The error of each group about its own centre.
-
-    `apart` (m, c, v) is added up over the attributes for every item and squared if the error is `of_mean`; numbers add
-    the squared distance to the mean.
-    """
-    groups = _grouped(items, concepts, group_of, n_groups)
-    for group in range(n_groups):
-        groups.error[group], _ = _error(items, concepts, apart, of_mean, groups, group)
-    return groups.error
-
-
-@njit(cache=True, nogil=True)
-def _between(items: Items, concepts: Concepts, apart: Floats, of_mean: bool, one: int, two: int) -> float:
-    total = 0.0
-    for attribute in range(items.codes.shape[1]):
-        own = concepts.concept_of_value[attribute, items.codes[one, attribute]]
-        total += apart[attribute, own, items.codes[two, attribute]]
-    if of_mean:
-        total *= total
-    for column in range(items.numbers.shape[1]):
-        difference = items.numbers[one, column] - items.numbers[two, column]
-        total += difference * difference
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _nearest_others(items: Items, concepts: Concepts, apart: Floats, of_mean: bool, count: int) -> Ints:
-    """The `count` other items nearest to each, (n, count); ties to the lower item."""
-    n_items = items.codes.shape[0]
-    found = np.empty((n_items, count), np.int64)
-    best = np.empty(count)
-    for item in range(n_items):
-        best[:] = np.inf
-        for other in range(n_items):
-            if other == item:
-                continue
-            distance = _between(items, concepts, apart, of_mean, item, other)
-            if distance >= best[count - 1]:
-                continue
-            place = count - 1
-            while place > 0 and distance < best[place - 1]:
-                best[place] = best[place - 1]
-                found[item, place] = found[item, place - 1]
-                place -= 1
-            best[place] = distance
-            found[item, place] = other
-    return found
 
 
 @njit(cache=True, nogil=True)
@@ -186,8 +40,8 @@ def _plan_split(
     count = 0
     item = groups.first[group]
     while item >= 0:
-        near_one = _between(items, concepts, apart, of_mean, one, item)
-        near_two = _between(items, concepts, apart, of_mean, two, item)
+        near_one = between(items, concepts, apart, of_mean, one, item)
+        near_two = between(items, concepts, apart, of_mean, two, item)
         if item == two or (item != one and near_two < near_one):
             moving[count] = item
             count += 1
@@ -261,8 +115,10 @@ def anneal(
     The best groups met, never worse than those given, are left in `group_of`.
     """
     n_items = items.codes.shape[0]
+    if n_items < 2:
+        return
     n_slots = min(n_items, items.counts.sum() // k)
-    groups = _grouped(items, concepts, group_of, n_slots)
+    groups = grouped(items, concepts, group_of, n_slots)
     n_empty = 0
     empty = np.empty(n_slots, np.int64)  # a stack of unused groups
     for group in range(n_slots):
@@ -270,10 +126,10 @@ def anneal(
             empty[n_empty] = group
             n_empty += 1
         else:
-            groups.error[group], _ = _error(items, concepts, apart, of_mean, groups, group)
+            groups.error[group], _ = error_of(items, concepts, apart, of_mean, groups, group)
     best = group_of.copy()
     gain, best_gain = 0.0, 0.0
-    near = _nearest_others(items, concepts, apart, of_mean, min(NEIGHBOURS, n_items - 1))
+    near = nearest_others(items, concepts, apart, of_mean, min(NEIGHBOURS, n_items - 1))
     done = PAIR * n_items * n_items * (items.codes.shape[1] + items.numbers.shape[1])
     n_cells = items.codes.shape[1] + items.numbers.shape[1]
     n_concepts = concepts.n_concepts.sum()
@@ -335,18 +191,18 @@ def anneal(
         temperature = warm * (cold / warm) ** (done / work) * old
         limit = old - temperature * np.log((draw(state, 1 << 30) + 1) / (1 << 30))
         for place in range(n_moving):
-            _shift(items, concepts, groups, moving[place], target[place])
+            shift(items, concepts, groups, moving[place], target[place])
         new = 0.0
         for place in range(n_touched):
             error[place] = 0.0
             if groups.labels.size[touched[place]] > 0 and new <= limit:
-                error[place], count = _error(items, concepts, apart, of_mean, groups, touched[place])
+                error[place], count = error_of(items, concepts, apart, of_mean, groups, touched[place])
                 done += CONCEPT * n_concepts + CELL * n_cells * count
             new += error[place]
         done += CONCEPT * n_concepts * n_moving
         if new > limit:
             for place in range(n_moving - 1, -1, -1):
-                _shift(items, concepts, groups, moving[place], home[place])
+                shift(items, concepts, groups, moving[place], home[place])
             done += CONCEPT * n_concepts * n_moving
             continue
         n_empty -= new_group

@@ -18,7 +18,7 @@ from shoal.errors import InputError
 from shoal.io.columns import is_number
 from shoal.io.files import counted, shown
 from shoal.kernels import concepts
-from shoal.kernels.regroup import Items
+from shoal.kernels.grouped import Items
 from shoal.microaggregation.labels import Labels, pack
 from shoal.microaggregation.moments import scale_of
 from shoal.microaggregation.numeric import group_means

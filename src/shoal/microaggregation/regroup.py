@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from shoal import progress
 from shoal.kernels import regroup as kernel
 from shoal.kernels.concepts import Concepts, represent
+from shoal.kernels.grouped import Items, group_errors
 from shoal.microaggregation.refine import check_time_budget, number_in_region, numbered_by_first_row
 
 __all__ = ["Problem", "regrouped"]
@@ -33,14 +34,14 @@ CORES = 2  # a second of the budget is a second on so many cores
 class Problem:
     """What is grouped, and what a group of it costs."""
 
-    items: kernel.Items
+    items: Items
     table: Concepts
     apart: Floats  # (m, c, v): what a value costs when a concept stands for it
     of_mean: bool  # the sum over the attributes is squared
 
     def errors(self, groups: Groups) -> Floats:
         """The error of each group about its centre."""
-        found: Floats = kernel.group_errors(
+        found: Floats = group_errors(
             self.items, self.table, self.apart, self.of_mean, groups, int(groups.max()) + 1
         )
         return found

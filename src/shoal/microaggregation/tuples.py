@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels import concepts
-from shoal.kernels.regroup import Items
+from shoal.kernels.grouped import Items
 from shoal.microaggregation.labels import Labels, equality, pack
 from shoal.microaggregation.regroup import Problem
 from shoal.results import Loss
