@@ -18,6 +18,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
 
 from shoal.errors import InputError
 from shoal.io.pairs import NumericPair, numeric_pair
@@ -78,8 +79,10 @@ def model_utility(
     if classes_before.min() == classes_before.max():
         raise InputError(f"more than half of {name} is its largest value; there are no two classes, round it")
     fold_of_row = fold_of_rows(groups, folds, random_state, classes_before)
-    scores = [] if is_class else _scores(REGRESSION, known, before, after, fold_of_row, random_state)
-    scores += _scores(CLASSIFICATION, known, classes_before, classes_after, fold_of_row, random_state)
+    # On tables of this size the threads of the trees wait for one another more than they work.
+    with threadpool_limits(1):
+        scores = [] if is_class else _scores(REGRESSION, known, before, after, fold_of_row, random_state)
+        scores += _scores(CLASSIFICATION, known, classes_before, classes_after, fold_of_row, random_state)
     return ModelUtility(target=name, folds=folds, scores=tuple(scores))
 
 
