@@ -9,9 +9,23 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
-from shoal import InputError, Microaggregation, Noise, RankSwap, Roles, assess, protect, verify
+from shoal import (
+    Corpus,
+    InputError,
+    Microaggregation,
+    Noise,
+    RankSwap,
+    Roles,
+    SphericalMicroaggregation,
+    assess,
+    protect,
+    verify,
+)
+from shoal.sample import letters
 
+SAMPLE_LETTERS = letters()[:90]
 RANDOM = np.random.default_rng(0)
 BEFORE = pd.DataFrame(
     {
@@ -139,3 +153,43 @@ def test_an_earlier_assessment_is_replaced_only_by_force(tmp_path: Path) -> None
     (tmp_path / "mine" / "letter.txt").write_text("keep me")
     with pytest.raises(InputError, match="mine"):
         assess(*tables, tmp_path / "mine", force=True)
+
+
+def test_a_release_of_documents_is_judged_against_its_letters(tmp_path: Path) -> None:
+    source = tmp_path / "letters.jsonl"
+    with source.open("w", encoding="utf-8") as lines:
+        for number, letter in enumerate(SAMPLE_LETTERS):
+            lines.write(json.dumps({"id": f"s3cret-{number}", "text": letter.text, "topic": letter.speciality}) + "\n")
+    method = SphericalMicroaggregation(refine=False)
+    made = protect(source, 5, tmp_path / "release", label_column="topic", method=method)
+    found = assess(source, made.folder, tmp_path / "assessment")
+    stated = made.certificate["stated"]["information_loss"]
+    assert found.utility.loss.information_loss == pytest.approx(stated, abs=1e-4)  # only the right order gives it
+    assert found.smallest_group >= 5
+    assert found.utility.classifiers
+    assert {path.name for path in (tmp_path / "assessment").iterdir()} == {
+        "assessment.json",
+        "figures.csv",
+        "report.html",
+    }
+    with pytest.raises(InputError, match="documents of the release not among the originals"):
+        assess(Corpus.from_texts([letter.text for letter in SAMPLE_LETTERS]), made.folder)
+    with pytest.raises(InputError, match="key is for tables"):
+        assess(source, made.folder, key="id")
+    with pytest.raises(InputError, match="is not the mapping of a release"):
+        assess(source, made.folder, mapping=tmp_path)
+
+
+def test_two_matrices_made_by_anyone_are_judged(tmp_path: Path) -> None:
+    before = sp.csr_matrix(np.eye(6)[[0, 0, 1, 1, 2, 2]])
+    after = sp.csr_matrix(np.eye(6)[[0, 0, 1, 1, 1, 1]])
+    sp.save_npz(tmp_path / "before.npz", before)
+    sp.save_npz(tmp_path / "after.npz", after)
+    found = assess(tmp_path / "before.npz", tmp_path / "after.npz")
+    assert found.utility.loss.sse == pytest.approx(2.0)
+    assert found.smallest_group == 2
+    with pytest.raises(InputError, match="6 rows and 6 columns, the protected one 5 and 6"):
+        assess(before, after[:5])
+    (tmp_path / "broken.npz").write_bytes(b"PK no zip")
+    with pytest.raises(InputError, match="not a sparse matrix"):
+        assess(before, tmp_path / "broken.npz")

@@ -1,10 +1,11 @@
-"""shoal assess: judge a protected table against its original."""
+"""shoal assess: judge a protected table or collection against its original."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -23,7 +24,9 @@ __all__ = ["assess"]
     )
 )
 def assess(
-    original: Annotated[Path, typer.Argument(help="The table as it was.", **options.path("ORIGINAL"))],
+    original: Annotated[
+        Path, typer.Argument(help="The table or the documents as they were.", **options.path("ORIGINAL"))
+    ],
     protected: Annotated[
         Path, typer.Argument(help="The protected table, or the folder of a release.", **options.path("PROTECTED"))
     ],
@@ -37,10 +40,12 @@ def assess(
         Path | None, typer.Option(help="Table of people who are not in the original.", **options.path())
     ] = None,
     aligned: Annotated[bool, typer.Option("--aligned", help="The rows are in the same order, believe it.")] = False,
+    text_column: Annotated[str | None, typer.Option(help="Documents: column with the text.", **options.named())] = None,
+    id_column: Annotated[str | None, typer.Option(help="Documents: column that names them.", **options.named())] = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Judge a protected table, whoever made it: what was lost, and what an intruder finds.
+    """Judge a protected table or collection, whoever made it: what was lost, and what an intruder finds.
 
     Rows are put side by side by the key, by a release's private mapping, or by their place. The report is made from the
     original: keep it to yourself.
@@ -55,6 +60,8 @@ def assess(
             columns=options.listed(columns),
             aligned=aligned,
             control=control,
+            text_column=text_column,
+            id_column=id_column,
             force=force,
         )
     if as_json:
@@ -62,12 +69,24 @@ def assess(
         return
     write(printable(f"report       {out / 'report.html'}"))
     write(f"records      {found.rows:,}, side by side {printable(found.how)}")
-    if found.loss is not None and found.risk is not None:
-        for rate in (found.risk.euclidean, found.risk.mahalanobis, found.risk.probabilistic):
-            write(f"linked       {rate.rate:.1%} ({rate.low:.1%} to {rate.high:.1%}) by {rate.about}")
-        write(f"risk         {found.risk.risk:.2f} (DR)")
-        write(f"loss         {found.loss.information_loss:.2f} (IL)")
-        write(f"score        {found.score:.2f} (less is better)")
-    if found.labels_linked is not None:
-        write(f"labels       {found.labels_linked:.2%} linked by equal labels")
+    for line in _of_a_table(found) if hasattr(found, "risk") else _of_documents(found):
+        write(line)
     write(f"alike        at least {found.smallest_group} records; {found.unique:,} are one of a kind")
+
+
+def _of_a_table(found: Any) -> Iterator[str]:
+    if found.risk is not None:
+        for rate in (found.risk.euclidean, found.risk.mahalanobis, found.risk.probabilistic):
+            yield f"linked       {rate.rate:.1%} ({rate.low:.1%} to {rate.high:.1%}) by {rate.about}"
+        yield f"risk         {found.risk.risk:.2f} (DR)"
+        yield f"loss         {found.loss.information_loss:.2f} (IL)"
+        yield f"score        {found.score:.2f} (less is better)"
+    if found.labels_linked is not None:
+        yield f"labels       {found.labels_linked:.2%} linked by equal labels"
+
+
+def _of_documents(found: Any) -> Iterator[str]:
+    yield f"loss         {found.utility.loss.information_loss:.1%} of the information"
+    yield f"queries      {found.utility.query_f1:.3f} (F1 of the answers before and after)"
+    if found.utility.ari is not None:
+        yield f"clusters     {found.utility.ari:.3f} (adjusted Rand index)"

@@ -1,4 +1,4 @@
-"""assess: judge any protected table against its original, whoever made it."""
+"""assess: judge any protected table or collection against its original, whoever made it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal import progress
+from shoal.errors import InputError
 from shoal.io import read_table
 from shoal.io.files import unknown_column
 from shoal.release.aligned import AlignedTables, align_tables
-from shoal.release.assess_report import assessment_html
-from shoal.release.assessment import TableAssessment
+from shoal.release.assess_report import assessment_html, space_html
+from shoal.release.assess_spaces import assess_spaces, is_space
+from shoal.release.assessment import SpaceAssessment, TableAssessment
 from shoal.release.bundle import check_free, folders_written_aside
 from shoal.release.masked import equal_rows
 from shoal.results import Rate
@@ -31,7 +33,7 @@ from shoal.utility.loss import table_loss
 
 __all__ = ["assess", "assess_tables"]
 
-FILES = {"assessment.json", "report.html", "columns.csv", "correlations.csv", "found.csv"}
+FILES = {"assessment.json", "report.html", "columns.csv", "correlations.csv", "found.csv", "figures.csv"}
 STEPS = 5
 
 
@@ -45,14 +47,21 @@ def assess(
     columns: Sequence[str] | None = None,
     aligned: bool = False,
     control: Any = None,
+    text_column: str | None = None,
+    id_column: str | None = None,
     random_state: int = 0,
     force: bool = False,
-) -> TableAssessment:
-    """Judge a protected table against its original: loss, disclosure risk, and the three risks that the GDPR names.
+) -> TableAssessment | SpaceAssessment:
+    """Judge a protected table or collection of documents against its original.
+
+    Of a table: information loss, disclosure risk, and the three risks that the GDPR names. Of documents: what the
+    protected vectors are still good for.
 
     Parameters
     ----------
     original, protected : path or any dataframe; `protected` may be the folder of a release
+        For documents: the collection and the folder of its release, or two sparse matrices (.npz) of the same
+        documents and terms.
     out : path
         A folder to make for the report, its figures as JSON and CSV, and the list of who was found. It is made from the
         original: keep it to yourself. None: nothing is written.
@@ -67,13 +76,26 @@ def assess(
     control : path or dataframe
         Records of people who are not in the original, to tell what an attack learns from the release and what it would
         know anyway.
+    text_column, id_column : str
+        For documents, as in `protect`.
     """
-    pair = align_tables(original, protected, key=key, mapping=mapping, columns=columns, aligned=aligned)
     if out is not None:
         check_free(Path(out), force, lambda content: set(content) <= FILES)
+    found: TableAssessment | SpaceAssessment
+    if is_space(protected):
+        names = {"text_column": text_column, "id_column": id_column}
+        given = {"key": key, "columns": columns, "control": control}
+        astray = [name for name, value in given.items() if value is not None]
+        if astray:
+            raise InputError(f"{astray[0]} is for tables, and these are documents; leave it out")
+        found = assess_spaces(original, protected, mapping, names, random_state)
+        if out is not None:
+            _write(Path(out), found, space_html(found), {"figures.csv": found.utility.rows()})
+        return found
+    pair = align_tables(original, protected, key=key, mapping=mapping, columns=columns, aligned=aligned)
     found = assess_tables(pair, None if control is None else _control(control, pair), random_state)
     if out is not None:
-        _write(Path(out), found)
+        _write(Path(out), found, assessment_html(found), _tables(found))
     return found
 
 
@@ -139,15 +161,23 @@ def _changed(before: pa.ChunkedArray, after: pa.ChunkedArray) -> float:
     return 1.0 - float(pc.sum(pc.or_(same, both_missing)).as_py() or 0) / len(before)
 
 
-def _write(out: Path, found: TableAssessment) -> None:
+def _write(out: Path, found: Any, html: str, tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
     with folders_written_aside((out, 0o700)) as (aside,):
         text = json.dumps(found.data(), indent=2, ensure_ascii=False, allow_nan=False)
         (aside / "assessment.json").write_text(text + "\n", encoding="utf-8")
-        (aside / "report.html").write_text(assessment_html(found), encoding="utf-8", newline="\n")
-        if found.loss is not None and found.risk is not None:
-            _table(aside / "columns.csv", [vars(one) for one in found.loss.columns])
-            _table(aside / "correlations.csv", [vars(one) for one in found.loss.pairs])
-            _table(aside / "found.csv", _found(found))
+        (aside / "report.html").write_text(html, encoding="utf-8", newline="\n")
+        for name, rows in tables.items():
+            _table(aside / name, rows)
+
+
+def _tables(found: TableAssessment) -> dict[str, list[dict[str, Any]]]:
+    if found.loss is None:
+        return {}
+    return {
+        "columns.csv": [vars(one) for one in found.loss.columns],
+        "correlations.csv": [vars(one) for one in found.loss.pairs],
+        "found.csv": _found(found),
+    }
 
 
 def _found(found: TableAssessment) -> list[dict[str, Any]]:

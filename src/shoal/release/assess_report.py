@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from shoal.release.assessment import TableAssessment
+from shoal.release.assessment import SpaceAssessment, TableAssessment
 from shoal.release.drawing import DEEP, SAND, Picture, svg
 from shoal.release.pages import page
 from shoal.release.words import count, number, percent
 from shoal.results import Disclosure, Rate, TableLoss
 
-__all__ = ["assessment_html"]
+__all__ = ["assessment_html", "space_html"]
 
 MOST = 20  # bars of a picture, rows of a table
 NOTABLE = 0.05  # a correlation that changed by less is as it was
@@ -27,6 +27,19 @@ def assessment_html(found: TableAssessment) -> str:
         broken=[one for one in broken if abs(one.after - one.before) >= NOTABLE],
         certain=int(sum(chance > 0.999 for chance in risk.euclidean.chances)) if _has_chances(risk) else 0,  # type: ignore[union-attr]
     )
+
+
+def space_html(found: SpaceAssessment) -> str:
+    """The page of documents before and after."""
+    rows = tuple(
+        (str(row["measure"]), str(row["of"]), _figure(row["original"]), _figure(row["protected"]))
+        for row in found.utility.rows()
+    )
+    return page("space.html.jinja", a=found, rows=rows)
+
+
+def _figure(value: str | float) -> str:
+    return number(float(value))
 
 
 def verdict(found: TableAssessment) -> str:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from shoal.results import Disclosure, Rate, TableLoss
+from shoal.results import Disclosure, Rate, SpaceUtility, TableLoss
 
-__all__ = ["TableAssessment", "as_data"]
+__all__ = ["SpaceAssessment", "TableAssessment", "as_data"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,24 @@ class TableAssessment:
             found["loss"]["squared"]["information_loss"] = self.loss.squared.information_loss
             found["risk"] |= {"DR": self.risk.risk, "linkage": self.risk.linkage}
         return found | {"score": self.score}
+
+
+@dataclass(frozen=True)
+class SpaceAssessment:
+    """A protected vector space judged against its original: what it is still good for."""
+
+    rows: int
+    how: str
+    smallest_group: int  # fewest protected documents that are equal
+    unique: int
+    utility: SpaceUtility
+
+    def data(self) -> dict[str, Any]:
+        """All of it as JSON has it."""
+        found: dict[str, Any] = as_data(self)
+        figures = {"information_loss": self.utility.loss.information_loss, "query_f1": self.utility.query_f1}
+        found["utility"] |= figures | {"ari": self.utility.ari}
+        return found
 
 
 def as_data(value: Any) -> Any:
