@@ -10,7 +10,9 @@ Accuracy is the share of documents recognised; macro F1 the mean of the classes'
 
 Neighbours at the same distance share the places that are left, so that a vote is what it is on average when ties are
 broken at random: with protected documents, which tie in groups, the order of the rows would decide otherwise. Without
-ties this is scikit-learn's `KNeighborsClassifier`. Source: Abril, Navarro-Arribas and Torra (2015), section 5.
+ties this is scikit-learn's `KNeighborsClassifier`.
+
+Source of the scenarios: as in `queries`.
 """
 
 from __future__ import annotations
@@ -102,10 +104,7 @@ def _predict(train: SpacePair, test: SpacePair, classes: Ints, n_classes: int) -
         if X.data.min() < 0 or Y.rows.data.min() < 0:
             raise InputError("naive Bayes needs weights of at least 0, and the space has some below; leave labels out")
         found["naive Bayes", trained_on, tested_on] = MultinomialNB().fit(X, classes).predict(Y.rows)[Y.of_row]
-    return {key: found[key] for key in sorted(found, key=lambda key: _CLASSIFIERS.index(key[0]))}
-
-
-_CLASSIFIERS = [*(f"{count} nearest neighbours" for count in NEIGHBOURS), "naive Bayes"]
+    return found
 
 
 def nearest_classes(

@@ -2,8 +2,8 @@
 
 A query is a few terms; a document's score is its cosine with them; the answer are the r documents with the highest
 scores, those with none of the terms never. Protected documents tie in groups, so which of the last ones make the list
-is chance. F1 of the two answers A and B is therefore given in expectation. Scores leave a document in the answer for
-sure, or with the chance that it is drawn from the documents that tie for the last places:
+is chance. F1 of the two answers A and B is therefore given in expectation. A document is in an answer for sure, or
+with the chance that it is drawn from the documents that tie for the last places:
 
     p(document) = 1 above the r-th score, places left / documents tied at it, 0 below
 
@@ -11,7 +11,10 @@ The lengths of the answers are fixed and ties are broken in each on its own, so
 
     E F1 = 2 E|A ∩ B| / (|A| + |B|),    E|A ∩ B| = Σ p_A(document) · p_B(document)
 
-is exact. Source of the six kinds: Abril, Navarro-Arribas and Torra (2015), section 5.
+is exact.
+
+Source of the six kinds: Abril, Navarro-Arribas and Torra, "Spherical microaggregation: anonymizing sparse vector
+spaces", Computers & Security 49 (2015).
 """
 
 from __future__ import annotations
