@@ -470,6 +470,27 @@ def test_a_mapping_is_proposed_and_refused_until_it_is_confirmed(tmp_path: Path)
     assert json.loads(good(tmp_path, "map l.csv sport -o m.csv --force --json"))["guessed"] == 2
 
 
+# -- Judging -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["rank-swap", "noise", "correlated-noise"])
+def test_masking_without_groups_is_released_and_says_that_no_crowd_is_promised(folder: Path, method: str) -> None:
+    assert "NO crowd" in good(folder, f"{GOOD_TABLE} --method {method} --percent 20")
+    assert "none is promised" in good(folder, "verify out")
+
+
+def test_a_release_is_assessed_and_a_table_explored(folder: Path) -> None:
+    good(folder, GOOD_TABLE)
+    assert "score " in good(folder, "assess t.csv out -o judged")
+    assert json.loads(good(folder, "assess t.csv out -o judged --force --json"))["smallest_group"] >= 3
+    good(folder, GOOD_DOCUMENTS.replace("-o out", "-o letters"))
+    assert "queries " in good(folder, "assess d.jsonl letters -o letters-judged")
+    explored = good(folder, "explore t.csv -o explored --quasi age,income --no-refine --max-risk 90")
+    assert "make it      shoal protect t.csv" in explored
+    again = json.loads(good(folder, "explore t.csv -o explored --quasi age,income --no-refine --json"))
+    assert len(again["outcomes"]) >= 20
+
+
 # -- The program ---------------------------------------------------------------------------------------------------
 
 
@@ -484,7 +505,7 @@ def test_without_a_command_the_help_is_printed(tmp_path: Path) -> None:
     assert good(tmp_path, "") == good(tmp_path, "--help")
 
 
-@pytest.mark.parametrize("command", ["protect", "verify", "demo", "map"])
+@pytest.mark.parametrize("command", ["protect", "verify", "demo", "map", "assess", "explore"])
 def test_the_help_of_every_command_has_an_example(command: str, tmp_path: Path) -> None:
     assert f"  {command} " in good(tmp_path, "--help")
     example = good(tmp_path, f"{command} --help").split("Examples:\n")[1]
@@ -494,7 +515,7 @@ def test_the_help_of_every_command_has_an_example(command: str, tmp_path: Path) 
 def test_there_is_no_other_command() -> None:
     """A new command needs its happy path, its bad input and its example here."""
     commands = {command.callback.__name__ for command in shoal.cli.app.registered_commands}
-    assert commands == {"protect", "verify", "demo", "map_values"}
+    assert commands == {"protect", "verify", "demo", "map_values", "assess", "explore"}
 
 
 # -- Real processes ------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ def check_percentage(p: object, *, zero: bool, most: float) -> float:
     number = float(p) if isinstance(p, Real) and not isinstance(p, bool) else np.nan
     if not (0.0 < number <= most or (zero and number == 0.0)):
         bound = "of at least 0" if zero else "above 0"
-        raise InputError(f"p={p!r} must be a percentage {bound} and at most {most:g}")
+        raise InputError(f"p={p!r} must be a percentage {bound} and at most {most:g}; change it")
     return number
 
 

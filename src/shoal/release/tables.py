@@ -90,7 +90,7 @@ def draft_table(table: Table, k: int, roles: Roles | None, method: Any, l: int |
     if callable(method):
         labels = tuple(name for name in roles.quasi if name not in numbers)
         method = method(numbers, labels)
-        if not isinstance(method, Microaggregation):
+        if isinstance(method, CategoricalMicroaggregation | MixedMicroaggregation):
             check_labels(table, [name for name in labels if not _explained(method, name)])
     mask, averages = MASKS[type(method)]
     makes_groups = "k" in method.get_params()
