@@ -38,7 +38,7 @@ def instances() -> list[Any]:
         brief = {"time_budget": 0.001} if "time_budget" in estimator().get_params() else {}
         made.append(estimator(**brief))
         if brief:
-            made.append(estimator(refine=False))
+            made.append(estimator(refine=not estimator().refine, **brief))
         made += [estimator(method=method, **brief) for method in OTHER_METHODS.get(estimator.__name__, ())]
         if "correlated" in estimator().get_params():
             made.append(estimator(correlated=True))

@@ -107,31 +107,39 @@ def sa_mdav(
     return [dict(group) for group in groups]
 
 
-def fixed_mdav(meanings: Sequence[Any], counts: Counter[Tuple], k: int, weighted: bool) -> list[dict[Tuple, int]]:
-    """MDAV, record by record; `weighted` multiplies a distance by the records left that are equal to this one."""
-    left = sorted(counts.elements())
-    groups: list[list[Tuple]] = []
+def fixed_mdav(meanings: Sequence[Any], rows: list[Tuple], k: int, weighted: bool, whole: bool) -> list[int]:
+    """MDAV, record by record: the group of each row. Ties go to the lower row.
 
-    def weight(one: Tuple) -> int:
-        return left.count(one) if weighted else 1
+    `weighted` multiplies a distance by the records left that are equal to this one; `whole` asks only whether two
+    tuples are the same.
+    """
+    left = list(range(len(rows)))
+    groups: list[list[int]] = []
 
-    def farthest(point: Tuple) -> Tuple:
-        return min(left, key=lambda one: (-weight(one) * distance(meanings, one, point), one))
+    def apart(row: int, point: Tuple) -> Any:
+        if whole:
+            return int(rows[row] != point)
+        return distance(meanings, rows[row], point) * (Counter(rows[one] for one in left)[rows[row]] if weighted else 1)
 
-    def group_round(seed: Tuple) -> None:
-        by_distance = sorted(left, key=lambda one: (weight(one) * distance(meanings, one, seed), one))
-        groups.append(by_distance[:k])
-        for one in groups[-1]:
-            left.remove(one)
+    def farthest(point: Tuple) -> int:
+        return min(left, key=lambda row: (-apart(row, point), row))
+
+    def group_round(seed: int) -> None:
+        groups.append(sorted(left, key=lambda row: (apart(row, rows[seed]), row))[:k])
+        for row in groups[-1]:
+            left.remove(row)
+
+    def middle() -> Tuple:
+        return centroid(meanings, Counter(rows[row] for row in left))
 
     while len(left) >= 3 * k:
-        r = farthest(centroid(meanings, Counter(left)))
+        r = farthest(middle())
         group_round(r)
-        group_round(farthest(r))
+        group_round(farthest(rows[r]))
     if len(left) >= 2 * k:
-        group_round(farthest(centroid(meanings, Counter(left))))
+        group_round(farthest(middle()))
     groups.append(left)
-    return [dict(Counter(group)) for group in groups]
+    return [next(number for number, group in enumerate(groups) if row in group) for row in range(len(rows))]
 
 
 def error(meanings: Sequence[Meaning], group: dict[Tuple, int], point: Tuple) -> Any:

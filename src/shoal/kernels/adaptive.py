@@ -1,4 +1,4 @@
-"""MDAV over distinct tuples with counts: groups of any size from k up (SA-MDAV), or of k records each.
+"""SA-MDAV: MDAV over distinct tuples with counts, in groups of any size from k up.
 
 Every comparison of two distances allows for what rounding can have done to them; ties go to the lower tuple.
 """
@@ -10,7 +10,7 @@ from numba import njit
 
 from shoal.kernels.concepts import Concepts, Ints, centre, empty_sets, join, join_all
 
-__all__ = ["adaptive_groups", "fixed_groups"]
+__all__ = ["adaptive_groups"]
 
 
 @njit(cache=True, nogil=True)
@@ -102,54 +102,3 @@ def adaptive_groups(concepts: Concepts, codes: Ints, counts: Ints, k: int, stati
         if left[row] > 0:
             group_of[row] = _nearest_point(concepts, codes, row, centroids, n_groups)
     return group_of
-
-
-@njit(cache=True, nogil=True)
-def fixed_groups(
-    concepts: Concepts, codes: Ints, counts: Ints, k: int, weighted: bool, generalise: bool
-) -> tuple[Ints, Ints, Ints]:
-    """MDAV of the records: groups of k (the last: k to 2k - 1). Returns group, tuple and how many records of it.
-
-    `weighted` multiplies distances by the records that a tuple has left; `generalise` takes the subsumer as centre.
-    """
-    n_tuples, n_attributes = codes.shape
-    n_records = counts.sum()
-    # A step empties a tuple or fills a group.
-    most = n_records // k + n_tuples + 1
-    groups, tuples, taken = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
-    n_steps = 0
-    left = counts.copy()
-    ones = np.ones(n_tuples, np.int64)
-    rest = empty_sets(concepts, 1)
-    join_all(concepts, rest, 0, codes, counts)
-    points = np.empty((1, n_attributes), np.int64)
-    point = points[0]
-    n_groups = 0
-    seed = -1
-    from_seed = False  # every second group starts from the record farthest from the last one's seed
-    while rest.size[0] >= 2 * k:
-        if from_seed:
-            _point_of(concepts, codes[seed], point)
-        else:
-            centre(concepts, rest, 0, generalise, point)
-        from_seed = not from_seed and rest.size[0] >= 3 * k
-        weights = left.copy() if weighted else ones
-        seed = _extreme(concepts, codes, left, weights, points, 1)
-        _point_of(concepts, codes[seed], point)
-        member = seed
-        missing = k
-        while missing > 0:
-            count = min(missing, left[member])
-            groups[n_steps], tuples[n_steps], taken[n_steps] = n_groups, member, count
-            n_steps += 1
-            left[member] -= count
-            join(concepts, rest, 0, codes, member, -count)
-            missing -= count
-            if missing > 0:
-                member = _extreme(concepts, codes, left, weights, points, -1)
-        n_groups += 1
-    for row in range(n_tuples):
-        if left[row] > 0:
-            groups[n_steps], tuples[n_steps], taken[n_steps] = n_groups, row, left[row]
-            n_steps += 1
-    return groups[:n_steps], tuples[:n_steps], taken[:n_steps]

@@ -13,12 +13,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["ONE", "Concepts", "Sets", "centre", "centroid", "empty_sets", "join", "join_all", "represent"]
+__all__ = ["NEVER", "ONE", "Concepts", "Sets", "centre", "centroid", "empty_sets", "join", "join_all", "represent"]
 
 Ints = NDArray[Any]
 
 ONE = 1 << 30  # the distance 1
-NEVER = np.int64(1 << 62)  # more than any sum of distances
+NEVER = 1 << 62  # more than any sum of distances
 
 
 class Concepts(NamedTuple):

@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal.errors import InputError
 from shoal.io.columns import like_columns
-from shoal.kernels import adaptive
-from shoal.kernels.concepts import Concepts
+from shoal.kernels import adaptive, fixed
+from shoal.kernels.concepts import NEVER, ONE, Concepts
 from shoal.microaggregation.checks import check_k
 from shoal.microaggregation.labels import label_column
 from shoal.microaggregation.readings import checked_columns, readings
@@ -36,16 +36,19 @@ def _adaptive(tuples: Tuples, k: int, static: bool) -> Pairs:
     return Pairs(groups, np.arange(len(groups)), tuples.counts)
 
 
-def _fixed(table: Concepts, tuples: Tuples, k: int, weighted: bool, generalise: bool) -> Pairs:
-    return Pairs(*adaptive.fixed_groups(table, tuples.codes, tuples.counts, k, weighted, generalise))
+def _fixed(table: Concepts, tuples: Tuples, k: int, weighted: bool, generalise: bool, most: int) -> Pairs:
+    rows = np.argsort(tuples.tuple_of_row, kind="stable")
+    indptr = np.concatenate([[0], np.cumsum(tuples.counts)])
+    groups = fixed.fixed_groups(table, tuples.codes, rows, indptr, k, weighted, generalise, most)
+    return Pairs.of_rows(tuples, groups)
 
 
 METHODS: dict[str, Callable[[Tuples, int], Pairs]] = {
     "sa-mdav": lambda tuples, k: _adaptive(tuples, k, static=False),
     "sa-mdav-static": lambda tuples, k: _adaptive(tuples, k, static=True),
-    "s-mdav": lambda tuples, k: _fixed(tuples.by_meaning, tuples, k, weighted=True, generalise=False),
-    "mdav-lcs": lambda tuples, k: _fixed(tuples.by_meaning, tuples, k, weighted=False, generalise=True),
-    "mdav-mode": lambda tuples, k: _fixed(tuples.by_equality, tuples, k, weighted=False, generalise=False),
+    "s-mdav": lambda tuples, k: _fixed(tuples.by_meaning, tuples, k, True, False, NEVER),
+    "mdav-lcs": lambda tuples, k: _fixed(tuples.by_meaning, tuples, k, False, True, NEVER),
+    "mdav-mode": lambda tuples, k: _fixed(tuples.by_equality, tuples, k, False, False, ONE),
 }
 
 ADAPTIVE = ("sa-mdav", "sa-mdav-static")  # groups of whole tuples, which can be refined
@@ -63,7 +66,8 @@ class CategoricalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_out
     method : {"sa-mdav", "sa-mdav-static", "s-mdav", "mdav-lcs", "mdav-mode"}
         The adaptive method; and, to compare it with: its variant that compares with a group's first tuple; groups of k
         records with the same distance and centroid; MDAV with the least common subsumer as centre; MDAV that asks only
-        whether labels are equal, with the most frequent label as centre.
+        whether rows are equal, with the most frequent labels as centre. The last three go record by record: of
+        records equally far, the one that comes first is taken.
     ontology : WordNet, Hierarchy, dict of column: ontology, or None
         None: WordNet for text; numbers are labels without structure. An ontology is meant for the columns of text.
     mapping : path of a CSV file, dict of value: concept, dict of column: such a dict, or None
