@@ -7,7 +7,7 @@ from importlib import import_module
 
 from benchmarks import measure, page
 
-ALL = ("tables", "refinement", "documents", "semantic", "utility", "blocks", "linkage")
+ALL = ("tables", "refinement", "documents", "semantic", "utility", "blocks", "linkage", "exploration")
 
 
 def main() -> None:

@@ -83,6 +83,12 @@ TABLES = (
         "Distance-based linkage: memory",
         "A fresh process with the table, the masking and the linkage.",
     ),
+    (
+        "exploration",
+        "census",
+        "Census: maskings by score",
+        "All 13 attributes, one run of `explore`. IL and DR in per cent; the score is their mean, and less is better.",
+    ),
     ("documents", "compile", "Compiling the kernels", "Once after installation; then they are cached."),
 )
 
@@ -91,6 +97,7 @@ PICTURES: dict[tuple[str, str], tuple[Callable[[list[dict[str, Any]]], dict[str,
     ("refinement", "casc"): (pictures.gains, "Bar chart: the error left by the search, as a share of MDAV's"),
     ("utility", "r8"): (pictures.utility, "Line charts: each figure against k, by MDAV and refined"),
     ("utility", "movies"): (pictures.utility, "Line charts: each figure against k, by MDAV and refined"),
+    ("exploration", "census"): (pictures.risk_utility, "Map of risk against loss"),
     ("blocks", "scale"): (pictures.growth, "Line chart: seconds against passages"),
 }
 

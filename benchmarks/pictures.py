@@ -98,6 +98,32 @@ def utility(rows: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
+def risk_utility(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Risk against loss; a few that destroy everything are left out of the picture."""
+    points = [{"method": str(row["masking"]).split(", k")[0].split(", ")[0], **row} for row in rows if row["IL"] <= 100]
+    axes = {
+        "x": {"field": "IL", "type": "quantitative", "title": "Information loss IL, per cent"},
+        "y": {"field": "DR", "type": "quantitative", "title": "Disclosure risk DR, per cent"},
+    }
+    front = [point for point in points if point["on the front"]]
+    return {
+        "width": 460,
+        "height": 320,
+        "layer": [
+            {
+                "data": {"values": front},
+                "mark": {"type": "line", "color": "#9fb0b8"},
+                "encoding": {**axes, "order": {"field": "DR"}},
+            },
+            {
+                "data": {"values": points},
+                "mark": {"type": "point", "filled": True, "size": 60},
+                "encoding": {**axes, "color": {"field": "method", "type": "nominal", "title": None}},
+            },
+        ],
+    }
+
+
 def draw(name: str, spec: dict[str, Any]) -> str:
     """Write the picture and return its path from the page."""
     FOLDER.mkdir(exist_ok=True)
