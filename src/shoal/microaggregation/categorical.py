@@ -144,8 +144,8 @@ class CategoricalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_out
         _, columns = checked_columns(self, X, reset=False)
         total = np.zeros((len(columns[0]), len(self.representatives_)))
         for place, (reading, column) in enumerate(zip(self.readings_, columns, strict=True)):
-            values, codes, _, _ = reading.encode(column)
-            total += reading.distances(values, self.concepts_[:, place])[codes]
+            encoded = reading.encode(column)
+            total += reading.distances(encoded.concepts, self.concepts_[:, place])[encoded.codes]
         nearest = np.argmax(total <= total.min(axis=1, keepdims=True) + 1e-9, axis=1)
         return like_columns(list(self.representatives_[nearest].T), X)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -51,6 +51,16 @@ class Ontology(Protocol):
         """What a release shows."""
 
 
+class Encoded(NamedTuple):
+    """A column as concepts."""
+
+    concepts: Ints  # the different ones, rising
+    codes: Ints  # (n,) the place of each row's among them
+    values: list[Any]  # the different values
+    code_of_value: Ints  # the place of their concepts
+    counts: Ints  # and how many rows have each
+
+
 @dataclass(frozen=True)
 class Reading:
     """How the values of one column become concepts, now and for rows that come later."""
@@ -78,8 +88,8 @@ class Reading:
                 found.append((*self.ontology.senses(text), None)[0])
         return found, astray
 
-    def encode(self, column: pa.Array) -> tuple[Ints, Ints, list[Any], Ints]:
-        """The different concepts, the place of each row's among them; the different values, and the place of theirs."""
+    def encode(self, column: pa.Array) -> Encoded:
+        """Each row's concept; values that are unknown are refused."""
         encoded = column.dictionary_encode(null_encoding="encode")
         values, places = encoded.dictionary.to_pylist(), np.asarray(encoded.indices, dtype=np.int64)
         concepts, astray = self.concepts(values)
@@ -96,7 +106,7 @@ class Reading:
                 f"`shoal map INPUT {shown(self.name)} -o mapping.csv`, or give a hierarchy of your own with --ontology"
             )
         distinct, place_of_value = np.unique(np.array(concepts, dtype=np.int64), return_inverse=True)
-        return distinct, place_of_value[places], values, place_of_value
+        return Encoded(distinct, place_of_value[places], values, place_of_value, np.bincount(places))
 
     def distances(self, a: Ints, b: Ints) -> Floats:
         """1 - Wu-Palmer similarity of each concept of a with each of b, concepts outside the taxonomy included."""
@@ -140,7 +150,8 @@ def label_column(reading: Reading, column: pa.Array, k: int) -> Labels:
 
     A concept is spelt as the column spells it most often, if at least k rows do; else as the ontology does.
     """
-    values, codes, texts, place_of_text = reading.encode(column)
+    encoded = reading.encode(column)
+    values = encoded.concepts
     taxonomy = reading.ontology.taxonomy
     inside = values[values >= 0]
     above = np.unique(taxonomy.ancestors[segments(taxonomy.ancestor_indptr, inside)[0]]) if len(inside) else ()
@@ -156,11 +167,11 @@ def label_column(reading: Reading, column: pa.Array, k: int) -> Labels:
     own = np.array([np.flatnonzero(concepts == value)[0] for value in values], dtype=np.int64)
     return Labels(
         reading=reading,
-        codes=codes,
+        codes=encoded.codes,
         concepts=concepts,
         concept_of_value=own,
         distance=reading.distances(concepts, values),
-        spelling=_spellings(column, texts, own[place_of_text], k),
+        spelling=_spellings(encoded, own, k) if is_text(column) else {},
     )
 
 
@@ -210,13 +221,11 @@ def unknown_values(reading: Reading, column: pa.Array) -> list[Any]:
     return sorted(value for value, concept in zip(values, concepts, strict=True) if concept is None)
 
 
-def _spellings(column: pa.Array, texts: list[Any], place_of_text: Ints, k: int) -> dict[int, Any]:
-    if not is_text(column):
-        return {}
-    encoded = column.dictionary_encode(null_encoding="encode")
-    counts = np.bincount(np.asarray(encoded.indices), minlength=len(texts))
+def _spellings(encoded: Encoded, concept_of_code: Ints, k: int) -> dict[int, Any]:
+    """The most frequent text of each concept that has one with at least k rows."""
     best: dict[int, tuple[int, str]] = {}
-    for text, place, count in zip(texts, place_of_text.tolist(), counts.tolist(), strict=True):
+    places = concept_of_code[encoded.code_of_value]
+    for text, place, count in zip(encoded.values, places.tolist(), encoded.counts.tolist(), strict=True):
         if text is not None and count >= k:
             best[place] = min(best.get(place, (-count, text)), (-count, text))
     return {place: text for place, (_, text) in best.items()}

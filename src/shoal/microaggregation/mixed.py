@@ -136,13 +136,13 @@ class MixedMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_ke
         encoded = [
             one.encode(column) for one, column in zip(self.readings_, self._of(CATEGORICAL, columns), strict=True)
         ]
-        n_values = max((len(values) for values, *_ in encoded), default=1)
+        n_values = max((len(one.concepts) for one in encoded), default=1)
         squares = np.zeros((len(encoded), len(self.means_), n_values))
         codes = np.zeros((len(numbers), len(encoded)), dtype=np.int64)
-        for place, (values, codes_here, *_) in enumerate(encoded):
-            apart = self.readings_[place].distances(self.concepts_[:, place], values)
-            squares[place, :, : len(values)] = (apart / self.scales_.label_scale[place]) ** 2
-            codes[:, place] = codes_here
+        for place, one in enumerate(encoded):
+            apart = self.readings_[place].distances(self.concepts_[:, place], one.concepts)
+            squares[place, :, : len(one.concepts)] = (apart / self.scales_.label_scale[place]) ** 2
+            codes[:, place] = one.codes
         standard = np.ascontiguousarray((numbers - self.scales_.mean) / self.scales_.scale)
         own = np.tile(np.arange(len(self.means_))[:, None], (1, len(encoded)))
         nearest = kernel.nearest_mixed(standard, codes, squares, self.means_, own)

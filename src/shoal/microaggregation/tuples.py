@@ -77,6 +77,10 @@ class Pairs:
 
     def group_of_rows(self, tuples: Tuples) -> Ints:
         """The group of each row; equal rows that are in several groups are shared out in their order."""
+        if len(self.member) == len(tuples.counts):  # every tuple is whole
+            group_of_tuple = np.empty_like(self.group)
+            group_of_tuple[self.member] = self.group
+            return group_of_tuple[tuples.tuple_of_row]
         by_tuple = np.argsort(self.member, kind="stable")
         rows = np.argsort(tuples.tuple_of_row, kind="stable")
         groups = np.empty(len(rows), dtype=np.int64)
@@ -102,12 +106,20 @@ def distinct_tuples(columns: Sequence[Labels]) -> Tuples:
     key = np.zeros(len(columns[0].codes), dtype=np.int64)
     for one in columns:
         # Numbered anew at each step, so that products stay within the range of numbers.
-        _, key = np.unique(key * len(one.concept_of_value) + one.codes, return_inverse=True)
+        key = _numbered(key * len(one.concept_of_value) + one.codes)
     counts = np.bincount(key)
     some_row = np.empty(len(counts), dtype=np.int64)
     some_row[key] = np.arange(len(key))
     codes = np.column_stack([one.codes[some_row] for one in columns])
     return Tuples(columns, np.ascontiguousarray(codes), counts.astype(np.int64), key)
+
+
+def _numbered(keys: Ints) -> Ints:
+    """Each key's place among the different ones: by counting where the keys are small, by sorting else."""
+    if keys.max() < 4 * len(keys):
+        place: Ints = np.cumsum(np.bincount(keys) > 0)[keys] - 1
+        return place
+    return np.unique(keys, return_inverse=True)[1].astype(np.int64)
 
 
 def labels_of(columns: Sequence[Labels], found: Ints) -> NDArray[Any]:
