@@ -23,7 +23,7 @@ HOT, WARM, COLD = 0.1, 0.01, 0.001  # temperatures, as shares of the error of th
 REGION_ROWS = 400  # a region, searched by one core, has at least so many rows
 FREED_ROWS, FREED_GROUPS = 80, 8  # about how many are divided anew at a time
 CYCLE = 0.1  # seconds for a region to cool down, at least; longer when there is time for more than so many rounds
-ROUNDS = 16
+ROUNDS = 40
 BY_SPREAD = 0.25  # share of the cuts between regions
 CORES = 2  # a second of the budget is a second on so many cores
 
