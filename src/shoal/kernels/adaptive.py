@@ -23,21 +23,27 @@ def _distance(concepts: Concepts, codes: Ints, row: int, points: Ints, place: in
 
 
 @njit(cache=True, nogil=True)
-def _extreme(concepts: Concepts, codes: Ints, left: Ints, weights: Ints, points: Ints, sign: int) -> int:
-    """The tuple with records left whose weight · distance to the first point is largest (sign 1) or smallest (-1)."""
+def _extreme(concepts: Concepts, codes: Ints, left: Ints, point: Ints, sign: int, apart: Ints, weighed: Ints) -> int:
+    """The tuple whose records left · distance to the point is largest (sign 1) or smallest (-1); ties to the lower.
+
+    `apart` (m, v) and `weighed` (tuples) are room to work in.
+    """
+    n_attributes = codes.shape[1]
+    for attribute in range(n_attributes):
+        for value in range(apart.shape[1]):
+            apart[attribute, value] = concepts.distance[attribute, value, point[attribute]]
     best = -1
-    best_value = np.int64(0)
     for row in range(codes.shape[0]):
         if left[row] > 0:
-            value = sign * weights[row] * _distance(concepts, codes, row, points, 0)
-            if best < 0 or value > best_value:
+            total = np.int64(0)
+            for attribute in range(n_attributes):
+                total += apart[attribute, codes[row, attribute]]
+            weighed[row] = sign * left[row] * total
+            if best < 0 or weighed[row] > weighed[best]:
                 best = row
-                best_value = value
     for row in range(best):
-        if left[row] > 0:
-            value = sign * weights[row] * _distance(concepts, codes, row, points, 0)
-            if 2 * (best_value - value) <= (weights[row] + weights[best]) * codes.shape[1]:
-                return row
+        if left[row] > 0 and 2 * (weighed[best] - weighed[row]) <= (left[row] + left[best]) * n_attributes:
+            return row
     return best
 
 
@@ -73,8 +79,9 @@ def adaptive_groups(concepts: Concepts, codes: Ints, counts: Ints, k: int, stati
     rest = empty_sets(concepts, 1)
     join_all(concepts, rest, 0, codes, counts)
     centroids = np.empty((n_tuples, n_attributes), np.int64)
-    points = np.empty((1, n_attributes), np.int64)
-    point = points[0]
+    point = np.empty(n_attributes, np.int64)
+    apart = np.empty((n_attributes, concepts.distance.shape[1]), np.int64)
+    weighed = np.empty(n_tuples, np.int64)
     n_groups = 0
     seed = -1
     while rest.size[0] >= k:
@@ -82,7 +89,7 @@ def adaptive_groups(concepts: Concepts, codes: Ints, counts: Ints, k: int, stati
             centre(concepts, rest, 0, False, point)
         else:
             _point_of(concepts, codes[seed], point)
-        seed = _extreme(concepts, codes, left, left, points, 1)
+        seed = _extreme(concepts, codes, left, point, 1, apart, weighed)
         group = empty_sets(concepts, 1)
         member = seed
         _point_of(concepts, codes[seed], point)
@@ -95,7 +102,7 @@ def adaptive_groups(concepts: Concepts, codes: Ints, counts: Ints, k: int, stati
                 break
             if not static:
                 centre(concepts, group, 0, False, point)
-            member = _extreme(concepts, codes, left, left, points, -1)
+            member = _extreme(concepts, codes, left, point, -1, apart, weighed)
         centre(concepts, group, 0, False, centroids[n_groups])
         n_groups += 1
     for row in range(n_tuples):

@@ -91,7 +91,7 @@ class Reading:
     def encode(self, column: pa.Array) -> Encoded:
         """Each row's concept; values that are unknown are refused."""
         encoded = column.dictionary_encode(null_encoding="encode")
-        values, places = encoded.dictionary.to_pylist(), np.asarray(encoded.indices, dtype=np.int64)
+        values, places = encoded.dictionary.to_pylist(), np.asarray(encoded.indices)
         concepts, astray = self.concepts(values)
         where, those = f"column {shown(self.name)}", _named(self.ontology)
         if astray:

@@ -103,8 +103,8 @@ class Pairs:
 
 def distinct_tuples(columns: Sequence[Labels]) -> Tuples:
     """The different rows of the columns together."""
-    key = np.zeros(len(columns[0].codes), dtype=np.int64)
-    for one in columns:
+    key = columns[0].codes
+    for one in columns[1:]:
         # Numbered anew at each step, so that products stay within the range of numbers.
         key = _numbered(key * len(one.concept_of_value) + one.codes)
     counts = np.bincount(key)
