@@ -64,7 +64,11 @@ def test_a_key_puts_reordered_rows_side_by_side() -> None:
     ("after", "options", "says"),
     [
         (AFTER.iloc[:50], {}, "60 rows and the protected table 50"),
-        (AFTER.sample(frac=1, random_state=0), {"columns": ["age", "pay"]}, "the rows are in different orders"),
+        (
+            AFTER.sample(frac=1, random_state=0),
+            {"columns": ["age", "pay"]},
+            "2 of 2 columns do not go with their counterparts",
+        ),
         (AFTER.assign(age=AFTER.age.astype(str)), {"columns": ["age"]}, "column age is int64 in the original and"),
         (AFTER.assign(id="p1"), {"key": "id"}, "59 keys more than once in column id"),
         (AFTER.assign(id=[f"q{n}" for n in range(60)]), {"key": "id"}, "60 keys only in the original and 60 only in"),
@@ -78,6 +82,32 @@ def test_a_key_puts_reordered_rows_side_by_side() -> None:
 def test_pairs_that_do_not_belong_together_are_refused(after: pd.DataFrame, options: dict, says: str) -> None:
     with pytest.raises(InputError, match=says):
         assess(BEFORE, after, **options)
+
+
+def test_one_column_of_labels_does_not_make_shuffled_rows_belong_together() -> None:
+    before = BEFORE.assign(town=["A", "B", "C"] * 20).drop(columns="id")
+    with pytest.raises(InputError, match="do not go with their counterparts"):
+        assess(before, before.sample(frac=1, random_state=0))
+
+
+def test_the_wrong_original_and_the_wrong_private_folder_are_refused(tmp_path: Path) -> None:
+    roles = Roles(quasi=("age", "pay"), identifier=("id",))
+    for name, order in (("one", 1), ("two", 2)):
+        BEFORE.sample(frac=1, random_state=order).to_csv(tmp_path / f"{name}.csv", index=False)
+        protect(tmp_path / f"{name}.csv", 3, tmp_path / name, roles=roles, method=Microaggregation(refine=False))
+    assert assess(tmp_path / "one.csv", tmp_path / "one").risk.euclidean.rate > 0.2
+    assert assess(tmp_path / "one.csv", tmp_path / "one" / "table.csv").how == "by the private mapping"
+    for original, mapping in (("two", "one"), ("one", "two")):
+        with pytest.raises(InputError, match="do not belong together"):
+            assess(tmp_path / f"{original}.csv", tmp_path / "one", mapping=tmp_path / f"{mapping}-private")
+
+
+def test_numbers_too_large_to_square_and_wide_tables() -> None:
+    numbers = BEFORE[["age", "pay"]]
+    with pytest.raises(InputError, match="too large"):
+        assess(numbers * 1e200, numbers * 1e200)
+    wide = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 22))).rename(columns=str)
+    assert "20 of 22 columns" in assess(wide, wide).risk.probabilistic.about
 
 
 def test_who_insists_on_the_order_is_believed() -> None:
@@ -188,6 +218,9 @@ def test_two_matrices_made_by_anyone_are_judged(tmp_path: Path) -> None:
     found = assess(tmp_path / "before.npz", tmp_path / "after.npz")
     assert found.utility.loss.sse == pytest.approx(2.0)
     assert found.smallest_group == 2
+    many = sp.csr_matrix(np.eye(40))
+    with pytest.raises(InputError, match="no more alike than rows drawn at random"):
+        assess(many, many[::-1])
     with pytest.raises(InputError, match="6 rows and 6 columns, the protected one 5 and 6"):
         assess(before, after[:5])
     (tmp_path / "broken.npz").write_bytes(b"PK no zip")

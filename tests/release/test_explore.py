@@ -128,6 +128,14 @@ def test_what_cannot_be_explored_is_refused(tmp_path: Path, table: pd.DataFrame,
         explore(table, tmp_path / "out", workers=1, **options)
 
 
+@pytest.mark.parametrize("content", ["[]", "{}", "no JSON", '{"fingerprint": 1}'])
+def test_runs_that_cannot_be_read_are_refused_and_what_a_crash_leaves_is_not(tmp_path: Path, content: str) -> None:
+    (tmp_path / "runs.part").write_text("half")
+    (tmp_path / "runs.json").write_text(content)
+    with pytest.raises(InputError, match=r"cannot be used|results of another table"):
+        explore(TABLE, tmp_path, workers=1)
+
+
 def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("keep me")
     with pytest.raises(InputError, match="holds other files"):

@@ -23,13 +23,14 @@ from shoal.errors import InputError
 from shoal.io import read_table
 from shoal.io.files import counted, shown, unknown_column
 from shoal.io.table import holds_numbers
-from shoal.release.bundle import CERTIFICATE, MAPPING, private_beside
+from shoal.release.bundle import CERTIFICATE, MAPPING, MAPPING_FOLDER, private_beside
 from shoal.release.load import Release, load
 
 __all__ = ["AlignedTables", "align_tables"]
 
 Ints = NDArray[np.int64]
 
+LARGEST = 1e150
 UNRELATED = 4.0  # standard errors of a rank correlation: below that, no column of the two tables goes with the other
 
 
@@ -61,6 +62,8 @@ def align_tables(
     aligned: bool = False,
 ) -> AlignedTables:
     """Read both and put their rows side by side; see the module."""
+    if isinstance(protected, str | os.PathLike) and (Path(protected).parent / CERTIFICATE).is_file() and key is None:
+        protected = Path(protected).parent  # the data file of a release: its rows are in an order of their own
     before = read_table(original).data
     release = _release(protected)
     after = read_table(protected).data if release is None else release.table
@@ -83,7 +86,7 @@ def align_tables(
         _cast(before, numbers, labels), _cast(after, numbers, labels), numbers, labels, how, tuple(left_out)
     )
     _check_missing(pair)
-    if how == "by their place" and not aligned:
+    if not aligned:
         _check_related(pair)
     return pair
 
@@ -100,6 +103,10 @@ def _release(protected: Any) -> Release | None:
 
 def _mapping_file(protected: Any, mapping: str | os.PathLike[str] | None) -> Path:
     folder = Path(mapping) if mapping is not None else private_beside(Path(protected))
+    if (folder / MAPPING_FOLDER).is_dir():
+        raise InputError(
+            f"{shown(protected)} is a release in parts, which cannot be assessed yet; protect it in one file"
+        )
     place = folder / MAPPING if folder.is_dir() else folder
     if not place.is_file():
         raise InputError(
@@ -119,7 +126,7 @@ def _by_mapping(before: pa.Table, n_released: int, place: Path) -> pa.Table:
         raise InputError(f"{shown(place)} is not the mapping of a table's release; give its private folder") from None
     if len(rows) != n_released or not np.array_equal(np.sort(released), np.arange(1, n_released + 1)):
         raise InputError(f"{shown(place)} maps {len(rows)} rows, the release has {n_released}; give its own mapping")
-    if len(rows) and rows.max() >= before.num_rows:
+    if len(rows) and (rows.max() >= before.num_rows or rows.min() < 0):
         raise InputError(
             f"{shown(place)} names row {rows.max() + 1}, the original has {before.num_rows}; "
             "give the table that was protected"
@@ -195,7 +202,12 @@ def _plain(column: pa.ChunkedArray) -> pa.Array:
 def _check_missing(pair: AlignedTables) -> None:
     for table, called in ((pair.before, "the original"), (pair.after, "the protected table")):
         for name in pair.numbers:
-            wrong = int(np.sum(~np.isfinite(table[name].to_numpy())))
+            values = table[name].to_numpy()
+            wrong = int(np.sum(~np.isfinite(values)))
+            if not wrong and len(values) and np.abs(values).max() >= LARGEST:
+                raise InputError(
+                    f"{called}: column {shown(name)} has numbers of {LARGEST:g} or more, too large; rescale it"
+                )
             if wrong:
                 raise InputError(
                     f"{called}: {counted(wrong, 'missing or infinite value')} in column {shown(name)}; "
@@ -204,23 +216,36 @@ def _check_missing(pair: AlignedTables) -> None:
 
 
 def _check_related(pair: AlignedTables) -> None:
-    """Refuse tables of which no column goes with its counterpart: their rows are in different orders."""
-    n_rows = pair.before.num_rows
-    bound = UNRELATED / np.sqrt(max(n_rows - 1, 1))
-    judged = False
+    """Refuse tables of which most columns do not go with their counterparts: their rows do not belong together."""
+    related = []
     for name in pair.numbers:
         one, other = (rankdata(table[name].to_numpy()) for table in (pair.before, pair.after))
         if one.std() and other.std():
-            judged = True
-            if abs(float(np.corrcoef(one, other)[0, 1])) >= min(bound, 0.9):
-                return
+            bound = min(UNRELATED / np.sqrt(max(pair.before.num_rows - 1, 1)), 0.9)
+            related.append(float(np.corrcoef(one, other)[0, 1]) >= bound)
     for name in pair.labels:
-        one, other = pair.before[name], pair.after[name]
-        judged = True
-        if pc.sum(pc.equal(one, other)).as_py():
-            return
-    if judged:
+        found = _labels_related(pair.before[name], pair.after[name])
+        related += [] if found is None else [found]
+    if related and 2 * sum(related) < len(related):
         raise InputError(
-            "no column of one table goes with its counterpart in the other: the rows are in different orders, or "
-            "nothing is left; give the column that names rows with --key, or say --aligned if the order is right"
+            f"{len(related) - sum(related)} of {counted(len(related), 'column')} do not go with their counterparts: "
+            f"the rows, put side by side {pair.how}, do not belong together, or little is left; give the column that "
+            "names rows with --key, the right table or private folder, or say --aligned if all is right"
         )
+
+
+def _labels_related(before: pa.ChunkedArray, after: pa.ChunkedArray) -> bool | None:
+    """Whether labels hang together more than by chance; None when one side has a single label."""
+    codes = [np.asarray(side.combine_chunks().dictionary_encode("encode").indices) for side in (before, after)]
+    sizes = [int(one.max()) + 1 for one in codes]
+    if min(sizes) < 2:
+        return None
+    equal = pc.sum(pc.fill_null(pc.equal(before, after), False)).as_py() or 0
+    if 2 * equal >= len(before):
+        return True
+    pairs, counts = np.unique(codes[0] * sizes[1] + codes[1], return_counts=True)
+    margins = [np.bincount(one) for one in codes]
+    expected = margins[0][pairs // sizes[1]] * margins[1][pairs % sizes[1]] / len(before)
+    statistic = float(np.sum(counts**2 / expected)) - len(before)  # chi-square
+    freedom = (sizes[0] - 1) * (sizes[1] - 1)
+    return bool(statistic > freedom + UNRELATED * np.sqrt(2 * freedom))

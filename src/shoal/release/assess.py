@@ -88,7 +88,7 @@ def assess(
         astray = [name for name, value in given.items() if value is not None]
         if astray:
             raise InputError(f"{astray[0]} is for tables, and these are documents; leave it out")
-        found = assess_spaces(original, protected, mapping, names, random_state)
+        found = assess_spaces(original, protected, mapping, names, random_state, aligned)
         if out is not None:
             _write(Path(out), found, space_html(found), {"figures.csv": found.utility.rows()})
         return found

@@ -62,13 +62,19 @@ def _moved(loss: TableLoss) -> Picture:
     """Which columns moved most."""
     ordered = sorted(loss.columns, key=lambda one: -one.values)
     bars = [{"name": one.column, "moved": one.values} for one in ordered[:MOST]]
+    digits = ".0%" if not bars or float(str(bars[0]["moved"])) >= 0.1 else ".1%"
     description = f"Bar chart of how far the values of {count(len(bars), 'column')} moved, relative to themselves."
     spec = {
         "height": {"step": 22},
         "data": {"values": bars},
         "mark": {"type": "bar", "color": DEEP},
         "encoding": {
-            "x": {"field": "moved", "type": "quantitative", "title": "Mean relative change", "axis": {"format": ".0%"}},
+            "x": {
+                "field": "moved",
+                "type": "quantitative",
+                "title": "Mean relative change",
+                "axis": {"format": digits},
+            },
             "y": {
                 "field": "name",
                 "type": "nominal",
@@ -95,7 +101,7 @@ def _attacks(risk: Disclosure, gdpr: tuple[Rate, ...]) -> Picture:
         "type": "nominal",
         "sort": None,
         "title": None,
-        "axis": {"labelLimit": 210, "grid": False, "ticks": False, "labelPadding": 6},
+        "axis": {"labelLimit": 260, "grid": False, "ticks": False, "labelPadding": 6},
     }
     x = {"type": "quantitative", "title": "Share of attempts that succeed", "axis": {"format": ".0%"}}
     spec = {

@@ -18,12 +18,14 @@ from shoal.errors import InputError
 from shoal.io import Corpus
 from shoal.io.files import counted, shown
 from shoal.release.assessment import SpaceAssessment
-from shoal.release.bundle import CERTIFICATE, MAPPING, private_beside
+from shoal.release.bundle import CERTIFICATE, MAPPING, MAPPING_FOLDER, private_beside
 from shoal.release.load import Release, load
 from shoal.utility.vector_space import space_utility
 from shoal.vectors import VectorSpace
 
 __all__ = ["assess_spaces", "is_space"]
+
+FEWEST = 10  # rows that can be told to belong together
 
 
 def is_space(protected: Any) -> bool:
@@ -42,6 +44,7 @@ def assess_spaces(
     mapping: str | os.PathLike[str] | None,
     columns: Mapping[str, str | None],
     random_state: int,
+    aligned: bool = False,
 ) -> SpaceAssessment:
     """The figures of a pair of vector spaces."""
     progress.step("assessing", 0, 2)
@@ -57,6 +60,8 @@ def assess_spaces(
                 f"the original matrix has {before.shape[0]} rows and {before.shape[1]} columns, the protected one "
                 f"{after.shape[0]} and {after.shape[1]}; give matrices of the same documents and terms"
             )
+    if not aligned:
+        _check_related(before, after)
     progress.step("assessing", 1, 2)
     utility = space_utility(before, after, labels, random_state)
     alike = np.unique([_content(after, row) for row in range(after.shape[0])], return_counts=True)[1]
@@ -75,6 +80,8 @@ def _from_release(
     assert release.vectors is not None
     assert release.terms is not None
     folder = Path(mapping) if mapping is not None else private_beside(Path(protected))
+    if (folder / MAPPING_FOLDER).is_dir():
+        raise InputError(f"{shown(protected)} is a release in parts, which cannot be assessed yet; protect one file")
     ids = _released_ids(folder / MAPPING if folder.is_dir() else folder, release.vectors.shape[0])
     corpus = original if isinstance(original, Corpus) else Corpus(original, **columns)
     documents = list(corpus)
@@ -102,6 +109,22 @@ def _from_release(
     labels = release.table[watched[0]].to_pylist() if watched else None
     several = labels is not None and len({label for label in labels if label is not None}) > 1 and None not in labels
     return before, after, labels if several else None
+
+
+def _check_related(before: sp.csr_matrix, after: sp.csr_matrix) -> None:
+    """Refuse rows that are no more alike than rows put side by side at random."""
+    n_rows = before.shape[0]
+
+    def alike(rows: NDArray[Any]) -> NDArray[np.float64]:
+        return np.asarray(before.multiply(after[rows]).sum(axis=1)).ravel()
+
+    own, other = alike(np.arange(n_rows)), alike(np.random.default_rng(0).permutation(n_rows))
+    error = float(np.std(own - other)) / np.sqrt(n_rows)
+    if n_rows >= FEWEST and own.mean() - other.mean() <= 4 * error:
+        raise InputError(
+            "the rows are no more alike than rows drawn at random: they are in different orders, or nothing is left; "
+            "give the right collection or private folder, or say --aligned if all is right"
+        )
 
 
 def _released_ids(place: Path, n_released: int) -> list[str]:

@@ -7,9 +7,12 @@ import hashlib
 import json
 import os
 import shlex
-from collections.abc import Iterable, Sequence
+import signal
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict
+from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -27,7 +30,7 @@ from shoal.release.trials import Exploration, Outcome, Trial, label_trials, numb
 
 __all__ = ["explore", "pareto_front", "recommend"]
 
-RUNS, RESULTS, REPORT = "runs.json", "results.csv", "report.html"
+RUNS, RUNS_ASIDE, RESULTS, REPORT = "runs.json", "runs.part", "results.csv", "report.html"
 
 
 def explore(
@@ -135,11 +138,28 @@ def _quasi(source: Any, roles: Roles | None, explained: bool) -> tuple[pa.Table,
 
 def _fingerprint(quasi: pa.Table, refine: bool, meaning: Any) -> str:
     """What the results depend on; of the data, only a digest that leads nowhere."""
-    settings = quasi.schema.names, quasi.num_rows, refine, sorted(map(str, meaning.items()))
+    said = [_content(value) for _, value in sorted(meaning.items())]
+    settings = version("shoal"), quasi.schema.names, quasi.num_rows, refine, said
     digest = hashlib.sha256(repr(settings).encode())
     for column in quasi.columns:
         digest.update(repr(column.to_pylist()).encode())
     return digest.hexdigest()
+
+
+def _content(value: Any) -> Any:
+    """What an ontology or a mapping says, not where it lies."""
+    if isinstance(value, Mapping):
+        return [(str(name), _content(one)) for name, one in sorted(value.items(), key=str)]
+    if isinstance(value, str | os.PathLike) and Path(value).is_file():
+        return hashlib.sha256(Path(value).read_bytes()).hexdigest()
+    taxonomy = getattr(value, "taxonomy", None)
+    if taxonomy is not None:
+        return hashlib.sha256(repr(taxonomy.names).encode() + taxonomy.parents.tobytes()).hexdigest()
+    return str(value)
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 class _Runs:
@@ -151,9 +171,11 @@ class _Runs:
         self._path = folder / RUNS
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            others = set(os.listdir(folder)) - {RUNS, RESULTS, REPORT}
+            others = set(os.listdir(folder)) - {RUNS, RUNS_ASIDE, RESULTS, REPORT}
             known = json.loads(self._path.read_text(encoding="utf-8")) if self._path.is_file() else None
-        except (OSError, ValueError) as problem:
+            if known is not None and known["fingerprint"] == fingerprint:
+                self.done = {name: _outcome(one) for name, one in known["runs"].items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
             reason = getattr(problem, "strerror", None) or "its runs cannot be read"
             raise InputError(f"{shown(folder)} cannot be used ({reason}); choose another folder") from None
         if others:
@@ -163,14 +185,12 @@ class _Runs:
                 f"{shown(folder)} has results of another table or other settings; "
                 "choose another folder, or --force to drop them"
             )
-        if known is not None and known.get("fingerprint") == fingerprint:
-            self.done = {name: _outcome(one) for name, one in known["runs"].items()}
 
     def add(self, outcome: Outcome) -> None:
         """Keep it at once."""
         self.done[outcome.trial.name] = outcome
         content = {"fingerprint": self._fingerprint, "runs": {name: asdict(one) for name, one in self.done.items()}}
-        aside = self._path.with_suffix(".part")
+        aside = self._path.with_name(RUNS_ASIDE)
         aside.write_text(json.dumps(content, indent=1), encoding="utf-8")
         os.replace(aside, self._path)
 
@@ -194,12 +214,17 @@ def _run_all(
             runs.add(try_out(trial, quasi, refine, meaning))
             progress.step("exploring", len(runs.done), total)
         return
-    pool = ProcessPoolExecutor(n_workers, mp_context=get_context("spawn"))
+    pool = ProcessPoolExecutor(n_workers, mp_context=get_context("spawn"), initializer=_leave_interrupts_to_the_parent)
     try:
         waiting = [pool.submit(try_out, trial, quasi, refine, meaning) for trial in trials]
         for ready in as_completed(waiting):
             runs.add(ready.result())
             progress.step("exploring", len(runs.done), total)
+    except KeyboardInterrupt:
+        warnings.warn("what was tried so far is kept: the same command goes on from there", stacklevel=2)
+        for worker in list(pool._processes.values()):  # their trials would run to the end
+            worker.terminate()
+        raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from shoal.results import Disclosure
+import numpy as np
+
+from shoal.io.pairs import numeric_pair
+from shoal.results import Disclosure, Rate
 from shoal.risk.distance import DistanceLinkage
 from shoal.risk.intervals import IntervalDisclosure
-from shoal.risk.probabilistic import ProbabilisticLinkage
+from shoal.risk.probabilistic import MOST_ATTRIBUTES, ProbabilisticLinkage
 
 __all__ = ["DisclosureRisk"]
 
@@ -39,5 +43,16 @@ class DisclosureRisk:
             interval=IntervalDisclosure().run(original, protected),
             euclidean=DistanceLinkage("euclidean").run(original, protected),
             mahalanobis=DistanceLinkage("mahalanobis").run(original, protected),
-            probabilistic=ProbabilisticLinkage(random_state=self.random_state).run(original, protected),
+            probabilistic=self._probabilistic(original, protected),
         )
+
+    def _probabilistic(self, original: Any, protected: Any) -> Rate:
+        """Of a wide table the columns with the most different values, which tell the most."""
+        pair, attack = numeric_pair(original, protected), ProbabilisticLinkage(random_state=self.random_state)
+        n_columns = len(pair.names)
+        if n_columns <= MOST_ATTRIBUTES:
+            return attack.run(original, protected)
+        different = [len(np.unique(column)) for column in pair.original.T]
+        chosen = np.sort(np.argsort(np.negative(different), kind="stable")[:MOST_ATTRIBUTES])
+        found = attack.run(pair.original[:, chosen], pair.protected[:, chosen])
+        return replace(found, about=f"{found.about}, {MOST_ATTRIBUTES} of {n_columns} columns")

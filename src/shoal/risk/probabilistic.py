@@ -20,7 +20,7 @@ from shoal.risk.fellegi_sunter import FellegiSunter, learn
 from shoal.risk.identical import identical_rows, shared
 from shoal.risk.rates import check_count, rate_of, sample_rows
 
-__all__ = ["ProbabilisticLinkage"]
+__all__ = ["MOST_ATTRIBUTES", "ProbabilisticLinkage"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
