@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -52,11 +53,17 @@ def readings(names: Sequence[str], columns: Sequence[pa.Array], ontology: Any, m
     for name, column in zip(names, columns, strict=True):
         own = given.get(name)
         if own is None and is_text(column):
-            for_text = WordNet() if for_text is None else for_text
+            for_text = _wordnet() if for_text is None else for_text
             own = for_text
         own = Flat(_numbers(column)) if own is None else own
         found.append(Reading(name, own, {} if isinstance(own, Flat) else mappings[name]))
     return found
+
+
+@cache
+def _wordnet() -> WordNet:
+    """Read once: it never changes, and reading it takes longer than most tables."""
+    return WordNet()
 
 
 def _numbers(column: pa.Array) -> list[Any]:
