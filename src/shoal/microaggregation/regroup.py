@@ -41,9 +41,7 @@ class Problem:
 
     def errors(self, groups: Groups) -> Floats:
         """The error of each group about its centre."""
-        found: Floats = group_errors(
-            self.items, self.table, self.apart, self.of_mean, groups, int(groups.max()) + 1
-        )
+        found: Floats = group_errors(self.items, self.table, self.apart, self.of_mean, groups, int(groups.max()) + 1)
         return found
 
 
