@@ -7,7 +7,18 @@ from importlib import import_module
 
 from benchmarks import measure, page
 
-ALL = ("tables", "refinement", "documents", "semantic", "utility", "blocks", "linkage", "exploration")
+ALL = (
+    "tables",
+    "refinement",
+    "documents",
+    "semantic",
+    "categorical",
+    "mixed",
+    "utility",
+    "blocks",
+    "linkage",
+    "exploration",
+)
 
 
 def main() -> None:

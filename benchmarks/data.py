@@ -6,6 +6,7 @@ import csv
 import gzip
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,3 +41,10 @@ def casc(name: str) -> np.ndarray:
     if name == "eia":
         rows = [[row[0], *row[5:15]] for row in rows]
     return np.array(rows, dtype=np.float64)
+
+
+def adult(columns: Sequence[str]) -> list[tuple[str, ...]]:
+    """Some columns of UCI Adult's training set, as text, without the records that miss any value."""
+    with gzip.open(path("adult_train.csv.gz"), "rt", encoding="utf-8") as lines:
+        rows = [row for row in csv.DictReader(lines) if "?" not in row.values()]
+    return [tuple(row[column] for column in columns) for row in rows]

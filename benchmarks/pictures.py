@@ -35,6 +35,25 @@ def gains(rows: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
+def losses(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """L against k on logarithmic axes, a line a method."""
+    names = ["SA-MDAV", "refined", "static", "S-MDAV", "MDAV, subsumer", "MDAV, mode"]
+    points = [{"k": row["k"], "loss": row[name], "method": name} for row in rows for name in names]
+    axes = {"type": "quantitative", "scale": {"type": "log"}}
+    colours = ["#0b5d75", "#c8553d", "#4f9bb0", "#8fbf9f", "#c9b48a", "#8d8d8d"]
+    return {
+        "width": 460,
+        "height": 260,
+        "data": {"values": points},
+        "mark": {"type": "line", "point": True},
+        "encoding": {
+            "x": {"field": "k", "title": "k", "axis": {"values": [row["k"] for row in rows]}, **axes},
+            "y": {"field": "loss", "title": "Information loss, %", **axes},
+            "color": {"field": "method", "title": None, "sort": None, "scale": {"range": colours}},
+        },
+    }
+
+
 def growth(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Seconds against rows on logarithmic axes, with the line that costs in proportion to the rows would follow."""
     blocks = [row for row in rows if row["blocks"] != "one piece"]
