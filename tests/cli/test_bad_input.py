@@ -67,6 +67,7 @@ GOOD_TABLE = f"protect t.csv -o out -k 3 {ROLES}"
 GOOD_DOCUMENTS = "protect d.jsonl -o out -k 3"
 GOOD_LABELS = "protect l.csv -o out -k 3 --quasi sport"
 SPORTS = csv_of("child,parent", "golf,sport", "tennis,sport", "rugby,football", "football,sport")
+UNKNOWN = jsonl(*({"text": "zzzq qqqx"} for _ in range(4)))
 LABELS: dict[str, Content] = {"l.csv": csv_of("sport", *["golf", "tennis", "rugby"] * 3), "h.csv": SPORTS}
 
 
@@ -291,7 +292,9 @@ CONFLICTS = [
     Case("map: no such column", "map l.csv nope -o m.csv", "nope", LABELS),
     Case("map: a column twice", "map l.csv sport sport -o m.csv", "named twice", LABELS),
     Case("map: nothing to map", "map l.csv -o m.csv", "COLUMN", LABELS),
-    Case("map: a file that is there", "map l.csv sport -o l.csv", "exists", LABELS),
+    Case("map: a file that is there", "map l.csv sport -o h.csv", "exists", LABELS),
+    Case("map: in place of the table", "map l.csv sport -o l.csv --force", "made from", LABELS),
+    Case("semantic: no word known", "protect z.jsonl -o out -k 2 --method semantic", "k=2 needs", {"z.jsonl": UNKNOWN}),
     Case("map: a folder that is not there", "map l.csv sport -o nope/m.csv", "cannot be written", LABELS),
     Case("map: no such table", "map absent.csv sport -o m.csv", "absent.csv"),
     Case("map: documents", "map d.jsonl text -o m.csv", "holds documents"),

@@ -43,7 +43,8 @@ def map_values(
     if len(set(columns)) < len(columns):
         raise InputError("a column is named twice; name each once")
     proposals = propose_mapping(source, columns, options.ontologies(ontology))
-    write_proposals(out, proposals, force)
+    files = [Path(one.rpartition("=")[2]) for one in ontology or ()]
+    write_proposals(out, proposals, force, [source, *files])
     guessed = [one for one in proposals if not one.found]
     if as_json:
         write(json.dumps({"mapping": str(out), "values": len(proposals), "guessed": len(guessed)}, indent=2))

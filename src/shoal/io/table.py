@@ -221,14 +221,17 @@ def check_complete(table: Table, roles: Roles, complete: npt.NDArray[np.bool_]) 
     raise InputError(f"column {', '.join(found)}; fill them, drop the rows, or pass --missing withhold")
 
 
-def check_labels(table: Table, columns: Iterable[str]) -> None:
-    """Refuse what is no label unless a hierarchy says so: dates and the like, and text of which half has digits."""
+def check_labels(table: Table, columns: Iterable[str], hierarchy: bool = False) -> None:
+    """Refuse what is no label unless a hierarchy says so: dates and the like, and text of which half has digits.
+
+    `hierarchy`: there is one for all columns of text, which may well have digits in it.
+    """
     for name in columns:
         column = table.data[name]
         kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
         if not (pa.types.is_boolean(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
             raise _not_numbers(column, shown(name))
-        if not pa.types.is_boolean(kind):
+        if not pa.types.is_boolean(kind) and not hierarchy:
             texts = column.cast(pa.large_string())
             present = pc.and_(pc.is_valid(texts), pc.invert(pc.is_in(texts, pa.array(MISSING, pa.large_string()))))
             digits = pc.and_(present, pc.fill_null(pc.match_substring_regex(texts, r"\d"), False))

@@ -131,8 +131,7 @@ def _quasi(source: Any, roles: Roles | None, explained: bool) -> tuple[pa.Table,
     if any(numbers):
         mixed = ", ".join(shown(name) for name, number in zip(roles.quasi, numbers, strict=True) if not number)
         raise InputError(f"numbers and labels ({mixed}) cannot be explored together; name columns of one kind: --quasi")
-    if not explained:
-        check_labels(table, roles.quasi)
+    check_labels(table, roles.quasi, explained)
     return table.data.select(list(roles.quasi)).combine_chunks(), roles, "labels"
 
 

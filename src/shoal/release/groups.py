@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -90,8 +91,8 @@ def diversities(groups: NDArray[np.int64], confidential: Mapping[str, NDArray[An
 
 
 def stated_loss(loss: Loss, told: bool) -> Loss:
-    """The loss as it is told: to six digits; else only about which share was lost, in tenths."""
+    """The loss as it is told: to six digits; else only which share was lost at most, in tenths: 0 is nothing at all."""
     if told:
         return Loss(sse=float(f"{loss.sse:.6g}"), ssa=float(f"{loss.ssa:.6g}"))
-    share = round(loss.information_loss, 1)
+    share = math.ceil(10.0 * loss.information_loss - 1e-9) / 10.0
     return Loss(sse=share, ssa=round(1.0 - share, 1))

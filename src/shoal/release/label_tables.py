@@ -99,10 +99,8 @@ def _masked(quasi: pa.Table, model: Any, are_labels: list[bool], method: str) ->
         if told
         else (),
         generalisations=tuple(
-            _generalisation(readings[name], before[name], after[name], columns[name], model.k) for name in labels
-        )
-        if told
-        else (),
+            _generalisation(readings[name], before[name], after[name], columns[name], model.k, told) for name in labels
+        ),
         linked=round(linked_by_labels(before, after), 6) if len(labels) == len(names) and told else None,
         private_files={"generalisations.csv": _all_generalisations(quasi, columns, labels)},
     )
@@ -117,7 +115,9 @@ def _texts(labels: NDArray[Any], concepts: Ints, reading: Reading) -> pa.Array:
     return pa.array(texts, pa.string())
 
 
-def _generalisation(reading: Reading, before: Ints, after: Ints, released: pa.Array, k: int) -> Generalisation:
+def _generalisation(
+    reading: Reading, before: Ints, after: Ints, released: pa.Array, k: int, told: bool
+) -> Generalisation:
     """The column's tree, and how far its labels moved on average."""
     ontology: Any = reading.ontology
     spelt = {concept: text or MISSING for concept, text in zip(after.tolist(), released.to_pylist(), strict=True)}
@@ -129,7 +129,8 @@ def _generalisation(reading: Reading, before: Ints, after: Ints, released: pa.Ar
     lines, unnamed = concept_tree(ontology.taxonomy, Labels(spelt), before, after, k)
     pairs, counts = np.unique(np.column_stack([before, after]), axis=0, return_counts=True)
     apart = np.array([reading.distances(pairs[[place], 0], pairs[[place], 1])[0, 0] for place in range(len(pairs))])
-    return Generalisation(reading.name, lines, unnamed, round(float(apart @ counts) / len(before), 4))
+    moved = round(float(apart @ counts) / len(before), 4) if told else None
+    return Generalisation(reading.name, lines, unnamed, moved)
 
 
 def _change(name: str, before: pa.ChunkedArray, after: pa.Array) -> ColumnChange:

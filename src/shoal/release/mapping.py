@@ -66,9 +66,16 @@ def _proposal(column: str, value: str, records: int, ontology: Any) -> Proposal:
     return Proposal(column, value, name, gloss, records, bool(senses), others)
 
 
-def write_proposals(path: str | os.PathLike[str], proposals: Sequence[Proposal], force: bool = False) -> None:
-    """The mapping file: a guess has a ? before the concept, which whoever confirms it takes away."""
+def write_proposals(
+    path: str | os.PathLike[str],
+    proposals: Sequence[Proposal],
+    force: bool = False,
+    keep: Sequence[str | os.PathLike[str]] = (),
+) -> None:
+    """The mapping file, never in place of what is in `keep`. A guess has a ? before it until somebody confirms it."""
     place = Path(path)
+    if any(place.exists() and Path(one).exists() and place.samefile(one) for one in keep):
+        raise InputError(f"{shown(place)} is what the proposals are made from; give another name")
     if place.is_dir() or (place.exists() and not force):
         raise InputError(f"{shown(place)} exists; give another name, or --force to replace the file")
     aside = place.with_name(f".{place.name}.part")

@@ -24,6 +24,9 @@ __all__ = [
 def columns_as_promised(expected: list[str], found: list[str], promises: dict[str, Any], file: str) -> Claim:
     """The columns are those of the certificate, in its order."""
     promised = [column["name"] for column in promises["columns"]]
+    roles = {column["role"] for column in promises["columns"]} <= {"quasi", "confidential", "insensitive"}
+    if not roles:
+        return Claim("schema", False, "a column has a role that there is not", file)
     same = expected == found == promised
     return Claim("schema", same, f"{len(found)} columns, as promised" if same else "the columns differ", file)
 
@@ -67,7 +70,10 @@ def only_of_confidential(promises: dict[str, Any], file: str) -> Iterator[Claim]
     """What is said of diversity is said of each confidential column and of no other, so that all of it is counted."""
     confidential = [column["name"] for column in promises["columns"] if column["role"] == "confidential"]
     stated = [found["column"] for found in promises["diversity"]["columns"]]
-    if sorted(stated) != sorted(confidential):
+    least = promises["diversity"]["l"]
+    if least is not None and (type(least) is not int or least < 2):
+        yield Claim("l-diversity", False, f"l={least!r} is not a whole number of at least 2", file)
+    elif sorted(stated) != sorted(confidential):
         yield Claim("l-diversity", False, "it is not stated of the confidential columns, of each once", file)
     elif promises["diversity"]["l"] is not None and not confidential:
         yield Claim("l-diversity", False, "l is promised where no column is confidential", file)

@@ -79,7 +79,7 @@ class Generalisation:
     name: str
     concepts: tuple[Concept, ...]
     unnamed: int  # records whose value is not in the tree, since fewer than k had it
-    loss: float  # mean distance between a record's label and what replaced it, 0 to 1
+    loss: float | None  # mean distance between a record's label and what replaced it, 0 to 1; None: not told
 
 
 @dataclass(frozen=True)

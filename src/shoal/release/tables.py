@@ -20,6 +20,7 @@ from sklearn.base import clone
 
 from shoal.errors import InputError
 from shoal.io import Roles, Table, check_complete, quasi_matrix, resolve_roles
+from shoal.io.mapping import mappings_of
 from shoal.io.table import check_labels, holds_numbers
 from shoal.masking import Noise, RankSwap
 from shoal.microaggregation import CategoricalMicroaggregation, Microaggregation, MixedMicroaggregation
@@ -91,7 +92,7 @@ def draft_table(table: Table, k: int, roles: Roles | None, method: Any, l: int |
         labels = tuple(name for name in roles.quasi if name not in numbers)
         method = method(numbers, labels)
         if isinstance(method, CategoricalMicroaggregation | MixedMicroaggregation):
-            check_labels(table, [name for name in labels if not _explained(method, name)])
+            check_labels(table, [name for name in labels if not _explained(method, name)], method.ontology is not None)
     mask, averages = MASKS[type(method)]
     makes_groups = "k" in method.get_params()
     k = k if makes_groups else 1  # swapped and noisy records hide in no crowd
@@ -269,8 +270,8 @@ def too_few_rows(k: int, left: int, withheld: int) -> InputError:
 
 def _explained(method: Any, column: str) -> bool:
     """Whether the user said what the labels of this column mean."""
-    own = method.ontology.get(column) if isinstance(method.ontology, Mapping) else method.ontology
-    return own is not None or method.mapping is not None
+    own = method.ontology.get(column) if isinstance(method.ontology, Mapping) else None
+    return own is not None or bool(mappings_of(method.mapping, [column])[column])
 
 
 def _in_order_of_content(data: pa.Table, roles: Roles, complete: NDArray[np.bool_]) -> Ints:

@@ -270,6 +270,8 @@ def _columns(terms: Iterable[str], names: NDArray[np.str_]) -> NDArray[np.int32]
 
 def _heaviest(X: sp.csr_matrix, most: int) -> sp.csr_matrix:
     """Of every row the heaviest entries, scaled to unit length again; ties by name."""
+    if not X.nnz:
+        return X
     rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     order = np.lexsort((X.indices, -X.data, rows))
     place = np.arange(len(rows)) - X.indptr[rows[order]]
