@@ -23,7 +23,7 @@ HOT, WARM, COLD = 0.1, 0.01, 0.001  # temperatures, as shares of the error of th
 REGION_ROWS = 400  # a region, searched by one core, has at least so many rows
 FREED_ROWS, FREED_GROUPS = 80, 8  # about how many are divided anew at a time
 CYCLE = 0.1  # seconds for a region to cool down, at least; longer when there is time for more than so many rounds
-ROUNDS = 40
+ROUNDS, ROUNDS_OF_SMALL_GROUPS, SMALL = 40, 16, 5  # groups of fewer than 5 have more ways to go, and cool longer
 BY_SPREAD = 0.25  # share of the cuts between regions
 CORES = 2  # a second of the budget is a second on so many cores
 
@@ -68,7 +68,9 @@ def refined(
     while n_rows >= 2 * n_regions * max(REGION_ROWS, 4 * k):
         n_regions *= 2
     work = seconds * 1e9 * min(CORES, n_regions)
-    n_rounds = int(np.clip(round(work / (CYCLE * 1e9 * n_regions)), 4, ROUNDS))
+    n_rounds = int(
+        np.clip(round(work / (CYCLE * 1e9 * n_regions)), 4, ROUNDS if k >= SMALL else ROUNDS_OF_SMALL_GROUPS)
+    )
     if n_rows < 2 * k or error(rows, groups, spherical) <= 1e-12 * n_rows:
         n_rounds = 0  # there is one group, or nothing to gain
     try:
