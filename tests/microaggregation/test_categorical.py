@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 from shoal import CategoricalMicroaggregation, Hierarchy, InputError
 from shoal.microaggregation.categorical import ADAPTIVE, METHODS
+from shoal.microaggregation.labels import ABSENT, Reading, unknown_values
 from tests.ontology.hierarchies import hierarchies, hierarchy_of
 from tests.reference import categorical as twin
 
@@ -338,3 +339,22 @@ def test_the_order_of_rows_does_not_matter_to_refinement(table, random):
 def test_groups_that_split_tuples_are_not_refined():
     with pytest.raises(InputError, match="refine=True is for sa-mdav and sa-mdav-static; leave it out for 'mdav-lcs'"):
         CategoricalMicroaggregation(2, method="mdav-lcs", ontology=BOTH, refine=True).fit(PEOPLE)
+
+
+# A column on its own
+
+
+def test_values_that_are_not_known_are_listed_for_their_owner():
+    column = pa.array(["soccer", "quidditch", None, "calvinball", "quidditch", "NA"])
+    reading = Reading("sport", SPORTS, {"calvinball": "rugby"})
+    assert unknown_values(reading, column) == ["quidditch"]
+
+
+@given(hierarchies())
+def test_a_missing_value_is_as_far_as_a_concept_right_below_the_root(parents):
+    reading = Reading("x", hierarchy_of(parents))
+    names = sorted(parents)
+    numbers = np.array([reading.ontology.concept(name) for name in names])
+    meaning = twin.Meaning(parents)
+    found = reading.distances(np.append(numbers, ABSENT), np.array([ABSENT]))
+    assert found[:, 0].tolist() == [float(meaning.distance(name, "")) for name in [*names, ""]]

@@ -19,7 +19,7 @@ __all__ = ["anneal", "anneal_regions"]
 
 NEIGHBOURS = 20
 # Work is counted in nanoseconds of one core, as measured once; it only has to be about right.
-STEP, CONCEPT, CELL, PAIR = 150.0, 4.0, 4.0, 3.0
+STEP, ATTRIBUTE, CONCEPT, CELL, PAIR = 150.0, 50.0, 3.5, 4.0, 3.0
 
 
 @njit(cache=True, nogil=True)
@@ -132,7 +132,7 @@ def anneal(
     near = nearest_others(items, concepts, apart, of_mean, min(NEIGHBOURS, n_items - 1))
     done = PAIR * n_items * n_items * (items.codes.shape[1] + items.numbers.shape[1])
     n_cells = items.codes.shape[1] + items.numbers.shape[1]
-    n_concepts = concepts.n_concepts.sum()
+    a_pass = ATTRIBUTE * items.codes.shape[1] + CONCEPT * concepts.n_concepts.sum()
 
     state = np.array([seed], np.uint64)
     moving, target, home = np.empty(n_items, np.int64), np.empty(n_items, np.int64), np.empty(n_items, np.int64)
@@ -197,13 +197,13 @@ def anneal(
             error[place] = 0.0
             if groups.labels.size[touched[place]] > 0 and new <= limit:
                 error[place], count = error_of(items, concepts, apart, of_mean, groups, touched[place])
-                done += CONCEPT * n_concepts + CELL * n_cells * count
+                done += a_pass + CELL * n_cells * count
             new += error[place]
-        done += CONCEPT * n_concepts * n_moving
+        done += a_pass * n_moving
         if new > limit:
             for place in range(n_moving - 1, -1, -1):
                 shift(items, concepts, groups, moving[place], home[place])
-            done += CONCEPT * n_concepts * n_moving
+            done += a_pass * n_moving
             continue
         n_empty -= new_group
         for place in range(n_touched):

@@ -51,6 +51,7 @@ METHODS: dict[str, Callable[[Tuples, int], Pairs]] = {
     "mdav-mode": lambda tuples, k: _fixed(tuples.by_equality, tuples, k, False, False, ONE),
 }
 
+AT_A_TIME = 1000  # rows whose distances to all representatives are held
 ADAPTIVE = ("sa-mdav", "sa-mdav-static")  # groups of whole tuples, which can be refined
 
 
@@ -142,12 +143,20 @@ class CategoricalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_out
         """Give each row, new or old, the nearest existing representative."""
         check_is_fitted(self, "representatives_")
         _, columns = checked_columns(self, X, reset=False)
-        total = np.zeros((len(columns[0]), len(self.representatives_)))
-        for place, (reading, column) in enumerate(zip(self.readings_, columns, strict=True)):
-            encoded = reading.encode(column)
-            total += reading.distances(encoded.concepts, self.concepts_[:, place])[encoded.codes]
-        nearest = np.argmax(total <= total.min(axis=1, keepdims=True) + 1e-9, axis=1)
-        return like_columns(list(self.representatives_[nearest].T), X)
+        encoded = [reading.encode(column) for reading, column in zip(self.readings_, columns, strict=True)]
+        apart = [
+            reading.distances(one.concepts, self.concepts_[:, place])
+            for place, (reading, one) in enumerate(zip(self.readings_, encoded, strict=True))
+        ]
+        rows, row = np.unique(np.column_stack([one.codes for one in encoded]), axis=0, return_inverse=True)
+        nearest = np.empty(len(rows), dtype=np.int64)
+        for start in range(0, len(rows), AT_A_TIME):
+            some = rows[start : start + AT_A_TIME]
+            total = sum(distances[some[:, place]] for place, distances in enumerate(apart))
+            # Sums that differ by rounding only are ties, which go to the lower group.
+            least = np.min(total, axis=1, keepdims=True)
+            nearest[start : start + AT_A_TIME] = np.argmax(total <= least + 1e-9, axis=1)
+        return like_columns(list(self.representatives_[nearest[row.ravel()]].T), X)
 
     def represent(self, X: Any, groups: Ints) -> CategoricalMicroaggregation:
         """Put the fitted rows X in other groups: representatives and loss follow."""
