@@ -30,6 +30,7 @@ class Groups(NamedTuple):
     first: Ints  # (g,) an item, -1 for an empty group
     after: Ints  # (n,) the next item of the group, -1 for the last
     before: Ints  # (n,)
+    n_items: Ints  # (g,)
     labels: Sets
     error: Floats  # (g,)
 
@@ -39,6 +40,7 @@ def shift(items: Items, concepts: Concepts, groups: Groups, item: int, to: int) 
     """Move an item to a group; from none when it has none yet."""
     home = groups.group_of[item]
     if home >= 0:
+        groups.n_items[home] -= 1
         join(concepts, groups.labels, home, items.codes, item, -items.counts[item])
         if groups.before[item] >= 0:
             groups.after[groups.before[item]] = groups.after[item]
@@ -53,13 +55,12 @@ def shift(items: Items, concepts: Concepts, groups: Groups, item: int, to: int) 
         groups.before[groups.first[to]] = item
     groups.first[to] = item
     groups.group_of[item] = to
+    groups.n_items[to] += 1
 
 
 @njit(cache=True, nogil=True)
-def error_of(
-    items: Items, concepts: Concepts, apart: Floats, of_mean: bool, groups: Groups, group: int
-) -> tuple[float, int]:
-    """Error of a group about its own centre, and how many items it has."""
+def error_of(items: Items, concepts: Concepts, apart: Floats, of_mean: bool, groups: Groups, group: int) -> float:
+    """Error of a group about its own centre: see `group_errors`."""
     n_attributes, n_numbers = items.codes.shape[1], items.numbers.shape[1]
     centres = np.empty(n_attributes, np.int64)
     for attribute in range(n_attributes):
@@ -73,7 +74,6 @@ def error_of(
             item = groups.after[item]
         mean /= groups.labels.size[group]
     total = 0.0
-    n_items = 0
     item = groups.first[group]
     while item >= 0:
         own = 0.0
@@ -85,19 +85,20 @@ def error_of(
             difference = items.numbers[item, column] - mean[column]
             own += difference * difference
         total += items.counts[item] * own
-        n_items += 1
         item = groups.after[item]
-    return total, n_items
+    return total
 
 
 @njit(cache=True, nogil=True)
 def grouped(items: Items, concepts: Concepts, group_of: Ints, n_slots: int) -> Groups:
+    """The items in their groups; errors are not known yet."""
     n_items = items.codes.shape[0]
     groups = Groups(
         np.full(n_items, -1, np.int64),
         np.full(n_slots, -1, np.int64),
         np.full(n_items, -1, np.int64),
         np.full(n_items, -1, np.int64),
+        np.zeros(n_slots, np.int64),
         empty_sets(concepts, n_slots),
         np.zeros(n_slots),
     )
@@ -117,7 +118,7 @@ def group_errors(
     """
     groups = grouped(items, concepts, group_of, n_groups)
     for group in range(n_groups):
-        groups.error[group], _ = error_of(items, concepts, apart, of_mean, groups, group)
+        groups.error[group] = error_of(items, concepts, apart, of_mean, groups, group)
     return groups.error
 
 
@@ -138,16 +139,25 @@ def between(items: Items, concepts: Concepts, apart: Floats, of_mean: bool, one:
 @njit(cache=True, nogil=True)
 def nearest_others(items: Items, concepts: Concepts, apart: Floats, of_mean: bool, count: int) -> Ints:
     """The `count` other items nearest to each, (n, count); ties to the lower item."""
-    n_items = items.codes.shape[0]
+    n_items, n_attributes = items.codes.shape
     found = np.empty((n_items, count), np.int64)
     best = np.empty(count)
+    to_values = np.empty((n_attributes, apart.shape[2]))  # distances of the item's labels to all values
     for item in range(n_items):
+        for attribute in range(n_attributes):
+            own = concepts.concept_of_value[attribute, items.codes[item, attribute]]
+            to_values[attribute] = apart[attribute, own]
         best[:] = np.inf
         for other in range(n_items):
-            if other == item:
-                continue
-            distance = between(items, concepts, apart, of_mean, item, other)
-            if distance >= best[count - 1]:
+            distance = 0.0
+            for attribute in range(n_attributes):
+                distance += to_values[attribute, items.codes[other, attribute]]
+            if of_mean:
+                distance *= distance
+            for column in range(items.numbers.shape[1]):
+                difference = items.numbers[item, column] - items.numbers[other, column]
+                distance += difference * difference
+            if distance >= best[count - 1] or other == item:
                 continue
             place = count - 1
             while place > 0 and distance < best[place - 1]:

@@ -19,7 +19,7 @@ __all__ = ["anneal", "anneal_regions"]
 
 NEIGHBOURS = 20
 # Work is counted in nanoseconds of one core, as measured once; it only has to be about right.
-STEP, ATTRIBUTE, CONCEPT, CELL, PAIR = 150.0, 50.0, 3.5, 4.0, 3.0
+STEP, ATTRIBUTE, CONCEPT, CELL, PAIR = 150.0, 50.0, 3.5, 6.0, 3.0
 
 
 @njit(cache=True, nogil=True)
@@ -126,12 +126,12 @@ def anneal(
             empty[n_empty] = group
             n_empty += 1
         else:
-            groups.error[group], _ = error_of(items, concepts, apart, of_mean, groups, group)
+            groups.error[group] = error_of(items, concepts, apart, of_mean, groups, group)
     best = group_of.copy()
     gain, best_gain = 0.0, 0.0
     near = nearest_others(items, concepts, apart, of_mean, min(NEIGHBOURS, n_items - 1))
-    done = PAIR * n_items * n_items * (items.codes.shape[1] + items.numbers.shape[1])
     n_cells = items.codes.shape[1] + items.numbers.shape[1]
+    done = PAIR * n_cells * n_items * n_items
     a_pass = ATTRIBUTE * items.codes.shape[1] + CONCEPT * concepts.n_concepts.sum()
 
     state = np.array([seed], np.uint64)
@@ -152,6 +152,7 @@ def anneal(
             if one == two or groups.labels.size[here] < 2 * k or n_empty == 0:
                 continue
             n_moving = _plan_split(items, concepts, apart, of_mean, groups, one, two, k, moving)
+            done += 2 * CELL * n_cells * groups.n_items[here]
             new_group = True
             for place in range(n_moving):
                 target[place] = empty[n_empty - 1]
@@ -160,6 +161,7 @@ def anneal(
             kind = draw(state, 16)
             if kind == 0:
                 n_moving = _plan_dissolution(groups, here, near, moving, target)
+                done += NEIGHBOURS * n_moving
             elif kind == 1:
                 if n_empty > 0:
                     n_moving = _plan_gathering(items, groups, one, near, k, leaving, moving)
@@ -196,8 +198,8 @@ def anneal(
         for place in range(n_touched):
             error[place] = 0.0
             if groups.labels.size[touched[place]] > 0 and new <= limit:
-                error[place], count = error_of(items, concepts, apart, of_mean, groups, touched[place])
-                done += a_pass + CELL * n_cells * count
+                error[place] = error_of(items, concepts, apart, of_mean, groups, touched[place])
+                done += a_pass + CELL * n_cells * groups.n_items[touched[place]]
             new += error[place]
         done += a_pass * n_moving
         if new > limit:
