@@ -3,6 +3,7 @@ One loop (mdav) over spaces that know distance and centre; thin estimators in fr
 """
 
 from shoal.microaggregation.categorical import CategoricalMicroaggregation
+from shoal.microaggregation.coarsen import coarsened
 from shoal.microaggregation.mixed import MixedMicroaggregation
 from shoal.microaggregation.numeric import Microaggregation
 from shoal.microaggregation.semantic import SemanticMicroaggregation
@@ -14,4 +15,5 @@ __all__ = [
     "Microaggregation",
     "SemanticMicroaggregation",
     "SphericalMicroaggregation",
+    "coarsened",
 ]
