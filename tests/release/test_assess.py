@@ -206,8 +206,10 @@ def test_a_release_of_documents_is_judged_against_its_letters(tmp_path: Path) ->
         assess(Corpus.from_texts([letter.text for letter in SAMPLE_LETTERS]), made.folder)
     with pytest.raises(InputError, match="key is for tables"):
         assess(source, made.folder, key="id")
-    with pytest.raises(InputError, match="is not the mapping of a release"):
+    with pytest.raises(InputError, match="is not there"):
         assess(source, made.folder, mapping=tmp_path)
+    with pytest.raises(InputError, match="is not the mapping of a release"):
+        assess(source, made.folder, mapping=source)
 
 
 def test_two_matrices_made_by_anyone_are_judged(tmp_path: Path) -> None:

@@ -15,7 +15,14 @@ from pyarrow.lib import ArrowInvalid
 from shoal.errors import InputError
 from shoal.io.files import PathLike, shown
 
-__all__ = ["list_parts", "local_copy"]
+__all__ = ["in_parts", "list_parts", "local_copy"]
+
+
+def in_parts(source: object) -> bool:
+    """Whether the source is a pattern or the address of a store, which stand for any number of files."""
+    if not isinstance(source, str | os.PathLike) or os.path.exists(source):
+        return False
+    return "*" in os.fspath(source) or "://" in os.fspath(source)
 
 
 def list_parts(source: PathLike) -> list[str]:

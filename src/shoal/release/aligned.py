@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from shoal.errors import InputError
-from shoal.io import read_table
 from shoal.io.files import counted, shown, unknown_column
 from shoal.io.table import holds_numbers
-from shoal.release.bundle import CERTIFICATE, MAPPING, MAPPING_FOLDER, private_beside
+from shoal.release.bundle import CERTIFICATE
 from shoal.release.load import Release, load
+from shoal.release.originals import Original, read_original
+from shoal.release.private_mapping import PrivateMapping, private_folder, read_mapping, rows_of_parts
 
 __all__ = ["AlignedTables", "align_tables"]
 
@@ -64,14 +64,16 @@ def align_tables(
     """Read both and put their rows side by side; see the module."""
     if isinstance(protected, str | os.PathLike) and (Path(protected).parent / CERTIFICATE).is_file() and key is None:
         protected = Path(protected).parent  # the data file of a release: its rows are in an order of their own
-    before = read_table(original).data
     release = _release(protected)
-    after = read_table(protected).data if release is None else release.table
+    after = read_original(protected).data if release is None else release.table
+    parts = [] if release is None else rows_of_parts(Path(protected), "table")
+    given = read_original(original, _text_columns(release), parts=bool(parts))
+    before = given.data
     if key is not None:
         before, after, how = *_by_key(before, after, key), f"by the key {key}"
     elif release is not None or mapping is not None:
-        place = _mapping_file(protected, mapping)
-        before, how = _by_mapping(before, after.num_rows, place), "by the private mapping"
+        found = read_mapping(private_folder(protected, mapping), parts or [after.num_rows])
+        before, how = _by_mapping(given, found), "by the private mapping"
     else:
         how = "by their place"
         if before.num_rows != after.num_rows:
@@ -101,37 +103,28 @@ def _release(protected: Any) -> Release | None:
     return found
 
 
-def _mapping_file(protected: Any, mapping: str | os.PathLike[str] | None) -> Path:
-    folder = Path(mapping) if mapping is not None else private_beside(Path(protected))
-    if (folder / MAPPING_FOLDER).is_dir():
-        raise InputError(
-            f"{shown(protected)} is a release in parts, which cannot be assessed yet; protect it in one file"
-        )
-    place = folder / MAPPING if folder.is_dir() else folder
-    if not place.is_file():
-        raise InputError(
-            f"{shown(place)} is not there, and the rows of a release are in an order of their own; "
-            "give the private folder with --mapping, or a column that both tables have with --key"
-        )
-    return place
+def _text_columns(release: Release | None) -> list[str]:
+    """Columns that a release has as text: in the original's text files they are text, too, whatever they hold."""
+    columns = [] if release is None else release.certificate["promises"]["columns"]
+    return [one["name"] for one in columns if one["role"] == "quasi" and one["type"] == "string"]
 
 
-def _by_mapping(before: pa.Table, n_released: int, place: Path) -> pa.Table:
+def _by_mapping(original: Original, mapping: PrivateMapping) -> pa.Table:
     """The original's rows in the order of the release."""
+    if mapping.in_parts:
+        return original.data.take(pa.array(original.places(mapping.names)))
+    if len(original.parts) > 1:
+        raise InputError(f"the release was made of one table, and the original are {len(original.parts)}; give that")
     try:
-        found = pq.read_table(place, columns=["id", "released_row"])
-        released = found["released_row"].to_numpy()
-        rows = np.array([int(one) for one in found["id"].to_pylist()], dtype=np.int64) - 1
-    except (pa.ArrowException, OSError, KeyError, ValueError):
-        raise InputError(f"{shown(place)} is not the mapping of a table's release; give its private folder") from None
-    if len(rows) != n_released or not np.array_equal(np.sort(released), np.arange(1, n_released + 1)):
-        raise InputError(f"{shown(place)} maps {len(rows)} rows, the release has {n_released}; give its own mapping")
-    if len(rows) and (rows.max() >= before.num_rows or rows.min() < 0):
+        rows = np.asarray(mapping.names.cast(pa.int64())) - 1
+    except pa.ArrowException:
+        raise InputError(f"{mapping.place} is not the mapping of a table's release; give its private folder") from None
+    if len(rows) and (rows.max() >= original.data.num_rows or rows.min() < 0):
         raise InputError(
-            f"{shown(place)} names row {rows.max() + 1}, the original has {before.num_rows}; "
+            f"{mapping.place} names row {rows.max() + 1}, the original has {original.data.num_rows}; "
             "give the table that was protected"
         )
-    return before.take(pa.array(rows[np.argsort(released)]))
+    return original.data.take(pa.array(rows))
 
 
 def _by_key(before: pa.Table, after: pa.Table, key: str) -> tuple[pa.Table, pa.Table]:

@@ -92,6 +92,8 @@ def assess(
         if out is not None:
             _write(Path(out), found, space_html(found), {"figures.csv": found.utility.rows()})
         return found
+    if is_space(original):
+        raise InputError("the original is vectors of documents and the protected one a table; give two of one kind")
     pair = align_tables(original, protected, key=key, mapping=mapping, columns=columns, aligned=aligned)
     found = assess_tables(pair, None if control is None else _control(control, pair), random_state)
     if out is not None:

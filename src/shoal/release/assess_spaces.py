@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import warnings
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal import progress
 from shoal.errors import InputError
-from shoal.io import Corpus
 from shoal.io.files import counted, shown
 from shoal.release.assessment import SpaceAssessment
-from shoal.release.bundle import CERTIFICATE, MAPPING, MAPPING_FOLDER, private_beside
-from shoal.release.load import Release, load
+from shoal.release.bundle import CERTIFICATE
+from shoal.release.load import Release, kind_of_release, load
+from shoal.release.originals import named_texts
+from shoal.release.private_mapping import private_folder, read_mapping, rows_of_parts
 from shoal.utility.vector_space import space_utility
 from shoal.vectors import VectorSpace
 
@@ -35,7 +37,7 @@ def is_space(protected: Any) -> bool:
     if not isinstance(protected, str | os.PathLike):
         return False
     place = Path(protected)
-    return place.suffix == ".npz" or ((place / CERTIFICATE).is_file() and load(place).vectors is not None)
+    return place.suffix == ".npz" or kind_of_release(place) == "documents"
 
 
 def assess_spaces(
@@ -64,9 +66,9 @@ def assess_spaces(
         _check_related(before, after)
     progress.step("assessing", 1, 2)
     utility = space_utility(before, after, labels, random_state)
-    alike = np.unique([_content(after, row) for row in range(after.shape[0])], return_counts=True)[1]
+    alike = Counter(_content(after, row) for row in range(after.shape[0])).values()
     progress.step("assessing", 2, 2)
-    return SpaceAssessment(after.shape[0], how, int(alike.min()), int(np.sum(alike == 1)), utility)
+    return SpaceAssessment(after.shape[0], how, min(alike), sum(count == 1 for count in alike), utility)
 
 
 def _from_release(
@@ -79,30 +81,32 @@ def _from_release(
     """The originals as vectors, made as the certificate says, in the order and with the columns of the release."""
     assert release.vectors is not None
     assert release.terms is not None
-    folder = Path(mapping) if mapping is not None else private_beside(Path(protected))
-    if (folder / MAPPING_FOLDER).is_dir():
-        raise InputError(f"{shown(protected)} is a release in parts, which cannot be assessed yet; protect one file")
-    ids = _released_ids(folder / MAPPING if folder.is_dir() else folder, release.vectors.shape[0])
-    corpus = original if isinstance(original, Corpus) else Corpus(original, **columns)
-    documents = list(corpus)
-    place = {document.id: row for row, document in enumerate(documents)}
+    sizes = rows_of_parts(Path(protected), "documents")
+    found = read_mapping(private_folder(protected, mapping), sizes or [release.vectors.shape[0]])
+    space = VectorSpace(**release.certificate["stated"]["parameters"]["vector_space"])
+    names: list[str] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", UserWarning
+        )  # what is remarkable in the texts was said when they were protected
+        X = space.fit_transform(named_texts(original, dict(columns), names, found.in_parts))
+    place = {name: row for row, name in enumerate(names)}
+    ids = found.names.to_pylist()
     unknown = sum(name not in place for name in ids)
     if unknown:
         raise InputError(
             f"{counted(unknown, 'document')} of the release not among the originals; give the collection that was "
             "protected, and its --id-column"
         )
-    space = VectorSpace(**release.certificate["stated"]["parameters"]["vector_space"])
-    X = space.fit_transform([document.text for document in documents])
     rows = X[[place[name] for name in ids]]
     terms = {term: column for column, term in enumerate(space.get_feature_names_out())}
     # Concepts that no original has come after the originals' terms.
     for term in release.terms.tolist():
         terms.setdefault(term, len(terms))
-    found = release.vectors.tocoo()
+    released = release.vectors.tocoo()
     of_column = np.array([terms[term] for term in release.terms.tolist()], dtype=np.int64)
     shape = (len(ids), len(terms))
-    after = sp.csr_matrix((found.data, (found.coords[0], of_column[found.coords[1]])), shape=shape)
+    after = sp.csr_matrix((released.data, (released.coords[0], of_column[released.coords[1]])), shape=shape)
     before = sp.csr_matrix(rows)
     before.resize(shape)
     watched = [one["name"] for one in release.certificate["promises"]["columns"] if one["role"] == "confidential"]
@@ -127,21 +131,6 @@ def _check_related(before: sp.csr_matrix, after: sp.csr_matrix) -> None:
         )
 
 
-def _released_ids(place: Path, n_released: int) -> list[str]:
-    try:
-        found = pq.read_table(place, columns=["id", "released_row"]).sort_by("released_row")
-    except (pa.ArrowException, OSError, KeyError):
-        raise InputError(
-            f"{shown(place)} is not the mapping of a release; give its private folder with --mapping"
-        ) from None
-    if found.num_rows != n_released:
-        raise InputError(
-            f"{shown(place)} maps {found.num_rows} rows, the release has {n_released}; give its own mapping"
-        )
-    ids: list[str] = found["id"].to_pylist()
-    return ids
-
-
 def _matrix(source: Any, called: str) -> sp.csr_matrix:
     if isinstance(source, str | os.PathLike):
         try:
@@ -158,4 +147,5 @@ def _matrix(source: Any, called: str) -> sp.csr_matrix:
 def _content(X: sp.csr_matrix, row: int) -> bytes:
     part = slice(X.indptr[row], X.indptr[row + 1])
     order: NDArray[Any] = np.argsort(X.indices[part], kind="stable")
-    return bytes(X.indices[part][order].astype(np.int32).tobytes() + X.data[part][order].tobytes())
+    content = X.indices[part][order].astype(np.int32).tobytes() + X.data[part][order].tobytes()
+    return hashlib.blake2b(content, digest_size=16).digest()

@@ -19,7 +19,7 @@ from shoal.errors import InputError
 from shoal.release.count_rows import read_released_table
 from shoal.release.released_parts import parts_of
 
-__all__ = ["Release", "load"]
+__all__ = ["Release", "kind_of_release", "load"]
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,15 @@ def load(folder: str | os.PathLike[str]) -> Release:
     except (OSError, ValueError, KeyError, pa.ArrowException) as problem:
         reason = getattr(problem, "strerror", None) or type(problem).__name__
         raise InputError(f"{str(folder)!r} is not a release that can be read ({reason}); try: shoal verify") from None
+
+
+def kind_of_release(folder: str | os.PathLike[str]) -> str | None:
+    """ "documents" or "table", by the certificate; None where there is none that can be read."""
+    try:
+        kind = json.loads((Path(folder) / "certificate.json").read_bytes())["kind"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return str(kind)
 
 
 def _matrix(table: pa.Table, terms: NDArray[np.str_]) -> sp.csr_array:

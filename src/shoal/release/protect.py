@@ -14,7 +14,7 @@ from shoal import progress
 from shoal.errors import InputError
 from shoal.io import Corpus, Roles, looks_like_documents, read_table
 from shoal.io.files import shown
-from shoal.io.parts import list_parts
+from shoal.io.parts import in_parts, list_parts
 from shoal.microaggregation import Microaggregation, SphericalMicroaggregation
 from shoal.microaggregation.schedule import Schedule
 from shoal.release.bundle import CERTIFICATE, check_places, folders_written_aside, private_beside, write_files
@@ -29,7 +29,7 @@ from shoal.release.tables import draft_table, table_method
 from shoal.release.tables_in_parts import draft_table_parts
 from shoal.vectors import VectorSpace
 
-__all__ = ["Protected", "is_documents", "protect"]
+__all__ = ["Protected", "in_parts", "is_documents", "protect"]
 
 EPOCH = 315_532_800  # the beginning of 1980, the first time that every archive can hold
 
@@ -186,13 +186,6 @@ def _write(make_draft: Callable[[Path, Path], Draft], release: Path, private: Pa
             os.utime(path, (EPOCH, EPOCH))  # when files were written is nobody's business
         progress.step("writing", 2, 2)
     return Protected(release, private, content)
-
-
-def in_parts(source: Source) -> bool:
-    """Whether the source is a pattern or the address of a store, which stand for any number of files."""
-    if not isinstance(source, str | os.PathLike) or os.path.exists(source):
-        return False
-    return "*" in os.fspath(source) or "://" in os.fspath(source)
 
 
 def is_documents(source: Source, roles: Roles | None, text_column: str | None) -> bool:
