@@ -67,6 +67,8 @@ def good(folder: Path, command: str) -> str:
         (f"{GOOD_TABLE} --attribute-groups 1", TABLE_FILES),
         (f"{GOOD_TABLE} --attribute-groups {10**20}", TABLE_FILES),
         (f"{GOOD_TABLE} --missing refuse", TABLE_FILES),
+        (f"{GOOD_TABLE} --l 2 --coarsen income=30 --coarsen age=10", TABLE_FILES),
+        (f"{GOOD_TABLE} --method rank-swap --percent 20 --coarsen income=9", TABLE_FILES),
         ("protect t.csv -o out -k 3 --quasi ,age, --confidential diagnosis --method ranking --l 2", TABLE_FILES),
         ("protect t.csv -o out -k 30 --quasi age", TABLE_FILES),
         (GOOD_DOCUMENTS, DOCUMENT_FILES),
@@ -150,6 +152,15 @@ def test_unusual_names_of_the_release_are_made_and_printed(out: str, folder: Pat
 def test_an_empty_folder_may_become_the_release(folder: Path) -> None:
     (folder / "out").mkdir()
     good(folder, GOOD_TABLE)
+    good(folder, "verify out")
+
+
+def test_columns_are_coarsened_and_a_name_may_hold_the_sign_between_name_and_number(folder: Path) -> None:
+    (folder / "e.csv").write_text(TABLE.replace("income", "a=b", 1), encoding="utf-8")
+    printed = good(folder, "protect e.csv -o out -k 3 --quasi age,a=b --coarsen a=b=9 --coarsen ' age = 6'")
+    assert "a=b: each value shared by at least 9" in printed
+    certificate = json.loads((folder / "out" / "certificate.json").read_text(encoding="utf-8"))
+    assert certificate["stated"]["parameters"]["coarsen"] == {"a=b": 9, "age": 6}
     good(folder, "verify out")
 
 

@@ -10,7 +10,7 @@ import typer
 import shoal
 from shoal.errors import InputError
 
-__all__ = ["above_zero", "listed", "named", "one_of", "ontologies", "path", "seconds", "weights", "whole"]
+__all__ = ["above_zero", "coarsening", "listed", "named", "one_of", "ontologies", "path", "seconds", "weights", "whole"]
 
 
 def whole(least: int) -> dict[str, Any]:
@@ -128,6 +128,28 @@ def weights(given: str | None) -> dict[str, float] | None:
                 f"--weights {_short(given)}: numbers above 0 must follow the columns; write COLUMN=NUMBER, age=2"
             )
 
+    return found
+
+
+def coarsening(given: list[str] | None) -> dict[str, int] | None:
+    """COLUMN=K, given as often as needed. A column's name may have an = in it, a number has none."""
+    if not given:
+        return None
+    found: dict[str, int] = {}
+    for one in given:
+        column, _, number = (part.strip() for part in one.rpartition("="))
+        if not column or not number:
+            raise InputError(f"--coarsen {_short(one)!r} must be a column and a number; write COLUMN=K, income=40")
+        if column in found:
+            raise InputError(f"--coarsen names {_short(column)!r} twice; give each column once")
+        try:
+            found[column] = int(number)
+        except ValueError:  # no number, or more digits than Python reads
+            found[column] = 0
+        if found[column] < 2:
+            raise InputError(
+                f"--coarsen {_short(one)!r}: {_short(number)!r} must be a whole number of at least 2; write income=40"
+            )
     return found
 
 

@@ -78,6 +78,10 @@ def protect(
     percent: Annotated[
         float | None, typer.Option(help="Rank swapping and noise: how strong, in per cent.", **options.above_zero())
     ] = None,
+    coarsen: Annotated[
+        list[str] | None,
+        typer.Option(help="Numbers: then average a column again, at least K records a value.", metavar="COLUMN=K"),
+    ] = None,
     blocks: Annotated[
         int | None,
         typer.Option(help="Group at most so many records at a time.  [default: all up to 50,000]", **options.whole(6)),
@@ -159,6 +163,7 @@ def protect(
             method=document_method(asked) if documents else table_method(asked),
             l=l,
             missing=missing,
+            coarsen=options.coarsening(coarsen),
             private=private,
             force=force,
             client=scheduler,
@@ -203,6 +208,8 @@ def say_protected(made: Any) -> None:
         write(f"promise      each looks like at least {anonymity['smallest_group'] - 1} others (k={anonymity['k']})")
     else:
         write(f"promise      values shared by at least {anonymity['k']} in each group of columns; NO k-anonymity")
+    for column, least in stated["parameters"].get("coarsen", {}).items():
+        write(f"coarsened    {printable(column)}: each value shared by at least {least:,}")
     write(f"lost         {stated['information_loss']:.1%} of the information")
     for diversity in promises["diversity"]["columns"]:
         column = printable(diversity["column"])

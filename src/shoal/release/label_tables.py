@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.microaggregation import CategoricalMicroaggregation, MixedMicroaggregation
+from shoal.microaggregation import CategoricalMicroaggregation, MixedMicroaggregation, coarsened
 from shoal.microaggregation.flat import Flat
 from shoal.microaggregation.labels import Reading
+from shoal.microaggregation.mixed_table import NUMERIC
 from shoal.release.bundle import write_csv
+from shoal.release.coarsening import only_numbers
 from shoal.release.concept_tree import MISSING, concept_tree
 from shoal.release.groups import FEW, stated_loss
 from shoal.release.masked import Masked, Merge
 from shoal.release.summary import ColumnChange, Generalisation, column_change
+from shoal.results import Loss
 from shoal.risk.equality import linked_by_equality
 
 __all__ = ["concepts_before_and_after", "linked_by_labels", "mask_labels", "mask_numbers_and_labels"]
@@ -34,18 +38,22 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-def mask_labels(quasi: pa.Table, model: CategoricalMicroaggregation, merge: Merge | None) -> Masked:
+def mask_labels(
+    quasi: pa.Table, model: CategoricalMicroaggregation, merge: Merge | None, coarsen: Mapping[str, int]
+) -> Masked:
     """All quasi-identifiers are labels."""
     _fit(quasi, model, merge)
     method = IN_WORDS[model.method] + (", refined" if model.refine else "")
-    return _masked(quasi, model, [True] * quasi.num_columns, method)
+    return _masked(quasi, model, [True] * quasi.num_columns, method, coarsen)
 
 
-def mask_numbers_and_labels(quasi: pa.Table, model: MixedMicroaggregation, merge: Merge | None) -> Masked:
+def mask_numbers_and_labels(
+    quasi: pa.Table, model: MixedMicroaggregation, merge: Merge | None, coarsen: Mapping[str, int]
+) -> Masked:
     """Numbers become means, labels concepts, in groups over both."""
     _fit(quasi, model, merge)
     method = "microaggregation (MDAV) of numbers and labels together" + (", refined" if model.refine else "")
-    return _masked(quasi, model, [kind == "categorical" for kind in model.kinds_], method)
+    return _masked(quasi, model, [kind != NUMERIC for kind in model.kinds_], method, coarsen)
 
 
 def concepts_before_and_after(
@@ -71,7 +79,7 @@ def _fit(quasi: pa.Table, model: Any, merge: Merge | None) -> None:
         model.represent(quasi, merge(model.groups_, model.distance_to_groups(quasi)))
 
 
-def _masked(quasi: pa.Table, model: Any, are_labels: list[bool], method: str) -> Masked:
+def _masked(quasi: pa.Table, model: Any, are_labels: list[bool], method: str, coarsen: Mapping[str, int]) -> Masked:
     names = quasi.column_names
     labels = [name for name, is_label in zip(names, are_labels, strict=True) if is_label]
     before, after = concepts_before_and_after(quasi, model, labels)
@@ -83,8 +91,17 @@ def _masked(quasi: pa.Table, model: Any, are_labels: list[bool], method: str) ->
             columns[name] = _texts(rows[:, place], after[name], readings[name])
         else:
             columns[name] = pa.array(rows[:, place].astype(np.float64) + 0.0)
+    loss = model.loss_
+    numbers = [name for name in names if name not in labels]
+    for name, least in coarsen.items():
+        if name in labels:  # numbers that the method was told to take for labels
+            raise only_numbers(name, least)
+        released = coarsened(columns[name], least)
+        scale = float(model.scales_.scale[numbers.index(name)])
+        loss = _loss_more(loss, quasi[name].to_numpy(), columns[name].to_numpy(), released, scale)
+        columns[name] = pa.array(released)
     moved = [int(np.sum(before[name] != after[name])) for name in labels]
-    moved += [int(np.sum(quasi[name].to_numpy() != columns[name].to_numpy())) for name in names if name not in labels]
+    moved += [int(np.sum(quasi[name].to_numpy() != columns[name].to_numpy())) for name in numbers]
     # Where few records moved in some column, what was lost tells what they were.
     told = all(count == 0 or count >= FEW for count in moved)
     return Masked(
@@ -94,16 +111,20 @@ def _masked(quasi: pa.Table, model: Any, are_labels: list[bool], method: str) ->
         method=method,
         # A mapping lists the original values, or says where on the owner's machine they are.
         parameters=model.get_params() | {"mapping": "given" if model.mapping is not None else None},
-        loss=stated_loss(model.loss_, told),
-        changes=tuple(_change(name, quasi[name], columns[name]) for name in names if name not in labels)
-        if told
-        else (),
+        loss=stated_loss(loss, told),
+        changes=tuple(_change(name, quasi[name], columns[name]) for name in numbers) if told else (),
         generalisations=tuple(
             _generalisation(readings[name], before[name], after[name], columns[name], model.k, told) for name in labels
         ),
         linked=round(linked_by_labels(before, after), 6) if len(labels) == len(names) and told else None,
         private_files={"generalisations.csv": _all_generalisations(quasi, columns, labels)},
     )
+
+
+def _loss_more(loss: Loss, values: Floats, means: Floats, released: Floats, scale: float) -> Loss:
+    """The loss when a column's values become `released` instead of the means of their groups."""
+    more = float(np.sum(((values - released) / scale) ** 2) - np.sum(((values - means) / scale) ** 2))
+    return Loss(sse=loss.sse + more, ssa=max(loss.ssa - more, 0.0))
 
 
 def _texts(labels: NDArray[Any], concepts: Ints, reading: Reading) -> pa.Array:

@@ -20,6 +20,7 @@ from shoal.microaggregation.schedule import Schedule
 from shoal.release.bundle import CERTIFICATE, check_places, folders_written_aside, private_beside, write_files
 from shoal.release.certificate import certificate, dump
 from shoal.release.cluster import schedule_of
+from shoal.release.coarsening import checked_coarsening
 from shoal.release.document_methods import document_method
 from shoal.release.documents import draft_documents
 from shoal.release.documents_in_parts import draft_document_parts
@@ -58,6 +59,7 @@ def protect(
     method: Any = None,
     l: int | None = None,
     missing: str = "refuse",
+    coarsen: Mapping[str, int] | None = None,
     private: str | os.PathLike[str] | None = None,
     force: bool = False,
     client: Any = None,
@@ -85,6 +87,9 @@ def protect(
         Least number of distinct values of every confidential column in a group; groups are merged to reach it.
     missing : {"refuse", "withhold"}
         What to do with a table's rows that lack a quasi-identifier.
+    coarsen : dict of column: int
+        For tables: columns of numbers that are aggregated once more, each on its own, after the method has masked them,
+        so that at least so many records share each value there: {"income": 40}.
     private : path
         The private side: which record became which row, words left out. Default: next to `out`, "-private" added.
     force : bool
@@ -101,18 +106,23 @@ def protect(
     path = Path(source) if isinstance(source, str | os.PathLike) and "://" not in str(source) else None
     _check_numbers(k, l, missing)
     l = None if l is None else int(l)
+    coarser = checked_coarsening(coarsen)
     check_places(path, release, hidden, force)
     columns = {"text_column": text_column, "id_column": id_column, "label_column": label_column}
     _check_label(label_column, text_column, id_column)
     if client is not None or in_parts(source):
         if not isinstance(source, str | os.PathLike):
             raise InputError("a cluster reads files; give a folder or a pattern such as letters/*.parquet")
+        _refuse(
+            coarser, "all values of a column are sorted at once, and the input is in parts; give a table in one file"
+        )
         make_draft = _drafted_in_parts(str(source), int(k), columns, roles, space, method, l, missing)
         with schedule_of(client) as schedule:
             return _write(lambda *folders: make_draft(folders, schedule), release, hidden)
     draft: Draft
     if is_documents(source, roles, text_column):
         _check_for_documents(l, label_column, missing)
+        _refuse(coarser, "documents have no columns of numbers; leave it out")
         if roles is not None:
             raise InputError("roles are for tables, and this is a collection of documents; leave them out")
         draft = draft_documents(
@@ -126,7 +136,7 @@ def protect(
         _check_for_tables(columns, space)
         unchanged = () if roles is None else (*roles.confidential, *roles.insensitive)
         table = read_table(source, verbatim=unchanged)
-        draft = draft_table(table, int(k), roles, table_method(method), l, missing)
+        draft = draft_table(table, int(k), roles, table_method(method), l, missing, coarser)
     return _write(lambda *_: draft, release, hidden)
 
 
@@ -154,6 +164,11 @@ def _drafted_in_parts(
     chosen = VectorSpace(min_df=k) if space is None else space
     parts = list_parts(source)
     return lambda folders, schedule: draft_document_parts(parts, columns, k, chosen, spherical, l, folders, schedule)
+
+
+def _refuse(coarsen: Mapping[str, int], why: str) -> None:
+    for name, least in coarsen.items():
+        raise InputError(f"coarsen {shown(name)}={least}: {why}")
 
 
 def _check_for_documents(l: int | None, label: str | None, missing: str) -> None:

@@ -105,6 +105,7 @@ class Summary:
     words_read: int = 0  # documents: word occurrences in the input
     words_left_out: tuple[WordsLeftOut, ...] = ()
     columns: tuple[ColumnChange, ...] = ()  # tables: quasi-identifiers
+    coarsened: tuple[tuple[str, int], ...] = ()  # tables: columns aggregated once more, and the least of a class there
     generalisations: tuple[Generalisation, ...] = ()  # tables: quasi-identifiers that are labels
     linked: float | None = None  # tables of labels: chance to link a record with its original by equal labels (RL)
     attacks: tuple[Rate, ...] = ()  # tables of numbers: what an intruder who knows the originals finds

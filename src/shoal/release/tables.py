@@ -29,6 +29,7 @@ from shoal.microaggregation.moments import scale_of
 from shoal.microaggregation.numeric import group_means, table_loss
 from shoal.release.bundle import MAPPING, write_csv, write_mapping
 from shoal.release.closeness import closeness
+from shoal.release.coarsening import check_coarsened_columns, coarsened_columns
 from shoal.release.distances import NOT_TOLD, euclidean_distances
 from shoal.release.draft import Draft
 from shoal.release.groups import FEW, check_values, diversities, sizes_of, stated_loss, value_codes
@@ -79,10 +80,19 @@ def _none(quasi: tuple[str, ...], numbers: tuple[str, ...]) -> tuple[str, ...]:
     return ()
 
 
-def draft_table(table: Table, k: int, roles: Roles | None, method: Any, l: int | None, missing: str) -> Draft:
+def draft_table(
+    table: Table,
+    k: int,
+    roles: Roles | None,
+    method: Any,
+    l: int | None,
+    missing: str,
+    coarsen: Mapping[str, int],
+) -> Draft:
     """Mask the quasi-identifiers, drop the identifiers, and put the rows in the order of their content.
 
     `method` is what masks; or it chooses that, when told which of the quasi-identifiers are numbers and which are not.
+    `coarsen` names columns that are aggregated once more after it, and the least number of rows of a class there.
     """
     roles = resolve_roles(table, roles)
     if l is not None and not roles.confidential:
@@ -103,6 +113,8 @@ def draft_table(table: Table, k: int, roles: Roles | None, method: Any, l: int |
     kept = _in_order_of_content(table.data, roles, complete)
     if len(kept) < k:
         raise too_few_rows(k, len(kept), len(complete) - len(kept))
+    check_coarsened_columns(coarsen, table.data.column_names, roles, averaged.quasi, len(kept))
+    coarsen = {name: coarsen[name] for name in roles.quasi if name in coarsen}  # however they were listed
 
     data = table.data.take(pa.array(kept))
     columns = {name: sortable(data[name]).combine_chunks() for name in roles.quasi}
@@ -110,7 +122,7 @@ def draft_table(table: Table, k: int, roles: Roles | None, method: Any, l: int |
     quasi = pa.table({name: columns[name] for name in roles.quasi})
     confidential = {name: values_of(data[name]) for name in roles.confidential}
     model = clone(method).set_params(k=k) if makes_groups else clone(method)
-    masked = mask(quasi, model, None if l is None else partial(_diverse, confidential, l))
+    masked = mask(quasi, model, None if l is None else partial(_diverse, confidential, l), coarsen)
     released, order = _sorted(_replaced(data, roles, masked, table.format))
 
     classes = masked.classes(roles.quasi)
@@ -133,6 +145,7 @@ def draft_table(table: Table, k: int, roles: Roles | None, method: Any, l: int |
         l_promised=l,
         above_optimum=masked.above_optimum,
         columns=masked.changes,
+        coarsened=tuple(coarsen.items()),
         generalisations=masked.generalisations,
         linked=masked.linked,
         attacks=masked.attacks,
@@ -145,7 +158,8 @@ def draft_table(table: Table, k: int, roles: Roles | None, method: Any, l: int |
         summary=summary,
         columns=described(released.schema, roles),
         shared_columns=masked.together,
-        parameters={"microaggregation" if makes_groups else "masking": masked.parameters},
+        parameters={"microaggregation" if makes_groups else "masking": masked.parameters}
+        | ({"coarsen": dict(coarsen)} if coarsen else {}),
         files={name: lambda path: write_table(released, path)},
         private_files={
             MAPPING: write_mapping(row_ids, classes[order]),
@@ -155,7 +169,7 @@ def draft_table(table: Table, k: int, roles: Roles | None, method: Any, l: int |
     )
 
 
-def mask_numbers(quasi: pa.Table, model: Microaggregation, merge: Merge | None) -> Masked:
+def mask_numbers(quasi: pa.Table, model: Microaggregation, merge: Merge | None, coarsen: Mapping[str, int]) -> Masked:
     """Numbers become the means of their groups."""
     values = _matrix(quasi)
     masked = _matrix(model.fit_transform(quasi))
@@ -166,22 +180,23 @@ def mask_numbers(quasi: pa.Table, model: Microaggregation, merge: Merge | None) 
         groups = merge(model.groups_, distance)
         masked = group_means(values, groups)[groups]
     names = tuple(quasi.column_names)
+    masked = coarsened_columns(names, masked, coarsen)
     together = tuple(tuple(names[column] for column in columns) for columns in model.attribute_groups_)
     found = _of_numbers(names, values, masked, together, model.k_anonymous_, method_in_words(model), model.get_params())
     bound = getattr(model, "lower_bound_", 0.0)
-    if bound <= 0 or not found.changes:
-        return found
+    if coarsen or bound <= 0 or not found.changes:
+        return found  # the bound is one of groups alone
     # How far, at most, the error is above the least that groups of k can have.
     standard, standard_masked = ((part - model.mean_) / model.scale_ for part in (values, masked))
     return replace(found, above_optimum=round(table_loss(standard, standard_masked).sse / bound - 1.0, 3))
 
 
-def mask_values(quasi: pa.Table, model: RankSwap | Noise, merge: Merge | None) -> Masked:
+def mask_values(quasi: pa.Table, model: RankSwap | Noise, merge: Merge | None, coarsen: Mapping[str, int]) -> Masked:
     """Numbers are swapped or blurred, each record on its own: no crowd is promised."""
     if merge is not None:
         raise InputError(f"--l needs groups, and {type(model).__name__} makes none; leave it out")
-    values, masked = _matrix(quasi), _matrix(model.fit_transform(quasi))
     names = tuple(quasi.column_names)
+    values, masked = _matrix(quasi), coarsened_columns(names, _matrix(model.fit_transform(quasi)), coarsen)
     # Who knows the seed can undo the masking, so it is never told.
     parameters = {name: value for name, value in model.get_params().items() if name != "random_state"}
     return _of_numbers(names, values, masked, (names,), False, SWAPPED_OR_BLURRED[type(model)], parameters)
