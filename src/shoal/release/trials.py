@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.masking import Noise, RankSwap
-from shoal.microaggregation import CategoricalMicroaggregation, Microaggregation
+from shoal.microaggregation import CategoricalMicroaggregation, Microaggregation, coarsened
 from shoal.release.label_tables import concepts_before_and_after, linked_by_labels
 from shoal.release.masked import equal_rows
 from shoal.risk.disclosure import DisclosureRisk
@@ -29,12 +29,17 @@ ON_LABELS = ("sa-mdav", "sa-mdav-static", "s-mdav", "mdav-lcs", "mdav-mode")
 
 @dataclass(frozen=True)
 class Trial:
-    """A method, named as on the command line, and its one or two parameters."""
+    """A method, named as on the command line, its one or two parameters, and the columns coarsened after it."""
 
     method: str
     k: int | None = None
     attribute_groups: int | None = None
     percent: float | None = None
+    coarsen: tuple[tuple[str, int], ...] = ()  # columns, and the least number of records of a class there
+
+    def __post_init__(self) -> None:
+        # JSON has lists only, and a trial read from it is the same trial.
+        object.__setattr__(self, "coarsen", tuple((str(column), int(least)) for column, least in self.coarsen))
 
     @property
     def name(self) -> str:
@@ -44,6 +49,7 @@ class Trial:
             "" if self.attribute_groups is None else f"{self.attribute_groups} columns at a time",
             "" if self.k is None else f"k={self.k}",
             "" if self.percent is None else f"{self.percent:g} %",
+            *(f"{column} coarsened to {least}" for column, least in self.coarsen),
         ]
         return ", ".join(part for part in parts if part)
 
@@ -52,7 +58,9 @@ class Trial:
         """The options of `shoal protect` that do this."""
         given = {"--method": self.method, "-k": self.k, "--attribute-groups": self.attribute_groups}
         given |= {"--percent": None if self.percent is None else f"{self.percent:g}"}
-        return " ".join(f"{option} {shlex.quote(str(value))}" for option, value in given.items() if value is not None)
+        pairs = [(option, str(value)) for option, value in given.items() if value is not None]
+        pairs += [("--coarsen", f"{column}={least}") for column, least in self.coarsen]
+        return " ".join(f"{option} {shlex.quote(value)}" for option, value in pairs)
 
     def estimator(self, refine: bool, meaning: Mapping[str, Any]) -> Any:
         """What does it. Noise is drawn with a fixed seed here, to be compared; a release draws its own."""
@@ -115,6 +123,9 @@ def try_out(trial: Trial, quasi: pa.Table, refine: bool, meaning: Mapping[str, A
     """Mask the table and attack it."""
     model = trial.estimator(refine, meaning)
     masked = model.fit_transform(quasi)
+    for column, least in trial.coarsen:
+        place = masked.column_names.index(column)
+        masked = masked.set_column(place, column, pa.array(coarsened(masked[column], least)))
     smallest = int(np.bincount(equal_rows([column.combine_chunks() for column in masked.columns])).min())
     if trial.method in ON_LABELS:
         linked = 100.0 * linked_by_labels(*concepts_before_and_after(quasi, model, quasi.column_names))
