@@ -305,13 +305,26 @@ class ModelUtility:
 
     target: str
     folds: int
+    records: int  # trained and tested on
+    known: tuple[str, ...]  # the attributes it was learnt from
     scores: tuple[ModelScore, ...]
+    taken_together: int = 0  # rare labels that were made one class
+
+    @property
+    def learnable(self) -> bool:
+        """Whether any model does better than a constant guess when it has the originals."""
+        return any(score.original > score.baseline + 0.02 for score in self.scores)
+
+    def predicted(self, score: ModelScore) -> str:
+        """What a score is about, in words: a number is learnt as such, and as a class."""
+        is_number = any(one.task == "regression" for one in self.scores)
+        return f"{self.target} above its median" if is_number and score.task == "classification" else self.target
 
     def rows(self) -> list[dict[str, str | float]]:
         """All figures as a table."""
         return [
             {
-                "target": self.target,
+                "target": self.predicted(score),
                 "task": score.task,
                 "model": score.model,
                 "measure": score.measure,

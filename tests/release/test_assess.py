@@ -24,6 +24,7 @@ from shoal import (
     verify,
 )
 from shoal.sample import letters
+from tests.cli.run import run
 
 SAMPLE_LETTERS = letters()[:90]
 RANDOM = np.random.default_rng(0)
@@ -228,3 +229,89 @@ def test_two_matrices_made_by_anyone_are_judged(tmp_path: Path) -> None:
     (tmp_path / "broken.npz").write_bytes(b"PK no zip")
     with pytest.raises(InputError, match="not a sparse matrix"):
         assess(before, tmp_path / "broken.npz")
+
+
+LUCK = np.random.default_rng(3)
+STAFF = pd.DataFrame({"age": LUCK.uniform(20, 60, 120).round(1), "school": LUCK.uniform(8, 18, 120).round(1)})
+STAFF["pay"] = (0.5 * STAFF.age + 2 * STAFF.school + LUCK.normal(size=120)).round(2)
+STAFF["grade"] = np.where(STAFF.pay > STAFF.pay.median(), "senior", "junior")
+STAFF["code"] = np.where(STAFF.pay > STAFF.pay.median(), "007", "012")
+STAFF["day"] = pd.Timestamp("2020-02-29")
+
+
+def test_models_learn_a_target_of_numbers_from_the_other_columns() -> None:
+    numbers = STAFF[["age", "school", "pay"]]
+    found = assess(numbers, numbers, target="pay").models
+    assert found.known == ("age", "school")
+    assert found.records == 120
+    assert {score.task for score in found.scores} == {"regression", "classification"}
+    assert all(score.protected == score.original > score.baseline for score in found.scores)
+    assert found.rows()[-1]["target"] == "pay above its median"
+    assert assess(numbers, numbers).models is None
+
+
+def test_a_release_is_asked_for_a_confidential_target_as_it_stands(tmp_path: Path) -> None:
+    STAFF.to_csv(tmp_path / "staff.csv", index=False)
+    roles = Roles(quasi=("age", "school"), confidential=("pay", "grade", "code"))
+    made = protect(tmp_path / "staff.csv", 3, tmp_path / "out", roles=roles, method=Microaggregation(refine=False))
+    labels = assess(tmp_path / "staff.csv", made.folder, tmp_path / "assessment", target="grade").models
+    assert {score.task for score in labels.scores} == {"classification"}
+    assert min(score.protected for score in labels.scores) > 0.8 > 0.6 > labels.scores[0].baseline
+    assert assess(tmp_path / "staff.csv", made.folder, target="code").models.scores[0].protected > 0.8
+    # The file has its numbers as they were written, and they are numbers again.
+    pay = assess(tmp_path / "staff.csv", made.folder, target="pay").models.scores[0]
+    assert (pay.task, pay.protected > 0.8) == ("regression", True)
+    data = json.loads((tmp_path / "assessment" / "assessment.json").read_text())
+    assert data["models"]["target"] == "grade"
+    with (tmp_path / "assessment" / "models.csv").open() as lines:
+        assert [line["model"] for line in csv.DictReader(lines)] == ["logistic regression", "boosted trees"]
+    page = (tmp_path / "assessment" / "report.html").read_text()
+    assert "Models from this table are right about grade in" in page
+    ran = run(tmp_path, "assess", "staff.csv", "out", "-o", "again", "--target", "grade")
+    assert ran.code == 0, ran.err
+    assert "learnt       grade by logistic regression: accuracy 0." in ran.out
+
+
+def test_rare_labels_are_one_class_and_records_without_a_label_are_left_out() -> None:
+    labels = pd.Series([f"team {number % 14}" for number in range(120)])
+    labels[:20] = None
+    table = STAFF[["age", "school"]].assign(team=labels)
+    found = assess(table, table, columns=["age", "school"], target="team").models
+    assert (found.records, found.taken_together) == (100, 5)
+    assert not found.learnable
+
+
+def test_labels_that_were_generalised_are_never_right() -> None:
+    blurred = STAFF.assign(grade="somebody")
+    scores = assess(STAFF, blurred, columns=["age", "school"], target="grade").models.scores
+    assert all(score.protected == 0 < score.original for score in scores)
+
+
+@pytest.mark.parametrize(
+    ("target", "columns", "says"),
+    [
+        ("salary", ["age"], "the original has no column salary, only: age"),
+        ("age", ["age"], "target age can be learnt from numbers only, and no other number is compared"),
+        ("grade", ["code"], "target grade can be learnt from numbers only"),
+        ("day", ["age"], "target day is timestamp.*, neither numbers nor labels; choose another column"),
+        ("same", ["age"], "same is one class in all rows; there is nothing to learn, choose another target"),
+        ("none", ["age"], "target none is missing in all but 0 records; choose another column"),
+        ("kind", ["age"], "target kind is int64 in the original and .* in the protected table; choose a column of one"),
+    ],
+)
+def test_a_target_that_cannot_be_learnt_is_refused(target: str, columns: list[str], says: str) -> None:
+    table = STAFF.assign(same="x", none=None, kind=1)
+    with pytest.raises(InputError, match=says):
+        assess(table, table.assign(kind="one"), columns=columns, target=target)
+
+
+def test_documents_have_no_target(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="target is for tables, and these are documents"):
+        assess(sp.eye(20), sp.eye(20), target="topic")
+
+
+def test_vectors_are_not_compared_with_a_table(tmp_path: Path) -> None:
+    sp.save_npz(tmp_path / "before.npz", sp.csr_matrix(np.eye(6)))
+    AFTER.to_csv(tmp_path / "after.csv", index=False)
+    with pytest.raises(InputError, match="the original is vectors of documents and the protected one a table"):
+        assess(tmp_path / "before.npz", tmp_path / "after.csv")

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from shoal import InputError, Microaggregation
-from shoal.utility.models import _nearest, model_utility
+from shoal.utility.models import Target, _nearest, model_utility
 
 
 def people(n: int, seed: int) -> np.ndarray:
@@ -72,6 +72,22 @@ def test_labels_beside_the_table_are_learnt_from_all_columns():
     assert utility.scores[0].protected > 0.9
 
 
+def test_labels_that_were_changed_are_learnt_as_they_are_and_found_out_by_the_originals():
+    X = people(120, 3)
+    paid = (X[:, 2] > 46).astype(float)
+    told = model_utility(X, X, Target("pay", paid, paid, True)).scores[0]
+    lied = model_utility(X, X, Target("pay", paid, 1 - paid, True)).scores[0]
+    blurred = model_utility(X, X, Target("pay", paid, np.full(120, 2.0), True)).scores[0]  # a class nobody had
+    assert told.protected == told.original > 0.9
+    assert lied.protected == pytest.approx(1 - told.protected, abs=0.02)
+    assert blurred.protected == 0
+
+
+def test_there_are_no_more_folds_than_different_protected_rows():
+    X = people(12, 7)
+    assert model_utility(X, np.repeat(X[::4], 4, axis=0), 2).folds == 3
+
+
 def test_the_order_of_rows_changes_nothing():
     X = people(80, 4)
     Y = np.asarray(Microaggregation(k=4, refine=False).fit_transform(X))
@@ -105,7 +121,7 @@ TABLE = people(12, 7)
         (TABLE, TABLE, "pay", "target='pay' is not a column; there are: column 1"),
         (TABLE[:, :1], TABLE[:, :1], 0, "a table of one column"),
         (TABLE * [1, 1, 0], TABLE, 2, "column 3 is 0 in all rows"),
-        (TABLE, np.repeat(TABLE[::4], 4, axis=0), 2, "5 folds need as many different protected rows, there are 3"),
+        (TABLE, TABLE * 0 + 1, 2, "2 folds need as many different protected rows, there are 1"),
         (TABLE, TABLE, ["a"] * 12, "all labels are 'a'"),
         (TABLE, TABLE, list("abcdefghijkl"), "12 different labels; at most 10"),
     ],

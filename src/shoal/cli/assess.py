@@ -12,7 +12,7 @@ import typer
 import shoal
 from shoal.cli import options
 from shoal.cli.app import AsJson, Force, app
-from shoal.cli.terminal import examples, printable, shown_progress, write
+from shoal.cli.terminal import examples, printable, say, shown_progress, write
 
 __all__ = ["assess"]
 
@@ -39,6 +39,9 @@ def assess(
     control: Annotated[
         Path | None, typer.Option(help="Table of people who are not in the original.", **options.path())
     ] = None,
+    target: Annotated[
+        str | None, typer.Option(help="Column that models learn from the protected table.", **options.named())
+    ] = None,
     aligned: Annotated[bool, typer.Option("--aligned", help="The rows are in the same order, believe it.")] = False,
     text_column: Annotated[str | None, typer.Option(help="Documents: column with the text.", **options.named())] = None,
     id_column: Annotated[str | None, typer.Option(help="Documents: column that names them.", **options.named())] = None,
@@ -60,6 +63,7 @@ def assess(
             columns=options.listed(columns),
             aligned=aligned,
             control=control,
+            target=target,
             text_column=text_column,
             id_column=id_column,
             force=force,
@@ -71,7 +75,15 @@ def assess(
     write(f"records      {found.rows:,}, side by side {printable(found.how)}")
     for line in _of_a_table(found) if hasattr(found, "risk") else _of_documents(found):
         write(line)
-    write(f"alike        at least {found.smallest_group} records; {found.unique:,} are one of a kind")
+    write(f"alike        {_alike(found)}")
+
+
+def _alike(found: Any) -> str:
+    if found.unique == found.rows:
+        return "no two records: each is one of a kind"
+    if found.unique:
+        return f"{found.unique:,} of {found.rows:,} records {'is' if found.unique == 1 else 'are'} one of a kind"
+    return f"at least {found.smallest_group:,} records; none is one of a kind"
 
 
 def _of_a_table(found: Any) -> Iterator[str]:
@@ -83,6 +95,13 @@ def _of_a_table(found: Any) -> Iterator[str]:
         yield f"score        {found.score:.2f} (less is better)"
     if found.labels_linked is not None:
         yield f"labels       {found.labels_linked:.2%} linked by equal labels"
+    for score in () if found.models is None else found.models.scores:
+        yield (
+            f"learnt       {printable(found.models.predicted(score))} by {score.model}: {score.measure} "
+            f"{score.protected:.3f}, from the originals {score.original:.3f}, by guessing {score.baseline:.3f}"
+        )
+    if found.models is not None and not found.models.learnable:
+        say(f"even the originals teach next to nothing of {found.models.target}; choose another --target")
 
 
 def _of_documents(found: Any) -> Iterator[str]:

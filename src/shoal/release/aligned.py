@@ -44,6 +44,7 @@ class AlignedTables:
     labels: tuple[str, ...]
     how: str  # in words: how the rows were put side by side
     left_out: tuple[str, ...]  # columns that only one of the tables has, and the key
+    target: tuple[pa.ChunkedArray, pa.ChunkedArray] | None = None  # of both, a column to predict, as it stands
 
     def matrix(self, which: str) -> NDArray[np.float64]:
         """The numbers of `before` or `after`, (n, d)."""
@@ -60,6 +61,7 @@ def align_tables(
     mapping: str | os.PathLike[str] | None = None,
     columns: Sequence[str] | None = None,
     aligned: bool = False,
+    target: str | None = None,
 ) -> AlignedTables:
     """Read both and put their rows side by side; see the module."""
     if isinstance(protected, str | os.PathLike) and (Path(protected).parent / CERTIFICATE).is_file() and key is None:
@@ -67,8 +69,10 @@ def align_tables(
     release = _release(protected)
     after = read_original(protected).data if release is None else release.table
     parts = [] if release is None else rows_of_parts(Path(protected), "table")
-    given = read_original(original, _text_columns(release), parts=bool(parts))
+    given = read_original(original, _text_columns(release, target), parts=bool(parts))
     before = given.data
+    if target is not None:
+        _check_column(target, before, after)
     if key is not None:
         before, after, how = *_by_key(before, after, key), f"by the key {key}"
     elif release is not None or mapping is not None:
@@ -85,7 +89,13 @@ def align_tables(
     numbers, labels = _kinds(before, after, names)
     left_out = sorted({*before.column_names, *after.column_names} - {*names})
     pair = AlignedTables(
-        _cast(before, numbers, labels), _cast(after, numbers, labels), numbers, labels, how, tuple(left_out)
+        before=_cast(before, numbers, labels),
+        after=_cast(after, numbers, labels),
+        numbers=numbers,
+        labels=labels,
+        how=how,
+        left_out=tuple(left_out),
+        target=None if target is None else (before[target], after[target]),
     )
     _check_missing(pair)
     if not aligned:
@@ -103,10 +113,11 @@ def _release(protected: Any) -> Release | None:
     return found
 
 
-def _text_columns(release: Release | None) -> list[str]:
+def _text_columns(release: Release | None, target: str | None) -> list[str]:
     """Columns that a release has as text: in the original's text files they are text, too, whatever they hold."""
     columns = [] if release is None else release.certificate["promises"]["columns"]
-    return [one["name"] for one in columns if one["role"] == "quasi" and one["type"] == "string"]
+    texts = [one for one in columns if one["type"] == "string"]
+    return [one["name"] for one in texts if one["role"] == "quasi" or one["name"] == target]
 
 
 def _by_mapping(original: Original, mapping: PrivateMapping) -> pa.Table:
@@ -151,15 +162,19 @@ def _by_key(before: pa.Table, after: pa.Table, key: str) -> tuple[pa.Table, pa.T
     return before.take(orders[0]), after.take(orders[1])
 
 
+def _check_column(name: str, before: pa.Table, after: pa.Table) -> None:
+    for table, called in ((before, "the original"), (after, "the protected table")):
+        if name not in table.column_names:
+            raise unknown_column(name, table.column_names, called)
+
+
 def _columns(
     before: pa.Table, after: pa.Table, columns: Sequence[str] | None, key: str | None, release: Release | None
 ) -> tuple[str, ...]:
     """The columns to compare: those asked for, a release's protected ones, or all that both tables have."""
     if columns is not None:
         for name in columns:
-            for table, called in ((before, "the original"), (after, "the protected table")):
-                if name not in table.column_names:
-                    raise unknown_column(name, table.column_names, called)
+            _check_column(name, before, after)
         return tuple(dict.fromkeys(columns))
     if release is not None:
         listed = release.certificate["promises"]["columns"]

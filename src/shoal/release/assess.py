@@ -22,6 +22,7 @@ from shoal.release.assess_report import assessment_html, space_html
 from shoal.release.assess_spaces import assess_spaces, is_space
 from shoal.release.assessment import SpaceAssessment, TableAssessment
 from shoal.release.bundle import check_free, folders_written_aside
+from shoal.release.learnt import learnt
 from shoal.release.masked import equal_rows
 from shoal.results import Rate
 from shoal.risk.disclosure import DisclosureRisk
@@ -33,7 +34,7 @@ from shoal.utility.loss import table_loss
 
 __all__ = ["assess", "assess_tables"]
 
-FILES = {"assessment.json", "report.html", "columns.csv", "correlations.csv", "found.csv", "figures.csv"}
+FILES = {"assessment.json", "report.html", "columns.csv", "correlations.csv", "found.csv", "models.csv", "figures.csv"}
 STEPS = 5
 
 
@@ -47,6 +48,7 @@ def assess(
     columns: Sequence[str] | None = None,
     aligned: bool = False,
     control: Any = None,
+    target: str | None = None,
     text_column: str | None = None,
     id_column: str | None = None,
     random_state: int = 0,
@@ -76,6 +78,9 @@ def assess(
     control : path or dataframe
         Records of people who are not in the original, to tell what an attack learns from the release and what it would
         know anyway.
+    target : str
+        A column of both tables, numbers or labels, compared or not: how well do models that learnt from the protected
+        table predict it of the originals?
     text_column, id_column : str
         For documents, as in `protect`.
     """
@@ -84,7 +89,7 @@ def assess(
     found: TableAssessment | SpaceAssessment
     if is_space(protected):
         names = {"text_column": text_column, "id_column": id_column}
-        given = {"key": key, "columns": columns, "control": control}
+        given = {"key": key, "columns": columns, "control": control, "target": target}
         astray = [name for name, value in given.items() if value is not None]
         if astray:
             raise InputError(f"{astray[0]} is for tables, and these are documents; leave it out")
@@ -94,15 +99,18 @@ def assess(
         return found
     if is_space(original):
         raise InputError("the original is vectors of documents and the protected one a table; give two of one kind")
-    pair = align_tables(original, protected, key=key, mapping=mapping, columns=columns, aligned=aligned)
-    found = assess_tables(pair, None if control is None else _control(control, pair), random_state)
+    pair = align_tables(original, protected, key=key, mapping=mapping, columns=columns, aligned=aligned, target=target)
+    found = assess_tables(pair, None if control is None else _control(control, pair), target, random_state)
     if out is not None:
         _write(Path(out), found, assessment_html(found), _tables(found))
     return found
 
 
-def assess_tables(pair: AlignedTables, control: Any = None, random_state: int = 0) -> TableAssessment:
+def assess_tables(
+    pair: AlignedTables, control: Any = None, target: str | None = None, random_state: int = 0
+) -> TableAssessment:
     """The figures of an aligned pair."""
+    models = None if target is None else learnt(pair, target, random_state)
     before, after = (dict(zip(pair.numbers, pair.matrix(side).T, strict=True)) for side in ("before", "after"))
     one, other = pa.table(before), pa.table(after)
     loss = risk = None
@@ -130,6 +138,7 @@ def assess_tables(pair: AlignedTables, control: Any = None, random_state: int = 
         gdpr=gdpr,
         labels_changed=tuple((name, _changed(pair.before[name], pair.after[name])) for name in pair.labels),
         labels_linked=linked_by_equality(*labels) if pair.labels else None,
+        models=models,
     )
 
 
@@ -172,10 +181,11 @@ def _write(out: Path, found: Any, html: str, tables: Mapping[str, Sequence[Mappi
             _table(aside / name, rows)
 
 
-def _tables(found: TableAssessment) -> dict[str, list[dict[str, Any]]]:
+def _tables(found: TableAssessment) -> dict[str, Sequence[Mapping[str, Any]]]:
+    models: dict[str, Sequence[Mapping[str, Any]]] = {} if found.models is None else {"models.csv": found.models.rows()}
     if found.loss is None:
-        return {}
-    return {
+        return models
+    return models | {
         "columns.csv": [vars(one) for one in found.loss.columns],
         "correlations.csv": [vars(one) for one in found.loss.pairs],
         "found.csv": _found(found),

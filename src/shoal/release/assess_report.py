@@ -6,7 +6,7 @@ from shoal.release.assessment import SpaceAssessment, TableAssessment
 from shoal.release.drawing import DEEP, SAND, Picture, svg
 from shoal.release.pages import page
 from shoal.release.words import count, number, percent
-from shoal.results import Disclosure, Rate, TableLoss
+from shoal.results import Disclosure, ModelUtility, Rate, TableLoss
 
 __all__ = ["assessment_html", "space_html"]
 
@@ -25,6 +25,7 @@ def assessment_html(found: TableAssessment) -> str:
         moved=_moved(loss) if loss and loss.columns else None,
         attacks=_attacks(risk, found.gdpr) if risk else None,
         broken=[one for one in broken if abs(one.after - one.before) >= NOTABLE],
+        taught=_taught(found.models) if found.models else None,
         certain=int(sum(chance > 0.999 for chance in risk.euclidean.chances)) if _has_chances(risk) else 0,  # type: ignore[union-attr]
     )
 
@@ -51,6 +52,24 @@ def verdict(found: TableAssessment) -> str:
     return (
         f"An intruder who knows the original values links {percent(best.rate)} of the {count(found.rows, 'record')} "
         f"to the right person; guessing would link {percent(best.baseline)}."
+    )
+
+
+def _taught(models: ModelUtility) -> str:
+    """What the best model learnt, in a sentence."""
+    what = models.target
+    if not models.learnable:
+        return f"Even the originals teach these models next to nothing of {what}, so nothing is to be seen here."
+    best = max(models.scores, key=lambda score: (score.task == "regression", score.original))
+    if best.measure == "R2":
+        mine, theirs = (percent(max(0.0, share)) for share in (best.protected, best.original))
+        return (
+            f"Models from this table explain {mine} of the differences in {what}; models from the originals {theirs}."
+        )
+    mine, theirs, guess = (percent(share) for share in (best.protected, best.original, best.baseline))
+    return (
+        f"Models from this table are right about {what} in {mine} of the cases, models from the originals in {theirs}, "
+        f"and who always guesses the most frequent in {guess}."
     )
 
 

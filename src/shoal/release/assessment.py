@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.results import Disclosure, Rate, SpaceUtility, TableLoss
+from shoal.results import Disclosure, ModelUtility, Rate, SpaceUtility, TableLoss
 
 __all__ = ["SpaceAssessment", "TableAssessment", "as_data"]
 
@@ -28,6 +28,7 @@ class TableAssessment:
     gdpr: tuple[Rate, ...]  # singling out, linkability, inference, of the numbers
     labels_changed: tuple[tuple[str, float], ...]  # share of the records whose label changed, by column
     labels_linked: float | None  # chance that equal labels link a record with its original
+    models: ModelUtility | None = None  # what the protected table teaches of a target
 
     @property
     def score(self) -> float | None:

@@ -9,12 +9,15 @@ value is the nearest of them.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -26,7 +29,7 @@ from shoal.results import ModelScore, ModelUtility
 from shoal.utility.folds import fold_of_rows
 from shoal.utility.spaces import class_of_rows
 
-__all__ = ["model_utility"]
+__all__ = ["MOST_CLASSES", "Target", "model_utility"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -44,15 +47,30 @@ CLASSIFICATION: dict[str, Callable[[int], Any]] = {
 }
 
 
+@dataclass(frozen=True)
+class Target:
+    """What is learnt, row by row: numbers, or classes counted from 0."""
+
+    name: str
+    before: Floats
+    after: Floats  # a class that the original has not is one that is never right
+    are_classes: bool
+
+
 def model_utility(
-    original: Any, protected: Any, target: str | int | Sequence[Any], random_state: int = 0, folds: int = FOLDS
+    original: Any,
+    protected: Any,
+    target: str | int | Sequence[Any] | Target,
+    random_state: int = 0,
+    folds: int | None = None,
 ) -> ModelUtility:
     """Train on protected rows, test on held-out originals.
 
     Parameters
     ----------
     target : a column by name or number (from 0), learnt from the other columns; or the labels of all rows, not
-        protected themselves, learnt from all columns.
+        protected themselves, or a `Target`, learnt from all columns.
+    folds : int, at least 2; unless given 5, or as many as there are different protected rows
 
     Examples
     --------
@@ -65,29 +83,37 @@ def model_utility(
     ('ridge regression', 1.0, 0.0)
     """
     pair = numeric_pair(original, protected)
-    known, before, after, name = _target(pair, target)
+    known, what = _target(pair, target)
+    before, after, name = what.before, what.after, what.name
     # Groups in an order that follows from their values, so that the order of the rows has no part in the folds.
-    groups = np.unique(np.column_stack([pair.protected, after]), axis=0, return_inverse=True)[1].ravel()
+    groups = np.unique(pair.protected, axis=0, return_inverse=True)[1].ravel()
     values = np.unique(before)
     if len(values) < 2:
-        raise InputError(f"{name} is {values[0]:g} in all rows; there is nothing to learn, choose another target")
-    is_class = len(values) <= MOST_CLASSES
-    middle = float(np.median(before)) if not is_class else 0.0
-    classes_before, classes_after = (
-        _nearest(values, y) if is_class else (y > middle).astype(np.int64) for y in (before, after)
-    )
+        told = "one class" if what.are_classes else f"{values[0]:g}"
+        raise InputError(f"{name} is {told} in all rows; there is nothing to learn, choose another target")
+    is_class = what.are_classes or len(values) <= MOST_CLASSES
+    if what.are_classes:
+        classes_before, classes_after = before.astype(np.int64), after.astype(np.int64)
+    elif is_class:
+        classes_before, classes_after = _nearest(values, before), _nearest(values, after)
+    else:
+        middle = float(np.median(before))
+        classes_before, classes_after = ((y > middle).astype(np.int64) for y in (before, after))
     if classes_before.min() == classes_before.max():
         raise InputError(f"more than half of {name} is its largest value; there are no two classes, round it")
+    folds = max(2, min(FOLDS, int(groups.max()) + 1)) if folds is None else folds
     fold_of_row = fold_of_rows(groups, folds, random_state, classes_before)
     # On tables of this size the threads of the trees wait for one another more than they work.
     with threadpool_limits(1):
         scores = [] if is_class else _scores(REGRESSION, known, before, after, fold_of_row, random_state)
         scores += _scores(CLASSIFICATION, known, classes_before, classes_after, fold_of_row, random_state)
-    return ModelUtility(target=name, folds=folds, scores=tuple(scores))
+    return ModelUtility(name, folds, len(before), known.names, tuple(scores))
 
 
-def _target(pair: NumericPair, target: str | int | Sequence[Any]) -> tuple[NumericPair, Floats, Floats, str]:
-    """The table without its target, the target before and after, and what it is called."""
+def _target(pair: NumericPair, target: str | int | Sequence[Any] | Target) -> tuple[NumericPair, Target]:
+    """The table to learn from, and what is learnt."""
+    if isinstance(target, Target):
+        return pair, target
     if isinstance(target, str | int):
         column = _column(pair, target)
         if len(pair.names) < 2:
@@ -95,11 +121,11 @@ def _target(pair: NumericPair, target: str | int | Sequence[Any]) -> tuple[Numer
         rest = [other for other in range(len(pair.names)) if other != column]
         names = tuple(pair.names[other] for other in rest)
         known = NumericPair(pair.original[:, rest], pair.protected[:, rest], names)
-        return known, pair.original[:, column], pair.protected[:, column], pair.names[column]
+        return known, Target(pair.names[column], pair.original[:, column], pair.protected[:, column], False)
     classes = class_of_rows(target, len(pair.original))[0].astype(np.float64)
     if len(np.unique(classes)) > MOST_CLASSES:
         raise InputError(f"there are {len(np.unique(classes))} different labels; at most {MOST_CLASSES} are learnt")
-    return pair, classes, classes, "labels"
+    return pair, Target("labels", classes, classes, True)
 
 
 def _column(pair: NumericPair, target: str | int) -> int:
@@ -146,7 +172,9 @@ def _scores(
 def _predict(model: Any, X: Floats, y: NDArray[Any], held_out: Floats) -> Floats:
     if y.min() == y.max():  # protection may leave one class, or one value, to learn
         return np.full(len(held_out), float(y[0]))
-    return np.asarray(model.fit(X, y).predict(held_out), dtype=np.float64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a fit that is not quite the best is a result as well
+        return np.asarray(model.fit(X, y).predict(held_out), dtype=np.float64)
 
 
 def _score(truth: NDArray[Any], predicted: Floats, guess: Floats, is_class: bool) -> float:
