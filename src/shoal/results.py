@@ -94,6 +94,8 @@ class Rate:
     high: float
     n: int  # attempts
     control: float | None = None  # the same attack on people who are not in the data
+    control_low: float | None = None  # 95 % interval of that
+    control_high: float | None = None
     chances: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)  # of each attempt to succeed
     targets: NDArray[np.int64] | None = field(
         default=None, repr=False, compare=False

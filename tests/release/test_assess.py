@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from shoal import (
     protect,
     verify,
 )
+from shoal.risk.rates import wilson
 from shoal.sample import letters
 from tests.cli.run import run
 
@@ -167,11 +169,40 @@ def test_labels_are_judged_by_equality() -> None:
 
 
 def test_control_records_tell_what_would_be_known_anyway(tmp_path: Path) -> None:
-    control = BEFORE[["age", "pay"]].sample(30, random_state=5)
-    found = assess(BEFORE[["age", "pay"]], AFTER[["age", "pay"]], control=control)
-    assert all(rate.control is not None for rate in found.gdpr)
+    random = np.random.default_rng(9)
+    control = pd.DataFrame({"age": random.integers(18, 90, 40), "pay": random.normal(3000, 500, 40)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = assess(BEFORE[["age", "pay"]], AFTER[["age", "pay"]], tmp_path / "out", control=control)
+    assert found.notes == ()
+    assert all(rate.control_low <= rate.control <= rate.control_high for rate in found.gdpr)
+    linkability = next(rate for rate in found.gdpr if rate.about == "linkability")
+    assert (linkability.control_low, linkability.control_high) == wilson(linkability.control, 40)
+    told = json.loads((tmp_path / "out" / "assessment.json").read_text())["gdpr"]
+    assert [one["control_high"] for one in told] == [rate.control_high for rate in found.gdpr]
+    assert "On strangers (95 % interval)" in (tmp_path / "out" / "report.html").read_text()
     with pytest.raises(InputError, match="pay"):
         assess(BEFORE[["age", "pay"]], AFTER[["age", "pay"]], control=control[["age"]])
+    with pytest.raises(InputError, match="no column of numbers is compared"):
+        assess(BEFORE[["id"]], BEFORE[["id"]], control=control)
+
+
+def test_control_records_that_are_few_or_known_are_remarked(tmp_path: Path) -> None:
+    for name, table in (("before", BEFORE), ("after", AFTER), ("control", BEFORE.iloc[:7].assign(age=[7] * 7))):
+        table.drop(columns="id").to_csv(tmp_path / f"{name}.csv", index=False)
+    with (tmp_path / "control.csv").open("a") as lines:
+        lines.writelines(f"{row.age},{row.pay}\n" for row in BEFORE.iloc[10:12].itertuples())
+    ran = run(tmp_path, "assess", "before.csv", "after.csv", "-o", "out", "--control", "control.csv")
+    assert ran.code == 0, ran.err
+    assert ran.err.splitlines() == [
+        "shoal: note: the control table has 9 records, and with fewer than 30 it says little; "
+        "give more people who are not in the original",
+        "shoal: note: 2 of 9 control records are also in the original, equal in all columns that are compared; "
+        "give people who are not in it",
+    ]
+    assert "2 of 9 control records" in (tmp_path / "out" / "report.html").read_text()
+    assert len(json.loads((tmp_path / "out" / "assessment.json").read_text())["notes"]) == 2
+    assert "strangers    " in ran.out
 
 
 def test_an_earlier_assessment_is_replaced_only_by_force(tmp_path: Path) -> None:

@@ -46,6 +46,8 @@ def test_what_the_release_adds_is_measured_against_the_control_or_the_guess():
 def test_a_rate_is_the_mean_of_chances():
     made = rate_of("", np.array([1.0, 0.5, 0.0, 0.0]), 0.25, np.array([1.0, 0.0]))
     assert (made.rate, made.n, made.control) == (0.375, 4, 0.5)
+    assert (made.control_low, made.control_high) == wilson(0.5, 2)
+    assert rate_of("", np.array([1.0]), 0.25).control_low is None
 
 
 def test_disclosure_risk_is_half_linkage_half_intervals():

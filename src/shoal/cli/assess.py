@@ -93,6 +93,12 @@ def _of_a_table(found: Any) -> Iterator[str]:
         yield f"risk         {found.risk.risk:.2f} (DR)"
         yield f"loss         {found.loss.information_loss:.2f} (IL)"
         yield f"score        {found.score:.2f} (less is better)"
+    for rate in found.gdpr:
+        if rate.control is not None:
+            yield (
+                f"strangers    {rate.control:.1%} ({rate.control_low:.1%} to {rate.control_high:.1%}) by "
+                f"{printable(rate.about)}, {rate.rate:.1%} of those in the table"
+            )
     if found.labels_linked is not None:
         yield f"labels       {found.labels_linked:.2%} linked by equal labels"
     for score in () if found.models is None else found.models.scores:

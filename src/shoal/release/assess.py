@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import json
 import os
+import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +17,12 @@ import pyarrow.compute as pc
 
 from shoal import progress
 from shoal.errors import InputError
-from shoal.io import read_table
-from shoal.io.files import unknown_column
 from shoal.release.aligned import AlignedTables, align_tables
 from shoal.release.assess_report import assessment_html, space_html
 from shoal.release.assess_spaces import assess_spaces, is_space
 from shoal.release.assessment import SpaceAssessment, TableAssessment
 from shoal.release.bundle import check_free, folders_written_aside
+from shoal.release.controls import control_records
 from shoal.release.learnt import learnt
 from shoal.release.masked import equal_rows
 from shoal.results import Rate
@@ -100,7 +101,10 @@ def assess(
     if is_space(original):
         raise InputError("the original is vectors of documents and the protected one a table; give two of one kind")
     pair = align_tables(original, protected, key=key, mapping=mapping, columns=columns, aligned=aligned, target=target)
-    found = assess_tables(pair, None if control is None else _control(control, pair), target, random_state)
+    others, notes = (None, ()) if control is None else control_records(control, pair)
+    for note in notes:
+        warnings.warn(note, stacklevel=2)
+    found = replace(assess_tables(pair, others, target, random_state), notes=notes)
     if out is not None:
         _write(Path(out), found, assessment_html(found), _tables(found))
     return found
@@ -152,14 +156,6 @@ def _gdpr(original: pa.Table, protected: pa.Table, control: Any, random_state: i
         attacks.append(Linkability(random_state=random_state).run(original, protected, control))
         attacks += AttributeInference(random_state=random_state).run(original, protected, control)
     return tuple(attacks)
-
-
-def _control(control: Any, pair: AlignedTables) -> pa.Table:
-    table = read_table(control).data
-    for name in pair.numbers:
-        if name not in table.column_names:
-            raise unknown_column(name, table.column_names, "the control table")
-    return table.select(list(pair.numbers))
 
 
 def _cells(table: pa.Table, columns: Sequence[str]) -> Any:

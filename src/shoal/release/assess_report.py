@@ -141,19 +141,27 @@ def _attacks(risk: Disclosure, gdpr: tuple[Rate, ...]) -> Picture:
             },
         ],
     }
+    controlled = any(one.control is not None for one in rates)
     rows = tuple(
         (
             one.about,
             percent(one.rate),
             f"{percent(one.low)} to {percent(one.high)}",
             percent(one.baseline),
-            "" if one.control is None else percent(one.control),
+            *([_on_strangers(one)] if controlled else []),
             number(one.n),
         )
         for one in rates
     )
-    header = ("Attack", "Succeeds", "95 % interval", "By guessing", "On strangers", "Attempts")
+    strangers = ["On strangers (95 % interval)"] if controlled else []
+    header = ("Attack", "Succeeds", "95 % interval", "By guessing", *strangers, "Attempts")
     return Picture(svg(spec, description), description, header, rows)
+
+
+def _on_strangers(rate: Rate) -> str:
+    if rate.control is None or rate.control_low is None or rate.control_high is None:
+        return ""
+    return f"{percent(rate.control)} ({percent(rate.control_low)} to {percent(rate.control_high)})"
 
 
 def _without(rate: Rate) -> float:

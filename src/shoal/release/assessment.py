@@ -29,6 +29,7 @@ class TableAssessment:
     labels_changed: tuple[tuple[str, float], ...]  # share of the records whose label changed, by column
     labels_linked: float | None  # chance that equal labels link a record with its original
     models: ModelUtility | None = None  # what the protected table teaches of a target
+    notes: tuple[str, ...] = ()  # what makes figures less certain, in a sentence each
 
     @property
     def score(self) -> float | None:
@@ -74,6 +75,8 @@ def as_data(value: Any) -> Any:
             "high": value.high,
             "baseline": value.baseline,
             "control": value.control,
+            "control_low": value.control_low,
+            "control_high": value.control_high,
             "attempts": value.n,
         }
     if is_dataclass(value) and not isinstance(value, type):

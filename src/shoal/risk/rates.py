@@ -43,6 +43,8 @@ def rate_of(
     # Chances sum to the rate whatever their order: an exactly rounded sum, so that rearranged rows give the same.
     rate = min(1.0, math.fsum(chances) / len(chances))
     low, high = wilson(rate, len(chances))
+    outside = None if control is None else min(1.0, math.fsum(control) / len(control))
+    around = (None, None) if control is None or outside is None else wilson(outside, len(control))
     return Rate(
         about=about,
         rate=rate,
@@ -50,7 +52,9 @@ def rate_of(
         low=low,
         high=high,
         n=len(chances),
-        control=None if control is None else math.fsum(control) / len(control),
+        control=outside,
+        control_low=around[0],
+        control_high=around[1],
         chances=chances,
         targets=targets,
     )
