@@ -1,0 +1,182 @@
+"""Records before and after masking on one scale, and how far apart any two are in each attribute.
+
+Attributes and records are put in an order of their own content, so that the order in which they came changes nothing
+that is learned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import InputError
+from shoal.io.pairs import numeric_pair
+from shoal.ontology import distances
+from shoal.risk.identical import identical_rows
+
+__all__ = ["LabelColumn", "Records", "label_columns", "side_by_side"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+STILL = 1e-12  # a column whose spread is this share of its values is constant, but for rounding
+FAR = 2.0  # mean squared difference of two records drawn at random, on the standard scale
+
+
+@dataclass(frozen=True)
+class LabelColumn:
+    """A column of labels: the number of each record's value before and after, and how far apart any two values are."""
+
+    name: str
+    before: Ints  # (n,) among the values that were
+    after: Ints  # (n,) among the values that are released
+    apart: Floats  # (values before, values after), on the scale of the numbers; not signed
+
+    def take(self, rows: Ints) -> LabelColumn:
+        return replace(self, before=self.before[rows], after=self.after[rows])
+
+
+@dataclass(frozen=True)
+class Records:
+    """Row i of `after` is what became of row i of `before`; attributes are the numbers, then the labels."""
+
+    before: Floats  # (n, numbers), each column of mean 0 and deviation 1
+    after: Floats  # (n, numbers), likewise, on its own scale
+    labels: tuple[LabelColumn, ...]
+    names: tuple[str, ...]  # of all attributes
+    order: Ints  # (n,) the row of the tables that each record was
+
+    def __len__(self) -> int:
+        return len(self.before)
+
+    @property
+    def n_attributes(self) -> int:
+        return len(self.names)
+
+    def differences(self, rows: Ints, others: Ints | None = None) -> Floats:
+        """Originals against masked records, all pairs: (rows, others, attributes); numbers are signed."""
+        others = np.arange(len(self)) if others is None else others
+        found = np.empty((len(rows), len(others), self.n_attributes))
+        n_numbers = self.before.shape[1]
+        np.subtract(self.before[rows, None, :], self.after[None, others, :], out=found[:, :, :n_numbers])
+        for place, column in enumerate(self.labels, start=n_numbers):
+            found[:, :, place] = column.apart[column.before[rows][:, None], column.after[others][None, :]]
+        return found
+
+    def pairs(self, rows: Ints, others: Ints) -> Floats:
+        """Originals against chosen masked records: others is (rows, m), the answer (rows, m, attributes)."""
+        found = np.empty((*others.shape, self.n_attributes))
+        n_numbers = self.before.shape[1]
+        np.subtract(self.before[rows, None, :], self.after[others], out=found[:, :, :n_numbers])
+        for place, column in enumerate(self.labels, start=n_numbers):
+            found[:, :, place] = column.apart[column.before[rows][:, None], column.after[others]]
+        return found
+
+    def take(self, rows: Ints) -> Records:
+        """Some of the records, on the scale of all."""
+        labels = tuple(column.take(rows) for column in self.labels)
+        return replace(self, before=self.before[rows], after=self.after[rows], labels=labels, order=self.order[rows])
+
+    def without(self, name: str) -> Records:
+        """The same records, one attribute left out."""
+        return self.only(tuple(one for one in self.names if one != name))
+
+    def only(self, names: Sequence[str]) -> Records:
+        """The same records in some attributes."""
+        n_numbers = self.before.shape[1]
+        kept = [place for place in range(n_numbers) if self.names[place] in names]
+        labels = tuple(column for column in self.labels if column.name in names)
+        found = tuple(self.names[place] for place in kept) + tuple(column.name for column in labels)
+        return replace(self, before=self.before[:, kept], after=self.after[:, kept], labels=labels, names=found)
+
+    def classes(self) -> Ints:
+        """The masked records that are equal have the same number."""
+        codes = [column.after.astype(np.float64) for column in self.labels]
+        together = np.column_stack([self.after, *codes])
+        return identical_rows(together) if together.shape[1] else np.zeros(len(self), dtype=np.int64)
+
+
+def side_by_side(original: Any, protected: Any, labels: Sequence[LabelColumn] = ()) -> Records:
+    """Numbers on the standard scale, each table on its own, and the labels.
+
+    Both tables have the same columns of numbers; where there are none, None is given for both.
+    """
+    if original is None:
+        if not labels:
+            raise InputError("nothing to compare: give columns of numbers or of labels")
+        names: tuple[str, ...] = ()
+        before = after = np.empty((len(labels[0].before), 0))
+    else:
+        pair = numeric_pair(original, protected)
+        names, before, after = pair.names, _standard(pair.original), _standard(pair.protected)
+    by_content = sorted(range(len(names)), key=lambda place: _content(before[:, place], after[:, place], names[place]))
+    before, after = before[:, by_content], after[:, by_content]
+    labels = sorted(labels, key=lambda column: column.name)
+    records = Records(
+        np.ascontiguousarray(before),
+        np.ascontiguousarray(after),
+        tuple(labels),
+        tuple(names[place] for place in by_content) + tuple(column.name for column in labels),
+        np.arange(len(before)),
+    )
+    keys = [key for column in labels for key in (column.after, column.before)]
+    keys += [*after.T[::-1], *before.T[::-1]]
+    return records.take(np.lexsort(keys)) if keys else records
+
+
+def label_columns(
+    original: Mapping[str, Sequence[Any]], protected: Mapping[str, Sequence[Any]], ontology: Any = None
+) -> list[LabelColumn]:
+    """Columns of labels by name. Two values are 0 or 1 apart, or as far as the ontology says where it knows both.
+
+    `ontology` is one for all columns, or one a column by name.
+    """
+    found = []
+    for name, values in original.items():
+        about = ontology.get(name) if isinstance(ontology, Mapping) else ontology
+        were, before = np.unique(np.array([str(value) for value in values]), return_inverse=True)
+        are, after = np.unique(np.array([str(value) for value in protected[name]]), return_inverse=True)
+        apart = (were[:, None] != are[None, :]).astype(np.float64)
+        if about is not None:
+            apart = _by_meaning(apart, [str(one) for one in were], [str(one) for one in are], about)
+        # As the numbers: two records drawn at random are 2 apart in the mean.
+        mean = float(np.bincount(before) @ apart @ np.bincount(after)) / len(before) ** 2
+        scaled = np.sqrt(apart * (FAR / mean)) if mean > 0 else apart
+        found.append(LabelColumn(name, before.astype(np.int64), after.astype(np.int64), scaled))
+    return found
+
+
+def _by_meaning(apart: Floats, were: list[str], are: list[str], ontology: Any) -> Floats:
+    rows, columns = ([_concept(ontology, value) for value in values] for values in (were, are))
+    known_rows, known_columns = ([concept for concept in some if concept is not None] for some in (rows, columns))
+    if known_rows and known_columns:
+        places = (np.flatnonzero([concept is not None for concept in some]) for some in (rows, columns))
+        apart[np.ix_(*places)] = distances(ontology.taxonomy, known_rows, known_columns)
+    return apart
+
+
+def _concept(ontology: Any, value: str) -> int | None:
+    """What a word means first, or the concept of that very name."""
+    senses = ontology.senses(value)
+    concept: int | None = senses[0] if senses else ontology.concept(value)
+    return concept
+
+
+def _standard(values: Floats) -> Floats:
+    """Mean 0 and deviation 1; 0 throughout for a column that is constant."""
+    found = np.empty_like(values)
+    for place, column in enumerate(values.T):
+        rising = np.sort(column)  # sums in an order of their own, whatever the order of the rows
+        centre, deviation = rising.mean(), rising.std()
+        constant = deviation <= STILL * max(abs(rising[0]), abs(rising[-1]))
+        found[:, place] = 0.0 if constant else (column - centre) / deviation
+    return found
+
+
+def _content(before: Floats, after: Floats, name: str) -> tuple[Any, ...]:
+    """What orders attributes: their values, not the order in which they came."""
+    return (*np.sort(before)[:: max(1, len(before) // 64)], *np.sort(after)[:: max(1, len(after) // 64)], name)
