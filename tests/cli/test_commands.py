@@ -261,6 +261,26 @@ def test_verify_prints_json_whether_the_promises_hold_or_not(folder: Path) -> No
     assert [claim["file"] for claim in found["claims"] if not claim["holds"]] == ["README.md"]
 
 
+@pytest.mark.parametrize(
+    ("options", "least", "code", "says"),
+    [
+        ("", "3", 0, "promises hold; report.html"),
+        ("", "4", 1, "k=3 is promised, at least 4 was asked for"),
+        (" --attribute-groups 1", "2", 1, "NO crowd is promised, at least 2 was asked for"),
+        (" --method noise --percent 10", "2", 1, "NO crowd is promised, at least 2 was asked for"),
+        (" --method noise --percent 10", None, 0, "promises hold, but NO crowd is promised: a record may be one of a"),
+        (" --attribute-groups 1", None, 0, "promises hold, but NO crowd is promised"),
+        ("", "1", 2, "'1' must be a whole number of at least 2"),
+    ],
+)
+def test_verify_says_whether_a_crowd_is_promised_and_asks_for_it(
+    folder: Path, options: str, least: str | None, code: int, says: str
+) -> None:
+    good(folder, GOOD_TABLE + options)
+    ran = run(folder, "verify", "out", *(() if least is None else ("--min-k", least)))
+    assert (ran.code, says in ran.err) == (code, True), ran.err
+
+
 def test_an_error_prints_nothing_on_stdout_even_with_json(folder: Path) -> None:
     ran = run(folder, "protect", "no.csv", "-o", "out", "--json")
     assert (ran.code, ran.out) == (2, "")

@@ -153,6 +153,8 @@ def test_masking_without_groups_promises_no_crowd_and_tells_no_seed(tmp_path: Pa
     claims = {claim.promise: claim for claim in verify(made.folder).claims}
     assert "k-anonymity" not in claims
     assert "one of a kind" in claims["no crowd"].detail
+    assert not verify(made.folder).promises_crowd
+    assert "60 of 60 records are one of a kind" in (made.folder / "README.md").read_text()
     again = protect(BEFORE, 5, tmp_path / "again", roles=Roles(quasi=("age", "pay")), method=Noise(5))
     other = protect(BEFORE, 5, tmp_path / "other", roles=Roles(quasi=("age", "pay")), method=Noise(5))
     assert (again.folder / "table.parquet").read_bytes() != (other.folder / "table.parquet").read_bytes()

@@ -16,14 +16,17 @@ from shoal.cli.terminal import BROKEN, examples, printable, say, write
 __all__ = ["verify"]
 
 
-@app.command(epilog=examples("shoal verify release/", "shoal verify release/ --expect SEAL"))
+@app.command(epilog=examples("shoal verify release/", "shoal verify release/ --min-k 5 --expect SEAL"))
 def verify(
     folder: Annotated[Path, typer.Argument(help="Folder of a release.", **options.path("RELEASE"))],
     expect: Annotated[str | None, typer.Option(help="The certificate's seal, as you got it by another way.")] = None,
+    min_k: Annotated[
+        int | None, typer.Option(help="Least crowd that you ask for; less is exit code 1.", **options.whole(2))
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check every promise of a release by counting. Exit code 0 only when all hold, 1 when one does not."""
-    result = shoal.verify(folder, expect)
+    result = shoal.verify(folder, expect, min_k)
     if as_json:
         claims = [vars(claim) for claim in result.claims]
         write(json.dumps({"holds": result.holds, "claims": claims}, indent=2))
@@ -39,4 +42,5 @@ def verify(
             f"first: {first.promise} ({where}{first.detail})"
         )
         raise typer.Exit(BROKEN)
-    say(f"all {len(result.claims)} promises hold; report.html and README.md are the owner's words, not counted")
+    crowd = "" if result.promises_crowd else ", but NO crowd is promised: a record may be one of a kind"
+    say(f"all {len(result.claims)} promises hold{crowd}; report.html and README.md are the owner's words, not counted")

@@ -51,6 +51,7 @@ def _render(template: str, summary: Summary, **more: object) -> str:
         noun=words.record_noun(summary),
         guarantee=words.guarantee(summary),
         groups=sum(many for _, many in summary.group_sizes),
+        unique=sum(many for size, many in summary.group_sizes if size == 1),
         withheld=sum(one.count for one in summary.withheld),
         loading=_loading(summary),
         **more,

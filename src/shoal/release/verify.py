@@ -28,6 +28,7 @@ PAGES = ("README.md", "report.html")
 DATA_FILES = {"documents": DOCUMENT_FILES, "table": TABLE_FILES}
 PART_FOLDERS = tuple(FOLDER_OF_PARTS.values())
 NOT_PLAIN = "is not a plain file"
+CROWD = "k-anonymity"  # the promise of whole rows that are shared by k
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,11 @@ class Verification:
         return all(claim.holds for claim in self.claims)
 
     @property
+    def promises_crowd(self) -> bool:
+        """Whether it is promised that whole rows are shared by k."""
+        return any(claim.promise == CROWD for claim in self.claims)
+
+    @property
     def broken(self) -> tuple[Claim, ...]:
         return tuple(claim for claim in self.claims if not claim.holds)
 
@@ -48,11 +54,13 @@ class Verification:
         return self.holds
 
 
-def verify(folder: str | os.PathLike[str], expect: str | None = None) -> Verification:
+def verify(folder: str | os.PathLike[str], expect: str | None = None, min_k: int | None = None) -> Verification:
     """Check every promise that can be checked from the release alone.
 
     A seal shows that nothing changed since it was made, not who made it. `expect` is the seal as its maker gave it by
     another way: with it, a release that was changed and sealed anew is found out too.
+
+    `min_k` is the crowd that is asked for: a release that promises less, or none, does not hold.
 
     >>> from shoal import verify
     >>> bool(verify("release"))  # doctest: +SKIP
@@ -69,6 +77,8 @@ def verify(folder: str | os.PathLike[str], expect: str | None = None) -> Verific
     if expect is not None and content.get("seal") != expect.strip().lower():
         sealed = Claim("certificate", False, "the seal is not the one expected", CERTIFICATE)
     files = tuple(_file_claims(release, names, content))
+    if min_k is not None:
+        files += (_enough(content, min_k),)
     if any(claim.detail == NOT_PLAIN for claim in files):  # A pipe would block the reader, a device never end.
         return Verification((sealed, *files))
     return Verification((sealed, *files, *_counted(release, content)))
@@ -108,6 +118,17 @@ def _certificate(release: Path) -> tuple[dict[str, Any] | None, Claim]:
     if raw != written or content.get("seal") != seal:
         return content, broken("the certificate was changed after it was sealed")
     return content, Claim("certificate", True, "sealed and unchanged", CERTIFICATE)
+
+
+def _enough(content: dict[str, Any], min_k: int) -> Claim:
+    """Whether the crowd that is promised is as large as the one asked for."""
+    try:
+        promised = content["promises"]["anonymity"]
+        k = promised["k"] if promised["whole_rows"] is True and type(promised["k"]) is int else None
+    except (KeyError, TypeError):
+        k = None
+    told = "NO crowd is promised" if k is None else f"k={k} is promised"
+    return Claim("least k", k is not None and k >= min_k, f"{told}, at least {min_k} was asked for", CERTIFICATE)
 
 
 def _dump(content: dict[str, Any]) -> bytes:
