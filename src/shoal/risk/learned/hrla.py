@@ -1,0 +1,64 @@
+"""HRLA: a fuzzy measure learned by gradient descent, for the Choquet integral where the exact program takes too long.
+
+The measure begins as |A| / n, the plain mean. Records are gone through block by block; where a rival comes near, the
+sets that make up the true link's distance are lowered and those of the rival's raised, and the measure is made monotone
+again. The best measure of all passes and starts is kept.
+
+Source: Abril, Navarro-Arribas and Torra, "Choquet integral for record linkage" (2012); their heuristic, with the steps
+of shoal.risk.learned.smooth.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.risk.learned.distances import Measure
+from shoal.risk.learned.linking import nearest_rivals
+from shoal.risk.learned.measures import made_monotone
+from shoal.risk.learned.records import Records
+from shoal.risk.learned.smooth import RIVALS, STAGES, pull
+
+__all__ = ["MOST_ATTRIBUTES", "learn_measure"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MOST_ATTRIBUTES = 10
+PASSES = 6  # through all records, a stage
+BLOCKS = 4
+PACE = 0.04  # at the first stage; less as stages get sharper
+
+
+def learn_measure(records: Records, rows: Ints, start: Floats, random_state: int = 0) -> list[Measure]:
+    """Measures, from the start on, one a stage; `rows` are the records whose links are known."""
+    random = np.random.default_rng(random_state)
+    same = records.classes()
+    found, mu = [Measure(start)], start
+    for smoothness in STAGES:
+        rivals = nearest_rivals(records, Measure(mu), rows, same, min(RIVALS, len(records) - 1))
+        usable = same[rivals] != same[rows][:, None]
+        pairs = records.pairs(rows, np.concatenate([rows[:, None], rivals], axis=1))
+        steps, sets = _chains(pairs * pairs)
+        for _ in range(PASSES):
+            for block in np.array_split(random.permutation(len(rows)), min(BLOCKS, len(rows))):
+                mu = _stepped(mu, steps[block], sets[block], usable[block], smoothness)
+        found.append(Measure(mu))
+    return found
+
+
+def _chains(values: Floats) -> tuple[Floats, Ints]:
+    """The Choquet integral as a sum over a chain of sets: by how much each counts, and which it is; (..., n) each."""
+    order = np.argsort(values, axis=-1, kind="stable")
+    steps = np.diff(np.take_along_axis(values, order, axis=-1), axis=-1, prepend=0.0)
+    sets = np.flip(np.cumsum(np.flip(np.left_shift(1, order), axis=-1), axis=-1), axis=-1)
+    return steps, sets
+
+
+def _stepped(mu: Floats, steps: Floats, sets: Ints, usable: NDArray[np.bool_], smoothness: float) -> Floats:
+    distances = np.sum(steps * mu[sets], axis=-1)
+    weights = pull(distances, usable, smoothness)[..., None] * steps
+    slope = np.bincount(sets.ravel(), weights=weights.ravel(), minlength=len(mu))
+    slope[[0, -1]] = 0.0  # of no set and of all attributes: fixed
+    length = np.sqrt(np.sum(slope * slope))
+    return made_monotone(mu - PACE * np.sqrt(smoothness / STAGES[0]) * slope / length) if length > 0 else mu
