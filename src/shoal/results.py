@@ -17,6 +17,10 @@ __all__ = [
     "ColumnLoss",
     "Disclosure",
     "Diversity",
+    "Leak",
+    "LeakingAttribute",
+    "LeakingPair",
+    "Learned",
     "Loss",
     "ModelScore",
     "ModelUtility",
@@ -130,6 +134,59 @@ class Disclosure:
     def score(self, loss: TableLoss) -> float:
         """Half the information loss, half the disclosure risk, in per cent: less is better."""
         return (loss.information_loss + self.risk) / 2
+
+
+@dataclass(frozen=True)
+class Learned:
+    """The distance of a family that re-identifies the most records, and what none of the family can do better."""
+
+    distance: str
+    rate: Rate
+    found: float  # share nearer to their own record than to any other by the margin
+    bound: float  # no parameters find a larger share
+    proved: bool  # whether found is the most there is
+    parameters: dict[str, float]  # by attributes, such as "age" or "age & income"
+    rounds: int
+    rows: int  # constraints that were written
+    seconds: float
+
+
+@dataclass(frozen=True)
+class LeakingAttribute:
+    """How much of the linking one attribute carries."""
+
+    name: str
+    weight: float  # in the learned weighted mean; weights sum to 1
+    shapley: float | None  # its share of the learned fuzzy measure; shares sum to 1
+    alone: float  # rate of who knows this attribute only
+    without: float  # rate of who learns without it
+
+
+@dataclass(frozen=True)
+class LeakingPair:
+    """What two attributes tell together beyond what each tells alone; below 0 when one repeats the other."""
+
+    one: str
+    other: str
+    interaction: float
+
+
+@dataclass(frozen=True)
+class Leak:
+    """How many records can be found, by whom, and by which attributes."""
+
+    plain: Rate
+    mahalanobis: Rate
+    honest: Rate  # learned from some links, tried on the others
+    worst: Rate  # learned from all links: nobody can know as much
+    distance: str  # what the worst case compares records by
+    learned_on: int  # records
+    links_known: int  # to the honest attacker, of those
+    attributes: tuple[LeakingAttribute, ...]  # the most telling first
+    pairs: tuple[LeakingPair, ...]  # the strongest first
+    measured: tuple[str, ...]  # attributes of the measure, the first is bit 0; empty when there are too many
+    measure: tuple[float, ...]  # of every set of them, numbered by bits
+    proof: Learned | None = None
 
 
 @dataclass(frozen=True)

@@ -152,6 +152,20 @@ def mahalanobis(records: Records, known: Ints | None = None) -> Turn:
     return Turn(turn, "Mahalanobis" if known is None else "Mahalanobis of known links")
 
 
+def shrunk(records: Records, known: Ints, share: float) -> Turn:
+    """Mahalanobis of known links with this share of the plain distance mixed in: few links tell little."""
+    values = records.before[known] - records.after[known]
+    n_numbers = values.shape[1]
+    roots, vectors = np.linalg.eigh(values.T @ values / len(values))
+    centre = float(roots.mean()) if n_numbers else 0.0
+    roots = (1.0 - share) * np.maximum(roots, 0.0) + share * centre
+    turn = np.eye(records.n_attributes)
+    if centre > 0:
+        # On the scale of the plain distance, so that labels keep their weight beside numbers.
+        turn[:n_numbers, :n_numbers] = vectors * np.sqrt(centre / np.maximum(roots, SMALLEST_ROOT * centre))
+    return Turn(turn, "Mahalanobis of known links")
+
+
 def _diagonal_shares(matrix: Floats) -> Floats:
     """The weight of each attribute by itself, negative ones aside."""
     weights = np.maximum(np.diag(matrix), 0.0)

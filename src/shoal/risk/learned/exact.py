@@ -26,7 +26,7 @@ from shoal.risk.learned.families import Family
 from shoal.risk.learned.linking import margins
 from shoal.risk.learned.records import Records
 
-__all__ = ["MARGIN", "Optimum", "count_found", "learn_exactly"]
+__all__ = ["MARGIN", "Optimum", "learn_exactly"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -55,11 +55,6 @@ class Optimum:
         return self.bound - self.found < 1e-6
 
 
-def count_found(records: Records, family: Family, parameters: Floats, share: Floats, same: Ints) -> float:
-    """The weight of the records that are found by the margin."""
-    return float(share[_Pairs(records, family, same).least_margins(parameters)[0] >= MARGIN / 2].sum())
-
-
 def learn_exactly(
     records: Records,
     family: Family,
@@ -82,11 +77,11 @@ def learn_exactly(
     model = _Model(family, share)
     best, found = family.plain(), -1.0
     for start in [family.plain(), *starts]:
-        least, rivals = pairs.least_margins(start, FIRST_RIVALS if lazy else len(records))
-        value = float(share[least >= MARGIN / 2].sum())
+        value = float(share[pairs.least_margins(start)[0] >= MARGIN / 2].sum())
         if value > found:
             best, found = start, value
-        model.add(pairs, rivals)
+    for start in (family.plain(), best) if lazy else (best,):
+        model.add(pairs, pairs.least_margins(start, FIRST_RIVALS if lazy else len(records))[1])
     whole_numbers = bool(np.all(share == 1.0))
     enough = max(gap, 1.0 - 1e-6 if whole_numbers else 1e-7)
     bound, rounds, left = float(share.sum()), 0, nodes

@@ -6,7 +6,6 @@ be at most, whatever the parameters: the least constant that switches a record's
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
@@ -31,15 +30,11 @@ class Family(Protocol):
 
     name: str
     n: int
+    size: int  # how many parameters
     lower: float  # of every parameter
     upper: float
     sums_to_one: bool
     non_negative: bool  # whether distances of the data must be shown not to be negative
-
-    @property
-    def size(self) -> int:
-        """How many parameters it has."""
-        ...
 
     def features(self, differences: Floats) -> Floats:
         """(..., n) differences to (..., size)."""
@@ -139,13 +134,10 @@ class Choquet:
             )
         self.n, self.additive, self.submodular = n, additive, submodular
         self.sets = small_sets(n, largest)
+        self.size = len(self.sets)
         self.lower, self.upper = -(2.0 ** (min(n, largest) - 1)), 2.0 ** (min(n, largest) - 1)
         kind = "" if additive is None or additive >= n else f"{additive}-additive "
         self.name = f"{kind}Choquet" + (", submodular" if submodular else "")
-
-    @property
-    def size(self) -> int:
-        return len(self.sets)
 
     def features(self, differences: Floats) -> Floats:
         squares = differences * differences
@@ -240,7 +232,6 @@ class Choquet:
         return -both
 
 
-@dataclass(frozen=True)
 class Bilinear:
     """A symmetric matrix: a weight for each attribute and for each pair of them.
 
@@ -248,18 +239,12 @@ class Bilinear:
     `non_negative` asks that those of the data do not.
     """
 
-    n: int
-    non_negative: bool = False
-
     lower, upper, sums_to_one = -1.0, 1.0, False
 
-    @property
-    def name(self) -> str:
-        return "bilinear, not negative" if self.non_negative else "bilinear"
-
-    @property
-    def size(self) -> int:
-        return self.n * (self.n + 1) // 2
+    def __init__(self, n: int, *, non_negative: bool = False) -> None:
+        self.n, self.non_negative = n, non_negative
+        self.size = n * (n + 1) // 2
+        self.name = "bilinear, not negative" if non_negative else "bilinear"
 
     def features(self, differences: Floats) -> Floats:
         one, other = np.triu_indices(self.n)

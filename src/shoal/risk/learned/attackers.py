@@ -1,0 +1,141 @@
+"""Two attackers who learn: one who knows every link, and one who knows some and is tried on the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal import progress
+from shoal.risk.learned.distances import LearnedDistance, Measure, Weights, additive, mahalanobis, plain, shrunk
+from shoal.risk.learned.hrla import MOST_ATTRIBUTES, learn_measure
+from shoal.risk.learned.linking import chances_by
+from shoal.risk.learned.measures import uniform
+from shoal.risk.learned.records import Records
+from shoal.risk.learned.smooth import learn_ordered, learn_turn, learn_weights
+
+__all__ = ["WorstCase", "honest_chances", "learn_from_links", "learn_worst_case", "rates_of"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+T = TypeVar("T")
+
+SHRINKING = (1.0, 0.5, 0.2, 0.05, 0.0)
+FOLDS = 3  # in which an attacker with few links tries out what to believe
+
+
+class WorstCase:
+    """What was learned from all links: the best distance, and those that say which attributes leak."""
+
+    def __init__(self, best: LearnedDistance, chances: Floats, weights: Weights, measure: Measure | None) -> None:
+        self.best = best
+        self.chances = chances  # of each record, with the best
+        self.weights = weights
+        self.measure = measure  # None when there are too many attributes
+
+
+def learn_worst_case(records: Records, random_state: int = 0) -> WorstCase:
+    """Try every kind of distance on the records it was learned from, and keep the one that finds the most."""
+    rows, n = np.arange(len(records)), records.n_attributes
+    links = mahalanobis(records, rows)
+    means = learn_weights(records, rows, np.full(n, 1.0 / n))
+    kinds: list[list[LearnedDistance]] = [[plain(n), mahalanobis(records), links], [*means]]
+    kinds.append([*learn_ordered(records, rows, np.full(n, 1.0 / n))])
+    kinds.append([*learn_turn(records, rows, np.eye(n)), *learn_turn(records, rows, links.turn)])
+    measures: list[Measure] = []
+    if n <= MOST_ATTRIBUTES:
+        for start in (uniform(n), additive(means[-1].weights).mu):
+            measures += learn_measure(records, rows, start, random_state)
+        kinds.append([*measures])
+    tried = [(distance, chances_by(records, distance)) for kind in kinds for distance in kind]
+    best, found = max(tried, key=lambda one: round(float(one[1].sum()), 9))  # the first, simplest, of equals
+    rate = {id(distance): float(chances.sum()) for distance, chances in tried}
+    return WorstCase(
+        best,
+        found,
+        _last_of_the_best(means, rate),
+        _last_of_the_best(measures, rate) if measures else None,
+    )
+
+
+def _last_of_the_best(distances: list[T], rate: dict[int, float]) -> T:
+    """Of those that find about the most, the one that learned longest: it tells attributes apart most clearly."""
+    most = max(rate[id(one)] for one in distances)
+    return [one for one in distances if rate[id(one)] >= 0.995 * most][-1]
+
+
+def learn_from_links(records: Records, known: Ints) -> LearnedDistance:
+    """What an attacker who knows some links would compare records by.
+
+    Each kind of distance is learned in stages from plain on. Which kind and which stage to believe is found out on
+    links set aside in turn; a distance is preferred to the plain one only when it finds more of these by more than a
+    standard error. So few links lead astray little.
+    """
+    validated: dict[tuple[str, int], Floats] = {}
+    folds = np.arange(len(known)) % FOLDS
+    plainly = np.zeros(len(known))
+    for fold in range(FOLDS):
+        aside = known[folds == fold]
+        plainly[folds == fold] = chances_by(records, plain(records.n_attributes), aside)
+        for kind, learn in KINDS.items():
+            for stage, distance in enumerate(learn(records, known[folds != fold])):
+                some = validated.setdefault((kind, stage), np.zeros(len(known)))
+                some[folds == fold] = chances_by(records, distance, aside)
+    best, most = None, 0.0
+    for choice, chances in validated.items():
+        gains = chances - plainly
+        error = float(np.sqrt(np.sum(gains * gains))) / len(known)
+        if gains.mean() > max(error, most + 1e-12):
+            best, most = choice, float(gains.mean())
+    return plain(records.n_attributes) if best is None else KINDS[best[0]](records, known)[best[1]]
+
+
+def honest_chances(
+    records: Records, share: float, repeats: int, random_state: int
+) -> tuple[Floats, NDArray[np.bool_], int]:
+    """With what chance each record is found by who does not know its link, and which were tried; links known each time.
+
+    Every record is compared with the whole release.
+    """
+    random = np.random.default_rng(random_state)
+    n_known = min(max(FOLDS, round(share * len(records))), len(records) - 1)
+    total, times = np.zeros(len(records)), np.zeros(len(records))
+    for repeat in range(repeats):
+        progress.step("learning from known links", repeat, repeats)
+        order = random.permutation(len(records))
+        known, others = np.sort(order[:n_known]), np.sort(order[n_known:])
+        total[others] += chances_by(records, learn_from_links(records, known), others)
+        times[others] += 1
+    progress.step("learning from known links", repeats, repeats)
+    return total / np.maximum(times, 1), times > 0, n_known
+
+
+def rates_of(records: Records) -> Floats:
+    """The rate of who knows one attribute only, for each."""
+    found = np.empty(records.n_attributes)
+    for place in range(records.n_attributes):
+        alone = np.zeros(records.n_attributes)
+        alone[place] = 1.0
+        found[place] = chances_by(records, Weights(alone)).mean()
+    return found
+
+
+def _by_weights(records: Records, known: Ints) -> list[LearnedDistance]:
+    return [*learn_weights(records, known, np.full(records.n_attributes, 1.0 / records.n_attributes))]
+
+
+def _by_known_differences(records: Records, known: Ints) -> list[LearnedDistance]:
+    return [shrunk(records, known, share) for share in SHRINKING]
+
+
+def _by_turn(records: Records, known: Ints) -> list[LearnedDistance]:
+    return [*learn_turn(records, known, np.eye(records.n_attributes))]
+
+
+KINDS: Mapping[str, Callable[[Records, Ints], list[LearnedDistance]]] = {
+    "weighted mean": _by_weights,
+    "known differences": _by_known_differences,
+    "bilinear": _by_turn,
+}

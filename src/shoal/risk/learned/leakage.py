@@ -1,0 +1,147 @@
+"""The leak card's figures: how many records can be found, by whom, and by which attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import InputError
+from shoal.results import Leak, LeakingAttribute, LeakingPair, Rate
+from shoal.risk.learned.attackers import WorstCase, honest_chances, learn_worst_case, rates_of
+from shoal.risk.learned.distances import mahalanobis, plain
+from shoal.risk.learned.linkage import prove
+from shoal.risk.learned.linking import chances_by
+from shoal.risk.learned.records import LabelColumn, Records, side_by_side
+from shoal.risk.learned.smooth import learn_weights
+from shoal.risk.rates import check_count, rate_of, sample_rows
+
+__all__ = ["Leakage"]
+
+Floats = NDArray[np.float64]
+
+MOST_WITHOUT = 12  # attributes that are left out in turn
+FEWEST = 8  # records from which there is something to learn
+
+
+class Leakage:
+    """Attack a release as one who learns would: what distance finds the most, and which attributes make it so.
+
+    Four attackers who have the original values of everybody, each linking an original to the nearest masked record:
+    *plain* weighs all attributes alike; *Mahalanobis* takes their correlations into account; the *honest* attacker has
+    learned a distance from the links of some records and is tried on the others; in the *worst* case all links were
+    known, and only the best distance was looked for. The truth about a real attacker lies between plain and worst.
+
+    Parameters
+    ----------
+    share : float
+        Of the records, how many links the honest attacker knows.
+    repeats : int
+        How often these are drawn anew.
+    sample : int
+        Records to learn from and to attack, drawn at random from more.
+    proof_seconds : float
+        Time to look for a proof of how many records any weighting of the attributes can find; 0 for none.
+    random_state : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.risk.learned.leakage import Leakage
+    >>> random = np.random.default_rng(0)
+    >>> before = random.normal(size=(60, 2))
+    >>> leak = Leakage().run(before, before + [0.01, 2.0] * random.normal(size=(60, 2)))
+    >>> leak.attributes[0].name, leak.worst.rate > leak.plain.rate
+    ('column 1', True)
+    """
+
+    def __init__(
+        self,
+        *,
+        share: float = 0.5,
+        repeats: int = 3,
+        sample: int = 1000,
+        proof_seconds: float = 0.0,
+        random_state: int = 0,
+    ) -> None:
+        self.share = share
+        self.repeats = repeats
+        self.sample = sample
+        self.proof_seconds = proof_seconds
+        self.random_state = random_state
+
+    def run(self, original: Any, protected: Any, labels: Sequence[LabelColumn] = ()) -> Leak:
+        """Link, learn, and say by which attributes."""
+        if not 0 < self.share < 1:
+            raise InputError(f"share={self.share!r} must lie between 0 and 1, such as 0.5")
+        check_count(self.repeats, "repeats")
+        check_count(self.sample, "sample", FEWEST)
+        everyone = side_by_side(original, protected, labels)
+        if len(everyone) < FEWEST:
+            raise InputError(f"{len(everyone)} records are too few to learn from; give at least {FEWEST}")
+        records = everyone.take(sample_rows(len(everyone), self.sample, self.random_state))
+        worst = learn_worst_case(records, self.random_state)
+        tried, some, n_known = honest_chances(records, self.share, self.repeats, self.random_state)
+        honest = rate_of(
+            "learned, from some links", tried[some], 1.0 / len(records), targets=np.sort(records.order[some])
+        )
+        return Leak(
+            plain=self._rate("plain", records, chances_by(records, plain(records.n_attributes))),
+            mahalanobis=self._rate("Mahalanobis", records, chances_by(records, mahalanobis(records))),
+            honest=honest,
+            worst=self._rate("learned, from all links", records, worst.chances),
+            distance=worst.best.name,
+            learned_on=len(records),
+            links_known=n_known,
+            attributes=_attributes(records, worst),
+            pairs=_pairs(records, worst),
+            measured=records.names if worst.measure is not None else (),
+            measure=tuple(worst.measure.mu.tolist()) if worst.measure is not None else (),
+            proof=prove(records, "weighted-mean", seconds=self.proof_seconds) if self.proof_seconds > 0 else None,
+        )
+
+    def _rate(self, about: str, records: Records, chances: Floats) -> Rate:
+        in_order = np.argsort(records.order)
+        return rate_of(about, chances[in_order], 1.0 / len(records), targets=records.order[in_order])
+
+
+def _attributes(records: Records, worst: WorstCase) -> tuple[LeakingAttribute, ...]:
+    """The most telling first: by the learned measure where there is one, else by the learned weights."""
+    weights = worst.weights.attribute_shares()
+    shares = None if worst.measure is None else worst.measure.attribute_shares()
+    order = np.argsort(-(weights if shares is None else weights + shares), kind="stable")
+    alone = rates_of(records)
+    return tuple(
+        LeakingAttribute(
+            name=records.names[place],
+            weight=float(weights[place]),
+            shapley=None if shares is None else float(shares[place]),
+            alone=float(alone[place]),
+            without=_without(records, records.names[place]) if rank < MOST_WITHOUT else float("nan"),
+        )
+        for rank, place in enumerate(order)
+    )
+
+
+def _without(records: Records, name: str) -> float:
+    """What who learns weights from all links finds when the attribute is withheld."""
+    rest = records.without(name)
+    n = rest.n_attributes
+    if n == 0:
+        return 1.0 / len(records)
+    learned = learn_weights(rest, np.arange(len(rest)), np.full(n, 1.0 / n))
+    return float(max(chances_by(rest, distance).mean() for distance in (learned[0], learned[-1])))
+
+
+def _pairs(records: Records, worst: WorstCase) -> tuple[LeakingPair, ...]:
+    if worst.measure is None:
+        return ()
+    found = worst.measure.interactions()
+    one, other = np.triu_indices(records.n_attributes, 1)
+    order = np.argsort(-np.abs(found[one, other]), kind="stable").tolist()
+    return tuple(
+        LeakingPair(records.names[one[place]], records.names[other[place]], float(found[one[place], other[place]]))
+        for place in order
+    )

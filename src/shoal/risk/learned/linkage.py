@@ -1,0 +1,176 @@
+"""Learned linkage with one family of distances, exactly: the most records that it can find at all."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import InputError
+from shoal.results import Learned
+from shoal.risk.learned.distances import additive, symmetric
+from shoal.risk.learned.exact import Optimum, learn_exactly
+from shoal.risk.learned.families import OWA, Bilinear, Choquet, Family, WeightedMean, nearest_semidefinite
+from shoal.risk.learned.hrla import learn_measure
+from shoal.risk.learned.linking import chances
+from shoal.risk.learned.measures import moebius
+from shoal.risk.learned.records import LabelColumn, Records, side_by_side
+from shoal.risk.learned.smooth import learn_ordered, learn_turn, learn_weights
+from shoal.risk.rates import rate_of
+
+__all__ = ["DISTANCES", "LearnedLinkage", "prove"]
+
+Floats = NDArray[np.float64]
+
+DISTANCES: Mapping[str, Callable[[int], Family]] = {
+    "weighted-mean": WeightedMean,
+    "owa": OWA,
+    "bilinear": Bilinear,
+    "bilinear-non-negative": lambda n: Bilinear(n, non_negative=True),
+    "bilinear-semidefinite": Bilinear,
+    "choquet": Choquet,
+    "choquet-submodular": lambda n: Choquet(n, submodular=True),
+    "choquet-2-additive": lambda n: Choquet(n, additive=2),
+    "choquet-3-additive": lambda n: Choquet(n, additive=3),
+}
+FIRST = 0.2  # share of the time for the simpler families whose solutions a richer one begins with
+
+
+class LearnedLinkage:
+    """Learn the distance that re-identifies the most records, with a proof that none of its family does better.
+
+    The intruder knows every link and asks for the parameters that find as many records as possible: no intruder who
+    compares records in this way can find more. Each original is linked to the nearest masked record. Records of a
+    k-anonymous release that are equal share what is found of them.
+
+    Parameters
+    ----------
+    distance : {"weighted-mean", "owa", "bilinear", "bilinear-non-negative", "bilinear-semidefinite", "choquet",
+        "choquet-submodular", "choquet-2-additive", "choquet-3-additive"}
+    seconds : float
+        Time after which the best found is returned, with the bound that is known by then.
+    nodes : int
+        Nodes of the search after which it ends likewise; the same on every machine, unlike time.
+    gap : float
+        Per cent of the records by which the best found may fall short of the bound.
+
+    Examples
+    --------
+    >>> from shoal.risk.learned.linkage import LearnedLinkage
+    >>> before = [[1.0, 5.0], [2.0, 1.0], [3.0, 9.0], [4.0, 2.0]]
+    >>> after = [[1.0, 2.0], [2.0, 9.0], [3.0, 5.0], [4.0, 1.0]]
+    >>> found = LearnedLinkage("weighted-mean").run(before, after)
+    >>> found.rate.rate, found.proved
+    (1.0, True)
+    """
+
+    def __init__(
+        self,
+        distance: str = "weighted-mean",
+        *,
+        seconds: float = 60.0,
+        nodes: int | None = None,
+        gap: float = 0.0,
+    ) -> None:
+        self.distance = distance
+        self.seconds = seconds
+        self.nodes = nodes
+        self.gap = gap
+
+    def run(self, original: Any, protected: Any, labels: Sequence[LabelColumn] = ()) -> Learned:
+        """What can be found at most, and by which parameters."""
+        if self.distance not in DISTANCES:
+            raise InputError(f"distance={self.distance!r} is not known; use one of: {', '.join(DISTANCES)}")
+        if not self.seconds > 0:
+            raise InputError(f"seconds={self.seconds!r} must be more than 0")
+        if not self.gap >= 0:
+            raise InputError(f"gap={self.gap!r} must be a number of per cent, 0 or more")
+        records = side_by_side(original, protected, labels)
+        return prove(records, self.distance, seconds=self.seconds, nodes=self.nodes, gap=self.gap)
+
+
+def prove(
+    records: Records, distance: str, *, seconds: float = math.inf, nodes: int | None = None, gap: float = 0.0
+) -> Learned:
+    """The most that a family finds of these records."""
+    began = time.monotonic()
+    n = records.n_attributes
+    family = DISTANCES[distance](n)
+    starts = _starts(records, family, seconds * FIRST, nodes)
+    left = seconds - (time.monotonic() - began)
+    optimum = learn_exactly(records, family, starts, seconds=left, nodes=nodes, gap=gap * len(records) / 100.0)
+    parameters, found, proved = optimum.parameters, optimum.found, optimum.proved
+    if distance == "bilinear-semidefinite":
+        assert isinstance(family, Bilinear)
+        parameters, found = _semidefinite(records, family, optimum, starts)
+        proved = optimum.bound - found < 1e-6
+    # By the margin the optimum finds the most; ties, which count by their chance, may make another one's rate higher.
+    tried = [parameters] + ([] if distance == "bilinear-semidefinite" else [family.plain(), *starts])
+    rates = [chances(records, family, some) for some in tried]
+    best = max(range(len(tried)), key=lambda place: (round(math.fsum(rates[place]), 9), -place))
+    by_row = rates[best][np.argsort(records.order)]
+    return Learned(
+        distance=family.name if distance != "bilinear-semidefinite" else "bilinear, semidefinite",
+        rate=rate_of(f"learned linkage, {family.name}", by_row, baseline=1.0 / len(records)),
+        found=found / len(records),
+        bound=optimum.bound / len(records),
+        proved=proved,
+        parameters=_named(family, tried[best], records.names),
+        rounds=optimum.rounds,
+        rows=optimum.rows,
+        seconds=time.monotonic() - began,
+    )
+
+
+def _starts(records: Records, family: Family, seconds: float, nodes: int | None) -> list[Floats]:
+    """Good parameters to begin with: learned by gradients, and the optima of the simpler families inside this one."""
+    rows, n = np.arange(len(records)), records.n_attributes
+    even = np.full(n, 1.0 / n)
+    if isinstance(family, WeightedMean):
+        return [one.weights for one in learn_weights(records, rows, even)]
+    if isinstance(family, OWA):
+        return [one.weights for one in learn_ordered(records, rows, even)]
+    means = _optimum(records, WeightedMean(n), seconds / 2, nodes)
+    starts = [family.weighted(means.parameters)]
+    if isinstance(family, Bilinear):
+        starts += [family.parameters(one.matrix) for one in learn_turn(records, rows, np.eye(n))[1:]]
+    elif isinstance(family, Choquet):
+        orders = _optimum(records, OWA(n), seconds / 2, nodes)
+        starts.append(family.ordered(orders.parameters))
+        if family.size == 2**n - 1 and not family.submodular:
+            for begin in (additive(means.parameters), symmetric(orders.parameters)):
+                starts += [moebius(one.mu)[family.sets] for one in learn_measure(records, rows, begin.mu)[1:]]
+    return [start for start in starts if start is not None]
+
+
+def _optimum(records: Records, family: Family, seconds: float, nodes: int | None) -> Optimum:
+    return learn_exactly(records, family, _starts(records, family, 0.0, None), seconds=seconds, nodes=nodes)
+
+
+def _semidefinite(records: Records, family: Bilinear, optimum: Optimum, starts: list[Floats]) -> tuple[Floats, float]:
+    """The nearest semidefinite matrix to the optimum, or a start, which is one, when that finds more."""
+    projected = family.parameters(nearest_semidefinite(family.matrix(optimum.parameters)))
+    counted = [(math.fsum(chances(records, family, some)), some) for some in (projected, *starts)]
+    found, parameters = max(counted, key=lambda one: one[0])
+    return parameters, min(found, optimum.bound)
+
+
+def _named(family: Family, parameters: Floats, names: Sequence[str]) -> dict[str, float]:
+    """Parameters by what they are of."""
+    if isinstance(family, OWA):
+        keys = [f"difference {place + 1}" for place in range(family.n)]
+    elif isinstance(family, Bilinear):
+        one, other = np.triu_indices(family.n)
+        keys = [
+            names[i] if i == j else f"{names[i]} & {names[j]}"
+            for i, j in zip(one.tolist(), other.tolist(), strict=True)
+        ]
+    elif isinstance(family, Choquet):
+        keys = [" & ".join(names[i] for i in range(family.n) if one >> i & 1) for one in family.sets.tolist()]
+    else:
+        keys = list(names)
+    return dict(zip(keys, parameters.tolist(), strict=True))
