@@ -205,12 +205,24 @@ CONFLICTS = [
     Case(
         "--ontology for numbers", f"{GOOD_TABLE} --ontology h.csv", "is not for a table of numbers", {"h.csv": SPORTS}
     ),
-    Case("--mapping for numbers", f"{GOOD_TABLE} --mapping m.csv", "is not for a table of numbers", {"m.csv": "x"}),
+    Case(
+        "--mapping for numbers",
+        f"{GOOD_TABLE} --mapping m.csv",
+        "is not for a table of numbers",
+        {"m.csv": "column,value,concept\nname,Ann,golf\n"},
+    ),
+    Case("--mapping that is none", f"{GOOD_TABLE} --mapping m.csv", "must begin with the columns", {"m.csv": "x"}),
     Case("--weights for numbers", f"{GOOD_TABLE} --weights age=2", "is not for a table of numbers"),
     Case("--weights without a number", f"{GOOD_TABLE} --weights age", "COLUMN=NUMBER"),
     Case("--weights of zero", f"{GOOD_TABLE} --weights age=0", "numbers above 0"),
     Case("--ontology that is not there", f"{GOOD_LABELS} --ontology absent.csv", "absent.csv"),
     Case("--ontology twice", f"{GOOD_LABELS} --ontology h.csv --ontology h.csv", "COLUMN=FILE", LABELS),
+    Case(
+        "--ontology twice for a column",
+        f"{GOOD_LABELS} --ontology sport=h.csv --ontology sport=g.csv",
+        "names column sport 2 times; give it one file",
+        LABELS | {"g.csv": SPORTS},
+    ),
     Case("--ontology of no column", f"{GOOD_LABELS} --ontology nope=h.csv", "that is not there", LABELS),
     Case("--ontology both ways", f"{GOOD_LABELS} --ontology h.csv --ontology sport=h.csv", "one or the other", LABELS),
     Case(

@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from shoal import CategoricalMicroaggregation, Hierarchy, InputError
 from shoal.microaggregation.categorical import ADAPTIVE, METHODS
-from shoal.microaggregation.labels import ABSENT, Reading, unknown_values
+from shoal.microaggregation.labels import ABSENT, Reading
 from tests.ontology.hierarchies import hierarchies, hierarchy_of
 from tests.reference import categorical as twin
 
@@ -342,12 +342,6 @@ def test_groups_that_split_tuples_are_not_refined():
 
 
 # A column on its own
-
-
-def test_values_that_are_not_known_are_listed_for_their_owner():
-    column = pa.array(["soccer", "quidditch", None, "calvinball", "quidditch", "NA"])
-    reading = Reading("sport", SPORTS, {"calvinball": "rugby"})
-    assert unknown_values(reading, column) == ["quidditch"]
 
 
 @given(hierarchies())

@@ -22,6 +22,7 @@ from shoal import (
     MixedMicroaggregation,
     Roles,
     SphericalMicroaggregation,
+    assess,
     load,
     protect,
     verify,
@@ -176,3 +177,52 @@ def test_the_order_of_rows_does_not_show_and_a_second_run_gives_the_same(rows: A
         shuffled = rows[:]
         random.shuffle(shuffled)
         assert release(f"{folder}/a", rows) == release(f"{folder}/b", shuffled)
+
+
+POSTS = Hierarchy.from_pairs([(f"0{a}0{b}", f"0{a}") for a in "12" for b in "123"] + [("01", "all"), ("02", "all")])
+POSTCODES = {"post": [f"0{1 + row % 2}0{1 + row % 3}" for row in range(24)], "age": [20 + row % 9 for row in range(24)]}
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        MixedMicroaggregation(ontology={"post": POSTS}, refine=False),
+        lambda numbers, labels: MixedMicroaggregation(ontology={"post": POSTS}, refine=False),
+    ],
+)
+def test_labels_of_digits_are_read_as_they_stand_when_a_hierarchy_names_their_column(
+    tmp_path: Path, method: Any
+) -> None:
+    source = write_csv(tmp_path / "people.csv", POSTCODES)
+    made = protect(source, 2, tmp_path / "release", roles=Roles(quasi=("post", "age")), method=method)
+    assert verify(made.folder)
+    assert set(load(made.folder).table["post"].to_pylist()) <= {*POSTCODES["post"], "01", "02", "all"}
+    found = assess(source, made.folder)
+    assert (found.labels, found.numbers) == (("post",), ("age",))
+    assert found.labels_changed[0][1] < 1
+
+
+def test_labels_of_digits_are_read_as_they_stand_when_a_mapping_names_their_column(tmp_path: Path) -> None:
+    source = write_csv(tmp_path / "people.csv", {"post": ["007", "012"] * 6})
+    mapping = write_csv(
+        tmp_path / "m.csv", {"column": ["post"] * 2, "value": ["007", "012"], "concept": ["Deal", "Crail"]}
+    )
+    method = CategoricalMicroaggregation(ontology=PLACES, mapping=mapping)
+    made = protect(source, 3, tmp_path / "release", roles=Roles(quasi=("post",)), method=method)
+    assert set(load(made.folder).table["post"].to_pylist()) == {"007", "012"}
+
+
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        (["jbo"], r"m\.csv: rows for column jbo, which the table does not have; did you mean job\?"),
+        (["job", "zzz"], "rows for column zzz, which the table does not have; correct the name, or take them out"),
+        (["zzz", "xxx"], "rows for column zzz and 1 other column, which the table does not have"),
+    ],
+)
+def test_a_mapping_of_columns_that_are_not_there_is_refused(tmp_path: Path, columns: list[str], says: str) -> None:
+    source = write_csv(tmp_path / "people.csv", people())
+    rows = {"column": columns, "value": ["smith"] * len(columns), "concept": ["baker"] * len(columns)}
+    method = CategoricalMicroaggregation(ontology=JOBS, mapping=write_csv(tmp_path / "m.csv", rows))
+    with pytest.raises(InputError, match=says):
+        protect(source, 2, tmp_path / "release", roles=Roles(quasi=("job",)), method=method)

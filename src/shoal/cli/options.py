@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,12 @@ def ontologies(given: list[str] | None) -> Any:
         return read(given[0])
     if len(named) < len(given):
         raise InputError("--ontology FILE is for all columns, COLUMN=FILE for one; give one or the other")
+    columns = [column.strip() for column, _, _ in named]
+    twice = [column for column, count in Counter(columns).items() if count > 1]
+    if twice:
+        raise InputError(
+            f"--ontology names column {_short(twice[0])} {columns.count(twice[0])} times; give it one file"
+        )
     return {column.strip(): read(name.strip()) for column, _, name in named}
 
 

@@ -5,15 +5,16 @@ A concept that begins with a question mark is a proposal nobody has confirmed ye
 
 from __future__ import annotations
 
+import difflib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from shoal.errors import InputError
 from shoal.io.delimited import stream_rows
 from shoal.io.files import counted, is_folder, kind_of, open_text, reading, shown
 
-__all__ = ["ABSENT_VALUE", "HEADER", "UNCONFIRMED", "mappings_of", "read_mapping"]
+__all__ = ["ABSENT_VALUE", "HEADER", "UNCONFIRMED", "check_mapping", "explained_columns", "mappings_of", "read_mapping"]
 
 HEADER = ("column", "value", "concept")
 UNCONFIRMED = "?"
@@ -75,6 +76,26 @@ def mappings_of(mapping: Any, columns: Iterable[str]) -> ByColumn:
     if any(nested) and not all(nested):
         raise InputError("the mapping mixes concepts and dicts; give value: concept, or column: {value: concept}")
     return {name: _checked(mapping.get(name, {}) if any(nested) else mapping, name) for name in names}
+
+
+def explained_columns(ontology: Any, mapping: Any) -> tuple[str, ...]:
+    """The columns that an ontology or a mapping names: they hold labels, even where these look like numbers."""
+    if isinstance(mapping, str | os.PathLike):
+        mapping = read_mapping(mapping)
+    nested = isinstance(mapping, Mapping) and all(isinstance(one, Mapping) for one in mapping.values())
+    names = (*(ontology if isinstance(ontology, Mapping) else ()), *(mapping if nested else ()))
+    return tuple(dict.fromkeys(str(name) for name in names))
+
+
+def check_mapping(mapping: Any, columns: Sequence[str]) -> None:
+    """Refuse a mapping of columns that the table does not have."""
+    unknown = [name for name in explained_columns(None, mapping) if name not in columns]
+    if unknown:
+        more = f" and {counted(len(unknown) - 1, 'other column')}" if len(unknown) > 1 else ""
+        of = f"{shown(mapping)}: rows" if isinstance(mapping, str | os.PathLike) else "the mapping: values"
+        close = difflib.get_close_matches(unknown[0], columns, n=1)
+        meant = f"; did you mean {shown(close[0])}?" if close else "; correct the name, or take them out"
+        raise InputError(f"{of} for column {shown(unknown[0])}{more}, which the table does not have{meant}")
 
 
 def _checked(mapping: Mapping[Any, Any], column: str) -> dict[str, str]:

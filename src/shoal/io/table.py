@@ -236,7 +236,7 @@ def check_labels(table: Table, columns: Iterable[str], hierarchy: bool = False) 
             present = pc.and_(pc.is_valid(texts), pc.invert(pc.is_in(texts, pa.array(MISSING, pa.large_string()))))
             digits = pc.and_(present, pc.fill_null(pc.match_substring_regex(texts, r"\d"), False))
             if 2 * (pc.sum(digits).as_py() or 0) >= max(pc.sum(present).as_py() or 0, 1):
-                raise _not_numbers(texts, shown(name))
+                raise _not_numbers(texts, shown(name), "correct them, say what labels mean (--ontology)")
 
 
 def holds_numbers(kind: pa.DataType) -> bool:
@@ -276,7 +276,7 @@ def _numbers(column: pa.ChunkedArray, name: str) -> npt.NDArray[np.float64]:
     return numbers
 
 
-def _not_numbers(column: pa.ChunkedArray, name: str) -> InputError:
+def _not_numbers(column: pa.ChunkedArray, name: str, remedy: str = "correct them") -> InputError:
     """Why this column cannot be averaged, and what to do."""
     kind = column.type
     if pa.types.is_boolean(kind):
@@ -298,5 +298,5 @@ def _not_numbers(column: pa.ChunkedArray, name: str) -> InputError:
         )
     return InputError(
         f"column {name} is text, which cannot be averaged: {rows.size} of {counted(len(texts), 'value')} not numbers "
-        f"(first in row {rows[0] + 1}); correct them, say what labels mean (--ontology), or {_OTHER_ROLE}"
+        f"(first in row {rows[0] + 1}); {remedy}, or {_OTHER_ROLE}"
     )

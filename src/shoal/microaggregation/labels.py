@@ -24,7 +24,7 @@ from shoal.microaggregation.flat import Flat
 from shoal.ontology import Taxonomy, distances
 from shoal.ontology.taxonomy import segments
 
-__all__ = ["Labels", "Ontology", "Reading", "equality", "label_column", "pack", "unknown_values"]
+__all__ = ["Labels", "Ontology", "Reading", "equality", "label_column", "pack"]
 
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -212,13 +212,6 @@ def equality(columns: Sequence[Labels]) -> Concepts:
         n_concepts=np.array([len(one.concept_of_value) for one in columns], np.int64),
         concept_of_value=np.tile(np.arange(v, dtype=np.int64), (m, 1)),
     )
-
-
-def unknown_values(reading: Reading, column: pa.Array) -> list[Any]:
-    """The values of a column that neither the mapping nor the ontology knows, sorted. They are confidential."""
-    values = column.dictionary_encode(null_encoding="encode").dictionary.to_pylist()
-    concepts, _ = reading.concepts(values)
-    return sorted(value for value, concept in zip(values, concepts, strict=True) if concept is None)
 
 
 def _spellings(encoded: Encoded, concept_of_code: Ints, k: int) -> dict[int, Any]:

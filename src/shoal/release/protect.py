@@ -14,6 +14,7 @@ from shoal import progress
 from shoal.errors import InputError
 from shoal.io import Corpus, Roles, looks_like_documents, read_table
 from shoal.io.files import shown
+from shoal.io.mapping import check_mapping, explained_columns
 from shoal.io.parts import in_parts, list_parts
 from shoal.microaggregation import Microaggregation, SphericalMicroaggregation
 from shoal.microaggregation.schedule import Schedule
@@ -134,10 +135,25 @@ def protect(
         )
     else:
         _check_for_tables(columns, space)
+        method = table_method(method)
+        ontology, mapping = _meanings(method, roles)
         unchanged = () if roles is None else (*roles.confidential, *roles.insensitive)
-        table = read_table(source, verbatim=unchanged)
-        draft = draft_table(table, int(k), roles, table_method(method), l, missing, coarser)
+        table = read_table(source, verbatim=(*unchanged, *explained_columns(ontology, mapping)))
+        check_mapping(mapping, table.data.column_names)
+        draft = draft_table(table, int(k), roles, method, l, missing, coarser)
     return _write(lambda *_: draft, release, hidden)
+
+
+def _meanings(method: Any, roles: Roles | None) -> tuple[Any, Any]:
+    """The ontology and the mapping that the user gave for labels, if any; a chooser is asked as if all were labels."""
+    labels = ("",) if roles is None else roles.quasi
+    for numbers in ((), labels[:1]):
+        try:
+            chosen = method(numbers, labels) if callable(method) else method
+        except InputError:  # what it has is for numbers
+            continue
+        return getattr(chosen, "ontology", None), getattr(chosen, "mapping", None)
+    return None, None
 
 
 def _drafted_in_parts(
