@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shlex
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import shoal.release.explore as module
 from shoal import Hierarchy, InputError, Roles, explore
 from shoal.release.explore import pareto_front, recommend
 from shoal.release.trials import Outcome, Trial, number_trials
+from tests.cli.run import run
 
 RANDOM = np.random.default_rng(0)
 TABLE = pd.DataFrame(
@@ -88,8 +90,6 @@ def test_every_trial_is_judged_and_kept_and_the_rest_is_done_after_an_interrupti
 
 
 def test_the_command_makes_the_recommended_release(tmp_path: Path) -> None:
-    from tests.cli.run import run
-
     TABLE.assign(secret=["x", "y"] * 20).to_csv(tmp_path / "people.csv", index=False)
     source = tmp_path / "people.csv"
     roles = Roles(quasi=("a", "b", "c"), confidential=("secret",))
@@ -104,6 +104,42 @@ def test_the_command_makes_the_recommended_release(tmp_path: Path) -> None:
     assert found.recommended.trial.name in page
 
 
+def test_names_that_no_list_can_hold_go_by_a_file_of_roles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "number_trials", lambda *_: [Trial("mdav", k=3)])
+    odd = ["age, in years", ' "b" ', "c\nd\x7f\\é"]
+    TABLE.set_axis(odd, axis=1).assign(**{"why, o why": "x"}).to_csv(tmp_path / "-people.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    roles = Roles(quasi=tuple(odd), confidential=("why, o why",))
+    found = explore("-people.csv", "out folder", roles=roles, refine=False, workers=1)
+    assert found.command == (
+        "shoal protect ./-people.csv -o release --roles 'out folder/roles.toml' --method mdav -k 3"
+    )
+    assert Roles.from_toml("out folder/roles.toml") == roles
+    ran = run(tmp_path, *shlex.split(found.command)[1:])
+    assert ran.code == 0, ran.err
+    assert explore("-people.csv", "out folder", roles=roles, refine=False, workers=1).command == found.command
+
+
+def test_the_folder_is_closed_to_others_and_its_files_are_whole_or_as_they_were(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "number_trials", lambda *_: [Trial("mdav", k=3)])
+    folder = tmp_path / "out"
+    folder.mkdir(mode=0o755)
+    explore(TABLE, folder, refine=False, workers=1)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {path.name for path in folder.iterdir()} == {"runs.json", "results.csv", "report.html"}
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(InputError, match=r"cannot be written \(No space left on device\)"):
+        explore(TABLE, folder, refine=False, workers=1)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
 def test_labels_are_explored_by_meaning(tmp_path: Path) -> None:
     sports = Hierarchy.from_pairs(
         [("golf", "sport"), ("rugby", "football"), ("soccer", "football"), ("football", "sport")]
@@ -112,6 +148,19 @@ def test_labels_are_explored_by_meaning(tmp_path: Path) -> None:
     found = explore(table, tmp_path / "out", roles=Roles(quasi=("sport",)), ontology=sports, refine=False, workers=1)
     assert found.kind == "labels"
     assert {"L", "RL"} == set(found.outcomes[0].figures)
+
+
+def test_labels_of_digits_are_explored_as_they_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "label_trials", lambda *_: [Trial("sa-mdav", k=3)])
+    (tmp_path / "people.csv").write_text("post\n" + "\n".join(["0101", "0102", "0201", "0202"] * 5) + "\n")
+    posts = Hierarchy.from_pairs(
+        [("0101", "01"), ("0102", "01"), ("0201", "02"), ("0202", "02"), ("01", "all"), ("02", "all")]
+    )
+    roles = Roles(quasi=("post",))
+    found = explore(tmp_path / "people.csv", tmp_path / "out", roles=roles, ontology={"post": posts}, workers=1)
+    assert found.kind == "labels"
+    with pytest.raises(InputError, match="the mapping: values for column pots, which the table does not have; did you"):
+        explore(tmp_path / "people.csv", tmp_path / "no", roles=roles, mapping={"pots": {"0101": "01"}}, workers=1)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +179,8 @@ def test_what_cannot_be_explored_is_refused(tmp_path: Path, table: pd.DataFrame,
 
 @pytest.mark.parametrize("content", ["[]", "{}", "no JSON", '{"fingerprint": 1}'])
 def test_runs_that_cannot_be_read_are_refused_and_what_a_crash_leaves_is_not(tmp_path: Path, content: str) -> None:
-    (tmp_path / "runs.part").write_text("half")
+    for name in ("runs.json", "results.csv", "report.html"):
+        (tmp_path / f"{name}.part").write_text("half")
     (tmp_path / "runs.json").write_text(content)
     with pytest.raises(InputError, match=r"cannot be used|results of another table"):
         explore(TABLE, tmp_path, workers=1)

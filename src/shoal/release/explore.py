@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import json
 import os
 import shlex
 import signal
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict
 from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
@@ -24,13 +21,13 @@ from shoal import progress
 from shoal.errors import InputError
 from shoal.io import Roles, check_complete, quasi_matrix, read_table, resolve_roles
 from shoal.io.files import shown
-from shoal.io.table import check_labels, holds_numbers
+from shoal.io.mapping import check_mapping, explained_columns
+from shoal.io.table import Role, check_labels, holds_numbers
+from shoal.release.exploration_folder import ExplorationFolder
 from shoal.release.explore_report import exploration_html
 from shoal.release.trials import Exploration, Outcome, Trial, label_trials, number_trials, try_out
 
 __all__ = ["explore", "pareto_front", "recommend"]
-
-RUNS, RUNS_ASIDE, RESULTS, REPORT = "runs.json", "runs.part", "results.csv", "report.html"
 
 
 def explore(
@@ -69,11 +66,10 @@ def explore(
     for name, limit in (("max_risk", max_risk), ("max_loss", max_loss)):
         if limit is not None and not 0 <= limit < np.inf:
             raise InputError(f"{name}={limit!r} must be a number of per cent, 0 or more")
-    quasi, given_roles, kind = _quasi(source, roles, explained=ontology is not None or mapping is not None)
+    quasi, given_roles, kind = _quasi(source, roles, ontology, mapping)
     trials = number_trials(quasi.num_rows, quasi.num_columns) if kind == "numbers" else label_trials(quasi.num_rows)
     meaning = {} if kind == "numbers" else {"ontology": ontology, "mapping": mapping}
-    folder = Path(out)
-    runs = _Runs(folder, _fingerprint(quasi, refine, meaning), force)
+    runs = ExplorationFolder(Path(out), _fingerprint(quasi, refine, meaning), force)
     _run_all([trial for trial in trials if trial.name not in runs.done], quasi, refine, meaning, runs, workers)
 
     outcomes = sorted((runs.done[trial.name] for trial in trials), key=lambda one: (one.score, one.trial.name))
@@ -82,13 +78,12 @@ def explore(
         tuple(outcomes),
         tuple(pareto_front(outcomes)),
         best,
-        None if best is None else _command(source, given_roles, best.trial, repeated),
+        None if best is None else _command(source, given_roles, best.trial, repeated, runs),
         max_risk,
         max_loss,
         kind,
     )
-    _write_results(folder / RESULTS, found)
-    (folder / REPORT).write_text(exploration_html(found), encoding="utf-8", newline="\n")
+    runs.write_results(found, exploration_html(found))
     return found
 
 
@@ -119,9 +114,10 @@ def recommend(
     return min(allowed, key=lambda one: (one.score, one.trial.name), default=None)
 
 
-def _quasi(source: Any, roles: Roles | None, explained: bool) -> tuple[pa.Table, Roles, str]:
+def _quasi(source: Any, roles: Roles | None, ontology: Any, mapping: Any) -> tuple[pa.Table, Roles, str]:
     """The quasi-identifiers, and whether they are numbers or labels."""
-    table = read_table(source)
+    table = read_table(source, verbatim=explained_columns(ontology, mapping))
+    check_mapping(mapping, table.data.column_names)
     roles = resolve_roles(table, roles)
     numbers = [holds_numbers(table.data[name].type) for name in roles.quasi]
     if all(numbers):
@@ -131,7 +127,7 @@ def _quasi(source: Any, roles: Roles | None, explained: bool) -> tuple[pa.Table,
     if any(numbers):
         mixed = ", ".join(shown(name) for name, number in zip(roles.quasi, numbers, strict=True) if not number)
         raise InputError(f"numbers and labels ({mixed}) cannot be explored together; name columns of one kind: --quasi")
-    check_labels(table, roles.quasi, explained)
+    check_labels(table, roles.quasi, hierarchy=ontology is not None or mapping is not None)
     return table.data.select(list(roles.quasi)).combine_chunks(), roles, "labels"
 
 
@@ -161,45 +157,8 @@ def _leave_interrupts_to_the_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-class _Runs:
-    """Outcomes on disk, so that an interrupted exploration goes on."""
-
-    def __init__(self, folder: Path, fingerprint: str, force: bool) -> None:
-        self.done: dict[str, Outcome] = {}
-        self._fingerprint = fingerprint
-        self._path = folder / RUNS
-        try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            others = set(os.listdir(folder)) - {RUNS, RUNS_ASIDE, RESULTS, REPORT}
-            known = json.loads(self._path.read_text(encoding="utf-8")) if self._path.is_file() else None
-            if known is not None and known["fingerprint"] == fingerprint:
-                self.done = {name: _outcome(one) for name, one in known["runs"].items()}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
-            reason = getattr(problem, "strerror", None) or "its runs cannot be read"
-            raise InputError(f"{shown(folder)} cannot be used ({reason}); choose another folder") from None
-        if others:
-            raise InputError(f"{shown(folder)} holds other files; choose an empty folder, or that of an exploration")
-        if known is not None and known.get("fingerprint") != fingerprint and not force:
-            raise InputError(
-                f"{shown(folder)} has results of another table or other settings; "
-                "choose another folder, or --force to drop them"
-            )
-
-    def add(self, outcome: Outcome) -> None:
-        """Keep it at once."""
-        self.done[outcome.trial.name] = outcome
-        content = {"fingerprint": self._fingerprint, "runs": {name: asdict(one) for name, one in self.done.items()}}
-        aside = self._path.with_name(RUNS_ASIDE)
-        aside.write_text(json.dumps(content, indent=1), encoding="utf-8")
-        os.replace(aside, self._path)
-
-
-def _outcome(data: dict[str, Any]) -> Outcome:
-    return Outcome(**(data | {"trial": Trial(**data["trial"])}))
-
-
 def _run_all(
-    trials: list[Trial], quasi: pa.Table, refine: bool, meaning: Any, runs: _Runs, workers: int | None
+    trials: list[Trial], quasi: pa.Table, refine: bool, meaning: Any, runs: ExplorationFolder, workers: int | None
 ) -> None:
     """Every trial, several at a time."""
     already = len(runs.done)
@@ -228,22 +187,19 @@ def _run_all(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _command(source: Any, roles: Roles, trial: Trial, repeated: Sequence[str]) -> str:
+def _command(source: Any, roles: Roles, trial: Trial, repeated: Sequence[str], folder: ExplorationFolder) -> str:
     """The one command that makes the release."""
     name = os.fspath(source) if isinstance(source, str | os.PathLike) else "TABLE"
-    given = ["shoal", "protect", shlex.quote(str(name)), "-o", "release", "--quasi", shlex.quote(",".join(roles.quasi))]
-    for option, columns in (("--confidential", roles.confidential), ("--insensitive", roles.insensitive)):
-        given += [option, shlex.quote(",".join(columns))] if columns else []
-    return " ".join([*given, trial.options, *map(shlex.quote, repeated)])
+    name = f"./{name}" if name.startswith("-") else name
+    given = ["shoal", "protect", name, "-o", "release"]
+    if all(_can_be_listed(column) for role in Role for column in roles.columns(role)):
+        lists = {"--quasi": roles.quasi, "--confidential": roles.confidential, "--insensitive": roles.insensitive}
+        given += [word for option, columns in lists.items() if columns for word in (option, ",".join(columns))]
+    else:
+        given += ["--roles", str(folder.write_roles(roles))]
+    return " ".join([*map(shlex.quote, given), trial.options, *map(shlex.quote, repeated)])
 
 
-def _write_results(path: Path, found: Exploration) -> None:
-    figures = list(found.outcomes[0].figures)
-    on_front = {one.trial.name for one in found.front}
-    with path.open("w", encoding="utf-8", newline="") as file:
-        lines = csv.writer(file)
-        lines.writerow(["method", "score", "loss", "risk", "smallest group", "on the front", *figures])
-        for one in found.outcomes:
-            row = [round(value, 4) for value in (one.score, one.loss, one.risk)]
-            more = [round(one.figures[name], 4) for name in figures]
-            lines.writerow([one.trial.name, *row, one.smallest_group, one.trial.name in on_front, *more])
+def _can_be_listed(column: str) -> bool:
+    """Whether a name survives in a list of names, comma-separated; else it needs a file."""
+    return "," not in column and column == column.strip() and column.isprintable()
