@@ -28,6 +28,7 @@ __all__ = [
     "ProbabilisticLoss",
     "QueryAgreement",
     "Rate",
+    "Remedy",
     "SpaceProfile",
     "SpaceUtility",
     "TableLoss",
@@ -159,7 +160,7 @@ class LeakingAttribute:
     weight: float  # in the learned weighted mean; weights sum to 1
     shapley: float | None  # its share of the learned fuzzy measure; shares sum to 1
     alone: float  # rate of who knows this attribute only
-    without: float  # rate of who learns without it
+    without: float | None  # rate of who learns without it; None for the least telling of many
 
 
 @dataclass(frozen=True)
@@ -187,6 +188,16 @@ class Leak:
     measured: tuple[str, ...]  # attributes of the measure, the first is bit 0; empty when there are too many
     measure: tuple[float, ...]  # of every set of them, numbered by bits
     proof: Learned | None = None
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """A column masked more strongly, and what that does to who learns from all links; measured, not estimated."""
+
+    column: str
+    least: int  # records that share each value after coarsening
+    before: Rate
+    after: Rate
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,13 @@ def assess(
         str | None, typer.Option(help="Column that models learn from the protected table.", **options.named())
     ] = None,
     aligned: Annotated[bool, typer.Option("--aligned", help="The rows are in the same order, believe it.")] = False,
+    ontology: Annotated[
+        list[str] | None, typer.Option(help="Labels: hierarchy, FILE or COLUMN=FILE, for the attack that learns.")
+    ] = None,
+    prove: Annotated[
+        float | None,
+        typer.Option(help="Time to prove how many any weighting of columns finds.", **options.seconds()),
+    ] = None,
     text_column: Annotated[str | None, typer.Option(help="Documents: column with the text.", **options.named())] = None,
     id_column: Annotated[str | None, typer.Option(help="Documents: column that names them.", **options.named())] = None,
     force: Force = False,
@@ -64,6 +71,8 @@ def assess(
             aligned=aligned,
             control=control,
             target=target,
+            ontology=options.ontologies(ontology),
+            prove=prove or 0.0,
             text_column=text_column,
             id_column=id_column,
             force=force,
@@ -93,6 +102,7 @@ def _of_a_table(found: Any) -> Iterator[str]:
         yield f"risk         {found.risk.risk:.2f} (DR)"
         yield f"loss         {found.loss.information_loss:.2f} (IL)"
         yield f"score        {found.score:.2f} (less is better)"
+    yield from _of_leaks(found)
     for rate in found.gdpr:
         if rate.control is not None:
             yield (
@@ -108,6 +118,24 @@ def _of_a_table(found: Any) -> Iterator[str]:
         )
     if found.models is not None and not found.models.learnable:
         say(f"even the originals teach next to nothing of {found.models.target}; choose another --target")
+
+
+def _of_leaks(found: Any) -> Iterator[str]:
+    """What who learns from known links finds."""
+    if found.leaks is None:
+        return
+    from shoal.release.leak_report import proof, remedy
+
+    leak = found.leaks.leak
+    yield (
+        f"attacker     finds {leak.honest.rate:.1%} ({leak.honest.low:.1%} to {leak.honest.high:.1%}) of the others, "
+        f"having learned from {leak.links_known:,} links; at worst {leak.worst.rate:.1%} can be found"
+    )
+    telling = ", ".join(f"{printable(one.name)} ({one.weight:.0%})" for one in leak.attributes[:3])
+    yield f"telling      {telling}"
+    for line in (remedy(found.leaks), proof(leak)):
+        if line:
+            yield printable(f"advice       {line}" if line != proof(leak) else f"proof        {line}")
 
 
 def _of_documents(found: Any) -> Iterator[str]:

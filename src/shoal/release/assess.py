@@ -23,6 +23,7 @@ from shoal.release.assess_spaces import assess_spaces, is_space
 from shoal.release.assessment import SpaceAssessment, TableAssessment
 from shoal.release.bundle import check_free, folders_written_aside
 from shoal.release.controls import control_records
+from shoal.release.leaks import LeakCard, find_leaks
 from shoal.release.learnt import learnt
 from shoal.release.masked import equal_rows
 from shoal.results import Rate
@@ -35,7 +36,16 @@ from shoal.utility.loss import table_loss
 
 __all__ = ["assess", "assess_tables"]
 
-FILES = {"assessment.json", "report.html", "columns.csv", "correlations.csv", "found.csv", "models.csv", "figures.csv"}
+FILES = {
+    "assessment.json",
+    "report.html",
+    "columns.csv",
+    "correlations.csv",
+    "found.csv",
+    "models.csv",
+    "figures.csv",
+    "leaks.csv",
+}
 STEPS = 5
 
 
@@ -50,6 +60,8 @@ def assess(
     aligned: bool = False,
     control: Any = None,
     target: str | None = None,
+    ontology: Any = None,
+    prove: float = 0.0,
     text_column: str | None = None,
     id_column: str | None = None,
     random_state: int = 0,
@@ -82,16 +94,22 @@ def assess(
     target : str
         A column of both tables, numbers or labels, compared or not: how well do models that learnt from the protected
         table predict it of the originals?
+    ontology : ontology, or dict of ontologies by column
+        How far apart labels are to who learns from known links; without it they are equal or not.
+    prove : float
+        Seconds to spend on a proof of how many records any weighting of the columns can find.
     text_column, id_column : str
         For documents, as in `protect`.
     """
+    if not prove >= 0:
+        raise InputError(f"prove={prove!r} must be a number of seconds, 0 or more")
     if out is not None:
         check_free(Path(out), force, lambda content: set(content) <= FILES)
     found: TableAssessment | SpaceAssessment
     if is_space(protected):
         names = {"text_column": text_column, "id_column": id_column}
-        given = {"key": key, "columns": columns, "control": control, "target": target}
-        astray = [name for name, value in given.items() if value is not None]
+        given = {"key": key, "columns": columns, "control": control, "target": target, "ontology": ontology}
+        astray = [name for name, value in given.items() if value is not None] + (["prove"] if prove else [])
         if astray:
             raise InputError(f"{astray[0]} is for tables, and these are documents; leave it out")
         found = assess_spaces(original, protected, mapping, names, random_state, aligned)
@@ -105,9 +123,23 @@ def assess(
     for note in notes:
         warnings.warn(note, stacklevel=2)
     found = replace(assess_tables(pair, others, target, random_state), notes=notes)
+    found = replace(found, leaks=leaks_of(pair, ontology, prove, random_state))
     if out is not None:
         _write(Path(out), found, assessment_html(found), _tables(found))
     return found
+
+
+def leaks_of(pair: AlignedTables, ontology: Any = None, prove: float = 0.0, random_state: int = 0) -> LeakCard | None:
+    """What an attacker who learns finds; None for very few records."""
+    return find_leaks(
+        pair.before,
+        pair.after,
+        pair.numbers,
+        pair.labels,
+        ontology=ontology,
+        proof_seconds=prove,
+        random_state=random_state,
+    )
 
 
 def assess_tables(
@@ -178,10 +210,14 @@ def _write(out: Path, found: Any, html: str, tables: Mapping[str, Sequence[Mappi
 
 
 def _tables(found: TableAssessment) -> dict[str, Sequence[Mapping[str, Any]]]:
-    models: dict[str, Sequence[Mapping[str, Any]]] = {} if found.models is None else {"models.csv": found.models.rows()}
+    tables: dict[str, Sequence[Mapping[str, Any]]] = {}
+    if found.models is not None:
+        tables["models.csv"] = found.models.rows()
+    if found.leaks is not None:
+        tables["leaks.csv"] = [vars(one) for one in found.leaks.leak.attributes]
     if found.loss is None:
-        return models
-    return models | {
+        return tables
+    return tables | {
         "columns.csv": [vars(one) for one in found.loss.columns],
         "correlations.csv": [vars(one) for one in found.loss.pairs],
         "found.csv": _found(found),
@@ -193,6 +229,8 @@ def _found(found: TableAssessment) -> list[dict[str, Any]]:
     assert found.risk is not None
     rates = {"euclidean": found.risk.euclidean, "mahalanobis": found.risk.mahalanobis}
     chances = {name: rate.chances for name, rate in rates.items() if rate.chances is not None}
+    if found.leaks is not None and found.leaks.leak.learned_on == found.rows:
+        chances["learned"] = np.asarray(found.leaks.leak.worst.chances)
     return [
         {"row": row + 1, **{name: round(float(some[row]), 6) for name, some in chances.items()}}
         for row in range(found.rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shoal.release.assessment import SpaceAssessment, TableAssessment
 from shoal.release.drawing import DEEP, SAND, Picture, svg
+from shoal.release.leak_report import card_page
 from shoal.release.pages import page
 from shoal.release.words import count, number, percent
 from shoal.results import Disclosure, ModelUtility, Rate, TableLoss
@@ -25,6 +26,7 @@ def assessment_html(found: TableAssessment) -> str:
         moved=_moved(loss) if loss and loss.columns else None,
         attacks=_attacks(risk, found.gdpr) if risk else None,
         broken=[one for one in broken if abs(one.after - one.before) >= NOTABLE],
+        card=card_page(found.leaks, found.rows),
         taught=_taught(found.models) if found.models else None,
         certain=int(sum(chance > 0.999 for chance in risk.euclidean.chances)) if _has_chances(risk) else 0,  # type: ignore[union-attr]
     )
@@ -51,8 +53,15 @@ def verdict(found: TableAssessment) -> str:
     best = max((found.risk.euclidean, found.risk.mahalanobis, found.risk.probabilistic), key=lambda rate: rate.rate)
     return (
         f"An intruder who knows the original values links {percent(best.rate)} of the {count(found.rows, 'record')} "
-        f"to the right person; guessing would link {percent(best.baseline)}."
+        f"to the right person{_learned(found)}; guessing would link {percent(best.baseline)}."
     )
+
+
+def _learned(found: TableAssessment) -> str:
+    if found.leaks is None or found.risk is None:
+        return ""
+    leak = found.leaks.leak
+    return f", one who also learned from known links {percent(leak.honest.rate)}"
 
 
 def _taught(models: ModelUtility) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.release.leaks import LeakCard
 from shoal.results import Disclosure, ModelUtility, Rate, SpaceUtility, TableLoss
 
 __all__ = ["SpaceAssessment", "TableAssessment", "as_data"]
@@ -29,6 +30,7 @@ class TableAssessment:
     labels_changed: tuple[tuple[str, float], ...]  # share of the records whose label changed, by column
     labels_linked: float | None  # chance that equal labels link a record with its original
     models: ModelUtility | None = None  # what the protected table teaches of a target
+    leaks: LeakCard | None = None  # what who learns from known links finds
     notes: tuple[str, ...] = ()  # what makes figures less certain, in a sentence each
 
     @property

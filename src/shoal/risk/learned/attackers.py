@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from shoal import progress
 from shoal.risk.learned.distances import LearnedDistance, Measure, Weights, additive, mahalanobis, plain, shrunk
+from shoal.risk.learned.finding import chances_of
 from shoal.risk.learned.hrla import MOST_ATTRIBUTES, learn_measure
-from shoal.risk.learned.linking import chances_by
 from shoal.risk.learned.measures import uniform
 from shoal.risk.learned.records import Records
 from shoal.risk.learned.smooth import learn_ordered, learn_turn, learn_weights
@@ -49,7 +49,7 @@ def learn_worst_case(records: Records, random_state: int = 0) -> WorstCase:
         for start in (uniform(n), additive(means[-1].weights).mu):
             measures += learn_measure(records, rows, start, random_state)
         kinds.append([*measures])
-    tried = [(distance, chances_by(records, distance)) for kind in kinds for distance in kind]
+    tried = [(distance, chances_of(records, distance)) for kind in kinds for distance in kind]
     best, found = max(tried, key=lambda one: round(float(one[1].sum()), 9))  # the first, simplest, of equals
     rate = {id(distance): float(chances.sum()) for distance, chances in tried}
     return WorstCase(
@@ -78,11 +78,11 @@ def learn_from_links(records: Records, known: Ints) -> LearnedDistance:
     plainly = np.zeros(len(known))
     for fold in range(FOLDS):
         aside = known[folds == fold]
-        plainly[folds == fold] = chances_by(records, plain(records.n_attributes), aside)
+        plainly[folds == fold] = chances_of(records, plain(records.n_attributes), aside)
         for kind, learn in KINDS.items():
             for stage, distance in enumerate(learn(records, known[folds != fold])):
                 some = validated.setdefault((kind, stage), np.zeros(len(known)))
-                some[folds == fold] = chances_by(records, distance, aside)
+                some[folds == fold] = chances_of(records, distance, aside)
     best, most = None, 0.0
     for choice, chances in validated.items():
         gains = chances - plainly
@@ -106,7 +106,7 @@ def honest_chances(
         progress.step("learning from known links", repeat, repeats)
         order = random.permutation(len(records))
         known, others = np.sort(order[:n_known]), np.sort(order[n_known:])
-        total[others] += chances_by(records, learn_from_links(records, known), others)
+        total[others] += chances_of(records, learn_from_links(records, known), others)
         times[others] += 1
     progress.step("learning from known links", repeats, repeats)
     return total / np.maximum(times, 1), times > 0, n_known
@@ -118,7 +118,7 @@ def rates_of(records: Records) -> Floats:
     for place in range(records.n_attributes):
         alone = np.zeros(records.n_attributes)
         alone[place] = 1.0
-        found[place] = chances_by(records, Weights(alone)).mean()
+        found[place] = chances_of(records, Weights(alone)).mean()
     return found
 
 

@@ -40,6 +40,11 @@ class Weights:
         found: Floats = (differences * differences) @ self.weights
         return found
 
+    @property
+    def turn(self) -> Floats:
+        """The linear map after which this is the squared Euclidean distance."""
+        return np.diag(np.sqrt(self.weights))
+
     def attribute_shares(self) -> Floats:
         return self.weights
 

@@ -12,8 +12,8 @@ from shoal.errors import InputError
 from shoal.results import Leak, LeakingAttribute, LeakingPair, Rate
 from shoal.risk.learned.attackers import WorstCase, honest_chances, learn_worst_case, rates_of
 from shoal.risk.learned.distances import mahalanobis, plain
+from shoal.risk.learned.finding import chances_of
 from shoal.risk.learned.linkage import prove
-from shoal.risk.learned.linking import chances_by
 from shoal.risk.learned.records import LabelColumn, Records, side_by_side
 from shoal.risk.learned.smooth import learn_weights
 from shoal.risk.rates import check_count, rate_of, sample_rows
@@ -88,8 +88,8 @@ class Leakage:
             "learned, from some links", tried[some], 1.0 / len(records), targets=np.sort(records.order[some])
         )
         return Leak(
-            plain=self._rate("plain", records, chances_by(records, plain(records.n_attributes))),
-            mahalanobis=self._rate("Mahalanobis", records, chances_by(records, mahalanobis(records))),
+            plain=self._rate("plain", records, chances_of(records, plain(records.n_attributes))),
+            mahalanobis=self._rate("Mahalanobis", records, chances_of(records, mahalanobis(records))),
             honest=honest,
             worst=self._rate("learned, from all links", records, worst.chances),
             distance=worst.best.name,
@@ -119,7 +119,7 @@ def _attributes(records: Records, worst: WorstCase) -> tuple[LeakingAttribute, .
             weight=float(weights[place]),
             shapley=None if shares is None else float(shares[place]),
             alone=float(alone[place]),
-            without=_without(records, records.names[place]) if rank < MOST_WITHOUT else float("nan"),
+            without=_without(records, records.names[place]) if rank < MOST_WITHOUT else None,
         )
         for rank, place in enumerate(order)
     )
@@ -132,7 +132,7 @@ def _without(records: Records, name: str) -> float:
     if n == 0:
         return 1.0 / len(records)
     learned = learn_weights(rest, np.arange(len(rest)), np.full(n, 1.0 / n))
-    return float(max(chances_by(rest, distance).mean() for distance in (learned[0], learned[-1])))
+    return float(max(chances_of(rest, distance).mean() for distance in (learned[0], learned[-1])))
 
 
 def _pairs(records: Records, worst: WorstCase) -> tuple[LeakingPair, ...]:

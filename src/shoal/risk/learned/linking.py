@@ -62,10 +62,17 @@ def chances_by(records: Records, distance: Distance, rows: Ints | None = None) -
 
 
 def nearest_rivals(records: Records, distance: Distance, rows: Ints, same: Ints, count: int) -> Ints:
-    """The nearest masked records that are not equal to a row's own, (rows, count)."""
+    """The nearest masked records that are not equal to a row's own, (rows, count); to learn from, so rounding may tell.
+
+    A distance that is Euclidean after a linear map, `turn`, is computed as such.
+    """
+    flat = hasattr(distance, "turn") and not records.labels
+    turn = getattr(distance, "turn", np.eye(records.before.shape[1]))
+    before, after = (records.before @ turn, records.after @ turn) if flat else (records.before, records.after)
+    lengths = np.einsum("ij,ij->i", after, after)
     found = [np.empty((0, count), dtype=np.int64)]
-    for some in blocks(records, 4 * records.n_attributes, rows):
-        to_all = np.where(same[some][:, None] == same[None, :], np.inf, distance(records.differences(some)))
-        nearest = np.argpartition(to_all, count - 1, axis=1)[:, :count]
-        found.append(np.sort(nearest, axis=1))
+    for some in blocks(records, 4 if flat else 4 * records.n_attributes, rows):
+        to_all = lengths - 2.0 * (before[some] @ after.T) if flat else distance(records.differences(some))
+        to_all[same[some][:, None] == same[None, :]] = np.inf
+        found.append(np.sort(np.argpartition(to_all, count - 1, axis=1)[:, :count], axis=1))
     return np.concatenate(found)

@@ -1,0 +1,241 @@
+"""The leak card as people read it: sentences, and pictures of who finds how many and by which attributes."""
+
+from __future__ import annotations
+
+from shoal.release.drawing import DEEP, INK, SAND, Picture, svg
+from shoal.release.leaks import LeakCard
+from shoal.release.pages import page
+from shoal.release.words import count, percent
+from shoal.results import Leak, LeakingAttribute
+
+__all__ = ["CardPage", "card_page", "leaks_html", "proof", "remedy"]
+
+MOST_ATTRIBUTES = 15  # bars
+DRAWN = 4  # attributes of the lattice: 16 sets
+NOTABLE = 0.01  # interactions that are told
+
+
+class CardPage:
+    """What the template of the card needs."""
+
+    def __init__(self, card: LeakCard, rows: int) -> None:
+        leak = card.leak
+        self.leak = leak
+        self.verdict = verdict(leak)
+        self.remedy = remedy(card)
+        self.remedies = card.remedies
+        self.attackers = _attackers(leak)
+        self.attributes = _attributes(leak)
+        self.lattice = _lattice(leak)
+        self.letters = _letters(leak)
+        self.pairs = [pair for pair in leak.pairs if abs(pair.interaction) >= NOTABLE][:5]
+        self.sampled = leak.learned_on < rows
+        self.proof = proof(leak)
+
+
+def card_page(card: LeakCard | None, rows: int) -> CardPage | None:
+    """None when there is no card."""
+    return None if card is None else CardPage(card, rows)
+
+
+def leaks_html(card: LeakCard, rows: int) -> str:
+    """The card as a page of its own."""
+    return page("leaks.html.jinja", card=CardPage(card, rows), rows=rows)
+
+
+def verdict(leak: Leak) -> str:
+    """The result in two sentences."""
+    key = leak.attributes[0].name
+    return (
+        f"Who learns from known links finds {percent(leak.honest.rate)} of the others, and at worst "
+        f"{percent(leak.worst.rate)} of all can be found; who weighs all columns alike finds "
+        f"{percent(leak.plain.rate)}, who guesses {percent(leak.plain.baseline)}. What tells most is {key}."
+    )
+
+
+def remedy(card: LeakCard) -> str:
+    """What to do, measured by doing it."""
+    if not card.remedies:
+        return ""
+    best = card.remedies[0]
+    if best.after.rate >= best.before.rate:
+        tried = ", ".join(dict.fromkeys(one.column for one in card.remedies))
+        return f"Coarsening one column alone does not help; tried: {tried}."
+    return (
+        f"Mask {best.column} more strongly: coarsened so that at least {best.least:,} records share each value, "
+        f"the worst rate falls from {percent(best.before.rate)} to {percent(best.after.rate)}."
+    )
+
+
+def proof(leak: Leak) -> str:
+    """What is known for certain of all weightings."""
+    if leak.proof is None:
+        return ""
+    if leak.proof.proved:
+        return f"Proved: no weighting of the columns finds more than {percent(leak.proof.found)} for certain."
+    return (
+        f"No weighting of the columns finds more than {percent(leak.proof.bound)} for certain; the best one found, "
+        f"in {count(round(leak.proof.seconds), 'second')}, finds {percent(leak.proof.found)}."
+    )
+
+
+def _attackers(leak: Leak) -> Picture:
+    rates = (
+        ("plain: all columns alike", leak.plain),
+        ("Mahalanobis: correlations, too", leak.mahalanobis),
+        (f"learned from {leak.links_known:,} links, tried on others", leak.honest),
+        ("learned from all links (worst case)", leak.worst),
+    )
+    shown = [
+        {"who": who, "rate": one.rate, "low": one.low, "high": one.high, "guess": one.baseline} for who, one in rates
+    ]
+    description = (
+        "Chart of four attackers: what share of the records each finds, with intervals, and what a guess finds."
+    )
+    y = {
+        "field": "who",
+        "type": "nominal",
+        "sort": None,
+        "title": None,
+        "axis": {"labelLimit": 260, "grid": False, "ticks": False, "labelPadding": 6},
+    }
+    x = {"type": "quantitative", "title": "Records found", "axis": {"format": ".0%"}}
+    spec = {
+        "height": {"step": 26},
+        "data": {"values": shown},
+        "layer": [
+            {
+                "mark": {"type": "rule", "color": DEEP, "strokeWidth": 3},
+                "encoding": {"y": y, "x": {"field": "low", **x}, "x2": {"field": "high"}},
+            },
+            {
+                "mark": {"type": "point", "filled": True, "size": 70, "color": DEEP, "opacity": 1},
+                "encoding": {"y": y, "x": {"field": "rate", **x, "scale": {"domain": [0, 1]}}},
+            },
+            {
+                "mark": {"type": "tick", "color": SAND, "thickness": 4, "size": 16},
+                "encoding": {"y": y, "x": {"field": "guess", **x}},
+            },
+        ],
+    }
+    rows = tuple(
+        (who, percent(one.rate), f"{percent(one.low)} to {percent(one.high)}", percent(one.baseline), f"{one.n:,}")
+        for who, one in rates
+    )
+    header = ("Attacker", "Finds", "95 % interval", "By guessing", "Records tried")
+    return Picture(svg(spec, description), description, header, rows)
+
+
+def _attributes(leak: Leak) -> Picture:
+    told = leak.attributes[:MOST_ATTRIBUTES]
+    bars = [{"name": one.name, "share": _share(one)} for one in told]
+    description = f"Bar chart: how much of the linking each of {count(len(told), 'column')} carries."
+    spec = {
+        "height": {"step": 24},
+        "data": {"values": bars},
+        "mark": {"type": "bar", "color": DEEP},
+        "encoding": {
+            "x": {
+                "field": "share",
+                "type": "quantitative",
+                "title": "Share of the linking",
+                "axis": {"format": ".0%", "tickMinStep": 0.05},
+            },
+            "y": {
+                "field": "name",
+                "type": "nominal",
+                "sort": None,
+                "title": None,
+                "axis": {"labelLimit": 160, "grid": False, "ticks": False, "labelPadding": 6},
+            },
+        },
+    }
+    rows = tuple(
+        (
+            one.name,
+            percent(one.weight),
+            "" if one.shapley is None else percent(one.shapley),
+            percent(one.alone),
+            "" if one.without is None else percent(one.without),
+        )
+        for one in leak.attributes
+    )
+    header = ("Column", "Weight", "Shapley value", "Found by it alone", "Found without it")
+    return Picture(svg(spec, description), description, header, rows)
+
+
+def _share(one: LeakingAttribute) -> float:
+    return one.weight if one.shapley is None else one.shapley
+
+
+def _letters(leak: Leak) -> tuple[tuple[str, str], ...]:
+    """A letter for each attribute of the lattice, the most telling first."""
+    if not leak.measured:
+        return ()
+    return tuple((chr(ord("A") + place), one.name) for place, one in enumerate(leak.attributes[:DRAWN]))
+
+
+def _lattice(leak: Leak) -> Picture | None:
+    """The sets of the most telling attributes, each over its subsets, the darker the more it weighs."""
+    letters = _letters(leak)
+    if len(letters) < 2:
+        return None
+    bits = [1 << leak.measured.index(name) for _, name in letters]
+    nodes, edges, place_of = [], [], {}
+    for size in range(len(letters) + 1):
+        level = [one for one in range(2 ** len(letters)) if one.bit_count() == size]
+        level.sort(key=lambda one: [-(one >> place & 1) for place in range(len(letters))])
+        for rank, one in enumerate(level):
+            weight = leak.measure[sum(bit for place, bit in enumerate(bits) if one >> place & 1)]
+            label = "".join(letter for place, (letter, _) in enumerate(letters) if one >> place & 1) or "none"
+            place_of[one] = ((rank + 1) / (len(level) + 1), size)
+            nodes.append({"x": place_of[one][0], "y": size, "label": label, "weight": weight, "said": f"{weight:.2f}"})
+            for place in range(len(letters)):
+                if one >> place & 1:
+                    below = place_of[one ^ (1 << place)]
+                    edges.append({"x": place_of[one][0], "y": size, "x2": below[0], "y2": below[1]})
+    named = ", ".join(f"{letter} {name}" for letter, name in letters)
+    description = f"Lattice of the sets of {named}: how much each set weighs in the learned fuzzy measure."
+    x = {"type": "quantitative", "axis": None, "scale": {"domain": [0, 1]}}
+    y = {"type": "quantitative", "axis": None, "scale": {"domain": [-0.4, len(letters) + 0.4]}}
+    spec = {
+        "height": 70 * (len(letters) + 1),
+        "layer": [
+            {
+                "data": {"values": edges},
+                "mark": {"type": "rule", "color": "#b7c6cc", "strokeWidth": 1},
+                "encoding": {
+                    "x": {"field": "x", **x},
+                    "y": {"field": "y", **y},
+                    "x2": {"field": "x2"},
+                    "y2": {"field": "y2"},
+                },
+            },
+            {
+                "data": {"values": nodes},
+                "mark": {"type": "point", "filled": True, "size": 1300, "opacity": 1, "stroke": DEEP, "strokeWidth": 1},
+                "encoding": {
+                    "x": {"field": "x", **x},
+                    "y": {"field": "y", **y},
+                    "color": {
+                        "field": "weight",
+                        "type": "quantitative",
+                        "scale": {"domain": [0, 1], "range": ["#ffffff", "#7fb5c6"]},
+                        "legend": None,
+                    },
+                },
+            },
+            {
+                "data": {"values": nodes},
+                "mark": {"type": "text", "color": INK, "fontSize": 12, "fontWeight": "bold", "dy": -6},
+                "encoding": {"x": {"field": "x", **x}, "y": {"field": "y", **y}, "text": {"field": "label"}},
+            },
+            {
+                "data": {"values": nodes},
+                "mark": {"type": "text", "color": INK, "fontSize": 11, "dy": 8},
+                "encoding": {"x": {"field": "x", **x}, "y": {"field": "y", **y}, "text": {"field": "said"}},
+            },
+        ],
+    }
+    rows = tuple((str(node["label"]), str(node["said"])) for node in nodes)
+    return Picture(svg(spec, description), description, ("Set", "Weight"), rows)
