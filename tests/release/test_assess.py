@@ -236,6 +236,11 @@ def test_a_release_of_documents_is_judged_against_its_letters(tmp_path: Path) ->
         "figures.csv",
         "report.html",
     }
+    page = (tmp_path / "assessment" / "report.html").read_text()
+    for told in ("<h2>Searches</h2>", "<h2>Classifiers</h2>", "<h2>Distances before and after</h2>", "naive Bayes"):
+        assert told in page
+    ran = run(tmp_path, "assess", "letters.jsonl", "release", "-o", "again")
+    assert "right by naive Bayes, from the originals" in ran.out
     with pytest.raises(InputError, match="documents of the release not among the originals"):
         assess(Corpus.from_texts([letter.text for letter in SAMPLE_LETTERS]), made.folder)
     with pytest.raises(InputError, match="key is for tables"):

@@ -16,7 +16,8 @@ import pytest
 import shoal.release.explore as module
 from shoal import Hierarchy, InputError, Roles, explore
 from shoal.release.explore import pareto_front, recommend
-from shoal.release.trials import Outcome, Trial, number_trials
+from shoal.release.explore_report import exploration_html
+from shoal.release.trials import Exploration, Outcome, Trial, number_trials
 from tests.cli.run import run
 
 RANDOM = np.random.default_rng(0)
@@ -138,6 +139,24 @@ def test_the_folder_is_closed_to_others_and_its_files_are_whole_or_as_they_were(
     with pytest.raises(InputError, match=r"cannot be written \(No space left on device\)"):
         explore(TABLE, folder, refine=False, workers=1)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_the_page_says_in_words_what_is_recommended_and_draws_the_limits_that_lie_within(tmp_path: Path) -> None:
+    tried = tuple(Outcome(Trial("rank-swap", percent=p), 2.0 * p, 40.0 - p, 1, {}) for p in (5.0, 10.0))
+
+    def page(**limits: Any) -> str:
+        found = {"max_risk": None, "max_loss": None, "min_k": None} | limits
+        return exploration_html(Exploration(tried, tried, tried[0], "shoal protect", kind="numbers", **found))
+
+    assert "Recommended: rank swapping, 5 %." in page()
+    assert "No limits were set" in page()
+    assert "Limits: risk at most 33 %, at least 4 records alike" in page(max_risk=33.0, min_k=4)
+    assert "The dashed line is the limit." in page(max_risk=33.0)
+    assert "stroke-dasharray" in page(max_risk=33.0)
+    assert "The dashed lines are the limits." in page(max_risk=33.0, max_loss=10.0)
+    assert "The dashed" not in page(max_risk=90.0)
+    assert "stroke-dasharray" not in page(max_risk=90.0)
+    assert "some are one of a kind" in page()
 
 
 def test_labels_are_explored_by_meaning(tmp_path: Path) -> None:

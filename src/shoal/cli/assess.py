@@ -106,8 +106,8 @@ def _of_a_table(found: Any) -> Iterator[str]:
     for rate in found.gdpr:
         if rate.control is not None:
             yield (
-                f"strangers    {rate.control:.1%} ({rate.control_low:.1%} to {rate.control_high:.1%}) by "
-                f"{printable(rate.about)}, {rate.rate:.1%} of those in the table"
+                f"strangers    {printable(rate.about)}: {rate.control:.1%} ({rate.control_low:.1%} to "
+                f"{rate.control_high:.1%}) of them, {rate.rate:.1%} of those in the table"
             )
     if found.labels_linked is not None:
         yield f"labels       {found.labels_linked:.2%} linked by equal labels"
@@ -141,5 +141,9 @@ def _of_leaks(found: Any) -> Iterator[str]:
 def _of_documents(found: Any) -> Iterator[str]:
     yield f"loss         {found.utility.loss.information_loss:.1%} of the information"
     yield f"queries      {found.utility.query_f1:.3f} (F1 of the answers before and after)"
+    scores = {(one.classifier, one.train, one.test): one.accuracy for one in found.utility.classifiers}
+    for name in dict.fromkeys(one.classifier for one in found.utility.classifiers):
+        learnt, before = scores[name, "protected", "original"], scores[name, "original", "original"]
+        yield f"classified   {learnt:.1%} right by {name}, from the originals {before:.1%}"
     if found.utility.ari is not None:
         yield f"clusters     {found.utility.ari:.3f} (adjusted Rand index)"

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from shoal import progress
 from shoal.errors import InputError
 from shoal.release.aligned import AlignedTables, align_tables
-from shoal.release.assess_report import assessment_html, space_html
+from shoal.release.assess_report import assessment_html
 from shoal.release.assess_spaces import assess_spaces, is_space
 from shoal.release.assessment import SpaceAssessment, TableAssessment
 from shoal.release.bundle import check_free, folders_written_aside
@@ -26,6 +26,7 @@ from shoal.release.controls import control_records
 from shoal.release.leaks import LeakCard, find_leaks
 from shoal.release.learnt import learnt
 from shoal.release.masked import equal_rows
+from shoal.release.space_report import space_html
 from shoal.results import Rate
 from shoal.risk.disclosure import DisclosureRisk
 from shoal.risk.equality import linked_by_equality

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from shoal.release.assessment import SpaceAssessment, TableAssessment
+from shoal.release.assessment import TableAssessment
 from shoal.release.drawing import DEEP, SAND, Picture, svg
 from shoal.release.leak_report import card_page
 from shoal.release.pages import page
 from shoal.release.words import count, number, percent
 from shoal.results import Disclosure, ModelUtility, Rate, TableLoss
 
-__all__ = ["assessment_html", "space_html"]
+__all__ = ["assessment_html"]
 
 MOST = 20  # bars of a picture, rows of a table
 NOTABLE = 0.05  # a correlation that changed by less is as it was
@@ -30,19 +30,6 @@ def assessment_html(found: TableAssessment) -> str:
         taught=_taught(found.models) if found.models else None,
         certain=int(sum(chance > 0.999 for chance in risk.euclidean.chances)) if _has_chances(risk) else 0,  # type: ignore[union-attr]
     )
-
-
-def space_html(found: SpaceAssessment) -> str:
-    """The page of documents before and after."""
-    rows = tuple(
-        (str(row["measure"]), str(row["of"]), _figure(row["original"]), _figure(row["protected"]))
-        for row in found.utility.rows()
-    )
-    return page("space.html.jinja", a=found, rows=rows)
-
-
-def _figure(value: str | float) -> str:
-    return number(float(value))
 
 
 def verdict(found: TableAssessment) -> str:
@@ -120,7 +107,15 @@ def _attacks(risk: Disclosure, gdpr: tuple[Rate, ...]) -> Picture:
     """Every attack with its interval and what it would reach without the release."""
     rates = (risk.euclidean, risk.mahalanobis, risk.probabilistic, risk.interval, *gdpr)
     shown = [
-        {"attack": one.about, "rate": one.rate, "low": one.low, "high": one.high, "without": _without(one)}
+        {
+            "attack": one.about,
+            "rate": one.rate,
+            "low": one.low,
+            "high": one.high,
+            "without": _without(one),
+            "without_low": _without(one) if one.control_low is None else one.control_low,
+            "without_high": _without(one) if one.control_high is None else one.control_high,
+        }
         for one in rates[:MOST]
     ]
     description = f"Chart of {count(len(shown), 'attack')}: how often each succeeds, and how often it would anyway."
@@ -131,11 +126,16 @@ def _attacks(risk: Disclosure, gdpr: tuple[Rate, ...]) -> Picture:
         "title": None,
         "axis": {"labelLimit": 260, "grid": False, "ticks": False, "labelPadding": 6},
     }
-    x = {"type": "quantitative", "title": "Share of attempts that succeed", "axis": {"format": ".0%"}}
+    axis = {"format": ".0%", "values": [0, 0.25, 0.5, 0.75, 1]}
+    x = {"type": "quantitative", "title": "Share of attempts that succeed", "axis": axis}
     spec = {
         "height": {"step": 24},
         "data": {"values": shown},
         "layer": [
+            {
+                "mark": {"type": "rule", "color": SAND, "strokeWidth": 3, "yOffset": 6},
+                "encoding": {"y": y, "x": {"field": "without_low", **x}, "x2": {"field": "without_high"}},
+            },
             {
                 "mark": {"type": "rule", "color": DEEP, "strokeWidth": 3},
                 "encoding": {"y": y, "x": {"field": "low", **x}, "x2": {"field": "high"}},

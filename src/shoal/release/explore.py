@@ -82,6 +82,7 @@ def explore(
         max_risk,
         max_loss,
         kind,
+        min_k,
     )
     runs.write_results(found, exploration_html(found))
     return found

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from shoal.release.drawing import DEEP, INK, SAND, Picture, svg
+from shoal.release.label_tables import IN_WORDS as FOR_LABELS
 from shoal.release.pages import page
-from shoal.release.trials import Exploration, Outcome
+from shoal.release.trials import Exploration, Outcome, Trial
 from shoal.release.words import count, number
 
-__all__ = ["exploration_html", "risk_utility_map"]
+__all__ = ["exploration_html", "in_words", "risk_utility_map"]
 
+METHODS = FOR_LABELS | {
+    "mdav": "microaggregation (MDAV)",
+    "ranking": "microaggregation of each column on its own",
+    "z-scores": "microaggregation along the sum of z-scores",
+    "principal-component": "microaggregation along the first principal component",
+    "rank-swap": "rank swapping",
+    "noise": "added noise",
+    "correlated-noise": "added noise that keeps correlations",
+}
 COLOURS = [DEEP, SAND, "#b0563b", "#4f9bb0", "#7a6fa8", "#6b8e4e", "#c98a1b", INK]
 
 
@@ -17,7 +27,11 @@ def exploration_html(found: Exploration) -> str:
     return page(
         "exploration.html.jinja",
         e=found,
+        recommended=None if found.recommended is None else in_words(found.recommended.trial),
         picture=risk_utility_map(found),
+        limits=len(_limits(found)),
+        asked=_asked(found),
+        beyond=sum(one.loss > _most_loss(found) for one in found.outcomes),
         fronts={one.trial.name for one in found.front},
         loss="IL" if found.kind == "numbers" else "L",
         risk="DR" if found.kind == "numbers" else "RL",
@@ -32,10 +46,7 @@ def risk_utility_map(found: Exploration) -> Picture:
         f"Map of risk against loss for {count(len(points), 'protection')}; "
         f"{count(len(found.front), 'of them is', 'of them are')} on the front, where less risk costs more loss."
     )
-    # A few that destroy everything would press all others into a corner.
-    losses = sorted(one.loss for one in found.outcomes)
-    chosen = 0.0 if found.recommended is None else found.recommended.loss
-    top = max(1.5 * losses[int(0.7 * (len(losses) - 1))], 1.2 * chosen, 1.0)
+    top = _most_loss(found)
     x = {"field": "loss", "type": "quantitative", "title": "Information lost, per cent", "scale": {"domain": [0, top]}}
     y = {"field": "risk", "type": "quantitative", "title": "Disclosure risk, per cent"}
     layers: list[dict[str, object]] = [
@@ -67,16 +78,45 @@ def risk_utility_map(found: Exploration) -> Picture:
                 "encoding": {"x": x, "y": y},
             }
         )
-    for limit, channel in ((found.max_risk, "y"), (found.max_loss, "x")):
-        if limit is not None:
-            rule = {"datum": limit, "type": "quantitative"}
-            layers.append({"mark": {"type": "rule", "strokeDash": [4, 4], "color": INK}, "encoding": {channel: rule}})
+    for channel, limit in _limits(found).items():
+        rule = {"datum": limit, "type": "quantitative"}
+        mark = {"type": "rule", "strokeDash": [4, 4], "color": INK}
+        layers.append({"data": {"values": [{}]}, "mark": mark, "encoding": {channel: rule}})
     rows = tuple(
         (one.trial.name, number(one.score), number(one.loss), number(one.risk), number(one.smallest_group))
         for one in found.outcomes
     )
     header = ("Protection", "Score", "Loss", "Risk", "Fewest alike")
-    return Picture(svg({"height": 320, "layer": layers}, description), description, header, rows)
+    return Picture(svg({"width": 600, "height": 360, "layer": layers}, description), description, header, rows)
+
+
+def in_words(trial: Trial) -> str:
+    """A protection as people say it who do not know our names."""
+    return trial.name.replace(trial.method, METHODS.get(trial.method, trial.method), 1)
+
+
+def _asked(found: Exploration) -> str:
+    """The limits that were set, in words."""
+    limits = {
+        "risk at most {} %": found.max_risk,
+        "loss at most {} %": found.max_loss,
+        "at least {} records alike": found.min_k,
+    }
+    return ", ".join(words.format(number(limit)) for words, limit in limits.items() if limit is not None)
+
+
+def _limits(found: Exploration) -> dict[str, float]:
+    """The limits that lie within the picture, by the axis they are on."""
+    most = {"y": 1.1 * max(one.risk for one in found.outcomes), "x": _most_loss(found)}
+    limits = {"y": found.max_risk, "x": found.max_loss}
+    return {channel: limit for channel, limit in limits.items() if limit is not None and limit <= most[channel]}
+
+
+def _most_loss(found: Exploration) -> float:
+    """How much loss the picture shows: a few that destroy everything would press all others into a corner."""
+    losses = sorted(one.loss for one in found.outcomes)
+    chosen = 0.0 if found.recommended is None else found.recommended.loss
+    return max(1.5 * losses[int(0.7 * (len(losses) - 1))], 1.2 * chosen, 1.0)
 
 
 def _point(one: Outcome) -> dict[str, object]:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from shoal.release.drawing import DEEP, SAND, Picture, svg
-from shoal.release.summary import Summary
+from shoal.release.summary import Distances, Summary
 from shoal.release.words import count, number, percent, record_noun
 
 __all__ = ["distances", "group_sizes", "shared_by_both", "spread", "terms"]
@@ -54,9 +54,8 @@ def group_sizes(summary: Summary) -> Picture:
     return Picture(svg(spec, description), description, header, rows)
 
 
-def distances(summary: Summary) -> Picture:
+def distances(measured: Distances, noun: str) -> Picture:
     """How far apart pairs of records are, before and after."""
-    measured, noun = summary.distances, record_noun(summary)
     starts, ends = measured.edges[:-1], measured.edges[1:]
     bars = [{"from": a, "to": b, "share": s} for a, b, s in zip(starts, ends, measured.before, strict=True)]
     # A step needs the last edge too, at the height of the last bin.
@@ -64,7 +63,7 @@ def distances(summary: Summary) -> Picture:
     steps = [{"from": edge, "share": share} for edge, share in zip(measured.edges, heights, strict=True)]
     description = (
         f"Two overlaid charts of the distances between pairs of {noun}s, before and after protection. "
-        f"They overlap by {percent(shared_by_both(summary))}."
+        f"They overlap by {percent(shared_by_both(measured))}."
     )
     x = {
         "field": "from",
@@ -105,9 +104,9 @@ def distances(summary: Summary) -> Picture:
     return Picture(svg(spec, description), description, ("Distance", "Pairs before", "Pairs after"), rows)
 
 
-def shared_by_both(summary: Summary) -> float:
+def shared_by_both(measured: Distances) -> float:
     """The share of pairs on which the distances before and after agree."""
-    both = zip(summary.distances.before, summary.distances.after, strict=True)
+    both = zip(measured.before, measured.after, strict=True)
     return min(1.0, sum(min(before, after) for before, after in both))
 
 

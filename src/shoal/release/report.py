@@ -31,11 +31,13 @@ def report_html(summary: Summary) -> str:
     """The whole page: style and pictures inside, nothing to fetch, nothing to run."""
     pictures = {
         "groups": plots.group_sizes(summary) if summary.group_sizes else None,
-        "distances": plots.distances(summary) if summary.distances.pairs else None,
+        "distances": plots.distances(summary.distances, words.record_noun(summary))
+        if summary.distances.pairs
+        else None,
         "spread": plots.spread(summary) if summary.columns else None,
         "terms": plots.terms(summary) if summary.terms else None,
     }
-    overlap = plots.shared_by_both(summary) if summary.distances.pairs else None
+    overlap = plots.shared_by_both(summary.distances) if summary.distances.pairs else None
     return _render("report.html.jinja", summary, pictures=pictures, overlap=overlap)
 
 

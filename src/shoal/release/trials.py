@@ -102,6 +102,7 @@ class Exploration:
     max_risk: float | None
     max_loss: float | None
     kind: str  # "numbers" or "labels"
+    min_k: int | None = None  # the fewest records alike that was asked for
 
 
 def number_trials(n_rows: int, n_columns: int) -> list[Trial]:
