@@ -8,8 +8,6 @@ Records with labels are compared with all others, block by block; where that is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,7 +15,7 @@ from shoal.errors import InputError
 from shoal.kernels import choquet as integral_kernel
 from shoal.kernels import neighbours
 from shoal.kernels import own as kernel
-from shoal.risk.learned.linking import ABSOLUTE, RELATIVE, blocks, tied
+from shoal.risk.learned.linking import ABSOLUTE, RELATIVE, Distance, chances_by
 from shoal.risk.learned.measures import choquet, shapley
 from shoal.risk.learned.records import Records
 
@@ -39,7 +37,7 @@ def chances_of_weights(records: Records, weights: Floats, rows: Ints | None = No
     """
     _expect(records, weights, (records.n_attributes,))
     if records.labels:
-        return _block_by_block(records, lambda apart: (apart * apart) @ weights, rows)
+        return _among_all(records, lambda apart: (apart * apart) @ weights, rows)
     return _by_squares(records, np.eye(len(weights)), weights, rows)
 
 
@@ -50,7 +48,7 @@ def chances_of_matrix(records: Records, matrix: Floats, rows: Ints | None = None
     """
     _expect(records, matrix, (records.n_attributes, records.n_attributes))
     if records.labels:
-        return _block_by_block(records, lambda apart: np.sum((apart @ matrix) * apart, axis=-1), rows)
+        return _among_all(records, lambda apart: np.sum((apart @ matrix) * apart, axis=-1), rows)
     roots, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
     roots[np.abs(roots) <= NOTHING * np.abs(roots).max(initial=0.0)] = 0.0
     return _by_squares(records, vectors, roots, rows)
@@ -60,7 +58,7 @@ def chances_of_turn(records: Records, turn: Floats, rows: Ints | None = None) ->
     """With what chance each record is found by Euclidean distance after `values @ turn`, as by Mahalanobis distance."""
     _expect(records, turn, (records.n_attributes, turn.shape[-1]))
     if records.labels:
-        return _block_by_block(records, lambda apart: np.sum((apart @ turn) ** 2, axis=-1), rows)
+        return _among_all(records, lambda apart: np.sum((apart @ turn) ** 2, axis=-1), rows)
     return _by_squares(records, turn, np.ones(turn.shape[1]), rows)
 
 
@@ -73,7 +71,7 @@ def chances_of_measure(records: Records, mu: Floats, rows: Ints | None = None) -
     _expect(records, mu, (2**records.n_attributes,))
     weights = np.maximum(mu, 0.0)  # a solver may leave a little less than 0
     if records.labels:
-        return _block_by_block(records, lambda apart: choquet(weights, apart * apart), rows)
+        return _among_all(records, lambda apart: choquet(weights, apart * apart), rows)
     if records.n_attributes > integral_kernel.COLUMNS:
         raise InputError(
             f"a measure of {records.n_attributes} attributes has too many sets; "
@@ -116,19 +114,14 @@ def _chances(ties: Ints) -> Floats:
     return found
 
 
-def _block_by_block(records: Records, distance: Callable[[Floats], Floats], rows: Ints | None) -> Floats:
-    """By comparing with all masked records, from the differences (rows, n, attributes) of a block."""
+def _among_all(records: Records, distance: Distance, rows: Ints | None) -> Floats:
+    """By comparing with all masked records, block by block."""
     if rows is None and len(records) > MOST_WITH_LABELS:
         raise InputError(
             f"{len(records)} records with labels cannot all be compared with all, at most {MOST_WITH_LABELS} can; "
             "give rows, a sample of them"
         )
-    found = [np.empty(0)]
-    for some in blocks(records, records.n_attributes, rows):
-        to_all = distance(records.differences(some))
-        nearer, equal = tied(to_all[np.arange(len(some)), some], to_all)
-        found.append(np.where(nearer.any(axis=1), 0.0, 1.0 / equal.sum(axis=1)))
-    return np.concatenate(found)
+    return chances_by(records, distance, rows)
 
 
 def _least_of_supersets(mu: Floats) -> Floats:
