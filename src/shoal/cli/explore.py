@@ -20,6 +20,7 @@ __all__ = ["explore"]
 @app.command(
     epilog=examples(
         "shoal explore people.csv -o exploration --quasi age,income --max-risk 20",
+        "shoal explore people.csv -o exploration --quasi age,income --max-risk 5 --harden",
         "shoal explore people.csv -o exploration --quasi town --ontology towns.csv --max-loss 10",
     )
 )
@@ -42,6 +43,9 @@ def explore(
     min_k: Annotated[
         int | None, typer.Option(help="Recommend only what makes so many records alike.", **options.whole(2))
     ] = None,
+    harden: Annotated[
+        bool, typer.Option("--harden", help="Coarsen what leaks until who learns finds at most --max-risk.")
+    ] = False,
     ontology: Annotated[
         list[str] | None, typer.Option(help="Labels: hierarchy, FILE or COLUMN=FILE.  [default: WordNet]")
     ] = None,
@@ -67,6 +71,7 @@ def explore(
             max_risk=max_risk,
             max_loss=max_loss,
             min_k=min_k,
+            harden=harden,
             ontology=options.ontologies(ontology),
             mapping=mapping,
             refine=refine,
@@ -79,7 +84,12 @@ def explore(
         write(json.dumps(as_data(found), indent=2))
         return
     write(printable(f"report       {out / 'report.html'}"))
+    from shoal.release.harden import LEARNED
+
     write(f"tried        {len(found.outcomes)} ways, {len(found.front)} of them on the front")
+    if found.hardened:
+        begun, ended = (one.figures[LEARNED] for one in (found.hardened[0], found.hardened[-1]))
+        write(f"hardened     {len(found.hardened) - 1} steps: who learns found {begun:.1f} %, now {ended:.1f} %")
     if found.recommended is None or found.command is None:
         say("nothing keeps these limits; raise --max-risk or --max-loss, or lower --min-k")
         return

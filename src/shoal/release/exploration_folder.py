@@ -22,7 +22,8 @@ from shoal.release.trials import Exploration, Outcome, Trial
 __all__ = ["ExplorationFolder"]
 
 RUNS, RESULTS, REPORT, ROLES = "runs.json", "results.csv", "report.html", "roles.toml"
-FILES = {RUNS, RESULTS, REPORT, ROLES}
+HARDENING = "hardening.csv"
+FILES = {RUNS, RESULTS, REPORT, ROLES, HARDENING}
 ASIDE = ".part"
 
 
@@ -63,7 +64,9 @@ class ExplorationFolder:
 
     def write_results(self, found: Exploration, page: str) -> None:
         """The table of all outcomes, and the page."""
-        self._write(RESULTS, _table(found))
+        self._write(RESULTS, _table(found, found.outcomes))
+        if found.hardened:
+            self._write(HARDENING, _table(found, found.hardened))
         self._write(REPORT, page)
 
     def write_roles(self, roles: Roles) -> Path:
@@ -85,13 +88,13 @@ def _outcome(data: dict[str, Any]) -> Outcome:
     return Outcome(**(data | {"trial": Trial(**data["trial"])}))
 
 
-def _table(found: Exploration) -> str:
-    figures = list(found.outcomes[0].figures)
+def _table(found: Exploration, outcomes: tuple[Outcome, ...]) -> str:
+    figures = list(outcomes[0].figures)
     on_front = {one.trial.name for one in found.front}
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(["method", "score", "loss", "risk", "smallest group", "on the front", *figures])
-    for one in found.outcomes:
+    for one in outcomes:
         row = [round(value, 4) for value in (one.score, one.loss, one.risk)]
         more = [round(one.figures[name], 4) for name in figures]
         lines.writerow([one.trial.name, *row, one.smallest_group, one.trial.name in on_front, *more])

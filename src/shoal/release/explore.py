@@ -25,7 +25,10 @@ from shoal.io.mapping import check_mapping, explained_columns
 from shoal.io.table import Role, check_labels, holds_numbers
 from shoal.release.exploration_folder import ExplorationFolder
 from shoal.release.explore_report import exploration_html
+from shoal.release.harden import LEARNED
+from shoal.release.harden import harden as hardened
 from shoal.release.trials import Exploration, Outcome, Trial, label_trials, number_trials, try_out
+from shoal.risk.learned.leakage import FEWEST
 
 __all__ = ["explore", "pareto_front", "recommend"]
 
@@ -38,6 +41,7 @@ def explore(
     max_risk: float | None = None,
     max_loss: float | None = None,
     min_k: int | None = None,
+    harden: bool = False,
     ontology: Any = None,
     mapping: Any = None,
     refine: bool = True,
@@ -58,6 +62,9 @@ def explore(
         a limit of loss, and the best score without limits or with both.
     min_k : int
         Recommend only what makes at least so many records alike.
+    harden : bool
+        Go on from the best score: coarsen the column that leaks most and attack again, until who learns from all links
+        finds at most `max_risk` per cent of the records. For numbers.
     workers : int
         Processes; as many as there are cores unless given.
     repeated : sequence of str
@@ -66,14 +73,25 @@ def explore(
     for name, limit in (("max_risk", max_risk), ("max_loss", max_loss)):
         if limit is not None and not 0 <= limit < np.inf:
             raise InputError(f"{name}={limit!r} must be a number of per cent, 0 or more")
+    if harden and max_risk is None:
+        raise InputError("hardening needs a limit to reach; give max_risk, in per cent of the records: --max-risk")
     quasi, given_roles, kind = _quasi(source, roles, ontology, mapping)
+    if harden and kind == "labels":
+        raise InputError("only numbers can be hardened, and these are labels; leave --harden out, or raise k")
+    if harden and quasi.num_rows < FEWEST:
+        raise InputError(f"hardening needs at least {FEWEST} records to learn from, got {quasi.num_rows}")
     trials = number_trials(quasi.num_rows, quasi.num_columns) if kind == "numbers" else label_trials(quasi.num_rows)
     meaning = {} if kind == "numbers" else {"ontology": ontology, "mapping": mapping}
     runs = ExplorationFolder(Path(out), _fingerprint(quasi, refine, meaning), force)
     _run_all([trial for trial in trials if trial.name not in runs.done], quasi, refine, meaning, runs, workers)
 
     outcomes = sorted((runs.done[trial.name] for trial in trials), key=lambda one: (one.score, one.trial.name))
-    best = recommend(outcomes, max_risk, max_loss, min_k)
+    best = recommend(outcomes, None if harden else max_risk, max_loss, min_k)
+    path: list[Outcome] = []
+    if harden and best is not None and max_risk is not None:
+        path = hardened(best.trial, quasi, refine, runs, max_risk)
+        reached = path[-1].figures[LEARNED] <= max_risk and (max_loss is None or path[-1].loss <= max_loss)
+        best = path[-1] if reached else None
     found = Exploration(
         tuple(outcomes),
         tuple(pareto_front(outcomes)),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from shoal.release.drawing import DEEP, INK, SAND, Picture, svg
+from shoal.release.harden import LEARNED
 from shoal.release.label_tables import IN_WORDS as FOR_LABELS
 from shoal.release.pages import page
 from shoal.release.trials import Exploration, Outcome, Trial
 from shoal.release.words import count, number
 
-__all__ = ["exploration_html", "in_words", "risk_utility_map"]
+__all__ = ["exploration_html", "in_words", "hardening_path", "risk_utility_map"]
 
 METHODS = FOR_LABELS | {
     "mdav": "microaggregation (MDAV)",
@@ -35,6 +36,8 @@ def exploration_html(found: Exploration) -> str:
         fronts={one.trial.name for one in found.front},
         loss="IL" if found.kind == "numbers" else "L",
         risk="DR" if found.kind == "numbers" else "RL",
+        learned=LEARNED,
+        hardening=hardening_path(found) if found.hardened else None,
     )
 
 
@@ -117,6 +120,32 @@ def _most_loss(found: Exploration) -> float:
     losses = sorted(one.loss for one in found.outcomes)
     chosen = 0.0 if found.recommended is None else found.recommended.loss
     return max(1.5 * losses[int(0.7 * (len(losses) - 1))], 1.2 * chosen, 1.0)
+
+
+def hardening_path(found: Exploration) -> Picture:
+    """What who learns finds, step by step, against what it costs."""
+    points = [
+        {"step": step, "loss": one.loss, "learned": one.figures[LEARNED]} for step, one in enumerate(found.hardened)
+    ]
+    description = f"Line of {count(len(points) - 1, 'step')}: what who learns finds against the information lost."
+    x = {"field": "loss", "type": "quantitative", "title": "Information lost, per cent", "scale": {"zero": False}}
+    y = {"field": "learned", "type": "quantitative", "title": "Found by who learns from all links, per cent"}
+    layers: list[dict[str, object]] = [
+        {
+            "data": {"values": points},
+            "mark": {"type": "line", "color": DEEP, "point": {"color": DEEP, "size": 50}},
+            "encoding": {"x": x, "y": {**y, "scale": {"zero": True}}, "order": {"field": "step"}},
+        },
+        {
+            "mark": {"type": "rule", "strokeDash": [4, 4], "color": INK},
+            "encoding": {"y": {"datum": found.max_risk, "type": "quantitative"}},
+        },
+    ]
+    rows = tuple(
+        (one.trial.name, number(one.figures[LEARNED]), number(one.loss), number(one.risk)) for one in found.hardened
+    )
+    header = ("Protection", "Found", "Loss IL", "Risk DR")
+    return Picture(svg({"height": 260, "layer": layers}, description), description, header, rows)
 
 
 def _point(one: Outcome) -> dict[str, object]:

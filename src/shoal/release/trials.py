@@ -17,7 +17,17 @@ from shoal.release.masked import equal_rows
 from shoal.risk.disclosure import DisclosureRisk
 from shoal.utility.loss import table_loss
 
-__all__ = ["Exploration", "Outcome", "Trial", "label_trials", "number_trials", "try_out"]
+__all__ = [
+    "Exploration",
+    "Outcome",
+    "Trial",
+    "coarser",
+    "judged",
+    "label_trials",
+    "masked_by",
+    "number_trials",
+    "try_out",
+]
 
 KS = (3, 4, 5, 6, 8, 10, 15, 20)
 SOME_KS = (3, 5, 10)
@@ -102,6 +112,7 @@ class Exploration:
     max_risk: float | None
     max_loss: float | None
     kind: str  # "numbers" or "labels"
+    hardened: tuple[Outcome, ...] = ()  # step by step from what was begun with, one column coarser each time
     min_k: int | None = None  # the fewest records alike that was asked for
 
 
@@ -122,11 +133,26 @@ def label_trials(n_rows: int) -> list[Trial]:
 
 def try_out(trial: Trial, quasi: pa.Table, refine: bool, meaning: Mapping[str, Any]) -> Outcome:
     """Mask the table and attack it."""
+    model, masked = masked_by(trial, quasi, refine, meaning)
+    return judged(trial, quasi, model, masked)
+
+
+def masked_by(trial: Trial, quasi: pa.Table, refine: bool, meaning: Mapping[str, Any]) -> tuple[Any, pa.Table]:
+    """What masked the table, and the table it made; columns are coarsened after that."""
     model = trial.estimator(refine, meaning)
-    masked = model.fit_transform(quasi)
-    for column, least in trial.coarsen:
+    return model, coarser(model.fit_transform(quasi), trial.coarsen)
+
+
+def coarser(masked: pa.Table, coarsen: tuple[tuple[str, int], ...]) -> pa.Table:
+    """The masked table with these columns coarsened."""
+    for column, least in coarsen:
         place = masked.column_names.index(column)
         masked = masked.set_column(place, column, pa.array(coarsened(masked[column], least)))
+    return masked
+
+
+def judged(trial: Trial, quasi: pa.Table, model: Any, masked: pa.Table) -> Outcome:
+    """What the masked table lost and what it risks."""
     smallest = int(np.bincount(equal_rows([column.combine_chunks() for column in masked.columns])).min())
     if trial.method in ON_LABELS:
         linked = 100.0 * linked_by_labels(*concepts_before_and_after(quasi, model, quasi.column_names))
