@@ -25,8 +25,7 @@ from shoal.io.mapping import check_mapping, explained_columns
 from shoal.io.table import Role, check_labels, holds_numbers
 from shoal.release.exploration_folder import ExplorationFolder
 from shoal.release.explore_report import exploration_html
-from shoal.release.harden import LEARNED
-from shoal.release.harden import harden as hardened
+from shoal.release.harden import Limits, hardened
 from shoal.release.trials import Exploration, Outcome, Trial, label_trials, number_trials, try_out
 from shoal.risk.learned.leakage import FEWEST
 
@@ -63,8 +62,8 @@ def explore(
     min_k : int
         Recommend only what makes at least so many records alike.
     harden : bool
-        Go on from the best score: coarsen the column that leaks most and attack again, until who learns from all links
-        finds at most `max_risk` per cent of the records. For numbers.
+        Go on from where plain linkage finds about `max_risk` per cent of the records: coarsen the column that leaks
+        most and attack again, until who learns from all links finds no more than that either. For numbers.
     workers : int
         Processes; as many as there are cores unless given.
     repeated : sequence of str
@@ -86,12 +85,10 @@ def explore(
     _run_all([trial for trial in trials if trial.name not in runs.done], quasi, refine, meaning, runs, workers)
 
     outcomes = sorted((runs.done[trial.name] for trial in trials), key=lambda one: (one.score, one.trial.name))
-    best = recommend(outcomes, None if harden else max_risk, max_loss, min_k)
+    best = recommend(outcomes, max_risk, max_loss, min_k)
     path: list[Outcome] = []
-    if harden and best is not None and max_risk is not None:
-        path = hardened(best.trial, quasi, refine, runs, max_risk)
-        reached = path[-1].figures[LEARNED] <= max_risk and (max_loss is None or path[-1].loss <= max_loss)
-        best = path[-1] if reached else None
+    if harden and max_risk is not None:
+        best, path = hardened(outcomes, quasi, refine, runs, Limits(max_risk, max_loss, min_k))
     found = Exploration(
         tuple(outcomes),
         tuple(pareto_front(outcomes)),
@@ -100,6 +97,7 @@ def explore(
         max_risk,
         max_loss,
         kind,
+        tuple(path),
         min_k,
     )
     runs.write_results(found, exploration_html(found))

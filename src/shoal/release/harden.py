@@ -6,8 +6,8 @@ learn anew. What a step gave is kept, so that an interrupted hardening goes on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -19,29 +19,77 @@ from shoal.risk.learned.attackers import learn_worst_case
 from shoal.risk.learned.records import side_by_side
 from shoal.risk.rates import sample_rows
 
-__all__ = ["LEARNED", "harden"]
+__all__ = ["LEARNED", "Limits", "hardened"]
 
 LEARNED = "learned, worst case"  # the figure that hardening brings down, in per cent
 TELLING = "tells: "  # the share of a column in it, by its name
 SAMPLE = 600  # records that the attacker learns from and is tried on
+BASES = 4  # protections that are hardened
 FIRST_CLASSES, FEWEST_CLASSES = 50, 2  # a column is cut into about so many classes at first, and at last
 
 
-def harden(base: Trial, quasi: pa.Table, refine: bool, runs: ExplorationFolder, max_risk: float) -> list[Outcome]:
-    """The outcomes from the base on; the last one keeps the limit, or nothing is left to coarsen."""
-    model, masked = masked_by(base, quasi, refine, {})
-    outcome = _attacked(judged(base, quasi, model, masked), quasi, masked)
-    path = [outcome]
-    while path[-1].figures[LEARNED] > max_risk:
-        progress.step("hardening", len(path))
-        trial = _stronger(path[-1], quasi.num_rows)
+@dataclass(frozen=True)
+class Limits:
+    """What must be kept: in per cent, and records."""
+
+    max_risk: float  # records that who learns from all links finds
+    max_loss: float | None
+    min_k: int | None
+
+
+def hardened(
+    outcomes: Sequence[Outcome], quasi: pa.Table, refine: bool, runs: ExplorationFolder, limits: Limits
+) -> tuple[Outcome | None, list[Outcome]]:
+    """What keeps the limits at the least loss, if anything does, and the outcomes that led to it, step by step."""
+    best: Outcome | None = None
+    paths: list[list[Outcome]] = []
+    for base in _bases(outcomes, limits):
+        most = np.inf if best is None else best.loss
+        path = list(_path(base, quasi, refine, runs, limits.max_risk, most))
+        last, paths = path[-1], [*paths, path]
+        kept = last.figures[LEARNED] <= limits.max_risk and (limits.max_loss is None or last.loss <= limits.max_loss)
+        if kept and last.loss < most:
+            best = last
+    if best is not None:
+        return best, next(path for path in paths if path[-1] is best)
+    return None, min(paths, key=lambda path: path[-1].figures[LEARNED], default=[])
+
+
+def _bases(outcomes: Sequence[Outcome], limits: Limits) -> list[Outcome]:
+    """What to begin with: the least loss at which plain linkage finds few enough, and a few at which it nearly does."""
+    allowed = [one for one in outcomes if limits.min_k is None or one.smallest_group >= limits.min_k]
+    safe = [one for one in allowed if _linked(one) <= limits.max_risk]
+    first = min(safe, key=lambda one: (one.loss, one.trial.name), default=None)
+    # Of those that are not safe, what loses less than any that is found less often.
+    front: list[Outcome] = [] if first is None else [first]
+    for one in sorted(allowed, key=lambda one: (_linked(one), one.loss, one.trial.name)):
+        if _linked(one) > limits.max_risk and (not front or one.loss < front[-1].loss) and len(front) < BASES:
+            front.append(one)
+    return front
+
+
+def _path(
+    base: Outcome, quasi: pa.Table, refine: bool, runs: ExplorationFolder, max_risk: float, most: float
+) -> Iterator[Outcome]:
+    """Outcomes from the base on, until the limit is kept, more is lost than `most`, or nothing is left to coarsen."""
+    model, masked = masked_by(base.trial, quasi, refine, {})
+    outcome = _attacked(base, quasi, masked)
+    yield outcome
+    step = 0
+    while outcome.figures[LEARNED] > max_risk and outcome.loss < most:
+        progress.step(f"hardening {base.trial.name}", step)
+        trial = _stronger(outcome, quasi.num_rows)
         if trial is None:
-            break
+            return
         if trial.name not in runs.done:
             stronger = coarser(masked, trial.coarsen)
             runs.add(_attacked(judged(trial, quasi, model, stronger), quasi, stronger))
-        path.append(runs.done[trial.name])
-    return path
+        outcome, step = runs.done[trial.name], step + 1
+        yield outcome
+
+
+def _linked(one: Outcome) -> float:
+    return max(one.figures["linked, Euclidean"], one.figures["linked, Mahalanobis"])
 
 
 def _attacked(outcome: Outcome, quasi: pa.Table, masked: pa.Table) -> Outcome:
