@@ -7,7 +7,8 @@ from shoal.release.drawing import DEEP, SAND, Picture, svg
 from shoal.release.leak_report import card_page
 from shoal.release.pages import page
 from shoal.release.words import count, number, percent
-from shoal.results import Disclosure, ModelUtility, Rate, TableLoss
+from shoal.results import Disclosure, Rate, TableLoss
+from shoal.utility.figures import ModelUtility
 
 __all__ = ["assessment_html"]
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from shoal.release.leaks import LeakCard
-from shoal.results import Disclosure, ModelUtility, Rate, SpaceUtility, TableLoss
+from shoal.results import Disclosure, Rate, TableLoss
+from shoal.utility.figures import ModelUtility, SpaceUtility
 
 __all__ = ["SpaceAssessment", "TableAssessment", "as_data"]
 

@@ -16,8 +16,8 @@ from shoal.io.delimited import MISSING
 from shoal.io.files import shown
 from shoal.io.table import holds_numbers
 from shoal.release.aligned import AlignedTables
-from shoal.results import ModelUtility
 from shoal.risk.rates import sample_rows
+from shoal.utility.figures import ModelUtility
 from shoal.utility.models import MOST_CLASSES, Target, model_utility
 
 __all__ = ["learnt"]

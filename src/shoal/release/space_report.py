@@ -10,7 +10,7 @@ from shoal.release.drawing import DEEP, SAND, Picture, svg
 from shoal.release.pages import page
 from shoal.release.summary import Distances
 from shoal.release.words import count
-from shoal.results import ClassifierScore, QueryAgreement, SpaceUtility
+from shoal.utility.figures import ClassifierScore, QueryAgreement, SpaceUtility
 
 __all__ = ["space_html"]
 
