@@ -97,12 +97,12 @@ def learn_exactly(
         if solved.parameters is None:
             break
         broken = model.mend(family.broken(solved.parameters))
+        broken += model.mend(pairs.negative(solved.parameters)) if family.non_negative else 0
         least, rivals = pairs.least_margins(solved.parameters, MORE_RIVALS)
         value = float(share[least >= MARGIN / 2].sum())
         if value > found and not broken:
             best, found = solved.parameters, value
         added = model.add(pairs, [(i, j) for i, j in rivals if pairs.margin_of(i, j, solved.parameters) < MARGIN * 0.9])
-        added += model.mend(pairs.negative(solved.parameters)) if family.non_negative else 0
         if not added and not broken and solved.finished:
             break
     bound = max(found, math.floor(bound + 1e-6) if whole_numbers else bound)
@@ -142,7 +142,8 @@ class _Pairs:
         """The features of the pairs whose distance is most negative."""
         found = [np.empty((0, self.family.size))]
         for rows, _, to_all in margins(self.records, self.family, parameters):
-            i, j = np.nonzero(to_all < -TOLERANCE)
+            # Ten times what the solver lets pass: a row that is written already must not be asked for again.
+            i, j = np.nonzero(to_all < -10 * TOLERANCE)
             worst = np.argsort(to_all[i, j], kind="stable")[:MORE_RIVALS]
             some = self.records.pairs(rows[i[worst]], j[worst][:, None])[:, 0]
             found.append(self.family.features(some))
