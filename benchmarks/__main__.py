@@ -17,6 +17,7 @@ ALL = (
     "utility",
     "blocks",
     "linkage",
+    "linking_all",
     "exploration",
 )
 
