@@ -39,8 +39,9 @@ def verdict(found: TableAssessment) -> str:
         linked = found.labels_linked or 0.0
         return f"Comparing labels word by word links {percent(linked)} of the {count(found.rows, 'record')}."
     best = max((found.risk.euclidean, found.risk.mahalanobis, found.risk.probabilistic), key=lambda rate: rate.rate)
+    linked = max(best.rate, found.labels_linked or 0.0)  # by numbers or by labels, whichever tells more
     return (
-        f"An intruder who knows the original values links {percent(best.rate)} of the {count(found.rows, 'record')} "
+        f"An intruder who knows the original values links {percent(linked)} of the {count(found.rows, 'record')} "
         f"to the right person{_learned(found)}; guessing would link {percent(best.baseline)}."
     )
 
