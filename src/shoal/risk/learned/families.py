@@ -23,6 +23,7 @@ Ints = NDArray[np.int64]
 MOST_FOR_ALL_SETS = 7  # attributes: 2^n - 1 parameters
 MOST_ADDITIVE = 16  # attributes for which all 2^n sets are looked through for one that breaks monotonicity
 WORST = 20  # broken rows to mend at a time
+BROKEN = 1e-8  # ten times what the solver lets pass: a row that is written already must not be asked for again
 
 
 class Family(Protocol):
@@ -193,13 +194,13 @@ class Choquet:
             without = numbers[numbers & bit == 0]
             growth = mu[without | bit] - mu[without]
             worst = np.argsort(growth, kind="stable")[:WORST]
-            found.append(self._growth(bit, without[worst[growth[worst] < -1e-9]]))
+            found.append(self._growth(bit, without[worst[growth[worst] < -BROKEN]]))
         if self.submodular:
             for i, j in self._pairs:
                 without = numbers[numbers & (i | j) == 0]
                 excess = mu[without | i | j] + mu[without] - mu[without | i] - mu[without | j]
                 worst = np.argsort(-excess, kind="stable")[:2]
-                found.append(self._concavity(i, j, without[worst[excess[worst] > 1e-9]]))
+                found.append(self._concavity(i, j, without[worst[excess[worst] > BROKEN]]))
         return np.concatenate(found)
 
     @property
