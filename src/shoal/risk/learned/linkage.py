@@ -20,7 +20,7 @@ from shoal.risk.learned.linking import chances
 from shoal.risk.learned.measures import moebius
 from shoal.risk.learned.records import LabelColumn, Records, side_by_side
 from shoal.risk.learned.smooth import learn_ordered, learn_turn, learn_weights
-from shoal.risk.rates import rate_of
+from shoal.risk.rates import check_count, rate_of
 
 __all__ = ["DISTANCES", "LearnedLinkage", "prove"]
 
@@ -87,6 +87,8 @@ class LearnedLinkage:
             raise InputError(f"distance={self.distance!r} is not known; use one of: {', '.join(DISTANCES)}")
         if not self.seconds > 0:
             raise InputError(f"seconds={self.seconds!r} must be more than 0")
+        if self.nodes is not None:
+            check_count(self.nodes, "nodes")
         if not self.gap >= 0:
             raise InputError(f"gap={self.gap!r} must be a number of per cent, 0 or more")
         records = side_by_side(original, protected, labels)
@@ -110,16 +112,15 @@ def prove(
         proved = optimum.bound - found < 1e-6
     # By the margin the optimum finds the most; ties, which count by their chance, may make another one's rate higher.
     tried = [parameters] + ([] if distance == "bilinear-semidefinite" else [family.plain(), *starts])
-    rates = [chances(records, family, some) for some in tried]
-    best = max(range(len(tried)), key=lambda place: (round(math.fsum(rates[place]), 9), -place))
-    by_row = rates[best][np.argsort(records.order)]
+    best, by_record = _best(records, family, tried)
+    by_row = by_record[np.argsort(records.order)]
     return Learned(
         distance=family.name if distance != "bilinear-semidefinite" else "bilinear, semidefinite",
         rate=rate_of(f"learned linkage, {family.name}", by_row, baseline=1.0 / len(records)),
         found=found / len(records),
         bound=optimum.bound / len(records),
         proved=proved,
-        parameters=_named(family, tried[best], records.names),
+        parameters=_named(family, best, records.names),
         rounds=optimum.rounds,
         rows=optimum.rows,
         seconds=time.monotonic() - began,
@@ -134,21 +135,31 @@ def _starts(records: Records, family: Family, seconds: float, nodes: int | None)
         return [one.weights for one in learn_weights(records, rows, even)]
     if isinstance(family, OWA):
         return [one.weights for one in learn_ordered(records, rows, even)]
-    means = _optimum(records, WeightedMean(n), seconds / 2, nodes)
-    starts = [family.weighted(means.parameters)]
+    means = _simpler(records, WeightedMean(n), seconds / 2, nodes)
+    starts = [family.weighted(one) for one in means]
     if isinstance(family, Bilinear):
         starts += [family.parameters(one.matrix) for one in learn_turn(records, rows, np.eye(n))[1:]]
     elif isinstance(family, Choquet):
-        orders = _optimum(records, OWA(n), seconds / 2, nodes)
-        starts.append(family.ordered(orders.parameters))
+        orders = _simpler(records, OWA(n), seconds / 2, nodes)
+        starts += [family.ordered(one) for one in orders]
         if family.size == 2**n - 1 and not family.submodular:
-            for begin in (additive(means.parameters), symmetric(orders.parameters)):
+            for begin in (additive(means[0]), symmetric(orders[0])):
                 starts += [moebius(one.mu)[family.sets] for one in learn_measure(records, rows, begin.mu)[1:]]
     return [start for start in starts if start is not None]
 
 
-def _optimum(records: Records, family: Family, seconds: float, nodes: int | None) -> Optimum:
-    return learn_exactly(records, family, _starts(records, family, 0.0, None), seconds=seconds, nodes=nodes)
+def _simpler(records: Records, family: Family, seconds: float, nodes: int | None) -> list[Floats]:
+    """The optimum of a family by the margin, and what finds the most when ties count by their chance."""
+    starts = _starts(records, family, 0.0, None)
+    optimum = learn_exactly(records, family, starts, seconds=seconds, nodes=nodes).parameters
+    return [optimum, _best(records, family, [optimum, family.plain(), *starts])[0]]
+
+
+def _best(records: Records, family: Family, tried: list[Floats]) -> tuple[Floats, Floats]:
+    """The parameters that find the most, the first of equals, and with what chance each record."""
+    rates = [chances(records, family, some) for some in tried]
+    best = max(range(len(tried)), key=lambda place: (round(math.fsum(rates[place]), 9), -place))
+    return tried[best], rates[best]
 
 
 def _semidefinite(records: Records, family: Bilinear, optimum: Optimum, starts: list[Floats]) -> tuple[Floats, float]:
