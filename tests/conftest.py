@@ -28,3 +28,11 @@ def data_folder() -> Path:
     if not folder.is_dir():
         pytest.skip("the public data sets are not here; set SHOAL_DATA to their folder")
     return folder
+
+
+@pytest.fixture(autouse=True)
+def leaks_only_where_wanted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looking for leaks takes seconds: what is made to test something else goes without, but for marked tests."""
+    if request.node.get_closest_marker("leaks") is None:
+        monkeypatch.setattr("shoal.release.tables.leaks_of_release", lambda *given: None)
+        monkeypatch.setattr("shoal.release.assess.leaks_of", lambda *given: None)

@@ -16,14 +16,15 @@ from shoal import progress
 from shoal.release.exploration_folder import ExplorationFolder
 from shoal.release.trials import Outcome, Trial, coarser, judged, masked_by
 from shoal.risk.learned.attackers import learn_worst_case
+from shoal.risk.learned.leakage import drawn, rate_among_all
 from shoal.risk.learned.records import side_by_side
-from shoal.risk.rates import sample_rows
 
 __all__ = ["LEARNED", "Limits", "hardened"]
 
 LEARNED = "learned, worst case"  # the figure that hardening brings down, in per cent
 TELLING = "tells: "  # the share of a column in it, by its name
-SAMPLE = 600  # records that the attacker learns from and is tried on
+SAMPLE = 600  # records that the attacker learns from
+MOST_TRIED = 20_000  # records that he is tried on
 BASES = 4  # protections that are hardened
 FIRST_CLASSES, FEWEST_CLASSES = 50, 2  # a column is cut into about so many classes at first, and at last
 
@@ -94,12 +95,12 @@ def _linked(one: Outcome) -> float:
 
 def _attacked(outcome: Outcome, quasi: pa.Table, masked: pa.Table) -> Outcome:
     """The outcome with what who learns from all links finds, and by which columns."""
-    rows = sample_rows(quasi.num_rows, SAMPLE, 0)
-    some = [table.take(pa.array(rows)) for table in (quasi, masked)]
-    records = side_by_side(*some)
-    worst = learn_worst_case(records)
+    everyone = side_by_side(quasi, masked)
+    _, records, rows = drawn(everyone, SAMPLE, random_state=0)
+    worst = learn_worst_case(records, rows)
+    rate = rate_among_all(LEARNED, everyone, worst.best, 0, MOST_TRIED)
     shares = (worst.weights if worst.measure is None else worst.measure).attribute_shares()
-    found = {LEARNED: 100.0 * float(worst.chances.mean())}
+    found = {LEARNED: 100.0 * rate.rate}
     found |= {TELLING + name: float(share) for name, share in zip(records.names, shares, strict=True)}
     return replace(outcome, figures={**outcome.figures, **found})
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
+from shoal.release.bundle import Writer
 from shoal.release.drawing import DEEP, INK, SAND, Picture, svg
 from shoal.release.leaks import LeakCard
 from shoal.release.pages import page
 from shoal.release.words import count, percent
-from shoal.results import Leak, LeakingAttribute
+from shoal.results import Leak, LeakingAttribute, Rate
 
-__all__ = ["CardPage", "card_page", "leaks_html", "proof", "remedy"]
+__all__ = ["CardPage", "card_files", "card_page", "leaks_html", "learned_rates", "proof", "remedy"]
 
+LEAKS = "leaks.html"
 MOST_ATTRIBUTES = 15  # bars
 DRAWN = 4  # attributes of the lattice: 16 sets
 NOTABLE = 0.01  # interactions that are told
@@ -41,6 +46,29 @@ def card_page(card: LeakCard | None, rows: int) -> CardPage | None:
 def leaks_html(card: LeakCard, rows: int) -> str:
     """The card as a page of its own."""
     return page("leaks.html.jinja", card=CardPage(card, rows), rows=rows)
+
+
+def card_files(card: LeakCard | None, rows: int) -> dict[str, Writer]:
+    """The card as a private file: its weights would help an attacker, so a release does not hold them."""
+    if card is None:
+        return {}
+    html = leaks_html(card, rows)
+    return {LEAKS: lambda path: _write(path, html)}
+
+
+def _write(path: Path, html: str) -> None:
+    path.write_text(html, encoding="utf-8", newline="\n")
+
+
+def learned_rates(card: LeakCard | None) -> tuple[Rate, ...]:
+    """What of the card may be told: how many are found, not by what."""
+    if card is None:
+        return ()
+    leak = card.leak
+    return (
+        replace(leak.honest, about="linkage learned from known links, tried on others"),
+        replace(leak.worst, about="linkage learned from all links (worst case)"),
+    )
 
 
 def verdict(leak: Leak) -> str:

@@ -7,20 +7,19 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from shoal import progress
 from shoal.microaggregation import coarsened
+from shoal.release.masked import Masked
 from shoal.results import Leak, Rate, Remedy
 from shoal.risk.learned.attackers import learn_worst_case
-from shoal.risk.learned.leakage import FEWEST, Leakage
+from shoal.risk.learned.leakage import FEWEST, Leakage, drawn, rate_among_all
 from shoal.risk.learned.records import LabelColumn, label_columns, side_by_side
-from shoal.risk.rates import rate_of, sample_rows
 
-__all__ = ["LeakCard", "find_leaks", "worst_rate"]
+__all__ = ["LeakCard", "find_leaks", "leaks_of_release", "worst_rate"]
 
-Floats = NDArray[np.float64]
-
+TRIED_AT_ONCE = 400  # records of a release that is being made
+MOST_TRIED_AGAIN = 20_000  # records, after a remedy
 TRIED = 3  # columns, the most telling
 CLASSES = (20, 5)  # into how many classes a column is coarsened at most, the second when the first does little
 ENOUGH = 0.9  # of the rate before: what is more than a little
@@ -50,20 +49,25 @@ def find_leaks(
         return None
     words = _labels(before, after, labels, ontology)
     attack = Leakage(sample=sample, proof_seconds=proof_seconds, random_state=random_state)
-    leak = attack.run(*_numbers(before, after, numbers), words)
-    rows = sample_rows(before.num_rows, sample, random_state)
-    return LeakCard(leak, _remedies(before, after, numbers, words, leak, rows, random_state))
+    were, are = (table.select(list(numbers)) for table in (before, after))
+    leak = attack.run(were if numbers else None, are, words)
+    return LeakCard(leak, _remedies(were, are, words, leak, sample, random_state))
 
 
-def worst_rate(before: Floats, after: Floats, random_state: int = 0, labels: tuple[LabelColumn, ...] = ()) -> Rate:
-    """What who learns from all links finds."""
-    records = side_by_side(before if before.shape[1] else None, after, labels)
-    found = learn_worst_case(records, random_state)
-    return rate_of("learned, from all links", found.chances[np.argsort(records.order)], 1.0 / len(records))
+def leaks_of_release(quasi: pa.Table, masked: Masked, numbers: tuple[str, ...], ontology: Any) -> LeakCard | None:
+    """What leaks from columns that were just masked; only some records are tried, so that nobody waits for it."""
+    labels = tuple(name for name in quasi.column_names if name not in numbers)
+    return find_leaks(quasi, pa.table(dict(masked.columns)), numbers, labels, ontology=ontology, sample=TRIED_AT_ONCE)
 
 
-def _numbers(before: pa.Table, after: pa.Table, numbers: tuple[str, ...]) -> tuple[Any, Any]:
-    return (before.select(list(numbers)), after.select(list(numbers))) if numbers else (None, None)
+def worst_rate(
+    before: pa.Table, after: pa.Table, labels: tuple[LabelColumn, ...] = (), sample: int = 1000, random_state: int = 0
+) -> Rate:
+    """What who learns from all links of a sample finds, of up to 20,000 records among all; tables of numbers."""
+    everyone = side_by_side(before if before.num_columns else None, after, labels)
+    _, records, rows = drawn(everyone, sample, random_state)
+    worst = learn_worst_case(records, rows, random_state)
+    return rate_among_all("learned, from all links", everyone, worst.best, random_state, MOST_TRIED_AGAIN)
 
 
 def _labels(before: pa.Table, after: pa.Table, labels: tuple[str, ...], ontology: Any) -> tuple[LabelColumn, ...]:
@@ -72,37 +76,21 @@ def _labels(before: pa.Table, after: pa.Table, labels: tuple[str, ...], ontology
 
 
 def _remedies(
-    before: pa.Table,
-    after: pa.Table,
-    numbers: tuple[str, ...],
-    labels: tuple[LabelColumn, ...],
-    leak: Leak,
-    rows: NDArray[np.int64],
-    random_state: int,
+    before: pa.Table, after: pa.Table, labels: tuple[LabelColumn, ...], leak: Leak, sample: int, random_state: int
 ) -> tuple[Remedy, ...]:
-    """The columns that tell most, each coarsened in turn: what is found then, on the records that were attacked."""
-    telling = [one.name for one in leak.attributes if one.name in numbers][:TRIED]
-    originals, masked = (_matrix(table, numbers)[rows] for table in (before, after))
-    some_labels = tuple(column.take(rows) for column in labels)
+    """The columns that tell most, each coarsened in turn: what is found then."""
+    telling = [one.name for one in leak.attributes if one.name in after.column_names][:TRIED]
     found: list[Remedy] = []
     for classes in CLASSES:
-        least = max(2, len(rows) // classes)
+        least = max(2, before.num_rows // classes)
         for place, name in enumerate(telling):
             progress.step("trying remedies", place, len(telling))
-            column = numbers.index(name)
-            stronger = masked.copy()
-            stronger[:, column] = coarsened(masked[:, column], least)
-            if np.array_equal(stronger, masked):
+            column = coarsened(after[name], least)
+            if np.array_equal(column, after[name].to_numpy()):
                 continue
-            rate = worst_rate(originals, stronger, random_state, some_labels)
-            # Of the whole table as many share a value as of the attacked records, in proportion.
-            found.append(Remedy(name, max(2, round(least * before.num_rows / len(rows))), leak.worst, rate))
+            stronger = after.set_column(after.column_names.index(name), name, pa.array(column))
+            found.append(Remedy(name, least, leak.worst, worst_rate(before, stronger, labels, sample, random_state)))
         progress.step("trying remedies", len(telling), len(telling))
         if any(one.after.rate < ENOUGH * one.before.rate for one in found):
             break
     return tuple(sorted(found, key=lambda one: one.after.rate))
-
-
-def _matrix(table: pa.Table, numbers: tuple[str, ...]) -> Floats:
-    columns = [table[name].to_numpy() for name in numbers]
-    return np.column_stack(columns) if columns else np.empty((table.num_rows, 0))

@@ -34,6 +34,8 @@ from shoal.release.distances import NOT_TOLD, euclidean_distances
 from shoal.release.draft import Draft
 from shoal.release.groups import FEW, check_values, diversities, sizes_of, stated_loss, value_codes
 from shoal.release.label_tables import mask_labels, mask_numbers_and_labels
+from shoal.release.leak_report import card_files, learned_rates
+from shoal.release.leaks import leaks_of_release
 from shoal.release.masked import Masked, Merge
 from shoal.release.row_order import sort_rows, sortable
 from shoal.release.summary import Summary, column_change
@@ -123,6 +125,7 @@ def draft_table(
     confidential = {name: values_of(data[name]) for name in roles.confidential}
     model = clone(method).set_params(k=k) if makes_groups else clone(method)
     masked = mask(quasi, model, None if l is None else partial(_diverse, confidential, l), coarsen)
+    card = leaks_of_release(quasi, masked, averaged.quasi, getattr(model, "ontology", None))
     released, order = _sorted(_replaced(data, roles, masked, table.format))
 
     classes = masked.classes(roles.quasi)
@@ -148,7 +151,7 @@ def draft_table(
         coarsened=tuple(coarsen.items()),
         generalisations=masked.generalisations,
         linked=masked.linked,
-        attacks=masked.attacks,
+        attacks=masked.attacks + learned_rates(card) if masked.attacks else (),
         insensitive=roles.insensitive,
         dropped_columns=table.data.num_columns - released.num_columns,
         files=((name, "one row a record"),),
@@ -165,6 +168,7 @@ def draft_table(
             MAPPING: write_mapping(row_ids, classes[order]),
             "withheld.csv": write_csv(("row", "reason"), [(row + 1, INCOMPLETE) for row in left_out.tolist()]),
             **masked.private_files,
+            **card_files(card, len(kept)),
         },
     )
 

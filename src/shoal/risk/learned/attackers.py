@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from shoal import progress
 from shoal.risk.learned.distances import LearnedDistance, Measure, Weights, additive, mahalanobis, plain, shrunk
@@ -31,14 +32,22 @@ class WorstCase:
 
     def __init__(self, best: LearnedDistance, chances: Floats, weights: Weights, measure: Measure | None) -> None:
         self.best = best
-        self.chances = chances  # of each record, with the best
+        self.chances = chances  # of each record that was learned from, with the best
         self.weights = weights
         self.measure = measure  # None when there are too many attributes
 
 
-def learn_worst_case(records: Records, random_state: int = 0) -> WorstCase:
-    """Try every kind of distance on the records it was learned from, and keep the one that finds the most."""
-    rows, n = np.arange(len(records)), records.n_attributes
+def learn_worst_case(records: Records, rows: Ints | None = None, random_state: int = 0) -> WorstCase:
+    """Try every kind of distance on the records it was learned from, and keep the one that finds the most.
+
+    `rows` are the records to learn from, all by default; they are compared with all masked ones.
+    """
+    with threadpool_limits(1):  # sums in one order, however many cores there are
+        return _learn_worst_case(records, np.arange(len(records)) if rows is None else rows, random_state)
+
+
+def _learn_worst_case(records: Records, rows: Ints, random_state: int) -> WorstCase:
+    n = records.n_attributes
     links = mahalanobis(records, rows)
     means = learn_weights(records, rows, np.full(n, 1.0 / n))
     kinds: list[list[LearnedDistance]] = [[plain(n), mahalanobis(records), links], [*means]]
@@ -49,7 +58,7 @@ def learn_worst_case(records: Records, random_state: int = 0) -> WorstCase:
         for start in (uniform(n), additive(means[-1].weights).mu):
             measures += learn_measure(records, rows, start, random_state)
         kinds.append([*measures])
-    tried = [(distance, chances_of(records, distance)) for kind in kinds for distance in kind]
+    tried = [(distance, chances_of(records, distance, rows)) for kind in kinds for distance in kind]
     best, found = max(tried, key=lambda one: round(float(one[1].sum()), 9))  # the first, simplest, of equals
     rate = {id(distance): float(chances.sum()) for distance, chances in tried}
     return WorstCase(
@@ -93,32 +102,34 @@ def learn_from_links(records: Records, known: Ints) -> LearnedDistance:
 
 
 def honest_chances(
-    records: Records, share: float, repeats: int, random_state: int
+    records: Records, rows: Ints, share: float, repeats: int, random_state: int, try_on: Callable[..., Floats]
 ) -> tuple[Floats, NDArray[np.bool_], int]:
-    """With what chance each record is found by who does not know its link, and which were tried; links known each time.
+    """With what chance each of the rows is found by who does not know its link, which were tried, and links known.
 
-    Every record is compared with the whole release.
+    In turn some links are known and the others tried: `try_on` gives the chances of a distance with some of the rows.
     """
     random = np.random.default_rng(random_state)
-    n_known = min(max(FOLDS, round(share * len(records))), len(records) - 1)
-    total, times = np.zeros(len(records)), np.zeros(len(records))
+    n_known = min(max(FOLDS, round(share * len(rows))), len(rows) - 1)
+    total, times = np.zeros(len(rows)), np.zeros(len(rows))
     for repeat in range(repeats):
         progress.step("learning from known links", repeat, repeats)
-        order = random.permutation(len(records))
+        order = random.permutation(len(rows))
         known, others = np.sort(order[:n_known]), np.sort(order[n_known:])
-        total[others] += chances_of(records, learn_from_links(records, known), others)
+        with threadpool_limits(1):
+            learned = learn_from_links(records, rows[known])
+        total[others] += try_on(learned, rows[others])
         times[others] += 1
     progress.step("learning from known links", repeats, repeats)
     return total / np.maximum(times, 1), times > 0, n_known
 
 
-def rates_of(records: Records) -> Floats:
+def rates_of(records: Records, rows: Ints) -> Floats:
     """The rate of who knows one attribute only, for each."""
     found = np.empty(records.n_attributes)
     for place in range(records.n_attributes):
         alone = np.zeros(records.n_attributes)
         alone[place] = 1.0
-        found[place] = chances_of(records, Weights(alone)).mean()
+        found[place] = chances_of(records, Weights(alone), rows).mean()
     return found
 
 

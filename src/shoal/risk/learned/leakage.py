@@ -9,20 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
-from shoal.results import Leak, LeakingAttribute, LeakingPair, Rate
+from shoal.results import Leak, LeakingAttribute, LeakingPair, Learned, Rate
 from shoal.risk.learned.attackers import WorstCase, honest_chances, learn_worst_case, rates_of
-from shoal.risk.learned.distances import mahalanobis, plain
+from shoal.risk.learned.distances import LearnedDistance, Ordered, mahalanobis, plain
 from shoal.risk.learned.finding import chances_of
 from shoal.risk.learned.linkage import prove
 from shoal.risk.learned.records import LabelColumn, Records, side_by_side
 from shoal.risk.learned.smooth import learn_weights
 from shoal.risk.rates import check_count, rate_of, sample_rows
 
-__all__ = ["Leakage"]
+__all__ = ["FEWEST", "Leakage", "drawn", "rate_among_all"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 MOST_WITHOUT = 12  # attributes that are left out in turn
+MOST_RIVALS, MOST_RIVALS_WITH_LABELS = 10_000, 3_000  # masked records among which is learned
+MOST_SLOW = 20_000  # records tried where each must be compared with all
 FEWEST = 8  # records from which there is something to learn
 
 
@@ -41,7 +44,8 @@ class Leakage:
     repeats : int
         How often these are drawn anew.
     sample : int
-        Records to learn from and to attack, drawn at random from more.
+        Records to learn from, drawn at random from more, each compared with up to 10,000 masked ones. What was learned
+        is then tried on all; the honest attacker on those of the sample whose link he did not know, among all.
     proof_seconds : float
         Time to look for a proof of how many records any weighting of the attributes can find; 0 for none.
     random_state : int
@@ -81,58 +85,89 @@ class Leakage:
         everyone = side_by_side(original, protected, labels)
         if len(everyone) < FEWEST:
             raise InputError(f"{len(everyone)} records are too few to learn from; give at least {FEWEST}")
-        records = everyone.take(sample_rows(len(everyone), self.sample, self.random_state))
-        worst = learn_worst_case(records, self.random_state)
-        tried, some, n_known = honest_chances(records, self.share, self.repeats, self.random_state)
+        pool, records, rows = drawn(everyone, self.sample, self.random_state)
+        worst = learn_worst_case(records, rows, self.random_state)
+        tried, some, n_known = honest_chances(
+            records,
+            rows,
+            self.share,
+            self.repeats,
+            self.random_state,
+            lambda distance, others: chances_of(everyone, distance, pool[others]),
+        )
+        targets = records.order[rows][some]
+        in_order = np.argsort(targets)
         honest = rate_of(
-            "learned, from some links", tried[some], 1.0 / len(records), targets=np.sort(records.order[some])
+            "learned, from some links", tried[some][in_order], 1.0 / len(everyone), targets=targets[in_order]
         )
         return Leak(
-            plain=self._rate("plain", records, chances_of(records, plain(records.n_attributes))),
-            mahalanobis=self._rate("Mahalanobis", records, chances_of(records, mahalanobis(records))),
+            plain=self._rate("plain", everyone, plain(records.n_attributes)),
+            mahalanobis=self._rate("Mahalanobis", everyone, mahalanobis(everyone)),
             honest=honest,
-            worst=self._rate("learned, from all links", records, worst.chances),
+            worst=self._rate("learned, from all links", everyone, worst.best),
             distance=worst.best.name,
-            learned_on=len(records),
+            learned_on=len(rows),
             links_known=n_known,
-            attributes=_attributes(records, worst),
+            attributes=_attributes(records, rows, worst),
             pairs=_pairs(records, worst),
             measured=records.names if worst.measure is not None else (),
             measure=tuple(worst.measure.mu.tolist()) if worst.measure is not None else (),
-            proof=prove(records, "weighted-mean", seconds=self.proof_seconds) if self.proof_seconds > 0 else None,
+            proof=self._proof(records.take(rows)),
         )
 
-    def _rate(self, about: str, records: Records, chances: Floats) -> Rate:
-        in_order = np.argsort(records.order)
-        return rate_of(about, chances[in_order], 1.0 / len(records), targets=records.order[in_order])
+    def _proof(self, records: Records) -> Learned | None:
+        return prove(records, "weighted-mean", seconds=self.proof_seconds) if self.proof_seconds > 0 else None
+
+    def _rate(self, about: str, everyone: Records, distance: LearnedDistance) -> Rate:
+        return rate_among_all(about, everyone, distance, self.random_state)
 
 
-def _attributes(records: Records, worst: WorstCase) -> tuple[LeakingAttribute, ...]:
+def drawn(everyone: Records, sample: int, random_state: int) -> tuple[Ints, Records, Ints]:
+    """Which records stand for all, these records, and which of them to learn from."""
+    most = MOST_RIVALS_WITH_LABELS if everyone.labels else MOST_RIVALS
+    pool = sample_rows(len(everyone), most, random_state)
+    records = everyone.take(pool)
+    return pool, records, sample_rows(len(records), sample, random_state)
+
+
+def rate_among_all(
+    about: str, everyone: Records, distance: LearnedDistance, random_state: int, most: int | None = None
+) -> Rate:
+    """How many of all records are found, or of `most`; of many with labels, or by OWA, how many of a sample."""
+    slow = bool(everyone.labels) or isinstance(distance, Ordered)
+    rows = sample_rows(len(everyone), min(most or len(everyone), MOST_SLOW if slow else len(everyone)), random_state)
+    chances = chances_of(everyone, distance, rows)
+    targets = everyone.order[rows]
+    in_order = np.argsort(targets)
+    return rate_of(about, chances[in_order], 1.0 / len(everyone), targets=targets[in_order])
+
+
+def _attributes(records: Records, rows: Ints, worst: WorstCase) -> tuple[LeakingAttribute, ...]:
     """The most telling first: by the learned measure where there is one, else by the learned weights."""
     weights = worst.weights.attribute_shares()
     shares = None if worst.measure is None else worst.measure.attribute_shares()
     order = np.argsort(-(weights if shares is None else weights + shares), kind="stable")
-    alone = rates_of(records)
+    alone = rates_of(records, rows)
     return tuple(
         LeakingAttribute(
             name=records.names[place],
             weight=float(weights[place]),
             shapley=None if shares is None else float(shares[place]),
             alone=float(alone[place]),
-            without=_without(records, records.names[place]) if rank < MOST_WITHOUT else None,
+            without=_without(records, rows, records.names[place]) if rank < MOST_WITHOUT else None,
         )
         for rank, place in enumerate(order)
     )
 
 
-def _without(records: Records, name: str) -> float:
+def _without(records: Records, rows: Ints, name: str) -> float:
     """What who learns weights from all links finds when the attribute is withheld."""
     rest = records.without(name)
     n = rest.n_attributes
     if n == 0:
         return 1.0 / len(records)
-    learned = learn_weights(rest, np.arange(len(rest)), np.full(n, 1.0 / n))
-    return float(max(chances_of(rest, distance).mean() for distance in (learned[0], learned[-1])))
+    learned = learn_weights(rest, rows, np.full(n, 1.0 / n))
+    return float(max(chances_of(rest, distance, rows).mean() for distance in (learned[0], learned[-1])))
 
 
 def _pairs(records: Records, worst: WorstCase) -> tuple[LeakingPair, ...]:

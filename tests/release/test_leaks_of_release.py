@@ -1,0 +1,68 @@
+"""A release is attacked by who learns; what he relies on stays private."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import shoal
+from shoal.io import Roles, read_table
+from shoal.release.tables import draft_table
+
+pytestmark = pytest.mark.leaks
+
+
+def people() -> pa.Table:
+    random = np.random.default_rng(0)
+    age, pay, rent = random.normal(size=(3, 80))
+    return pa.table({"age": age, "pay": pay, "rent": rent + age, "ill": random.choice(["yes", "no"], 80)})
+
+
+def test_the_card_is_in_the_private_folder_and_its_weights_are_nowhere_in_the_release(tmp_path: Path) -> None:
+    roles = Roles(quasi=("age", "pay", "rent"), confidential=("ill",))
+    shoal.protect(people(), 4, tmp_path / "release", roles=roles)
+    card = (tmp_path / "release-private" / "leaks.html").read_text(encoding="utf-8")
+    assert "What leaks" in card
+    assert "Shapley value" in card
+    released = list((tmp_path / "release").iterdir())
+    assert not any("leaks" in path.name for path in released)
+    report = (tmp_path / "release" / "report.html").read_text(encoding="utf-8")
+    assert "linkage learned from all links (worst case)" in report
+    assert "Shapley" not in report
+
+
+def test_no_more_than_one_in_k_is_found_even_in_the_worst_case(tmp_path: Path) -> None:
+    table, roles = read_table(people()), Roles(quasi=("age", "pay", "rent"))
+    draft = draft_table(table, 5, roles, shoal.Microaggregation(), None, "refuse", {})
+    learned = [one for one in draft.summary.attacks if "learned" in one.about]
+    assert len(learned) == 2
+    assert all(one.rate <= 1 / 5 + 1e-9 for one in learned)
+
+
+def test_a_second_run_gives_the_same_card(tmp_path: Path) -> None:
+    roles = Roles(quasi=("age", "pay", "rent"))
+    for name in ("one", "other"):
+        shoal.protect(people(), 4, tmp_path / name, roles=roles)
+    cards = [(tmp_path / f"{name}-private" / "leaks.html").read_bytes() for name in ("one", "other")]
+    assert cards[0] == cards[1]
+    reports = [(tmp_path / name / "report.html").read_bytes() for name in ("one", "other")]
+    assert reports[0] == reports[1]
+
+
+def test_the_order_of_rows_does_not_show_in_the_report(tmp_path: Path) -> None:
+    roles = Roles(quasi=("age", "pay", "rent"))
+    shoal.protect(people(), 4, tmp_path / "one", roles=roles)
+    shoal.protect(people().take(pa.array(np.arange(80)[::-1])), 4, tmp_path / "other", roles=roles)
+    assert (tmp_path / "one" / "report.html").read_bytes() == (tmp_path / "other" / "report.html").read_bytes()
+
+
+def test_labels_are_attacked_too(tmp_path: Path) -> None:
+    table = people().append_column("town", [["Bath", "York", "Hull", "Leek"] * 20])
+    shoal.protect(
+        table, 4, tmp_path / "release", roles=Roles(quasi=("age", "town")), method=shoal.MixedMicroaggregation()
+    )
+    card = (tmp_path / "release-private" / "leaks.html").read_text(encoding="utf-8")
+    assert "town" in card
