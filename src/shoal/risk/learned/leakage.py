@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -100,12 +101,22 @@ class Leakage:
         honest = rate_of(
             "learned, from some links", tried[some][in_order], 1.0 / len(everyone), targets=targets[in_order]
         )
+        plainly, by_correlation, learned = (
+            (distance.name, rate_among_all(about, everyone, distance, self.random_state))
+            for about, distance in (
+                ("plain", plain(records.n_attributes)),
+                ("Mahalanobis", mahalanobis(everyone)),
+                ("learned, from all links", worst.best),
+            )
+        )
+        # What was learned of a sample need not hold of all: the worst is then what needs no learning.
+        distance, at_worst = max(learned, plainly, by_correlation, key=lambda one: one[1].rate)
         return Leak(
-            plain=self._rate("plain", everyone, plain(records.n_attributes)),
-            mahalanobis=self._rate("Mahalanobis", everyone, mahalanobis(everyone)),
+            plain=plainly[1],
+            mahalanobis=by_correlation[1],
             honest=honest,
-            worst=self._rate("learned, from all links", everyone, worst.best),
-            distance=worst.best.name,
+            worst=replace(at_worst, about=learned[1].about),
+            distance=distance,
             learned_on=len(rows),
             links_known=n_known,
             attributes=_attributes(records, rows, worst),
@@ -117,9 +128,6 @@ class Leakage:
 
     def _proof(self, records: Records) -> Learned | None:
         return prove(records, "weighted-mean", seconds=self.proof_seconds) if self.proof_seconds > 0 else None
-
-    def _rate(self, about: str, everyone: Records, distance: LearnedDistance) -> Rate:
-        return rate_among_all(about, everyone, distance, self.random_state)
 
 
 def drawn(everyone: Records, sample: int, random_state: int) -> tuple[Ints, Records, Ints]:
