@@ -18,6 +18,7 @@ ALL = (
     "blocks",
     "linkage",
     "linking_all",
+    "learned",
     "exploration",
 )
 

@@ -11,6 +11,7 @@ import pytest
 import shoal
 from shoal.io import Roles, read_table
 from shoal.release.tables import draft_table
+from shoal.risk.learned.leakage import Leakage
 
 pytestmark = pytest.mark.leaks
 
@@ -66,3 +67,13 @@ def test_labels_are_attacked_too(tmp_path: Path) -> None:
     )
     card = (tmp_path / "release-private" / "leaks.html").read_text(encoding="utf-8")
     assert "town" in card
+
+
+def test_crowds_count_even_where_only_some_of_them_are_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shoal.risk.learned.leakage.MOST_RIVALS", 20)
+    before = np.random.default_rng(0).normal(size=(90, 2))
+    after = shoal.Microaggregation(3, refine=False).fit_transform(before)
+    leak = Leakage(sample=12).run(before, after)
+    rates = [leak.plain, leak.mahalanobis, leak.honest, leak.worst]
+    assert all(one.rate <= 1 / 3 + 1e-9 for one in rates)
+    assert all(one.without is not None and one.without <= 1 / 3 + 1e-9 for one in leak.attributes)

@@ -119,7 +119,7 @@ class Leakage:
             distance=distance,
             learned_on=len(rows),
             links_known=n_known,
-            attributes=_attributes(records, rows, worst),
+            attributes=_attributes(everyone, pool, records, rows, worst),
             pairs=_pairs(records, worst),
             measured=records.names if worst.measure is not None else (),
             measure=tuple(worst.measure.mu.tolist()) if worst.measure is not None else (),
@@ -150,32 +150,34 @@ def rate_among_all(
     return rate_of(about, chances[in_order], 1.0 / len(everyone), targets=targets[in_order])
 
 
-def _attributes(records: Records, rows: Ints, worst: WorstCase) -> tuple[LeakingAttribute, ...]:
-    """The most telling first: by the learned measure where there is one, else by the learned weights."""
+def _attributes(
+    everyone: Records, pool: Ints, records: Records, rows: Ints, worst: WorstCase
+) -> tuple[LeakingAttribute, ...]:
+    """The most telling first: by the learned measure where there is one, and by the learned weights."""
     weights = worst.weights.attribute_shares()
     shares = None if worst.measure is None else worst.measure.attribute_shares()
     order = np.argsort(-(weights if shares is None else weights + shares), kind="stable")
-    alone = rates_of(records, rows)
+    alone = rates_of(everyone, pool[rows])
     return tuple(
         LeakingAttribute(
             name=records.names[place],
             weight=float(weights[place]),
             shapley=None if shares is None else float(shares[place]),
             alone=float(alone[place]),
-            without=_without(records, rows, records.names[place]) if rank < MOST_WITHOUT else None,
+            without=_without(everyone, pool, rows, records.names[place]) if rank < MOST_WITHOUT else None,
         )
         for rank, place in enumerate(order)
     )
 
 
-def _without(records: Records, rows: Ints, name: str) -> float:
-    """What who learns weights from all links finds when the attribute is withheld."""
-    rest = records.without(name)
+def _without(everyone: Records, pool: Ints, rows: Ints, name: str) -> float:
+    """What who learns weights from all links finds among all when the attribute is withheld."""
+    rest = everyone.without(name)
     n = rest.n_attributes
     if n == 0:
-        return 1.0 / len(records)
-    learned = learn_weights(rest, rows, np.full(n, 1.0 / n))
-    return float(max(chances_of(rest, distance, rows).mean() for distance in (learned[0], learned[-1])))
+        return 1.0 / len(rest)
+    learned = learn_weights(rest.take(pool), rows, np.full(n, 1.0 / n))
+    return float(max(chances_of(rest, distance, pool[rows]).mean() for distance in (learned[0], learned[-1])))
 
 
 def _pairs(records: Records, worst: WorstCase) -> tuple[LeakingPair, ...]:
