@@ -126,8 +126,8 @@ TABLES = (
         "learned",
         "files",
         "Learned linkage: proofs",
-        "Found by a margin of 1e-6, and what no parameters exceed. Weighted mean and OWA until proved, the others until "
-        "within one point; at most 10 minutes each. Rows: constraints written, of all that there are.",
+        "Found by a margin of 1e-6, and what no parameters exceed. Weighted mean and OWA until proved, the others "
+        "until within one point; at most 10 minutes each. Rows: constraints written, of all that there are.",
     ),
     ("learned", "versions", "Learned linkage: other versions", "A minute each, within one point."),
     (
@@ -146,7 +146,7 @@ TABLES = (
         "learned",
         "few",
         "Learned linkage: 200 links known, 880 records tried",
-        "Census, 7 attributes; means of 5 random splits (exact Choquet: 2, 20 seconds each). Train: on the 200 records, "
+        "Census, 7 attributes; means of 5 random splits (exact Choquet: 2, 20 seconds each). Train: on the 200, "
         "test: on the 880 others among themselves, with Wilson's interval of one split. Ours chooses kind and stage of "
         "learning on links set aside, and stays with the plain mean unless another is better by a standard error.",
     ),
