@@ -53,8 +53,8 @@ def plain_rate(before, after):
     return float(np.mean(np.where((apart < own - 1e-9).any(axis=1), 0.0, 1.0 / ties)))
 
 
-@pytest.mark.parametrize("tables", [masked(25, 3, 0.8, seed=1), masked(25, 3, 0.3, seed=2)], ids=["much", "little"])
-def test_richer_families_find_no_less_and_none_less_than_plain(tables) -> None:
+def test_richer_families_find_no_less_and_none_less_than_plain() -> None:
+    tables = masked(25, 3, 0.8, seed=1)
     found = {distance: learned(distance, tables) for distance in DISTANCES}
     for richer, simpler in INCLUSIONS:
         assert found[richer].rate.rate >= found[simpler].rate.rate, (richer, simpler)
@@ -76,6 +76,15 @@ def test_richer_families_find_no_less_of_records_that_tie(n, seed) -> None:
     for richer, simpler in INCLUSIONS:
         assert found[richer] >= found[simpler] - 1e-9, (richer, simpler)
     assert min(found.values()) >= plain_rate(*tables) - 1e-9
+
+
+@pytest.mark.parametrize("seed", [8, 16, 19])  # of which an OWA finds more than any weighted mean
+def test_what_a_simpler_family_finds_is_not_lost_where_the_search_is_cut_short(seed) -> None:
+    tables = masked(25, 3, 0.8, seed)
+    found = {distance: learned(distance, tables, nodes=1) for distance in ("weighted-mean", "owa", "choquet")}
+    assert found["owa"].rate.rate > found["weighted-mean"].rate.rate
+    assert found["choquet"].rate.rate >= found["owa"].rate.rate
+    assert found["choquet"].found >= found["owa"].found
 
 
 @settings(max_examples=12)
@@ -158,10 +167,10 @@ def test_weights_by_name_sum_to_one() -> None:
     assert sum(measure.values()) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("seed", [0, 3])
+@pytest.mark.parametrize("seed", [5, 7, 20])  # of which the best matrix of all has a negative eigenvalue
 def test_a_semidefinite_matrix_has_no_negative_eigenvalue(seed) -> None:
     names = ["a", "b", "c"]
-    before, after = (pd.DataFrame(table, columns=names) for table in masked(18, 3, 0.9, seed))
+    before, after = (pd.DataFrame(table, columns=names) for table in masked(10, 3, 0.9, seed))
     found = learned("bilinear-semidefinite", (before, after))
     matrix = np.zeros((3, 3))
     for name, value in found.parameters.items():
