@@ -126,8 +126,8 @@ TABLES = (
         "learned",
         "files",
         "Learned linkage: proofs",
-        "Found by a margin of 1e-6, and what no parameters exceed. Weighted mean and OWA until proved, the others "
-        "until within one point; at most 10 minutes each. Rows: constraints written, of all that there are.",
+        "Found by a margin of 1e-6, and what no parameters exceed. Until proved, for a minute; then until "
+        "within one point, for 10 minutes at most. Rows: constraints written, of all that there are.",
     ),
     ("learned", "versions", "Learned linkage: other versions", "A minute each, within one point."),
     (

@@ -101,7 +101,7 @@ def in_words(trial: Trial) -> str:
 def _asked(found: Exploration) -> str:
     """The limits that were set, in words."""
     limits = {
-        "risk at most {} %": found.max_risk,
+        "at most {} % of the records found by who learns" if found.hardened else "risk at most {} %": found.max_risk,
         "loss at most {} %": found.max_loss,
         "at least {} records alike": found.min_k,
     }
@@ -111,7 +111,7 @@ def _asked(found: Exploration) -> str:
 def _limits(found: Exploration) -> dict[str, float]:
     """The limits that lie within the picture, by the axis they are on."""
     most = {"y": 1.1 * max(one.risk for one in found.outcomes), "x": _most_loss(found)}
-    limits = {"y": found.max_risk, "x": found.max_loss}
+    limits = {"y": None if found.hardened else found.max_risk, "x": found.max_loss}  # hardening limits another rate
     return {channel: limit for channel, limit in limits.items() if limit is not None and limit <= most[channel]}
 
 
@@ -137,14 +137,23 @@ def hardening_path(found: Exploration) -> Picture:
             "encoding": {"x": x, "y": {**y, "scale": {"zero": True}}, "order": {"field": "step"}},
         },
         {
+            "data": {"values": [{}]},
             "mark": {"type": "rule", "strokeDash": [4, 4], "color": INK},
             "encoding": {"y": {"datum": found.max_risk, "type": "quantitative"}},
         },
     ]
+    before = [{}, *(dict(one.trial.coarsen) for one in found.hardened)]
     rows = tuple(
-        (one.trial.name, number(one.figures[LEARNED]), number(one.loss), number(one.risk)) for one in found.hardened
+        (
+            str(step),
+            ", ".join(f"{name} to {least:,}" for name, least in one.trial.coarsen if before[step].get(name) != least),
+            number(round(one.figures[LEARNED], 2)),
+            number(one.loss),
+            number(one.risk),
+        )
+        for step, one in enumerate(found.hardened)
     )
-    header = ("Protection", "Found", "Loss IL", "Risk DR")
+    header = ("Step", "Coarsened", "Found, %", "Loss IL", "Risk DR")
     return Picture(svg({"height": 260, "layer": layers}, description), description, header, rows)
 
 
