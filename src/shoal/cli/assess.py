@@ -124,14 +124,14 @@ def _of_leaks(found: Any) -> Iterator[str]:
     """What who learns from known links finds."""
     if found.leaks is None:
         return
-    from shoal.release.leak_report import proof, remedy
+    from shoal.release.leak_report import proof, remedy, share_of
 
     leak = found.leaks.leak
     yield (
         f"attacker     finds {leak.honest.rate:.1%} ({leak.honest.low:.1%} to {leak.honest.high:.1%}) of the others, "
-        f"having learned from {leak.links_known:,} links; at worst {leak.worst.rate:.1%} can be found"
+        f"having learned from {leak.links_known:,} links; {leak.worst.rate:.1%} of all from all links"
     )
-    telling = ", ".join(f"{printable(one.name)} ({one.weight:.0%})" for one in leak.attributes[:3])
+    telling = ", ".join(f"{printable(one.name)} ({share_of(one):.0%})" for one in leak.attributes[:3])
     yield f"telling      {telling}"
     for line in (remedy(found.leaks), proof(leak)):
         if line:

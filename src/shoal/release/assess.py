@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from shoal import progress
 from shoal.errors import InputError
+from shoal.io.files import shown
 from shoal.release.aligned import AlignedTables, align_tables
 from shoal.release.assess_report import assessment_html
 from shoal.release.assess_spaces import assess_spaces, is_space
@@ -132,6 +133,7 @@ def assess(
 
 def leaks_of(pair: AlignedTables, ontology: Any = None, prove: float = 0.0, random_state: int = 0) -> LeakCard | None:
     """What an attacker who learns finds; None for very few records."""
+    _check_ontology(ontology, pair)
     return find_leaks(
         pair.before,
         pair.after,
@@ -141,6 +143,20 @@ def leaks_of(pair: AlignedTables, ontology: Any = None, prove: float = 0.0, rand
         proof_seconds=prove,
         random_state=random_state,
     )
+
+
+def _check_ontology(ontology: Any, pair: AlignedTables) -> None:
+    """Refuse an ontology of columns that are not compared, or not labels."""
+    if ontology is None:
+        return
+    if not pair.labels:
+        raise InputError("an ontology is for labels, and no labels are compared; leave it out")
+    for name in ontology if isinstance(ontology, Mapping) else ():
+        if name not in pair.labels:
+            raise InputError(
+                f"ontology of {shown(name)}: no such column of labels is compared; there are: "
+                + ", ".join(map(shown, pair.labels))
+            )
 
 
 def assess_tables(

@@ -12,7 +12,7 @@ from shoal.release.pages import page
 from shoal.release.words import count, percent
 from shoal.results import Leak, LeakingAttribute, Rate
 
-__all__ = ["CardPage", "card_files", "card_page", "leaks_html", "learned_rates", "proof", "remedy"]
+__all__ = ["CardPage", "card_files", "card_page", "leaks_html", "learned_rates", "proof", "remedy", "share_of"]
 
 LEAKS = "leaks.html"
 MOST_ATTRIBUTES = 15  # bars
@@ -75,8 +75,8 @@ def verdict(leak: Leak) -> str:
     """The result in two sentences."""
     key = leak.attributes[0].name
     return (
-        f"Who learns from known links finds {percent(leak.honest.rate)} of the others, and at worst "
-        f"{percent(leak.worst.rate)} of all can be found; who weighs all columns alike finds "
+        f"Looking each record up on its own, who learns from known links finds {percent(leak.honest.rate)} of the "
+        f"others, who knows all links {percent(leak.worst.rate)}; who weighs all columns alike finds "
         f"{percent(leak.plain.rate)}, who guesses {percent(leak.plain.baseline)}. What tells most is {key}."
     )
 
@@ -100,11 +100,16 @@ def proof(leak: Leak) -> str:
     if leak.proof is None:
         return ""
     if leak.proof.proved:
-        return f"Proved: no weighting of the columns finds more than {percent(leak.proof.found)} for certain."
+        return f"Proved: no weighting of the columns finds more than {percent(leak.proof.found)}{_of_which(leak)}."
     return (
-        f"No weighting of the columns finds more than {percent(leak.proof.bound)} for certain; the best one found, "
-        f"in {count(round(leak.proof.seconds), 'second')}, finds {percent(leak.proof.found)}."
+        f"No weighting of the columns finds more than {percent(leak.proof.bound)}{_of_which(leak)}; the best one "
+        f"found, in {count(round(leak.proof.seconds), 'second')}, finds {percent(leak.proof.found)}."
     )
+
+
+def _of_which(leak: Leak) -> str:
+    """A proof is about the records that were learned from, among themselves."""
+    return f" of the {leak.learned_on:,} records drawn, among themselves" if leak.learned_on < leak.worst.n else ""
 
 
 def _attackers(leak: Leak) -> Picture:
@@ -156,7 +161,7 @@ def _attackers(leak: Leak) -> Picture:
 
 def _attributes(leak: Leak) -> Picture:
     told = leak.attributes[:MOST_ATTRIBUTES]
-    bars = [{"name": one.name, "share": _share(one)} for one in told]
+    bars = [{"name": one.name, "share": share_of(one)} for one in told]
     description = f"Bar chart: how much of the linking each of {count(len(told), 'column')} carries."
     spec = {
         "height": {"step": 24},
@@ -192,7 +197,8 @@ def _attributes(leak: Leak) -> Picture:
     return Picture(svg(spec, description), description, header, rows)
 
 
-def _share(one: LeakingAttribute) -> float:
+def share_of(one: LeakingAttribute) -> float:
+    """How much of the linking a column carries."""
     return one.weight if one.shapley is None else one.shapley
 
 
@@ -241,21 +247,21 @@ def _lattice(leak: Leak) -> Picture | None:
             },
             {
                 "data": {"values": nodes},
-                "mark": {"type": "point", "filled": True, "size": 1300, "opacity": 1, "stroke": DEEP, "strokeWidth": 1},
+                "mark": {"type": "point", "filled": True, "size": 1500, "opacity": 1, "stroke": DEEP, "strokeWidth": 1},
                 "encoding": {
                     "x": {"field": "x", **x},
                     "y": {"field": "y", **y},
                     "color": {
                         "field": "weight",
                         "type": "quantitative",
-                        "scale": {"domain": [0, 1], "range": ["#ffffff", "#7fb5c6"]},
+                        "scale": {"domain": [0, 1], "range": ["#ffffff", "#7fb5c6"], "interpolate": "rgb"},
                         "legend": None,
                     },
                 },
             },
             {
                 "data": {"values": nodes},
-                "mark": {"type": "text", "color": INK, "fontSize": 12, "fontWeight": "bold", "dy": -6},
+                "mark": {"type": "text", "color": INK, "fontSize": 11, "fontWeight": "bold", "dy": -6},
                 "encoding": {"x": {"field": "x", **x}, "y": {"field": "y", **y}, "text": {"field": "label"}},
             },
             {

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from shoal import progress
 from shoal.microaggregation import coarsened
+from shoal.ontology import WordNet
 from shoal.release.masked import Masked
 from shoal.results import Leak, Rate, Remedy
 from shoal.risk.learned.attackers import learn_worst_case
@@ -19,9 +20,9 @@ from shoal.risk.learned.records import LabelColumn, label_columns, side_by_side
 
 __all__ = ["LeakCard", "find_leaks", "leaks_of_release", "worst_rate"]
 
-TRIED_AT_ONCE = 400  # records of a release that is being made
+TRIED_AT_ONCE = 300  # records of a release that is being made
 MOST_TRIED_AGAIN = 20_000  # records, after a remedy
-TRIED = 3  # columns, the most telling
+TRIED = 2  # columns, the most telling
 CLASSES = (20, 5)  # into how many classes a column is coarsened at most, the second when the first does little
 ENOUGH = 0.9  # of the rate before: what is more than a little
 
@@ -58,6 +59,8 @@ def find_leaks(
 def leaks_of_release(quasi: pa.Table, masked: Masked, numbers: tuple[str, ...], ontology: Any) -> LeakCard | None:
     """What leaks from columns that were just masked; only some records are tried, so that nobody waits for it."""
     labels = tuple(name for name in quasi.column_names if name not in numbers)
+    if labels and ontology is None:
+        ontology = WordNet()  # as what masked them
     return find_leaks(quasi, pa.table(dict(masked.columns)), numbers, labels, ontology=ontology, sample=TRIED_AT_ONCE)
 
 

@@ -192,9 +192,12 @@ def test_labels_alone_can_give_everybody_away() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"distance": "manhattan"}, "distance='manhattan' is not known; use one of: weighted-mean, owa"),
-        ({"seconds": 0}, "seconds=0 must be more than 0"),
-        ({"seconds": float("nan")}, "seconds=nan must be more than 0"),
+        (
+            {"distance": "manhattan"},
+            "distance='manhattan' is not known; use one of: weighted-mean, weighted-mean-positive, owa",
+        ),
+        ({"seconds": 0}, "seconds=0 must be a number of more than 0"),
+        ({"seconds": float("nan")}, "seconds=nan must be a number of more than 0"),
         ({"nodes": 0}, "nodes=0 must be a whole number of at least 1"),
         ({"nodes": 2.5}, "nodes=2.5 must be a whole number of at least 1"),
         ({"gap": -1.0}, "gap=-1.0 must be"),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from shoal import progress
-from shoal.risk.learned.distances import LearnedDistance, Measure, Weights, additive, mahalanobis, plain, shrunk
+from shoal.risk.learned.distances import LearnedDistance, Measure, Weights, mahalanobis, plain, shrunk
 from shoal.risk.learned.finding import chances_of
 from shoal.risk.learned.hrla import MOST_ATTRIBUTES, learn_measure
 from shoal.risk.learned.measures import uniform
@@ -52,11 +52,10 @@ def _learn_worst_case(records: Records, rows: Ints, random_state: int) -> WorstC
     means = learn_weights(records, rows, np.full(n, 1.0 / n))
     kinds: list[list[LearnedDistance]] = [[plain(n), mahalanobis(records), links], [*means]]
     kinds.append([*learn_ordered(records, rows, np.full(n, 1.0 / n))])
-    kinds.append([*learn_turn(records, rows, np.eye(n)), *learn_turn(records, rows, links.turn)])
+    kinds.append([*learn_turn(records, rows, links.turn)])
     measures: list[Measure] = []
     if n <= MOST_ATTRIBUTES:
-        for start in (uniform(n), additive(means[-1].weights).mu):
-            measures += learn_measure(records, rows, start, random_state)
+        measures = learn_measure(records, rows, uniform(n), random_state)
         kinds.append([*measures])
     tried = [(distance, chances_of(records, distance, rows)) for kind in kinds for distance in kind]
     best, found = max(tried, key=lambda one: round(float(one[1].sum()), 9))  # the first, simplest, of equals

@@ -22,6 +22,7 @@ Ints = NDArray[np.int64]
 
 MOST_FOR_ALL_SETS = 7  # attributes: 2^n - 1 parameters
 MOST_ADDITIVE = 16  # attributes for which all 2^n sets are looked through for one that breaks monotonicity
+LEAST = 1e-4  # of a weight that must not be zero
 WORST = 20  # broken rows to mend at a time
 BROKEN = 1e-8  # ten times what the solver lets pass: a row that is written already must not be asked for again
 
@@ -65,10 +66,11 @@ class Family(Protocol):
 class _Simplex:
     """Non-negative weights that sum to 1."""
 
-    lower, upper, sums_to_one, non_negative = 0.0, 1.0, True, False
+    upper, sums_to_one, non_negative = 1.0, True, False
 
-    def __init__(self, n: int) -> None:
+    def __init__(self, n: int, *, positive: bool = False) -> None:
         self.n = self.size = n
+        self.lower = LEAST if positive else 0.0
 
     def plain(self) -> Floats:
         return np.full(self.n, 1.0 / self.n)
@@ -89,7 +91,8 @@ class WeightedMean(_Simplex):
         return differences * differences
 
     def weighted(self, weights: Floats) -> Floats:
-        return weights
+        """The weights themselves, or the nearest on the way to even ones that are large enough."""
+        return self.lower + (1.0 - self.n * self.lower) * weights
 
     def most(self, own: Floats, rival: Floats) -> Floats:
         largest: Floats = np.max(own * own - rival * rival, axis=-1)

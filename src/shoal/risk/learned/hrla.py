@@ -4,7 +4,7 @@ The measure begins as |A| / n, the plain mean. Records are gone through block by
 sets that make up the true link's distance are lowered and those of the rival's raised, and the measure is made monotone
 again. The best measure of all passes and starts is kept.
 
-Source: Abril, Navarro-Arribas and Torra, "Choquet integral for record linkage" (2012); their heuristic, with the steps
+Source: Murillo, Abril and Torra, "Heuristic supervised approach for record linkage" (2012); their idea, with the steps
 of shoal.risk.learned.smooth.
 """
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shoal.errors import InputError
 from shoal.results import Leak, LeakingAttribute, LeakingPair, Learned, Rate
 from shoal.risk.learned.attackers import WorstCase, honest_chances, learn_worst_case, rates_of
-from shoal.risk.learned.distances import LearnedDistance, Ordered, mahalanobis, plain
+from shoal.risk.learned.distances import LearnedDistance, Ordered, Weights, mahalanobis, plain
 from shoal.risk.learned.finding import chances_of
 from shoal.risk.learned.linkage import prove
 from shoal.risk.learned.records import LabelColumn, Records, side_by_side
@@ -101,16 +101,19 @@ class Leakage:
         honest = rate_of(
             "learned, from some links", tried[some][in_order], 1.0 / len(everyone), targets=targets[in_order]
         )
-        plainly, by_correlation, learned = (
+        proof = self._proof(records.take(rows))
+        by_proof = worst.best if proof is None else Weights(np.array(list(proof.parameters.values())))
+        plainly, by_correlation, learned, proved = (
             (distance.name, rate_among_all(about, everyone, distance, self.random_state))
             for about, distance in (
                 ("plain", plain(records.n_attributes)),
                 ("Mahalanobis", mahalanobis(everyone)),
                 ("learned, from all links", worst.best),
+                ("learned, from all links", by_proof),
             )
         )
         # What was learned of a sample need not hold of all: the worst is then what needs no learning.
-        distance, at_worst = max(learned, plainly, by_correlation, key=lambda one: one[1].rate)
+        distance, at_worst = max(learned, plainly, by_correlation, proved, key=lambda one: one[1].rate)
         return Leak(
             plain=plainly[1],
             mahalanobis=by_correlation[1],
@@ -123,7 +126,7 @@ class Leakage:
             pairs=_pairs(records, worst),
             measured=records.names if worst.measure is not None else (),
             measure=tuple(worst.measure.mu.tolist()) if worst.measure is not None else (),
-            proof=self._proof(records.take(rows)),
+            proof=proof,
         )
 
     def _proof(self, records: Records) -> Learned | None:
@@ -153,10 +156,10 @@ def rate_among_all(
 def _attributes(
     everyone: Records, pool: Ints, records: Records, rows: Ints, worst: WorstCase
 ) -> tuple[LeakingAttribute, ...]:
-    """The most telling first: by the learned measure where there is one, and by the learned weights."""
+    """The most telling first: by the learned measure where there is one, else by the learned weights."""
     weights = worst.weights.attribute_shares()
     shares = None if worst.measure is None else worst.measure.attribute_shares()
-    order = np.argsort(-(weights if shares is None else weights + shares), kind="stable")
+    order = np.argsort(-(weights if shares is None else shares), kind="stable")
     alone = rates_of(everyone, pool[rows])
     return tuple(
         LeakingAttribute(

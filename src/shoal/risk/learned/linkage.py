@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ Floats = NDArray[np.float64]
 
 DISTANCES: Mapping[str, Callable[[int], Family]] = {
     "weighted-mean": WeightedMean,
+    "weighted-mean-positive": lambda n: WeightedMean(n, positive=True),
     "owa": OWA,
     "bilinear": Bilinear,
     "bilinear-non-negative": lambda n: Bilinear(n, non_negative=True),
@@ -49,8 +51,8 @@ class LearnedLinkage:
 
     Parameters
     ----------
-    distance : {"weighted-mean", "owa", "bilinear", "bilinear-non-negative", "bilinear-semidefinite", "choquet",
-        "choquet-submodular", "choquet-2-additive", "choquet-3-additive"}
+    distance : {"weighted-mean", "weighted-mean-positive", "owa", "bilinear", "bilinear-non-negative",
+        "bilinear-semidefinite", "choquet", "choquet-submodular", "choquet-2-additive", "choquet-3-additive"}
     seconds : float
         Time after which the best found is returned, with the bound that is known by then.
     nodes : int
@@ -85,11 +87,11 @@ class LearnedLinkage:
         """What can be found at most, and by which parameters."""
         if self.distance not in DISTANCES:
             raise InputError(f"distance={self.distance!r} is not known; use one of: {', '.join(DISTANCES)}")
-        if not self.seconds > 0:
-            raise InputError(f"seconds={self.seconds!r} must be more than 0")
+        if not isinstance(self.seconds, Real) or not self.seconds > 0:
+            raise InputError(f"seconds={self.seconds!r} must be a number of more than 0")
         if self.nodes is not None:
             check_count(self.nodes, "nodes")
-        if not self.gap >= 0:
+        if not isinstance(self.gap, Real) or not self.gap >= 0:
             raise InputError(f"gap={self.gap!r} must be a number of per cent, 0 or more")
         records = side_by_side(original, protected, labels)
         return prove(records, self.distance, seconds=self.seconds, nodes=self.nodes, gap=self.gap)
@@ -132,7 +134,7 @@ def _starts(records: Records, family: Family, seconds: float, nodes: int | None)
     rows, n = np.arange(len(records)), records.n_attributes
     even = np.full(n, 1.0 / n)
     if isinstance(family, WeightedMean):
-        return [one.weights for one in learn_weights(records, rows, even)]
+        return [family.weighted(one.weights) for one in learn_weights(records, rows, even)]
     if isinstance(family, OWA):
         return [one.weights for one in learn_ordered(records, rows, even)]
     means = _simpler(records, WeightedMean(n), seconds / 2, nodes)

@@ -4,7 +4,8 @@ Of each record the nearest rivals are looked at, and how much farther they are t
 
     r_ij = (D_ij - D_ii) / (D_ij + D_ii),      P_i = 1 / (1 + sum_j exp(-r_ij / t)).
 
-The mean of P_i over the records is the rate for small t. t falls stage by stage, and the rivals are looked up anew at
+The mean of P_i over the records is the rate for small t; the mean of its root is raised, which gives up on no record
+too early. t falls stage by stage, and the rivals are looked up anew at
 each. What is left after every stage is kept: whoever learns from few records takes an early one, nearer to where the
 search began, and is not carried away by them.
 
@@ -64,7 +65,8 @@ def learn_turn(records: Records, rows: Ints, start: Floats) -> list[Turn]:
         turned = pairs @ turn
         distances = np.einsum("rmi,rmi->rm", turned, turned)
         weight = pull(distances, usable, smoothness)
-        gradient = 2.0 * np.einsum("rmi,rm,rmj->ij", pairs, weight, turned, optimize=True)
+        pulled = weight[:, :, None] * turned
+        gradient = 2.0 * pairs.reshape(-1, len(turn)).T @ pulled.reshape(-1, turn.shape[1])
         scale = np.linalg.norm(turn)
         return turn - scale * moves(gradient * scale)
 
@@ -74,7 +76,7 @@ def learn_turn(records: Records, rows: Ints, start: Floats) -> list[Turn]:
 def _learn_simplex(records: Records, rows: Ints, start: Floats, prepare: Any, distance: Any) -> list[Any]:
     def step(weights: Floats, pairs: Floats, smoothness: float, moves: _Adam, usable: NDArray[np.bool_]) -> Floats:
         weight = pull(pairs @ weights, usable, smoothness)
-        slope = np.einsum("rm,rmi->i", weight, pairs)
+        slope = weight.ravel() @ pairs.reshape(-1, len(weights))
         # In the logarithms, so that weights stay positive and sum to 1.
         gradient = weights * (slope - weights @ slope)
         moved = np.log(np.maximum(weights, TINY)) - 4.0 * moves(gradient)
