@@ -249,6 +249,8 @@ def few_links(name: str) -> dict[str, Any]:
             rates[attacker].append((pair[0], pair[1]))
     row: dict[str, Any] = {"protection": name}
     for attacker, pairs in rates.items():
+        if not pairs:
+            continue
         trained, tested = np.mean(pairs, axis=0)
         low, high = wilson(tested / 100, len(everyone) - KNOWN)
         row |= {f"{attacker}: train": trained, f"{attacker}: test": tested}

@@ -170,7 +170,7 @@ def test_a_proof_is_called_one_only_where_it_is() -> None:
 
     assert proof(card().leak) == ""
     assert proof(card(proved=learned(0.7, 0.7, True)).leak) == (
-        "Proved: no weighting of the columns finds more than 70.0%."
+        "Proved: no weighting of the columns finds more than 70.0% by a clear margin."
     )
     open_gap = proof(card(proved=learned(0.7, 0.75, False)).leak)
     assert "Proved" not in open_gap

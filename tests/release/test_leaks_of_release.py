@@ -10,8 +10,13 @@ import pytest
 
 import shoal
 from shoal.io import Roles, read_table
+from shoal.release.harden import LEARNED
 from shoal.release.tables import draft_table
+from shoal.release.trials import masked_by
+from shoal.risk.learned.distances import plain
+from shoal.risk.learned.finding import chances_of
 from shoal.risk.learned.leakage import Leakage
+from shoal.risk.learned.records import side_by_side
 
 pytestmark = pytest.mark.leaks
 
@@ -77,3 +82,44 @@ def test_crowds_count_even_where_only_some_of_them_are_learned_from(monkeypatch:
     rates = [leak.plain, leak.mahalanobis, leak.honest, leak.worst]
     assert all(one.rate <= 1 / 3 + 1e-9 for one in rates)
     assert all(one.without is not None and one.without <= 1 / 3 + 1e-9 for one in leak.attributes)
+
+
+def test_an_outlier_hides_no_column_that_was_left_as_it_was() -> None:
+    random = np.random.default_rng(0)
+    before = random.normal(size=(120, 3))
+    before[:, 0] = random.permutation(120)
+    before[0, 0] = 999_999_999.0
+    after = np.column_stack([before[:, 0], *(random.permutation(column) for column in before.T[1:])])
+    leak = Leakage().run(before, after)
+    assert leak.attributes[0].alone <= leak.worst.rate
+    assert leak.worst.rate > 0.95
+
+
+def test_nothing_is_called_proved_that_a_smaller_margin_contradicts() -> None:
+    before = np.exp(2 * np.random.default_rng(0).normal(size=(150, 2)))
+    leak = Leakage(proof_seconds=5).run(before, before)
+    assert leak.proof is not None
+    assert not leak.proof.proved or leak.proof.rate.rate <= leak.proof.bound + 1e-9
+    assert leak.worst.rate == 1.0
+
+
+def test_a_proof_of_a_sample_keeps_to_the_crowds_of_the_whole() -> None:
+    before = np.random.default_rng(0).normal(size=(120, 2))
+    after = shoal.Microaggregation(4, refine=False).fit_transform(before)
+    leak = Leakage(sample=40, proof_seconds=5).run(before, after)
+    assert leak.proof is not None
+    assert leak.proof.bound <= 1 / 4 + 1e-9
+    assert leak.proof.rate.rate <= 1 / 4 + 1e-9
+
+
+def test_hardening_never_counts_fewer_than_plain_linkage_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shoal.release.harden.SAMPLE", 20)
+    found = shoal.explore(
+        people().select(["age", "pay", "rent"]), tmp_path / "e", max_risk=30, harden=True, workers=1, refine=False
+    )
+    values = people().select(["age", "pay", "rent"])
+    for one in found.hardened:
+        masked = masked_by(one.trial, values, False, {})[1]
+        records = side_by_side(values, masked)
+        plainly = 100 * float(chances_of(records, plain(3)).mean())
+        assert one.figures[LEARNED] >= plainly - 1e-9

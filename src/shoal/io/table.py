@@ -207,7 +207,9 @@ def quasi_matrix(table: Table, roles: Roles) -> tuple[npt.NDArray[np.float64], n
     return matrix, complete
 
 
-def check_complete(table: Table, roles: Roles, complete: npt.NDArray[np.bool_]) -> None:
+def check_complete(
+    table: Table, roles: Roles, complete: npt.NDArray[np.bool_], remedy: str = ", or pass --missing withhold"
+) -> None:
     """Refuse missing values: count them by column and name the first row."""
     if complete.all():
         return
@@ -218,7 +220,7 @@ def check_complete(table: Table, roles: Roles, complete: npt.NDArray[np.bool_]) 
             found.append(f"{shown(column)}: {counted(rows.size, 'missing value')} (first in row {rows[0] + 1})")
         elif rows.size:
             found.append(f"{shown(column)}: {rows.size}")
-    raise InputError(f"column {', '.join(found)}; fill them, drop the rows, or pass --missing withhold")
+    raise InputError(f"column {', '.join(found)}; fill them, drop the rows{remedy}")
 
 
 def check_labels(table: Table, columns: Iterable[str], hierarchy: bool = False) -> None:

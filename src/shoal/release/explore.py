@@ -77,6 +77,10 @@ def explore(
     quasi, given_roles, kind = _quasi(source, roles, ontology, mapping)
     if harden and kind == "labels":
         raise InputError("only numbers can be hardened, and these are labels; leave --harden out, or raise k")
+    if harden and max_risk is not None and not 100.0 / quasi.num_rows <= max_risk <= 100.0:
+        raise InputError(
+            f"max_risk={max_risk:g} must be a per cent from {100.0 / quasi.num_rows:.2g}, what guessing finds, to 100"
+        )
     if harden and quasi.num_rows < FEWEST:
         raise InputError(f"hardening needs at least {FEWEST} records to learn from, got {quasi.num_rows}")
     trials = number_trials(quasi.num_rows, quasi.num_columns) if kind == "numbers" else label_trials(quasi.num_rows)
@@ -139,7 +143,7 @@ def _quasi(source: Any, roles: Roles | None, ontology: Any, mapping: Any) -> tup
     numbers = [holds_numbers(table.data[name].type) for name in roles.quasi]
     if all(numbers):
         values, complete = quasi_matrix(table, roles)
-        check_complete(table, roles, complete)
+        check_complete(table, roles, complete, remedy="")
         return pa.table({name: values[:, place] for place, name in enumerate(roles.quasi)}), roles, "numbers"
     if any(numbers):
         mixed = ", ".join(shown(name) for name, number in zip(roles.quasi, numbers, strict=True) if not number)

@@ -18,7 +18,8 @@ from shoal import progress
 from shoal.release.exploration_folder import ExplorationFolder
 from shoal.release.trials import Outcome, Trial, coarser, judged, masked_by, try_out
 from shoal.risk.learned.attackers import learn_worst_case
-from shoal.risk.learned.leakage import drawn, rate_among_all
+from shoal.risk.learned.distances import mahalanobis, plain
+from shoal.risk.learned.leakage import drawn, worst_among_all
 from shoal.risk.learned.records import side_by_side
 
 __all__ = ["LEARNED", "Limits", "hardened"]
@@ -47,8 +48,8 @@ def hardened(
     """What keeps the limits at the least loss, if anything does, and the outcomes that led to it, step by step."""
     best: Outcome | None = None
     paths: list[list[Outcome]] = []
-    crowd = _crowd(quasi, refine, runs, limits)
-    for base in [*crowd, *_bases(outcomes, limits)]:
+    crowds = _crowds(outcomes, quasi, refine, runs, limits)
+    for base in [*crowds, *_bases(outcomes, limits)]:
         most = np.inf if best is None else best.loss
         path = list(_path(base, quasi, refine, runs, limits.max_risk, most))
         last, paths = path[-1], [*paths, path]
@@ -60,7 +61,9 @@ def hardened(
     return None, min(paths, key=lambda path: path[-1].figures[LEARNED], default=[])
 
 
-def _crowd(quasi: pa.Table, refine: bool, runs: ExplorationFolder, limits: Limits) -> list[Outcome]:
+def _crowds(
+    outcomes: Sequence[Outcome], quasi: pa.Table, refine: bool, runs: ExplorationFolder, limits: Limits
+) -> list[Outcome]:
     """Crowds so large that nobody, whatever he learned, finds more of them than the limit."""
     k = max(math.ceil(100.0 / limits.max_risk) if limits.max_risk > 0 else quasi.num_rows + 1, limits.min_k or 2, 2)
     if k > quasi.num_rows:
@@ -68,7 +71,8 @@ def _crowd(quasi: pa.Table, refine: bool, runs: ExplorationFolder, limits: Limit
     trial = Trial("mdav", k=k)
     if trial.name not in runs.done:
         runs.add(try_out(trial, quasi, refine, {}))
-    return [runs.done[trial.name]]
+    large = [one for one in outcomes if one.smallest_group >= k]
+    return [min([runs.done[trial.name], *large], key=lambda one: (one.loss, one.trial.name))]
 
 
 def _bases(outcomes: Sequence[Outcome], limits: Limits) -> list[Outcome]:
@@ -113,7 +117,8 @@ def _attacked(outcome: Outcome, quasi: pa.Table, masked: pa.Table) -> Outcome:
     everyone = side_by_side(quasi, masked)
     _, records, rows = drawn(everyone, SAMPLE, random_state=0)
     worst = learn_worst_case(records, rows)
-    rate = rate_among_all(LEARNED, everyone, worst.best, 0, MOST_TRIED)
+    tried = [worst.best, plain(everyone.n_attributes), mahalanobis(everyone)]
+    _, rate = worst_among_all(everyone, tried, (), 0, MOST_TRIED)
     shares = (worst.weights if worst.measure is None else worst.measure).attribute_shares()
     found = {LEARNED: 100.0 * rate.rate}
     found |= {TELLING + name: float(share) for name, share in zip(records.names, shares, strict=True)}

@@ -99,10 +99,13 @@ def proof(leak: Leak) -> str:
     """What is known for certain of all weightings."""
     if leak.proof is None:
         return ""
+    by = " by a clear margin"
+    if leak.proof.rate.rate > leak.proof.bound:  # by less than that
+        return "Nothing is proved: some records are told apart by less than the margin that a proof needs."
     if leak.proof.proved:
-        return f"Proved: no weighting of the columns finds more than {percent(leak.proof.found)}{_of_which(leak)}."
+        return f"Proved: no weighting of the columns finds more than {percent(leak.proof.found)}{_of_which(leak)}{by}."
     return (
-        f"No weighting of the columns finds more than {percent(leak.proof.bound)}{_of_which(leak)}; the best one "
+        f"No weighting of the columns finds more than {percent(leak.proof.bound)}{_of_which(leak)}{by}; the best one "
         f"found, in {count(round(leak.proof.seconds), 'second')}, finds {percent(leak.proof.found)}."
     )
 

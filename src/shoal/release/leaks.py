@@ -15,7 +15,7 @@ from shoal.release.masked import Masked
 from shoal.results import Leak, Rate, Remedy
 from shoal.risk.learned.attackers import learn_worst_case
 from shoal.risk.learned.distances import LearnedDistance, mahalanobis, plain
-from shoal.risk.learned.leakage import FEWEST, Leakage, drawn, rate_among_all
+from shoal.risk.learned.leakage import FEWEST, Leakage, drawn, worst_among_all
 from shoal.risk.learned.records import LabelColumn, label_columns, side_by_side
 
 __all__ = ["LeakCard", "find_leaks", "leaks_of_release", "worst_rate"]
@@ -72,10 +72,9 @@ def worst_rate(
     _, records, rows = drawn(everyone, sample, random_state)
     worst = learn_worst_case(records, rows, random_state)
     tried: list[LearnedDistance] = [worst.best]
-    if len(rows) < len(everyone):  # what was learned of a sample need not hold of all
+    if len(rows) < len(everyone):
         tried += [plain(everyone.n_attributes), mahalanobis(everyone)]
-    rates = [rate_among_all("learned, from all links", everyone, one, random_state, MOST_TRIED_AGAIN) for one in tried]
-    return max(rates, key=lambda one: one.rate)
+    return worst_among_all(everyone, tried, (), random_state, MOST_TRIED_AGAIN)[1]
 
 
 def _labels(before: pa.Table, after: pa.Table, labels: tuple[str, ...], ontology: Any) -> tuple[LabelColumn, ...]:

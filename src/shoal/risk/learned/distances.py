@@ -11,7 +11,6 @@ from shoal.risk.learned.measures import choquet, interactions, shapley, uniform,
 from shoal.risk.learned.records import Records
 
 __all__ = [
-    "Form",
     "LearnedDistance",
     "Measure",
     "Ordered",
@@ -85,21 +84,6 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Form:
-    """A symmetric form that may come out negative."""
-
-    matrix: Floats  # (n, n)
-    name: str = "bilinear"
-
-    def __call__(self, differences: Floats) -> Floats:
-        found: Floats = np.einsum("...i,...i->...", differences @ self.matrix, differences)
-        return found
-
-    def attribute_shares(self) -> Floats:
-        return _diagonal_shares(self.matrix)
-
-
-@dataclass(frozen=True)
 class Measure:
     """Choquet integral of the squared differences with a fuzzy measure."""
 
@@ -116,7 +100,7 @@ class Measure:
         return interactions(self.mu)
 
 
-LearnedDistance = Weights | Ordered | Turn | Form | Measure
+LearnedDistance = Weights | Ordered | Turn | Measure
 
 
 def plain(n: int) -> Weights:

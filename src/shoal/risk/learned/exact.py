@@ -64,15 +64,17 @@ def learn_exactly(
     nodes: int | None = None,
     gap: float = 0.0,
     lazy: bool = True,
+    share: Floats | None = None,
 ) -> Optimum:
     """Search until proved, until within `gap` of the bound (in records), or until time or nodes are used up.
 
     `starts` are parameters to begin with, such as a heuristic's; what is found is at least as much as with any of them.
+    `share` is what each record counts when it is found, one in so many that equal it unless given.
     With `lazy` false all rows are written at once, which is only good to compare with.
     """
     began = time.monotonic()
     same = records.classes()
-    share = 1.0 / np.bincount(same)[same]
+    share = 1.0 / np.bincount(same)[same] if share is None else share
     pairs = _Pairs(records, family, same)
     model = _Model(family, share)
     best, found = family.plain(), -1.0

@@ -19,13 +19,14 @@ from shoal.risk.learned.records import LabelColumn, Records, side_by_side
 from shoal.risk.learned.smooth import learn_weights
 from shoal.risk.rates import check_count, rate_of, sample_rows
 
-__all__ = ["FEWEST", "Leakage", "drawn", "rate_among_all"]
+__all__ = ["FEWEST", "Leakage", "drawn", "rate_among_all", "worst_among_all"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 MOST_WITHOUT = 12  # attributes that are left out in turn
 MOST_RIVALS, MOST_RIVALS_WITH_LABELS = 10_000, 3_000  # masked records among which is learned
+ALL_LINKS = "learned, from all links"
 MOST_SLOW = 20_000  # records tried where each must be compared with all
 FEWEST = 8  # records from which there is something to learn
 
@@ -101,24 +102,20 @@ class Leakage:
         honest = rate_of(
             "learned, from some links", tried[some][in_order], 1.0 / len(everyone), targets=targets[in_order]
         )
-        proof = self._proof(records.take(rows))
-        by_proof = worst.best if proof is None else Weights(np.array(list(proof.parameters.values())))
-        plainly, by_correlation, learned, proved = (
-            (distance.name, rate_among_all(about, everyone, distance, self.random_state))
-            for about, distance in (
-                ("plain", plain(records.n_attributes)),
-                ("Mahalanobis", mahalanobis(everyone)),
-                ("learned, from all links", worst.best),
-                ("learned, from all links", by_proof),
-            )
+        proof = self._proof(everyone, pool[rows])
+        learned: list[LearnedDistance] = [worst.best]
+        if proof is not None:
+            learned.append(Weights(np.array([proof.parameters[name] for name in everyone.names])))
+        plainly, by_correlation = (
+            rate_among_all(distance.name, everyone, distance, self.random_state)
+            for distance in (plain(records.n_attributes), mahalanobis(everyone))
         )
-        # What was learned of a sample need not hold of all: the worst is then what needs no learning.
-        distance, at_worst = max(learned, plainly, by_correlation, proved, key=lambda one: one[1].rate)
+        distance, at_worst = worst_among_all(everyone, learned, (plainly, by_correlation), self.random_state)
         return Leak(
-            plain=plainly[1],
-            mahalanobis=by_correlation[1],
+            plain=plainly,
+            mahalanobis=by_correlation,
             honest=honest,
-            worst=replace(at_worst, about=learned[1].about),
+            worst=at_worst,
             distance=distance,
             learned_on=len(rows),
             links_known=n_known,
@@ -129,8 +126,13 @@ class Leakage:
             proof=proof,
         )
 
-    def _proof(self, records: Records) -> Learned | None:
-        return prove(records, "weighted-mean", seconds=self.proof_seconds) if self.proof_seconds > 0 else None
+    def _proof(self, everyone: Records, rows: Ints) -> Learned | None:
+        """What weightings find of some records among themselves; crowds count as they are in the whole table."""
+        if self.proof_seconds <= 0:
+            return None
+        same = everyone.classes()
+        share = 1.0 / np.bincount(same)[same[rows]]
+        return prove(everyone.take(rows), "weighted-mean", seconds=self.proof_seconds, share=share)
 
 
 def drawn(everyone: Records, sample: int, random_state: int) -> tuple[Ints, Records, Ints]:
@@ -151,6 +153,21 @@ def rate_among_all(
     targets = everyone.order[rows]
     in_order = np.argsort(targets)
     return rate_of(about, chances[in_order], 1.0 / len(everyone), targets=targets[in_order])
+
+
+def worst_among_all(
+    everyone: Records,
+    learned: Sequence[LearnedDistance],
+    known: Sequence[Rate],
+    random_state: int,
+    most: int | None = None,
+) -> tuple[str, Rate]:
+    """What finds the most of all records, and how many: what was learned of some need not hold of all, so that what
+    needs no learning, `known`, may be the worst.
+    """
+    rates = [(one.name, rate_among_all(ALL_LINKS, everyone, one, random_state, most)) for one in learned]
+    rates += [(one.about, replace(one, about=ALL_LINKS)) for one in known]
+    return max(rates, key=lambda one: one[1].rate)
 
 
 def _attributes(

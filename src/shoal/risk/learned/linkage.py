@@ -98,15 +98,23 @@ class LearnedLinkage:
 
 
 def prove(
-    records: Records, distance: str, *, seconds: float = math.inf, nodes: int | None = None, gap: float = 0.0
+    records: Records,
+    distance: str,
+    *,
+    seconds: float = math.inf,
+    nodes: int | None = None,
+    gap: float = 0.0,
+    share: Floats | None = None,
 ) -> Learned:
-    """The most that a family finds of these records."""
+    """The most that a family finds of these records; `share` is as in `learn_exactly`."""
     began = time.monotonic()
     n = records.n_attributes
     family = DISTANCES[distance](n)
     starts = _starts(records, family, seconds * FIRST, nodes)
     left = seconds - (time.monotonic() - began)
-    optimum = learn_exactly(records, family, starts, seconds=left, nodes=nodes, gap=gap * len(records) / 100.0)
+    optimum = learn_exactly(
+        records, family, starts, seconds=left, nodes=nodes, gap=gap * len(records) / 100.0, share=share
+    )
     parameters, found, proved = optimum.parameters, optimum.found, optimum.proved
     if distance == "bilinear-semidefinite":
         assert isinstance(family, Bilinear)
@@ -115,13 +123,14 @@ def prove(
     # By the margin the optimum finds the most; ties, which count by their chance, may make another one's rate higher.
     tried = [parameters] + ([] if distance == "bilinear-semidefinite" else [family.plain(), *starts])
     best, by_record = _best(records, family, tried)
-    by_row = by_record[np.argsort(records.order)]
+    by_row = (by_record if share is None else np.minimum(by_record, share))[np.argsort(records.order)]
     return Learned(
         distance=family.name if distance != "bilinear-semidefinite" else "bilinear, semidefinite",
         rate=rate_of(f"learned linkage, {family.name}", by_row, baseline=1.0 / len(records)),
         found=found / len(records),
         bound=optimum.bound / len(records),
-        proved=proved,
+        # Records that are told apart by less than the margin are found, too, and nothing is proved of them.
+        proved=proved and math.fsum(by_row) <= optimum.bound + 1e-6,
         parameters=_named(family, best, records.names),
         rounds=optimum.rounds,
         rows=optimum.rows,

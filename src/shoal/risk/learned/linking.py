@@ -18,7 +18,9 @@ Bools = NDArray[np.bool_]
 Distance = Callable[[Floats], Floats]  # differences (..., n) to distances (...)
 
 CELLS = 4_000_000  # numbers in a block of features: 32 MB
-RELATIVE, ABSOLUTE = 1e-9, 1e-12  # distances that differ by less are equal
+# Squared distances that differ by less are equal: rounding must not tell equal records apart, and a billionth of a
+# standard deviation, which is what tells records apart beside an outlier, must.
+RELATIVE, ABSOLUTE = 1e-9, 1e-18
 
 
 def blocks(records: Records, per_pair: int, rows: Ints | None = None) -> Iterator[Ints]:
