@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,11 @@ import pytest
 import shoal
 from shoal.io import Roles, read_table
 from shoal.release.harden import LEARNED
+from shoal.release.leak_report import remedy
+from shoal.release.leaks import find_leaks
 from shoal.release.tables import draft_table
 from shoal.release.trials import masked_by
+from shoal.results import Remedy
 from shoal.risk.learned.distances import plain
 from shoal.risk.learned.finding import chances_of
 from shoal.risk.learned.leakage import Leakage
@@ -123,3 +127,22 @@ def test_hardening_never_counts_fewer_than_plain_linkage_finds(tmp_path: Path, m
         records = side_by_side(values, masked)
         plainly = 100 * float(chances_of(records, plain(3)).mean())
         assert one.figures[LEARNED] >= plainly - 1e-9
+
+
+def test_a_remedy_that_does_little_is_not_praised() -> None:
+    before = np.random.default_rng(0).normal(size=(60, 2))
+    table = pa.table({"age": before[:, 0], "pay": before[:, 1]})
+    card = find_leaks(table, table, ("age", "pay"))
+    assert card is not None
+
+    def after(rate: float) -> str:
+        one = Remedy("age", 20, card.leak.worst, replace(card.leak.worst, rate=rate))
+        return remedy(replace(card, remedies=(one,)))
+
+    assert card.leak.worst.rate == 1.0
+    assert after(0.5) == (
+        "Mask age more strongly: coarsened so that at least 20 records share each value, "
+        "the worst rate falls from 100.0% to 50.0%."
+    )
+    assert after(0.95).startswith("No single column is to blame: even with age coarsened")
+    assert after(1.0) == "Coarsening one column alone does not help; tried: age."

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from shoal.release.bundle import Writer
 from shoal.release.drawing import DEEP, INK, SAND, Picture, svg
-from shoal.release.leaks import LeakCard
+from shoal.release.leaks import ENOUGH, LeakCard
 from shoal.release.pages import page
 from shoal.release.words import count, percent
 from shoal.results import Leak, LeakingAttribute, Rate
@@ -89,10 +89,13 @@ def remedy(card: LeakCard) -> str:
     if best.after.rate >= best.before.rate:
         tried = ", ".join(dict.fromkeys(one.column for one in card.remedies))
         return f"Coarsening one column alone does not help; tried: {tried}."
-    return (
-        f"Mask {best.column} more strongly: coarsened so that at least {best.least:,} records share each value, "
-        f"the worst rate falls from {percent(best.before.rate)} to {percent(best.after.rate)}."
+    falls = (
+        f"coarsened so that at least {best.least:,} records share each value, the worst rate falls from "
+        f"{percent(best.before.rate)} to {percent(best.after.rate)}"
     )
+    if best.after.rate > ENOUGH * best.before.rate:
+        return f"No single column is to blame: even with {best.column} {falls}. Protect all columns more strongly."
+    return f"Mask {best.column} more strongly: {falls}."
 
 
 def proof(leak: Leak) -> str:

@@ -18,7 +18,7 @@ from shoal.risk.learned.distances import LearnedDistance, mahalanobis, plain
 from shoal.risk.learned.leakage import FEWEST, Leakage, drawn, worst_among_all
 from shoal.risk.learned.records import LabelColumn, label_columns, side_by_side
 
-__all__ = ["LeakCard", "find_leaks", "leaks_of_release", "worst_rate"]
+__all__ = ["ENOUGH", "LeakCard", "find_leaks", "leaks_of_release", "worst_rate"]
 
 TRIED_AT_ONCE = 300  # records of a release that is being made
 MOST_TRIED_AGAIN = 20_000  # records, after a remedy
