@@ -142,7 +142,7 @@ def test_a_remedy_that_does_little_is_not_praised() -> None:
     assert card.leak.worst.rate == 1.0
     assert after(0.5) == (
         "Mask age more strongly: coarsened so that at least 20 records share each value, "
-        "the worst rate falls from 100.0% to 50.0%."
+        "the worst rate falls from 100% to 50.0%."
     )
     assert after(0.95).startswith("No single column is to blame: even with age coarsened")
     assert after(1.0) == "Coarsening one column alone does not help; tried: age."
