@@ -47,7 +47,7 @@ def run() -> dict[str, Any]:
             once(f"{file} {name}", lambda f=file, n=name: version(f, n)) for file in FILES for name in VERSIONS
         ],
         "full": [once(f"full {name}", lambda n=name: against_full(n)) for name in ("M4-28", "M5-38", "M6-853")],
-        "census": [once(f"census {name}", lambda n=name: whole_census(n)) for name in ("Mic3-3", "Mic3-5")],
+        "census": [once(f"census {name}", lambda n=name: whole_census(n)) for name in ("Mic3-3", "Mic3-5", "Mic4-5")],
         "few": [once(f"few {name}", lambda n=name: few_links(n)) for name in PROTECTIONS],
         "key": once("key", key_attribute),
     }

@@ -133,9 +133,9 @@ def _of_leaks(found: Any) -> Iterator[str]:
     )
     telling = ", ".join(f"{printable(one.name)} ({share_of(one):.0%})" for one in leak.attributes[:3])
     yield f"telling      {telling}"
-    for line in (remedy(found.leaks), proof(leak)):
+    for name, line in (("advice", remedy(found.leaks)), ("proof", proof(leak))):
         if line:
-            yield printable(f"advice       {line}" if line != proof(leak) else f"proof        {line}")
+            yield printable(f"{name:<13}{line}")
 
 
 def _of_documents(found: Any) -> Iterator[str]:

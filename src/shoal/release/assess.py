@@ -25,9 +25,9 @@ from shoal.release.assessment import SpaceAssessment, TableAssessment
 from shoal.release.bundle import check_free, folders_written_aside
 from shoal.release.controls import control_records
 from shoal.release.leaks import LeakCard, find_leaks
-from shoal.release.learnt import learnt
 from shoal.release.masked import equal_rows
 from shoal.release.space_report import space_html
+from shoal.release.target_models import models_of_target
 from shoal.results import Rate
 from shoal.risk.disclosure import DisclosureRisk
 from shoal.risk.equality import linked_by_equality
@@ -163,7 +163,7 @@ def assess_tables(
     pair: AlignedTables, control: Any = None, target: str | None = None, random_state: int = 0
 ) -> TableAssessment:
     """The figures of an aligned pair."""
-    models = None if target is None else learnt(pair, target, random_state)
+    models = None if target is None else models_of_target(pair, target, random_state)
     before, after = (dict(zip(pair.numbers, pair.matrix(side).T, strict=True)) for side in ("before", "after"))
     one, other = pa.table(before), pa.table(after)
     loss = risk = None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from shoal.release.assessment import TableAssessment
-from shoal.release.drawing import DEEP, SAND, Picture, svg
+from shoal.release.charts import named_bars, rates_with_intervals
+from shoal.release.drawing import Picture
 from shoal.release.leak_report import card_page
 from shoal.release.pages import page
 from shoal.release.words import count, number, percent
@@ -78,80 +79,19 @@ def _has_chances(risk: Disclosure | None) -> bool:
 def _moved(loss: TableLoss) -> Picture:
     """Which columns moved most."""
     ordered = sorted(loss.columns, key=lambda one: -one.values)
-    bars = [{"name": one.column, "moved": one.values} for one in ordered[:MOST]]
-    digits = ".0%" if not bars or float(str(bars[0]["moved"])) >= 0.1 else ".1%"
+    bars = [(one.column, one.values) for one in ordered[:MOST]]
     description = f"Bar chart of how far the values of {count(len(bars), 'column')} moved, relative to themselves."
-    spec = {
-        "height": {"step": 22},
-        "data": {"values": bars},
-        "mark": {"type": "bar", "color": DEEP},
-        "encoding": {
-            "x": {
-                "field": "moved",
-                "type": "quantitative",
-                "title": "Mean relative change",
-                "axis": {"format": digits},
-            },
-            "y": {
-                "field": "name",
-                "type": "nominal",
-                "sort": None,
-                "title": None,
-                "axis": {"labelLimit": 130, "grid": False, "ticks": False, "labelPadding": 6},
-            },
-        },
-    }
+    drawn = named_bars(bars, "Mean relative change", description)
     rows = tuple((one.column, percent(one.values), percent(one.mean), percent(one.variance)) for one in ordered)
-    return Picture(svg(spec, description), description, ("Column", "Values", "Mean", "Variance"), rows)
+    return Picture(drawn, description, ("Column", "Values", "Mean", "Variance"), rows)
 
 
 def _attacks(risk: Disclosure, gdpr: tuple[Rate, ...]) -> Picture:
     """Every attack with its interval and what it would reach without the release."""
     rates = (risk.euclidean, risk.mahalanobis, risk.probabilistic, risk.interval, *gdpr)
-    shown = [
-        {
-            "attack": one.about,
-            "rate": one.rate,
-            "low": one.low,
-            "high": one.high,
-            "without": _without(one),
-            "without_low": _without(one) if one.control_low is None else one.control_low,
-            "without_high": _without(one) if one.control_high is None else one.control_high,
-        }
-        for one in rates[:MOST]
-    ]
+    shown = [(one.about, one) for one in rates[:MOST]]
     description = f"Chart of {count(len(shown), 'attack')}: how often each succeeds, and how often it would anyway."
-    y = {
-        "field": "attack",
-        "type": "nominal",
-        "sort": None,
-        "title": None,
-        "axis": {"labelLimit": 260, "grid": False, "ticks": False, "labelPadding": 6},
-    }
-    axis = {"format": ".0%", "values": [0, 0.25, 0.5, 0.75, 1]}
-    x = {"type": "quantitative", "title": "Share of attempts that succeed", "axis": axis}
-    spec = {
-        "height": {"step": 24},
-        "data": {"values": shown},
-        "layer": [
-            {
-                "mark": {"type": "rule", "color": SAND, "strokeWidth": 3, "yOffset": 6},
-                "encoding": {"y": y, "x": {"field": "without_low", **x}, "x2": {"field": "without_high"}},
-            },
-            {
-                "mark": {"type": "rule", "color": DEEP, "strokeWidth": 3},
-                "encoding": {"y": y, "x": {"field": "low", **x}, "x2": {"field": "high"}},
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 70, "color": DEEP, "opacity": 1},
-                "encoding": {"y": y, "x": {"field": "rate", **x, "scale": {"domain": [0, 1]}}},
-            },
-            {
-                "mark": {"type": "tick", "color": SAND, "thickness": 4, "size": 16},
-                "encoding": {"y": y, "x": {"field": "without", **x}},
-            },
-        ],
-    }
+    drawn = rates_with_intervals(shown, "Share of attempts that succeed", description)
     controlled = any(one.control is not None for one in rates)
     rows = tuple(
         (
@@ -166,14 +106,10 @@ def _attacks(risk: Disclosure, gdpr: tuple[Rate, ...]) -> Picture:
     )
     strangers = ["On strangers (95 % interval)"] if controlled else []
     header = ("Attack", "Succeeds", "95 % interval", "By guessing", *strangers, "Attempts")
-    return Picture(svg(spec, description), description, header, rows)
+    return Picture(drawn, description, header, rows)
 
 
 def _on_strangers(rate: Rate) -> str:
     if rate.control is None or rate.control_low is None or rate.control_high is None:
         return ""
     return f"{percent(rate.control)} ({percent(rate.control_low)} to {percent(rate.control_high)})"
-
-
-def _without(rate: Rate) -> float:
-    return rate.baseline if rate.control is None else rate.control

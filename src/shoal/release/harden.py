@@ -17,9 +17,7 @@ import pyarrow as pa
 from shoal import progress
 from shoal.release.exploration_folder import ExplorationFolder
 from shoal.release.trials import Outcome, Trial, coarser, judged, masked_by, try_out
-from shoal.risk.learned.attackers import learn_worst_case
-from shoal.risk.learned.distances import mahalanobis, plain
-from shoal.risk.learned.leakage import drawn, worst_among_all
+from shoal.risk.learned.leakage import attack_all
 from shoal.risk.learned.records import side_by_side
 
 __all__ = ["LEARNED", "Limits", "hardened"]
@@ -65,7 +63,7 @@ def _crowds(
     outcomes: Sequence[Outcome], quasi: pa.Table, refine: bool, runs: ExplorationFolder, limits: Limits
 ) -> list[Outcome]:
     """Crowds so large that nobody, whatever he learned, finds more of them than the limit."""
-    k = max(math.ceil(100.0 / limits.max_risk) if limits.max_risk > 0 else quasi.num_rows + 1, limits.min_k or 2, 2)
+    k = max(math.ceil(100.0 / limits.max_risk), limits.min_k or 2, 2)
     if k > quasi.num_rows:
         return []
     trial = Trial("mdav", k=k)
@@ -115,13 +113,10 @@ def _linked(one: Outcome) -> float:
 def _attacked(outcome: Outcome, quasi: pa.Table, masked: pa.Table) -> Outcome:
     """The outcome with what who learns from all links finds, and by which columns."""
     everyone = side_by_side(quasi, masked)
-    _, records, rows = drawn(everyone, SAMPLE, random_state=0)
-    worst = learn_worst_case(records, rows)
-    tried = [worst.best, plain(everyone.n_attributes), mahalanobis(everyone)]
-    _, rate = worst_among_all(everyone, tried, (), 0, MOST_TRIED)
-    shares = (worst.weights if worst.measure is None else worst.measure).attribute_shares()
+    worst, rate = attack_all(everyone, SAMPLE, 0, MOST_TRIED)
+    shares = worst.telling.attribute_shares()
     found = {LEARNED: 100.0 * rate.rate}
-    found |= {TELLING + name: float(share) for name, share in zip(records.names, shares, strict=True)}
+    found |= {TELLING + name: float(share) for name, share in zip(everyone.names, shares, strict=True)}
     return replace(outcome, figures={**outcome.figures, **found})
 
 

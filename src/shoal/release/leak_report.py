@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from shoal.release.bundle import Writer
-from shoal.release.drawing import DEEP, INK, SAND, Picture, svg
+from shoal.release.charts import named_bars, rates_with_intervals
+from shoal.release.drawing import DEEP, INK, Picture, svg
 from shoal.release.leaks import ENOUGH, LeakCard
 from shoal.release.pages import page
 from shoal.release.words import count, percent
@@ -125,70 +126,21 @@ def _attackers(leak: Leak) -> Picture:
         (f"learned from {leak.links_known:,} links, tried on others", leak.honest),
         ("learned from all links (worst case)", leak.worst),
     )
-    shown = [
-        {"who": who, "rate": one.rate, "low": one.low, "high": one.high, "guess": one.baseline} for who, one in rates
-    ]
-    description = (
-        "Chart of four attackers: what share of the records each finds, with intervals, and what a guess finds."
-    )
-    y = {
-        "field": "who",
-        "type": "nominal",
-        "sort": None,
-        "title": None,
-        "axis": {"labelLimit": 260, "grid": False, "ticks": False, "labelPadding": 6},
-    }
-    x = {"type": "quantitative", "title": "Records found", "axis": {"format": ".0%"}}
-    spec = {
-        "height": {"step": 26},
-        "data": {"values": shown},
-        "layer": [
-            {
-                "mark": {"type": "rule", "color": DEEP, "strokeWidth": 3},
-                "encoding": {"y": y, "x": {"field": "low", **x}, "x2": {"field": "high"}},
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 70, "color": DEEP, "opacity": 1},
-                "encoding": {"y": y, "x": {"field": "rate", **x, "scale": {"domain": [0, 1]}}},
-            },
-            {
-                "mark": {"type": "tick", "color": SAND, "thickness": 4, "size": 16},
-                "encoding": {"y": y, "x": {"field": "guess", **x}},
-            },
-        ],
-    }
+    description = "Chart of four attackers: the share of records each finds, with intervals, and what a guess finds."
+    drawn = rates_with_intervals(rates, "Records found", description)
     rows = tuple(
         (who, percent(one.rate), f"{percent(one.low)} to {percent(one.high)}", percent(one.baseline), f"{one.n:,}")
         for who, one in rates
     )
     header = ("Attacker", "Finds", "95 % interval", "By guessing", "Records tried")
-    return Picture(svg(spec, description), description, header, rows)
+    return Picture(drawn, description, header, rows)
 
 
 def _attributes(leak: Leak) -> Picture:
     told = leak.attributes[:MOST_ATTRIBUTES]
-    bars = [{"name": one.name, "share": share_of(one)} for one in told]
+    bars = [(one.name, share_of(one)) for one in told]
     description = f"Bar chart: how much of the linking each of {count(len(told), 'column')} carries."
-    spec = {
-        "height": {"step": 24},
-        "data": {"values": bars},
-        "mark": {"type": "bar", "color": DEEP},
-        "encoding": {
-            "x": {
-                "field": "share",
-                "type": "quantitative",
-                "title": "Share of the linking",
-                "axis": {"format": ".0%", "tickMinStep": 0.05},
-            },
-            "y": {
-                "field": "name",
-                "type": "nominal",
-                "sort": None,
-                "title": None,
-                "axis": {"labelLimit": 160, "grid": False, "ticks": False, "labelPadding": 6},
-            },
-        },
-    }
+    drawn = named_bars(bars, "Share of the linking", description)
     rows = tuple(
         (
             one.name,
@@ -200,7 +152,7 @@ def _attributes(leak: Leak) -> Picture:
         for one in leak.attributes
     )
     header = ("Column", "Weight", "Shapley value", "Found by it alone", "Found without it")
-    return Picture(svg(spec, description), description, header, rows)
+    return Picture(drawn, description, header, rows)
 
 
 def share_of(one: LeakingAttribute) -> float:

@@ -13,9 +13,7 @@ from shoal.microaggregation import coarsened
 from shoal.ontology import WordNet
 from shoal.release.masked import Masked
 from shoal.results import Leak, Rate, Remedy
-from shoal.risk.learned.attackers import learn_worst_case
-from shoal.risk.learned.distances import LearnedDistance, mahalanobis, plain
-from shoal.risk.learned.leakage import FEWEST, Leakage, drawn, worst_among_all
+from shoal.risk.learned.leakage import FEWEST, Leakage, attack_all
 from shoal.risk.learned.records import LabelColumn, label_columns, side_by_side
 
 __all__ = ["ENOUGH", "LeakCard", "find_leaks", "leaks_of_release", "worst_rate"]
@@ -69,12 +67,7 @@ def worst_rate(
 ) -> Rate:
     """What who learns from all links of a sample finds, of up to 20,000 records among all; tables of numbers."""
     everyone = side_by_side(before if before.num_columns else None, after, labels)
-    _, records, rows = drawn(everyone, sample, random_state)
-    worst = learn_worst_case(records, rows, random_state)
-    tried: list[LearnedDistance] = [worst.best]
-    if len(rows) < len(everyone):
-        tried += [plain(everyone.n_attributes), mahalanobis(everyone)]
-    return worst_among_all(everyone, tried, (), random_state, MOST_TRIED_AGAIN)[1]
+    return attack_all(everyone, sample, random_state, MOST_TRIED_AGAIN)[1]
 
 
 def _labels(before: pa.Table, after: pa.Table, labels: tuple[str, ...], ontology: Any) -> tuple[LabelColumn, ...]:

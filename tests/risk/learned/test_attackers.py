@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shoal.risk.learned import attackers
-from shoal.risk.learned.attackers import honest_chances, learn_from_links, learn_worst_case, rates_of
+from shoal.risk.learned.attackers import honest_chances, learn_from_links, learn_worst_case, rates_alone
 from shoal.risk.learned.distances import plain
 from shoal.risk.learned.finding import chances_of
 from shoal.risk.learned.records import side_by_side
@@ -76,5 +76,5 @@ def test_one_attribute_finds_what_is_nearest_in_it() -> None:
     before = np.array([[1.0, 1.0, 5.0], [2.0, 2.0, 6.0], [3.0, 3.0, 7.0], [4.0, 4.0, 8.0]])
     after = np.array([[1.0, 4.0, 5.0], [2.0, 3.0, 5.0], [3.0, 2.0, 5.0], [4.0, 1.0, 5.0]])
     records = side_by_side(before, after)
-    found = dict(zip(records.names, rates_of(records, np.arange(4)).tolist(), strict=True))
+    found = dict(zip(records.names, rates_alone(records, np.arange(4)), strict=True))
     assert found == {"column 1": 1.0, "column 2": 0.0, "column 3": 0.25}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from shoal.risk.learned.measures import uniform
 from shoal.risk.learned.records import Records
 from shoal.risk.learned.smooth import learn_ordered, learn_turn, learn_weights
 
-__all__ = ["WorstCase", "honest_chances", "learn_from_links", "learn_worst_case", "rates_of"]
+__all__ = ["WorstCase", "honest_chances", "learn_from_links", "learn_worst_case", "rates_alone"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -27,14 +28,19 @@ SHRINKING = (1.0, 0.5, 0.2, 0.05, 0.0)
 FOLDS = 3  # in which an attacker with few links tries out what to believe
 
 
+@dataclass(frozen=True)
 class WorstCase:
     """What was learned from all links: the best distance, and those that say which attributes leak."""
 
-    def __init__(self, best: LearnedDistance, chances: Floats, weights: Weights, measure: Measure | None) -> None:
-        self.best = best
-        self.chances = chances  # of each record that was learned from, with the best
-        self.weights = weights
-        self.measure = measure  # None when there are too many attributes
+    best: LearnedDistance
+    chances: Floats  # of each record that was learned from, with the best
+    weights: Weights
+    measure: Measure | None  # None when there are too many attributes
+
+    @property
+    def telling(self) -> Weights | Measure:
+        """What says how much each attribute tells."""
+        return self.weights if self.measure is None else self.measure
 
 
 def learn_worst_case(records: Records, rows: Ints | None = None, random_state: int = 0) -> WorstCase:
@@ -122,14 +128,10 @@ def honest_chances(
     return total / np.maximum(times, 1), times > 0, n_known
 
 
-def rates_of(records: Records, rows: Ints) -> Floats:
+def rates_alone(records: Records, rows: Ints) -> list[float]:
     """The rate of who knows one attribute only, for each."""
-    found = np.empty(records.n_attributes)
-    for place in range(records.n_attributes):
-        alone = np.zeros(records.n_attributes)
-        alone[place] = 1.0
-        found[place] = chances_of(records, Weights(alone), rows).mean()
-    return found
+    alone = map(Weights, np.eye(records.n_attributes))
+    return [float(chances_of(records, distance, rows).mean()) for distance in alone]
 
 
 def _by_weights(records: Records, known: Ints) -> list[LearnedDistance]:

@@ -19,6 +19,7 @@ __all__ = [
     "additive",
     "mahalanobis",
     "plain",
+    "shrunk",
     "symmetric",
 ]
 
@@ -59,9 +60,6 @@ class Ordered:
         found: Floats = np.sort(differences * differences, axis=-1) @ self.weights[::-1]
         return found
 
-    def attribute_shares(self) -> Floats:
-        return np.full(len(self.weights), 1.0 / len(self.weights))
-
 
 @dataclass(frozen=True)
 class Turn:
@@ -78,9 +76,6 @@ class Turn:
     @property
     def matrix(self) -> Floats:
         return self.turn @ self.turn.T
-
-    def attribute_shares(self) -> Floats:
-        return _diagonal_shares(self.matrix)
 
 
 @dataclass(frozen=True)
@@ -132,7 +127,7 @@ def mahalanobis(records: Records, known: Ints | None = None) -> Turn:
     else:
         values = records.before[known] - records.after[known]
     n_numbers, n = values.shape[1], records.n_attributes
-    roots, vectors = np.linalg.eigh(values.T @ values / len(values))
+    roots, vectors = _axes(values)
     largest = float(roots.max(initial=0.0))
     # A direction that nothing moved would count infinitely: it counts as a hundred thousand times the largest.
     roots = np.maximum(roots, SMALLEST_ROOT * largest) if largest > 0 else np.ones(n_numbers)
@@ -145,9 +140,9 @@ def shrunk(records: Records, known: Ints, share: float) -> Turn:
     """Mahalanobis of known links with this share of the plain distance mixed in: few links tell little."""
     values = records.before[known] - records.after[known]
     n_numbers = values.shape[1]
-    roots, vectors = np.linalg.eigh(values.T @ values / len(values))
+    roots, vectors = _axes(values)
     centre = float(roots.mean()) if n_numbers else 0.0
-    roots = (1.0 - share) * np.maximum(roots, 0.0) + share * centre
+    roots = (1.0 - share) * roots + share * centre
     turn = np.eye(records.n_attributes)
     if centre > 0:
         # On the scale of the plain distance, so that labels keep their weight beside numbers.
@@ -155,8 +150,7 @@ def shrunk(records: Records, known: Ints, share: float) -> Turn:
     return Turn(turn, "Mahalanobis of known links")
 
 
-def _diagonal_shares(matrix: Floats) -> Floats:
-    """The weight of each attribute by itself, negative ones aside."""
-    weights = np.maximum(np.diag(matrix), 0.0)
-    total = weights.sum()
-    return weights / total if total > 0 else np.full(len(weights), 1.0 / len(weights))
+def _axes(values: Floats) -> tuple[Floats, Floats]:
+    """Mean squares along the principal axes, and the axes as columns."""
+    roots, vectors = np.linalg.eigh(values.T @ values / len(values))
+    return np.maximum(roots, 0.0), vectors

@@ -100,11 +100,11 @@ def learn_exactly(
             break
         broken = model.mend(family.broken(solved.parameters))
         broken += model.mend(pairs.negative(solved.parameters)) if family.non_negative else 0
-        least, rivals = pairs.least_margins(solved.parameters, MORE_RIVALS)
+        least, rivals = pairs.least_margins(solved.parameters, MORE_RIVALS, below=MARGIN * 0.9)
         value = float(share[least >= MARGIN / 2].sum())
         if value > found and not broken:
             best, found = solved.parameters, value
-        added = model.add(pairs, [(i, j) for i, j in rivals if pairs.margin_of(i, j, solved.parameters) < MARGIN * 0.9])
+        added = model.add(pairs, rivals)
         if not added and not broken and solved.finished:
             break
     bound = max(found, math.floor(bound + 1e-6) if whole_numbers else bound)
@@ -117,8 +117,10 @@ class _Pairs:
     def __init__(self, records: Records, family: Family, same: Ints) -> None:
         self.records, self.family, self.same = records, family, same
 
-    def least_margins(self, parameters: Floats, n_rivals: int = 0) -> tuple[Floats, list[tuple[int, int]]]:
-        """By how much each record is nearer than its nearest rival, and its nearest rivals."""
+    def least_margins(
+        self, parameters: Floats, n_rivals: int = 0, below: float = math.inf
+    ) -> tuple[Floats, list[tuple[int, int]]]:
+        """By how much each record is nearer than its nearest rival, and its nearest rivals, by less than `below`."""
         least = np.full(len(self.records), np.inf)
         rivals: list[tuple[int, int]] = []
         for rows, own, to_all in margins(self.records, self.family, parameters):
@@ -126,7 +128,7 @@ class _Pairs:
             least[rows] = margin.min(axis=1)
             if n_rivals:
                 nearest = np.argsort(margin, axis=1, kind="stable")[:, :n_rivals]
-                there = np.isfinite(np.take_along_axis(margin, nearest, axis=1))
+                there = np.take_along_axis(margin, nearest, axis=1) < below  # infinite for equal records
                 rivals += [(int(rows[i]), int(nearest[i, j])) for i, j in zip(*np.nonzero(there), strict=True)]
         return least, rivals
 
@@ -136,9 +138,6 @@ class _Pairs:
         own, rival = (self.records.pairs(i, others[:, None])[:, 0] for others in (i, j))
         gain = self.family.features(rival) - self.family.features(own)
         return gain, np.maximum(self.family.most(own, rival), 0.0) + MARGIN
-
-    def margin_of(self, i: int, j: int, parameters: Floats) -> float:
-        return float(self.rows_of([(i, j)])[0][0] @ parameters)
 
     def negative(self, parameters: Floats) -> Floats:
         """The features of the pairs whose distance is most negative."""

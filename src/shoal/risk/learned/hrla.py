@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.risk.learned.distances import Measure
 from shoal.risk.learned.linking import nearest_rivals
-from shoal.risk.learned.measures import made_monotone
+from shoal.risk.learned.measures import chains, made_monotone
 from shoal.risk.learned.records import Records
 from shoal.risk.learned.smooth import RIVALS, STAGES, pull
 
@@ -39,20 +39,12 @@ def learn_measure(records: Records, rows: Ints, start: Floats, random_state: int
         rivals = nearest_rivals(records, Measure(mu), rows, same, min(RIVALS, len(records) - 1))
         usable = same[rivals] != same[rows][:, None]
         pairs = records.pairs(rows, np.concatenate([rows[:, None], rivals], axis=1))
-        steps, sets = _chains(pairs * pairs)
+        steps, sets = chains(pairs * pairs)
         for _ in range(PASSES):
             for block in np.array_split(random.permutation(len(rows)), min(BLOCKS, len(rows))):
                 mu = _stepped(mu, steps[block], sets[block], usable[block], smoothness)
         found.append(Measure(mu))
     return found
-
-
-def _chains(values: Floats) -> tuple[Floats, Ints]:
-    """The Choquet integral as a sum over a chain of sets: by how much each counts, and which it is; (..., n) each."""
-    order = np.argsort(values, axis=-1, kind="stable")
-    steps = np.diff(np.take_along_axis(values, order, axis=-1), axis=-1, prepend=0.0)
-    sets = np.flip(np.cumsum(np.flip(np.left_shift(1, order), axis=-1), axis=-1), axis=-1)
-    return steps, sets
 
 
 def _stepped(mu: Floats, steps: Floats, sets: Ints, usable: NDArray[np.bool_], smoothness: float) -> Floats:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.results import Leak, LeakingAttribute, LeakingPair, Learned, Rate
-from shoal.risk.learned.attackers import WorstCase, honest_chances, learn_worst_case, rates_of
+from shoal.risk.learned.attackers import WorstCase, honest_chances, learn_worst_case, rates_alone
 from shoal.risk.learned.distances import LearnedDistance, Ordered, Weights, mahalanobis, plain
 from shoal.risk.learned.finding import chances_of
 from shoal.risk.learned.linkage import prove
@@ -19,7 +19,7 @@ from shoal.risk.learned.records import LabelColumn, Records, side_by_side
 from shoal.risk.learned.smooth import learn_weights
 from shoal.risk.rates import check_count, rate_of, sample_rows
 
-__all__ = ["FEWEST", "Leakage", "drawn", "rate_among_all", "worst_among_all"]
+__all__ = ["FEWEST", "Leakage", "attack_all"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -103,20 +103,19 @@ class Leakage:
             "learned, from some links", tried[some][in_order], 1.0 / len(everyone), targets=targets[in_order]
         )
         proof = self._proof(everyone, pool[rows])
-        learned: list[LearnedDistance] = [worst.best]
+        distances: list[LearnedDistance] = [worst.best]
         if proof is not None:
-            learned.append(Weights(np.array([proof.parameters[name] for name in everyone.names])))
-        plainly, by_correlation = (
-            rate_among_all(distance.name, everyone, distance, self.random_state)
-            for distance in (plain(records.n_attributes), mahalanobis(everyone))
-        )
-        distance, at_worst = worst_among_all(everyone, learned, (plainly, by_correlation), self.random_state)
+            distances.append(Weights(np.array([proof.parameters[name] for name in everyone.names])))
+        distances += [plain(records.n_attributes), mahalanobis(everyone)]
+        rates = [rate_among_all(distance.name, everyone, distance, self.random_state) for distance in distances]
+        # What was learned of some need not hold of all: what needs no learning may find more.
+        at_worst = max(rates, key=lambda one: one.rate)
         return Leak(
-            plain=plainly,
-            mahalanobis=by_correlation,
+            plain=rates[-2],
+            mahalanobis=rates[-1],
             honest=honest,
-            worst=at_worst,
-            distance=distance,
+            worst=replace(at_worst, about=ALL_LINKS),
+            distance=at_worst.about,
             learned_on=len(rows),
             links_known=n_known,
             attributes=_attributes(everyone, pool, records, rows, worst),
@@ -155,19 +154,14 @@ def rate_among_all(
     return rate_of(about, chances[in_order], 1.0 / len(everyone), targets=targets[in_order])
 
 
-def worst_among_all(
-    everyone: Records,
-    learned: Sequence[LearnedDistance],
-    known: Sequence[Rate],
-    random_state: int,
-    most: int | None = None,
-) -> tuple[str, Rate]:
-    """What finds the most of all records, and how many: what was learned of some need not hold of all, so that what
-    needs no learning, `known`, may be the worst.
-    """
-    rates = [(one.name, rate_among_all(ALL_LINKS, everyone, one, random_state, most)) for one in learned]
-    rates += [(one.about, replace(one, about=ALL_LINKS)) for one in known]
-    return max(rates, key=lambda one: one[1].rate)
+def attack_all(everyone: Records, sample: int, random_state: int, most: int) -> tuple[WorstCase, Rate]:
+    """What who learns from all links of a sample goes by, and how many of all he finds, tried on up to `most`."""
+    _, records, rows = drawn(everyone, sample, random_state)
+    worst = learn_worst_case(records, rows, random_state)
+    # What was learned of some need not hold of all: what needs no learning may find more.
+    tried: list[LearnedDistance] = [worst.best, plain(everyone.n_attributes), mahalanobis(everyone)]
+    rates = [rate_among_all(ALL_LINKS, everyone, distance, random_state, most) for distance in tried]
+    return worst, max(rates, key=lambda one: one.rate)
 
 
 def _attributes(
@@ -177,13 +171,13 @@ def _attributes(
     weights = worst.weights.attribute_shares()
     shares = None if worst.measure is None else worst.measure.attribute_shares()
     order = np.argsort(-(weights if shares is None else shares), kind="stable")
-    alone = rates_of(everyone, pool[rows])
+    alone = rates_alone(everyone, pool[rows])
     return tuple(
         LeakingAttribute(
             name=records.names[place],
             weight=float(weights[place]),
             shapley=None if shares is None else float(shares[place]),
-            alone=float(alone[place]),
+            alone=alone[place],
             without=_without(everyone, pool, rows, records.names[place]) if rank < MOST_WITHOUT else None,
         )
         for rank, place in enumerate(order)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "chains",
     "choquet",
     "interactions",
     "is_monotone",
@@ -104,13 +105,18 @@ def made_monotone(mu: Floats) -> Floats:
 
 def choquet(mu: Floats, values: Floats) -> Floats:
     """The Choquet integral of each row of non-negative values, (..., n)."""
-    order = np.argsort(values, axis=-1, kind="stable")
-    rising = np.take_along_axis(values, order, axis=-1)
-    steps = np.diff(rising, axis=-1, prepend=0.0)
-    # The attributes from here on, as a set: sums of bits from the right.
-    above = np.flip(np.cumsum(np.flip(np.left_shift(1, order), axis=-1), axis=-1), axis=-1)
-    total: Floats = np.sum(steps * mu[above], axis=-1)
+    steps, sets = chains(values)
+    total: Floats = np.sum(steps * mu[sets], axis=-1)
     return total
+
+
+def chains(values: Floats) -> tuple[Floats, Ints]:
+    """The integral as a sum over a chain of sets: by how much each counts, and which it is; (..., n) each."""
+    order = np.argsort(values, axis=-1, kind="stable")
+    steps = np.diff(np.take_along_axis(values, order, axis=-1), axis=-1, prepend=0.0)
+    # The attributes from here on, as a set: sums of bits from the right.
+    sets = np.flip(np.cumsum(np.flip(np.left_shift(1, order), axis=-1), axis=-1), axis=-1)
+    return steps, sets
 
 
 def shapley(mu: Floats) -> Floats:

@@ -20,7 +20,7 @@ from shoal.risk.rates import sample_rows
 from shoal.utility.figures import ModelUtility
 from shoal.utility.models import MOST_CLASSES, Target, model_utility
 
-__all__ = ["learnt"]
+__all__ = ["models_of_target"]
 
 Floats = NDArray[np.float64]
 
@@ -28,7 +28,7 @@ MOST_RECORDS = 20_000  # beyond, so many drawn at random
 LARGEST = 1e150  # squares of larger numbers overflow; they count as missing
 
 
-def learnt(pair: AlignedTables, target: str, random_state: int = 0) -> ModelUtility:
+def models_of_target(pair: AlignedTables, target: str, random_state: int = 0) -> ModelUtility:
     """Models of the target, a column of numbers or labels, from the other numbers that are compared.
 
     Records that lack the target are left out. Of more than ten labels the nine most frequent are told apart, and all
