@@ -7,8 +7,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from shoal.risk.learned.exact import MARGIN, learn_exactly
+from shoal.risk.learned.exact import learn_exactly
 from shoal.risk.learned.families import OWA, Bilinear, Choquet, WeightedMean
+from shoal.risk.learned.optimum import MARGIN
 from shoal.risk.learned.records import side_by_side
 from tests.reference import measures as slow
 from tests.reference import two_weights

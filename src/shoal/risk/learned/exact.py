@@ -24,35 +24,18 @@ from numpy.typing import NDArray
 
 from shoal.risk.learned.families import Family
 from shoal.risk.learned.linking import margins
+from shoal.risk.learned.optimum import MARGIN, Optimum, Rivals, tolerated
 from shoal.risk.learned.records import Records
 
-__all__ = ["MARGIN", "Optimum", "learn_exactly"]
+__all__ = ["learn_exactly"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-MARGIN = 1e-6  # by which a record must be nearer than its rivals, where parameters sum to 1
 TOLERANCE = 1e-9
 FIRST_RIVALS = 3
 MORE_RIVALS = 5  # of each record, in a round
 INFINITY = highspy.kHighsInf
-
-
-@dataclass(frozen=True)
-class Optimum:
-    """The best parameters known, and what none can do better."""
-
-    parameters: Floats
-    found: float  # records nearer to their own than to any other by the margin, equal ones shared
-    bound: float  # no parameters of the family find more
-    rounds: int
-    rows: int  # written of the n (n - 1)
-    seconds: float
-
-    @property
-    def proved(self) -> bool:
-        """Whether nothing better exists."""
-        return self.bound - self.found < 1e-6
 
 
 def learn_exactly(
@@ -73,20 +56,13 @@ def learn_exactly(
     With `lazy` false all rows are written at once, which is only good to compare with.
     """
     began = time.monotonic()
-    same = records.classes()
-    share = 1.0 / np.bincount(same)[same] if share is None else share
-    pairs = _Pairs(records, family, same)
+    pairs = _Pairs(records, family, share)
+    share = pairs.share
     model = _Model(family, share)
-    best, found = family.plain(), -1.0
-    for start in [family.plain(), *starts]:
-        value = float(share[pairs.least_margins(start)[0] >= MARGIN / 2].sum())
-        if value > found:
-            best, found = start, value
+    best, found = pairs.best_of([family.plain(), *starts])
     for start in (family.plain(), best) if lazy else (best,):
         model.add(pairs, pairs.least_margins(start, FIRST_RIVALS if lazy else len(records))[1])
-    whole_numbers = bool(np.all(share == 1.0))
-    enough = max(gap, 1.0 - 1e-6 if whole_numbers else 1e-7)
-    bound, rounds, left = float(share.sum()), 0, nodes
+    bound, rounds, left, enough = pairs.everyone, 0, nodes, tolerated(gap, pairs)
     while bound - found >= enough:
         remaining = seconds - (time.monotonic() - began)
         if remaining <= 0 or (left is not None and left <= 0):
@@ -95,7 +71,7 @@ def learn_exactly(
         missed = pairs.least_margins(best)[0] < MARGIN / 2
         solved, used = model.solve(best, missed, remaining, left, max(enough * 0.99, 1e-7))
         left = None if left is None else left - used
-        bound = min(bound, float(share.sum()) - solved.lost)
+        bound = min(bound, pairs.everyone - solved.lost)
         if solved.parameters is None:
             break
         broken = model.mend(family.broken(solved.parameters))
@@ -107,30 +83,12 @@ def learn_exactly(
         added = model.add(pairs, rivals)
         if not added and not broken and solved.finished:
             break
-    bound = max(found, math.floor(bound + 1e-6) if whole_numbers else bound)
+    bound = max(found, math.floor(bound + 1e-6) if pairs.whole_numbers else bound)
     return Optimum(best, found, bound, rounds, model.n_rows, time.monotonic() - began)
 
 
-class _Pairs:
-    """Differences of features between rivals and own records, computed when asked for."""
-
-    def __init__(self, records: Records, family: Family, same: Ints) -> None:
-        self.records, self.family, self.same = records, family, same
-
-    def least_margins(
-        self, parameters: Floats, n_rivals: int = 0, below: float = math.inf
-    ) -> tuple[Floats, list[tuple[int, int]]]:
-        """By how much each record is nearer than its nearest rival, and its nearest rivals, by less than `below`."""
-        least = np.full(len(self.records), np.inf)
-        rivals: list[tuple[int, int]] = []
-        for rows, own, to_all in margins(self.records, self.family, parameters):
-            margin = np.where(self.same[rows][:, None] == self.same[None, :], np.inf, to_all - own[:, None])
-            least[rows] = margin.min(axis=1)
-            if n_rivals:
-                nearest = np.argsort(margin, axis=1, kind="stable")[:, :n_rivals]
-                there = np.take_along_axis(margin, nearest, axis=1) < below  # infinite for equal records
-                rivals += [(int(rows[i]), int(nearest[i, j])) for i, j in zip(*np.nonzero(there), strict=True)]
-        return least, rivals
+class _Pairs(Rivals):
+    """Rivals, and the rows of the program that they make."""
 
     def rows_of(self, pairs: list[tuple[int, int]]) -> tuple[Floats, Floats]:
         """Coefficients of the parameters and of K for these rows."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from shoal.errors import InputError
 from shoal.risk.learned.measures import moebius, set_sizes, small_sets, zeta
 
-__all__ = ["Bilinear", "Choquet", "Family", "OWA", "WeightedMean", "nearest_semidefinite"]
+__all__ = ["Bilinear", "Choquet", "Family", "OWA", "Simplex", "WeightedMean", "nearest_semidefinite"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -72,6 +72,10 @@ class _Simplex:
         self.n = self.size = n
         self.lower = LEAST if positive else 0.0
 
+    def corners(self) -> Floats:
+        """The weights of which all others are means."""
+        return self.lower + (1.0 - self.n * self.lower) * np.eye(self.n)
+
     def plain(self) -> Floats:
         return np.full(self.n, 1.0 / self.n)
 
@@ -113,6 +117,9 @@ class OWA(_Simplex):
     def most(self, own: Floats, rival: Floats) -> Floats:
         largest: Floats = np.max(self.features(own) - self.features(rival), axis=-1)
         return largest
+
+
+Simplex = WeightedMean | OWA
 
 
 class Choquet:

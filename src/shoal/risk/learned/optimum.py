@@ -1,0 +1,89 @@
+"""The best parameters known and what none can exceed; and by how much records are nearer than their rivals."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.risk.learned.families import Family
+from shoal.risk.learned.linking import margins
+from shoal.risk.learned.records import Records
+
+__all__ = ["MARGIN", "Optimum", "Rivals", "tolerated"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MARGIN = 1e-6  # by which a record must be nearer than its rivals, where parameters sum to 1
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The best parameters known, and what none can do better."""
+
+    parameters: Floats
+    found: float  # records nearer to their own than to any other by the margin, equal ones shared
+    bound: float  # no parameters of the family find more
+    rounds: int
+    rows: int  # rivals that were looked at, of the n (n - 1)
+    seconds: float
+
+    @property
+    def proved(self) -> bool:
+        """Whether nothing better exists."""
+        return self.within(0.0)
+
+    def within(self, gap: float) -> bool:
+        """Whether nothing exists that is better by more than the gap, in records."""
+        return self.bound - self.found < gap + 1e-6
+
+
+class Rivals:
+    """Of each record the masked ones that are not equal to its own, and what it counts when it is found."""
+
+    def __init__(self, records: Records, family: Family, share: Floats | None) -> None:
+        self.records, self.family = records, family
+        self.same = records.classes()
+        self.share = 1.0 / np.bincount(self.same)[self.same] if share is None else share
+
+    @property
+    def everyone(self) -> float:
+        return float(self.share.sum())
+
+    @property
+    def whole_numbers(self) -> bool:
+        """Whether what is found is a whole number of records."""
+        return bool(np.all(self.share == 1.0))
+
+    def best_of(self, tried: list[Floats]) -> tuple[Floats, float]:
+        """The first of the parameters that find the most, and how much."""
+        values = [self.found(some) for some in tried]
+        best = int(np.argmax(values))
+        return tried[best], values[best]
+
+    def found(self, parameters: Floats) -> float:
+        """What is found by the margin; half of it, so that rounding does not tell."""
+        return float(self.share[self.least_margins(parameters)[0] >= MARGIN / 2].sum())
+
+    def least_margins(
+        self, parameters: Floats, n_rivals: int = 0, below: float = math.inf
+    ) -> tuple[Floats, list[tuple[int, int]]]:
+        """By how much each record is nearer than its nearest rival, and its nearest rivals, by less than `below`."""
+        least = np.full(len(self.records), np.inf)
+        rivals: list[tuple[int, int]] = []
+        for rows, own, to_all in margins(self.records, self.family, parameters):
+            margin = np.where(self.same[rows][:, None] == self.same[None, :], np.inf, to_all - own[:, None])
+            least[rows] = margin.min(axis=1)
+            if n_rivals:
+                nearest = np.argsort(margin, axis=1, kind="stable")[:, :n_rivals]
+                there = np.take_along_axis(margin, nearest, axis=1) < below  # infinite for equal records
+                rivals += [(int(rows[i]), int(nearest[i, j])) for i, j in zip(*np.nonzero(there), strict=True)]
+        return least, rivals
+
+
+def tolerated(gap: float, rivals: Rivals) -> float:
+    """By how much a bound may exceed what is found when the search may end."""
+    return max(gap, 1.0 - 1e-6 if rivals.whole_numbers else 1e-7)

@@ -1,0 +1,112 @@
+"""The simplex of weights, halved: as good as the solver, counted by code of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+
+from shoal.risk.learned.cells import learn_by_cells
+from shoal.risk.learned.exact import learn_exactly
+from shoal.risk.learned.families import OWA, WeightedMean
+from shoal.risk.learned.optimum import MARGIN
+from shoal.risk.learned.records import side_by_side
+from tests.reference import two_weights
+from tests.risk.learned.test_exact import in_threes, noisy, recounted, small_tables, standard
+
+MAKERS = {"weighted mean": WeightedMean, "positive": lambda n: WeightedMean(n, positive=True), "OWA": OWA}
+TABLES = {
+    "noise": noisy(40, 3, 0.8),
+    "much noise": noisy(30, 4, 1.5, seed=3),
+    "groups of three": in_threes(30, 3),
+    "one attribute": noisy(20, 1, 0.3),
+}
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+@pytest.mark.parametrize("tables", TABLES.values(), ids=TABLES)
+def test_cells_prove_what_the_solver_proves(make, tables) -> None:
+    records = side_by_side(*tables)
+    family = make(records.n_attributes)
+    cells, solver = learn_by_cells(records, family, []), learn_exactly(records, family, [], seconds=60)
+    assert cells.proved
+    assert solver.proved
+    assert cells.found == pytest.approx(solver.found)
+    assert cells.parameters.min() >= family.lower - 1e-12
+    assert cells.parameters.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("make", [WeightedMean, OWA])
+@settings(max_examples=30)
+@given(tables=small_tables())
+def test_cells_find_as_many_as_any_two_weights_can(make, tables) -> None:
+    before, after = standard(tables[0]), standard(tables[1])
+    squares = (before[:, None, :] - after[None, :, :]) ** 2
+    if make is OWA:
+        squares = np.flip(np.sort(squares, axis=-1), axis=-1)
+    rows = [tuple(row) for row in tables[1].tolist()]
+    features = [[(float(x), float(y)) for x, y in row] for row in squares]
+    class_of_row = [rows.index(row) for row in rows]
+    most = two_weights.most_found(features, class_of_row, MARGIN)
+    for margin in (1.2 * MARGIN, 0.3 * MARGIN):  # where rounding decides, nothing is to be learned
+        assume(two_weights.most_found(features, class_of_row, margin) == most)
+    optimum = learn_by_cells(side_by_side(*tables), make(2), [])
+    assert optimum.found == pytest.approx(float(most))
+    assert optimum.proved
+
+
+@pytest.mark.parametrize("tables", TABLES.values(), ids=TABLES)
+def test_what_cells_find_can_be_counted_from_the_distances(tables) -> None:
+    records = side_by_side(*tables)
+    family = WeightedMean(records.n_attributes)
+    optimum = learn_by_cells(records, family, [])
+    order = [int(name.removeprefix("column ")) - 1 for name in records.names]
+    counted = recounted(*tables, lambda differences: float(differences[order] ** 2 @ optimum.parameters))
+    assert counted == pytest.approx(optimum.found)
+
+
+def test_cells_left_open_still_bound_what_can_be_found() -> None:
+    records, family = side_by_side(*noisy(60, 5, 1.2)), WeightedMean(5)
+    finished = learn_by_cells(records, family, [])
+    assert finished.proved
+    bounds = []
+    for nodes in (0, 1, 20, 400, 4000):
+        stopped = learn_by_cells(records, family, [], nodes=nodes)
+        assert stopped.found <= finished.found <= stopped.bound
+        bounds.append(stopped.bound)
+    assert bounds[0] == 60
+    assert bounds == sorted(bounds, reverse=True)
+    assert finished.bound < bounds[1]
+
+
+def test_a_gap_ends_the_search_by_cells_within_it() -> None:
+    records, family = side_by_side(*noisy(60, 5, 1.2)), WeightedMean(5)
+    near, finished = learn_by_cells(records, family, [], gap=5.0), learn_by_cells(records, family, [])
+    assert finished.bound <= near.bound <= near.found + 5.0
+    assert near.rounds <= finished.rounds
+
+
+def test_the_same_search_twice_with_any_number_of_threads(monkeypatch) -> None:
+    records, family = side_by_side(*noisy(60, 5, 1.2)), WeightedMean(5)
+    seen = []
+    for cores in (1, 2, 7):
+        monkeypatch.setattr("shoal.risk.learned.cells.os.cpu_count", lambda cores=cores: cores)
+        optimum = learn_by_cells(records, family, [], nodes=3000)
+        seen.append((optimum.parameters.tolist(), optimum.found, optimum.bound))
+    assert seen[0] == seen[1] == seen[2]
+
+
+def test_records_that_count_nothing_are_not_looked_for() -> None:
+    records, family = side_by_side(*noisy(40, 3, 0.8)), WeightedMean(3)
+    share = (np.arange(40) < 10).astype(float)
+    cells, solver = learn_by_cells(records, family, [], share=share), learn_exactly(records, family, [], share=share)
+    assert cells.found == pytest.approx(solver.found)
+    assert cells.bound == pytest.approx(solver.bound)
+    assert cells.found <= 10
+
+
+def test_rows_that_are_all_equal_leave_nothing_to_search() -> None:
+    before = np.arange(12.0).reshape(6, 2)
+    optimum = learn_by_cells(side_by_side(before, np.ones((6, 2))), WeightedMean(2), [])
+    assert optimum.found == pytest.approx(1.0)
+    assert optimum.proved
