@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from shoal.risk.learned.cells import learn_by_cells
 from shoal.risk.learned.exact import learn_exactly
 from shoal.risk.learned.families import OWA, WeightedMean
+from shoal.risk.learned.linkage import prove
 from shoal.risk.learned.optimum import MARGIN
 from shoal.risk.learned.records import side_by_side
 from tests.reference import two_weights
@@ -110,3 +111,43 @@ def test_rows_that_are_all_equal_leave_nothing_to_search() -> None:
     optimum = learn_by_cells(side_by_side(before, np.ones((6, 2))), WeightedMean(2), [])
     assert optimum.found == pytest.approx(1.0)
     assert optimum.proved
+
+
+def test_a_rival_that_is_as_near_at_all_weights_ends_the_search() -> None:
+    # Beside one record that is far away all others are equally near to everyone, by less than the margin.
+    before, after = noisy(50, 3, 0.5)
+    before[0] = after[0] = 1e12
+    optimum = learn_by_cells(side_by_side(before, after), WeightedMean(3), [])
+    assert optimum.proved
+    assert optimum.found == 1.0
+
+
+def test_ties_without_end_do_not_keep_the_search_going() -> None:
+    rng = np.random.default_rng(1)
+    before, after = rng.integers(0, 2, (12, 2)).astype(float), rng.integers(0, 2, (12, 2)).astype(float)
+    records = side_by_side(before, after)
+    for make in (WeightedMean, OWA):
+        cells, solver = learn_by_cells(records, make(2), []), learn_exactly(records, make(2), [])
+        assert cells.found <= solver.found + 1e-9
+        assert solver.found <= cells.bound + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_weights_find_more_than_the_bound(seed) -> None:
+    rng = np.random.default_rng(seed)
+    before, after = noisy(25, 3, 1.0, seed)
+    after[::5] = after[0]
+    records, family = side_by_side(before, after), WeightedMean(3)
+    for nodes in (1, 50, 1000):
+        optimum = learn_by_cells(records, family, [], nodes=nodes)
+        for weights in rng.dirichlet([0.5, 0.5, 0.5], 100):
+            assert optimum.bound >= learn_by_cells(records, family, [weights], nodes=0).found - 1e-9
+
+
+def test_cells_and_the_program_take_turns_and_the_better_bound_is_kept() -> None:
+    records = side_by_side(*noisy(60, 5, 1.2))
+    whole = prove(records, "weighted-mean", seconds=60)
+    assert whole.proved
+    short = prove(records, "weighted-mean", nodes=30)
+    assert short.found <= whole.found <= short.bound
+    assert short.bound <= learn_by_cells(records, WeightedMean(5), [], nodes=30).bound / 60 + 1e-9

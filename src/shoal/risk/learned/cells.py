@@ -1,11 +1,11 @@
 """The weights that re-identify the most records, by halving the simplex of all weights, with a proof or a bound.
 
-In a cell of the simplex a record is lost when one rival is nearer at all corners. What is not lost bounds what any
-weights of the cell find; cells whose bound is no better than what is known are closed, others are halved. First a wide
-slack is allowed, then less and less, so that there is a bound to report at any time.
+In a cell of the simplex a record is lost when one rival is not farther by the margin at any corner. What is not lost
+bounds what any weights of the cell find; cells whose bound is no better than what is known are closed, others are
+halved. First a wide slack is allowed, then less and less, so that there is a bound to report at any time.
 
-For up to a few attributes this proves in seconds what takes a solver of mixed-integer programs minutes: there the
-relaxation of a record that is half found says little, here nothing is relaxed but the cell's size.
+For few attributes this is often many times faster than a solver of mixed-integer programs, where the relaxation of a
+record that is half found says little. With many ties it is slower: cells across a tie are halved down to the margin.
 """
 
 from __future__ import annotations
@@ -17,23 +17,25 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels.cells import needed, search
-from shoal.risk.learned.families import Simplex
+from shoal.risk.learned.families import Family, Simplex
 from shoal.risk.learned.linking import blocks
 from shoal.risk.learned.optimum import MARGIN, Optimum, Rivals, tolerated
 from shoal.risk.learned.records import Records
 
-__all__ = ["MOST_ATTRIBUTES", "MOST_RECORDS", "learn_by_cells"]
+__all__ = ["learn_by_cells", "suits"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
 MOST_ATTRIBUTES = 8  # beyond, cells are too many
-MOST_RECORDS = 5_000  # beyond, rows are
+MOST_NUMBERS = 20_000_000  # records times records times attributes; beyond, rows are
+LOST = 0.49 * MARGIN  # a record is found by half the margin; rounding must not make it lost
 NARROWER = 4.0  # the slack of one pass over that of the next
 AT_A_TIME = 16  # cells that are searched side by side
 WORK, LEAST_WORK, MOST_WORK = 4_000_000, 30, 20_000  # rows, and cells, that a search goes through before it reports
@@ -46,6 +48,12 @@ class _Cell:
     corners: Floats
     lost: float
     bound: float
+
+
+def suits(family: Family, records: Records) -> TypeGuard[Simplex]:
+    """Whether there is a simplex to halve, and few enough of everything."""
+    numbers = len(records) ** 2 * family.n
+    return isinstance(family, Simplex) and family.n <= MOST_ATTRIBUTES and numbers <= MOST_NUMBERS
 
 
 def learn_by_cells(
@@ -85,6 +93,8 @@ def learn_by_cells(
                     if result.found > found and (value := rivals.found(result.weights)) > found:
                         best, found = result.weights, value
             bound = min(bound, max([closed, *(cell.bound for cell in still_open)]))
+            if slack <= enough * 0.99 and not still_open:
+                break  # what is left cannot be told apart by the margin
             slack = max(slack / NARROWER, enough * 0.99)
     bound = max(found, math.floor(bound + 1e-6) if rivals.whole_numbers else bound)
     return Optimum(best, found, bound, passes, n_rows, time.monotonic() - began)
@@ -98,16 +108,17 @@ def _budget(cell: _Cell, most: float) -> int:
 def _whole(rivals: Rivals, family: Simplex) -> _Cell:
     """All weights, and of each record the rivals that may ever be the nearest."""
     corners, records = family.corners(), rivals.records
-    owners, rows = [np.empty(0, dtype=np.int32)], [np.empty((family.n, 0))]
+    owners, rows, lost = [np.empty(0, dtype=np.int32)], [np.empty((family.n, 0))], 0.0
     for some in blocks(records, 2 * family.n):
         features = family.features(records.differences(some))
         own = features[np.arange(len(some)), some]
         i, j = np.nonzero(rivals.same[some][:, None] != rivals.same[None, :])
         owner, at = some[i].astype(np.int32), np.ascontiguousarray(corners @ (features[i, j] - own[i]).T)
-        end, _, _ = needed(owner, at, 0, len(owner), -math.inf, rivals.share, True)
+        end, everywhere, _ = needed(owner, at, 0, len(owner), LOST, rivals.share, True)
+        lost += everywhere
         owners.append(owner[:end].copy())
         rows.append(at[:, :end].copy())
-    return _Cell(np.concatenate(owners), np.concatenate(rows, axis=1), corners, 0.0, rivals.everyone)
+    return _Cell(np.concatenate(owners), np.concatenate(rows, axis=1), corners, lost, rivals.everyone - lost)
 
 
 @dataclass(frozen=True)
@@ -121,7 +132,7 @@ class _Searched:
 
 def _searched(cell: _Cell, budget: int, *, rivals: Rivals, enough: float) -> _Searched:
     found, weights, closed, looked, n_open, ends, places, losses, owners, values = search(
-        cell.owner, cell.at, cell.corners, cell.lost, rivals.share, MARGIN / 2, enough, budget
+        cell.owner, cell.at, cell.corners, cell.lost, rivals.share, LOST, enough, budget
     )
 
     def left_open() -> Iterator[_Cell]:

@@ -30,7 +30,6 @@ from shoal.risk.learned.records import Records
 __all__ = ["learn_exactly"]
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 TOLERANCE = 1e-9
 FIRST_RIVALS = 3

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.results import Learned
-from shoal.risk.learned.cells import MOST_ATTRIBUTES, MOST_RECORDS, learn_by_cells
+from shoal.risk.learned.cells import learn_by_cells, suits
 from shoal.risk.learned.distances import additive, symmetric
 from shoal.risk.learned.exact import learn_exactly
-from shoal.risk.learned.families import OWA, Bilinear, Choquet, Family, Simplex, WeightedMean, nearest_semidefinite
+from shoal.risk.learned.families import OWA, Bilinear, Choquet, Family, WeightedMean, nearest_semidefinite
 from shoal.risk.learned.hrla import learn_measure
 from shoal.risk.learned.linking import chances
 from shoal.risk.learned.measures import moebius
@@ -42,6 +42,8 @@ DISTANCES: Mapping[str, Callable[[int], Family]] = {
     "choquet-2-additive": lambda n: Choquet(n, additive=2),
     "choquet-3-additive": lambda n: Choquet(n, additive=3),
 }
+# Whose turn it is, cells or the program, and for which part of the time; the last has all that is left.
+TURNS = ((True, 0.05), (False, 0.15), (True, 0.5), (False, 1.0))
 FIRST = 0.2  # share of the time for the simpler families whose solutions a richer one begins with
 
 
@@ -59,7 +61,7 @@ class LearnedLinkage:
     seconds : float
         Time after which the best found is returned, with the bound that is known by then.
     nodes : int
-        Nodes of the search after which it ends likewise; the same on every machine, unlike time.
+        Nodes of each search after which it ends likewise; unlike time, no matter how fast the machine is.
     gap : float
         Per cent of the records by which the best found may fall short of the bound.
 
@@ -142,15 +144,35 @@ def prove(
     )
 
 
-def _optimum(records: Records, family: Family, starts: list[Floats], *, seconds: float, **limits: Any) -> Optimum:
-    """By mixed-integer programming; before that, for half the time, by halving the simplex where weights are few."""
-    if not isinstance(family, Simplex) or family.n > MOST_ATTRIBUTES or len(records) > MOST_RECORDS:
-        return learn_exactly(records, family, starts, seconds=seconds, **limits)
-    halved = learn_by_cells(records, family, starts, seconds=seconds / 2, **limits)
-    if halved.within(limits.get("gap", 0.0)):
-        return halved
-    solved = learn_exactly(records, family, [halved.parameters], seconds=seconds - halved.seconds, **limits)
-    return replace(solved, bound=min(solved.bound, halved.bound), rounds=solved.rounds + halved.rounds)
+def _optimum(
+    records: Records,
+    family: Family,
+    starts: list[Floats],
+    *,
+    seconds: float,
+    nodes: int | None = None,
+    gap: float = 0.0,
+    share: Floats | None = None,
+) -> Optimum:
+    """By mixed-integer programming; where weights are few, in turns with cells: now one is faster, now the other."""
+    if not suits(family, records):
+        return learn_exactly(records, family, starts, seconds=seconds, nodes=nodes, gap=gap, share=share)
+    began, best, tried = time.monotonic(), None, starts
+    for by_cells, part in TURNS:
+        left = seconds - (time.monotonic() - began)
+        limit = seconds * part if part < 1 else left
+        if by_cells:
+            new = learn_by_cells(records, family, tried, seconds=min(limit, left), nodes=nodes, gap=gap, share=share)
+        else:
+            new = learn_exactly(records, family, tried, seconds=min(limit, left), nodes=nodes, gap=gap, share=share)
+        if best is not None:
+            bound = max(new.found, min(new.bound, best.bound))
+            new = replace(new, bound=bound, rounds=new.rounds + best.rounds)
+        if new.within(gap):
+            return new
+        best, tried = new, [*starts, new.parameters]
+    assert best is not None
+    return best
 
 
 def _starts(records: Records, family: Family, seconds: float, nodes: int | None) -> list[Floats]:

@@ -15,7 +15,6 @@ from shoal.risk.learned.records import Records
 __all__ = ["MARGIN", "Optimum", "Rivals", "tolerated"]
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MARGIN = 1e-6  # by which a record must be nearer than its rivals, where parameters sum to 1
 
