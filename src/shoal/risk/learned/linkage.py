@@ -43,7 +43,7 @@ DISTANCES: Mapping[str, Callable[[int], Family]] = {
     "choquet-3-additive": lambda n: Choquet(n, additive=3),
 }
 # Whose turn it is, cells or the program, and for which part of the time; the last has all that is left.
-TURNS = ((True, 0.05), (False, 0.15), (True, 0.5), (False, 1.0))
+TURNS = ((True, 0.05), (False, 0.15), (True, 0.65), (False, 1.0))
 FIRST = 0.2  # share of the time for the simpler families whose solutions a richer one begins with
 
 
