@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from shoal.kernels.cells import needed, search
 from shoal.risk.learned.families import Family, Simplex
 from shoal.risk.learned.linking import blocks
-from shoal.risk.learned.optimum import MARGIN, Optimum, Rivals, tolerated
+from shoal.risk.learned.optimum import LOST, Optimum, Rivals, tolerated
 from shoal.risk.learned.records import Records
 
 __all__ = ["learn_by_cells", "suits"]
@@ -35,7 +35,6 @@ Ints = NDArray[np.int32]
 
 MOST_ATTRIBUTES = 8  # beyond, cells are too many
 MOST_NUMBERS = 20_000_000  # records times records times attributes; beyond, rows are
-LOST = 0.49 * MARGIN  # a record is found by half the margin; rounding must not make it lost
 NARROWER = 4.0  # the slack of one pass over that of the next
 AT_A_TIME = 16  # cells that are searched side by side
 WORK, LEAST_WORK, MOST_WORK = 4_000_000, 30, 20_000  # rows, and cells, that a search goes through before it reports

@@ -12,11 +12,12 @@ from shoal.risk.learned.families import Family
 from shoal.risk.learned.linking import margins
 from shoal.risk.learned.records import Records
 
-__all__ = ["MARGIN", "Optimum", "Rivals", "tolerated"]
+__all__ = ["LOST", "MARGIN", "Optimum", "Rivals", "tolerated"]
 
 Floats = NDArray[np.float64]
 
 MARGIN = 1e-6  # by which a record must be nearer than its rivals, where parameters sum to 1
+LOST = 0.49 * MARGIN  # a record is found by half the margin; rounding must not make it lost
 
 
 @dataclass(frozen=True)
