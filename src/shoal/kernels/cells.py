@@ -120,9 +120,17 @@ def _edge(at: Floats, first: int, end: int) -> tuple[int, int]:
 
 @njit(cache=True, nogil=True)
 def search(
-    owner: Ints, at: Floats, corners: Floats, lost: float, share: Floats, margin: float, enough: float, budget: int
+    owner: Ints,
+    at: Floats,
+    corners: Floats,
+    lost: float,
+    share: Floats,
+    margin: float,
+    known: float,
+    slack: float,
+    budget: int,
 ) -> tuple[float, Floats, float, int, int, NDArray[np.int64], Floats, Floats, Ints, Floats]:
-    """Halve a cell, depth first, until no cell may find more than `enough`, or the budget of cells is used up.
+    """Halve a cell, depth first, until none may find more than is known and a slack, or the budget of cells is used up.
 
     The most found in the middle of a cell and where that is, the highest bound of a cell that was closed, cells looked
     at, cells left open: how many, the ends of their rows, their corners, what is lost in them, and their rows.
@@ -146,11 +154,11 @@ def search(
         end, here, in_the_middle = needed(owners, values, first, ends[n_open + 1], margin, share, thin)
         found = everything - losses[n_open] - in_the_middle
         if found > best:
-            best = found
+            best, known = found, max(known, found)
             for a in range(n):
                 where[a] = cell[:, a].mean()
         bound = everything - losses[n_open] - here
-        if bound <= enough or end == first or n_open > DEEPEST - 3:
+        if bound <= known + slack or end == first or n_open > DEEPEST - 3:
             closed = max(closed, bound)
             continue
         one, other = _edge(values, first, end)

@@ -25,7 +25,7 @@ POSITIVE = 1e-9  # of rows of length 1 at a point of length 1
 ZERO = 1e-11  # a mean of rows so short is zero, if what is left of it is certain to matter less than the margin
 STEPS = 500
 MOST_CONFLICTS = 4_000  # of one set
-A_TEST = 10_000  # what a look for a conflict costs, in conflicts looked at
+A_TEST = 200  # what a look for a conflict costs, of each record and parameter, in conflicts looked at
 
 
 class Cones(NamedTuple):
@@ -119,7 +119,14 @@ def _shortest(cones: Cones, some: Ints, point: Floats, support: Ints, weights: F
     """
     d = cones.rows.shape[1]
     products, found = np.empty((d + 3, d + 3)), np.empty(d + 3)
-    support[0], weights[0], k = cones.near[some[0], 0], 1.0, 1
+    support[0], weights[0], k = -1, 1.0, 1
+    for i in some:
+        if cones.n_near[i] > 0:
+            support[0] = cones.near[i, 0]
+            break
+    if support[0] < 0:  # nothing is asked for
+        point[:] = 0.0
+        return 0
     point[:] = cones.rows[support[0]]
     products[0, 0] = 1.0 + _product(point, point)
     for _ in range(STEPS):
@@ -260,8 +267,9 @@ def _at_least(
                     break
             work[0] -= n_known + 10
             if many == 0:
-                work[0] -= A_TEST
-                size, support, _ = _conflict(cones, _members(order, inside & ~removed, n_words, nobody), lost)
+                some = _members(order, inside & ~removed, n_words, nobody)
+                work[0] -= A_TEST * len(some) * cones.rows.shape[1]
+                size, support, _ = _conflict(cones, some, lost)
                 if size == 0 or n_known == len(known):
                     used[:] = removed
                     return -1
@@ -345,13 +353,11 @@ def _nobody(cones: Cones) -> int:
 
 
 @njit(cache=True, nogil=True)
-def tight_set(
-    rank: int, order: Ints, first: int, cones: Cones, owner: Ints, lost: float, budget: int
-) -> tuple[Ints, bool]:
-    """Records of which at least `rank` are lost, none of them in vain, and whether the budget of work was enough.
+def tight_set(rank: int, order: Ints, first: int, cones: Cones, owner: Ints, lost: float, budget: int) -> Ints:
+    """Records of which at least `rank` are lost, and of fewer would be without any of them; empty when there are none.
 
-    Records are taken in order, `first` so many, until `rank` of them are lost, then left out again, from the last, while
-    that stays so. Empty when there are none.
+    Records are taken in order, `first` so many, until `rank` of them are lost, then left out again, from the last,
+    while that stays so. When the budget of work is used up, what is known by then is returned.
     """
     n, full = len(order), len(cones.starts)
     place = np.zeros(full, np.int64)
@@ -384,7 +390,7 @@ def tight_set(
             n_known = found
             break
         if taken == n or work[0] <= 0:
-            return np.empty(0, np.int64), work[0] > 0
+            return np.empty(0, np.int64)
         goal = taken + max(4, taken // 5)
     inside[:] = used
     needed = np.zeros(everything, np.uint64)
@@ -416,7 +422,7 @@ def tight_set(
             inside[word] |= bit
             needed[word] |= bit
             needed |= used
-    return _members(order, inside, n_words, -1), work[0] > 0
+    return _members(order, inside, n_words, -1)
 
 
 @njit(cache=True, nogil=True)

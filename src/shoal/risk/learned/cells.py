@@ -84,7 +84,7 @@ def learn_by_cells(
             while still_open and left > 0 and time.monotonic() - began < seconds:
                 some, still_open = still_open[-AT_A_TIME:], still_open[:-AT_A_TIME]
                 budgets = [_budget(cell, left / len(some)) for cell in some]
-                search_one = partial(_searched, rivals=rivals, enough=found + slack)
+                search_one = partial(_searched, rivals=rivals, known=found, slack=slack)
                 for result in pool.map(search_one, some, budgets):
                     left -= result.looked
                     closed = max(closed, result.closed)
@@ -95,7 +95,7 @@ def learn_by_cells(
             if slack <= enough * 0.99 and not still_open:
                 break  # what is left cannot be told apart by the margin
             slack = max(slack / NARROWER, enough * 0.99)
-    bound = max(found, math.floor(bound + 1e-6) if rivals.whole_numbers else bound)
+    bound = max(found, rivals.at_most(bound))
     return Optimum(best, found, bound, passes, n_rows, time.monotonic() - began)
 
 
@@ -129,9 +129,9 @@ class _Searched:
     left_open: list[_Cell]
 
 
-def _searched(cell: _Cell, budget: int, *, rivals: Rivals, enough: float) -> _Searched:
+def _searched(cell: _Cell, budget: int, *, rivals: Rivals, known: float, slack: float) -> _Searched:
     found, weights, closed, looked, n_open, ends, places, losses, owners, values = search(
-        cell.owner, cell.at, cell.corners, cell.lost, rivals.share, LOST, enough, budget
+        cell.owner, cell.at, cell.corners, cell.lost, rivals.share, LOST, known, slack, budget
     )
 
     def left_open() -> Iterator[_Cell]:

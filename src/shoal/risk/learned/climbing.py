@@ -16,25 +16,25 @@ __all__ = ["climbed"]
 
 Floats = NDArray[np.float64]
 
-CHAINS, TRIES, LINES = 4, 20, 200
+CHAINS, LINES = 4, 200
 STEPS = (0.003, 0.01, 0.03, 0.1, 0.3)  # away from the best, of its length, before it climbs again
 WORSE = 0.6  # records that a chain gives up in one of e tries
 
 
-def climbed(conditions: Conditions, start: Floats, pool: ThreadPoolExecutor, seed: int) -> Floats | None:
+def climbed(conditions: Conditions, start: Floats, pool: ThreadPoolExecutor, seed: int, tries: int) -> Floats | None:
     """The best parameters of several chains, None when they are not allowed."""
-    chains = list(pool.map(partial(_chain, conditions, start, seed), range(CHAINS)))
+    chains = list(pool.map(partial(_chain, conditions, start, seed, tries), range(CHAINS)))
     for _, _, cones in chains:
         conditions.remember(cones)
     return conditions.parameters(max(chains, key=lambda one: one[0])[1])
 
 
-def _chain(conditions: Conditions, start: Floats, seed: int, number: int) -> tuple[float, Floats, Cones]:
+def _chain(conditions: Conditions, start: Floats, seed: int, tries: int, number: int) -> tuple[float, Floats, Cones]:
     rng, cones = np.random.default_rng((seed, number)), conditions.copy()
     place = conditions.point(start)
     value = best = _top(cones, conditions.rivals.share, place, rng)
     where = place
-    for _ in range(TRIES):
+    for _ in range(tries):
         away = rng.normal(size=len(place)) * rng.choice(STEPS)
         tried = place / np.linalg.norm(place) + away
         new = _top(cones, conditions.rivals.share, tried, rng)

@@ -46,10 +46,11 @@ class Conditions:
         length = np.linalg.norm(rows, axis=1)
         rows /= length[:, None]
         starts = np.searchsorted(self.owner, np.arange(n + 2))
-        near, n_near = np.zeros((n + 1, MOST_NEAR), dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
+        room = max(MOST_NEAR, starts[n + 1] - starts[n])  # nobody's are all looked at
+        near, n_near = np.zeros((n + 1, room), dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
         for one in range(n + 1):
             lengths = length[starts[one] : starts[one + 1]]
-            first = np.argsort(lengths, kind="stable")[: FIRST_NEAR if one < n else MOST_NEAR]
+            first = np.argsort(lengths, kind="stable")[: FIRST_NEAR if one < n else room]
             near[one, : len(first)], n_near[one] = starts[one] + first, len(first)
         weight = np.where(self.owner < n, 1.0 / length, 0.0)
         self.cones = Cones(rows, weight, starts, reach * self._scale, near, n_near)

@@ -17,6 +17,7 @@ import math
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import highspy
 import numpy as np
@@ -38,10 +39,10 @@ MOST_RANK = 5  # how many of a set are lost: more are slow to show
 ROUNDS_OF_A_RANK = 2
 NOISE = (0.001, 0.03, 0.1, 0.3, 0.1, 0.03, 0.3, 0.1)  # added to what is lost, one set of each in a round
 AT_FIRST = 15  # records for each that is to be lost
-BUDGET = 1_000_000_000  # work for one set: a second or two
+BUDGET, A_SECOND = 1_000_000_000, 150_000_000  # work for one set: a second or two; less when less than that is left
 VIOLATED = 1e-3
 STALLED, HARDLY = 5, 0.2  # rounds, and the part of what is missing that they must gain to go on like that
-CLIMB = 3  # rounds
+MOST_TRIES = 20  # of a climb, from near by
 LEAST_SECONDS = 20.0  # for the program in whole numbers
 SMALL = 1e-8
 
@@ -65,15 +66,15 @@ def learn_by_conflicts(
     rivals = Rivals(records, family, share)
     best, found = rivals.best_of([family.plain(), *starts])
     bound, enough, left = rivals.everyone, tolerated(gap, rivals), math.inf if nodes is None else nodes
-    rounds, n_sets = 0, 0
+    rounds, n_sets, climbs = 0, 0, 0
     if bound - found > enough and seconds > 0:
         conditions = Conditions(rivals, family)
         search, cover = _Sets(conditions), _Cover(rivals.share, conditions.never)
         lost: list[float] = []
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            while bound - found > enough and left > 0 and (remaining := seconds - (time.monotonic() - began)) > 0:
+            while bound - found > enough and left > 0 and (elapsed := time.monotonic() - began) < seconds:
                 rounds += 1
-                missing = rivals.everyone - found - enough  # to be shown as lost
+                missing = rivals.everyone - found - enough * 0.99  # to be shown as lost
                 fractions, value = cover.relaxed()
                 lost.append(value)
                 bound = min(bound, rivals.everyone - value)
@@ -81,7 +82,7 @@ def learn_by_conflicts(
                     break
                 better, whole = [], search.tried_all and _stalled(lost, missing)
                 if whole:
-                    limit = min(remaining, max(LEAST_SECONDS, seconds - remaining))
+                    limit = min(seconds - elapsed, max(LEAST_SECONDS, elapsed))
                     solution, value, used = cover.whole(missing, limit, None if nodes is None else int(left))
                     left -= used
                     bound = min(bound, rivals.everyone - value)
@@ -90,14 +91,18 @@ def learn_by_conflicts(
                     fractions = solution
                     better.append(search.finding(np.flatnonzero(solution < 0.5)))
                     lost.clear()
-                if whole or (search.tried_all and rounds % CLIMB == 0):
-                    better.append(climbed(conditions, best, pool, rounds))
+                if search.tried_all:
+                    better.append(climbed(conditions, best, pool, climbs, min(MOST_TRIES, 2**climbs)))
+                    climbs += 1
                 for parameters in better:
                     if parameters is not None and (value := rivals.found(parameters)) > found:
                         best, found = parameters, value
                 left -= len(NOISE)
-                n_sets += cover.add(search.look(fractions, pool, every_rank=whole), fractions)
-    bound = max(found, math.floor(bound + 1e-6) if rivals.whole_numbers else bound)
+                added = cover.add(search.look(fractions, pool, seconds - elapsed, every_rank=whole), fractions)
+                n_sets += added
+                if whole and not added:
+                    break  # what is left cannot be told apart
+    bound = max(found, rivals.at_most(bound))
     return Optimum(best, found, bound, rounds, n_sets, time.monotonic() - began)
 
 
@@ -119,14 +124,18 @@ class _Sets:
         """Whether sets of all ranks have been looked for."""
         return self._rank == self._most_rank and self._rounds >= ROUNDS_OF_A_RANK
 
-    def look(self, lost: Floats, pool: ThreadPoolExecutor, *, every_rank: bool) -> list[tuple[int, Ints]]:
+    def look(
+        self, lost: Floats, pool: ThreadPoolExecutor, seconds: float, *, every_rank: bool
+    ) -> list[tuple[int, Ints]]:
         """Sets that lose much where these parts of the records are lost, one for each noise, and how many they lose."""
         some = np.flatnonzero(~self._conditions.never)
         ranks = [1 + place % self._most_rank if every_rank else self._rank for place in range(len(NOISE))]
         costs = [lost[some] + noise * self._rng.random(len(some)) for noise in NOISE]
         orders = [some[np.argsort(cost, kind="stable")] for cost in costs]
-        found = []
-        for rank, (members, cones) in zip(ranks, list(pool.map(self._one, ranks, orders)), strict=True):
+        found, budget = [], int(min(BUDGET, seconds * A_SECOND))
+        for rank, (members, cones) in zip(
+            ranks, list(pool.map(partial(self._one, budget), ranks, orders)), strict=True
+        ):
             self._conditions.remember(cones)
             if len(members):
                 found.append((rank, members))
@@ -138,9 +147,9 @@ class _Sets:
         self._rank = min(self._rank, self._most_rank)
         return found
 
-    def _one(self, rank: int, order: Ints) -> tuple[Ints, Cones]:
+    def _one(self, budget: int, rank: int, order: Ints) -> tuple[Ints, Cones]:
         cones = self._conditions.copy()
-        return tight_set(rank, order, AT_FIRST * rank, cones, self._conditions.owner, LOST, BUDGET)[0], cones
+        return tight_set(rank, order, AT_FIRST * rank, cones, self._conditions.owner, LOST, budget), cones
 
     def finding(self, kept: Ints) -> Floats | None:
         """Parameters that find these records, None when there are none or none are at hand."""

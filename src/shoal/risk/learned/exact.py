@@ -82,7 +82,7 @@ def learn_exactly(
         added = model.add(pairs, rivals)
         if not added and not broken and solved.finished:
             break
-    bound = max(found, math.floor(bound + 1e-6) if pairs.whole_numbers else bound)
+    bound = max(found, pairs.at_most(bound))
     return Optimum(best, found, bound, rounds, model.n_rows, time.monotonic() - began)
 
 

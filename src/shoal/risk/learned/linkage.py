@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -14,9 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.results import Learned
-from shoal.risk.learned.cells import learn_by_cells, suits
 from shoal.risk.learned.distances import additive, symmetric
-from shoal.risk.learned.exact import learn_exactly
 from shoal.risk.learned.families import OWA, Bilinear, Choquet, Family, WeightedMean, nearest_semidefinite
 from shoal.risk.learned.hrla import learn_measure
 from shoal.risk.learned.linking import chances
@@ -24,6 +21,7 @@ from shoal.risk.learned.measures import moebius
 from shoal.risk.learned.optimum import Optimum
 from shoal.risk.learned.records import LabelColumn, Records, side_by_side
 from shoal.risk.learned.smooth import learn_ordered, learn_turn, learn_weights
+from shoal.risk.learned.turns import learn_in_turns
 from shoal.risk.rates import check_count, rate_of
 
 __all__ = ["DISTANCES", "LearnedLinkage", "prove"]
@@ -42,8 +40,6 @@ DISTANCES: Mapping[str, Callable[[int], Family]] = {
     "choquet-2-additive": lambda n: Choquet(n, additive=2),
     "choquet-3-additive": lambda n: Choquet(n, additive=3),
 }
-# Whose turn it is, cells or the program, and for which part of the time; the last has all that is left.
-TURNS = ((True, 0.05), (False, 0.15), (True, 0.65), (False, 1.0))
 FIRST = 0.2  # share of the time for the simpler families whose solutions a richer one begins with
 
 
@@ -120,7 +116,9 @@ def prove(
     family = DISTANCES[distance](n)
     starts = _starts(records, family, seconds * FIRST, nodes)
     left = seconds - (time.monotonic() - began)
-    optimum = _optimum(records, family, starts, seconds=left, nodes=nodes, gap=gap * len(records) / 100.0, share=share)
+    optimum = learn_in_turns(
+        records, family, starts, seconds=left, nodes=nodes, gap=gap * len(records) / 100.0, share=share
+    )
     parameters, found, proved = optimum.parameters, optimum.found, optimum.proved
     if distance == "bilinear-semidefinite":
         assert isinstance(family, Bilinear)
@@ -142,37 +140,6 @@ def prove(
         rows=optimum.rows,
         seconds=time.monotonic() - began,
     )
-
-
-def _optimum(
-    records: Records,
-    family: Family,
-    starts: list[Floats],
-    *,
-    seconds: float,
-    nodes: int | None = None,
-    gap: float = 0.0,
-    share: Floats | None = None,
-) -> Optimum:
-    """By mixed-integer programming; where weights are few, in turns with cells: now one is faster, now the other."""
-    if not suits(family, records):
-        return learn_exactly(records, family, starts, seconds=seconds, nodes=nodes, gap=gap, share=share)
-    began, best, tried = time.monotonic(), None, starts
-    for by_cells, part in TURNS:
-        left = seconds - (time.monotonic() - began)
-        limit = seconds * part if part < 1 else left
-        if by_cells:
-            new = learn_by_cells(records, family, tried, seconds=min(limit, left), nodes=nodes, gap=gap, share=share)
-        else:
-            new = learn_exactly(records, family, tried, seconds=min(limit, left), nodes=nodes, gap=gap, share=share)
-        if best is not None:
-            bound = max(new.found, min(new.bound, best.bound))
-            new = replace(new, bound=bound, rounds=new.rounds + best.rounds)
-        if new.within(gap):
-            return new
-        best, tried = new, [*starts, new.parameters]
-    assert best is not None
-    return best
 
 
 def _starts(records: Records, family: Family, seconds: float, nodes: int | None) -> list[Floats]:
@@ -199,7 +166,7 @@ def _starts(records: Records, family: Family, seconds: float, nodes: int | None)
 def _simpler(records: Records, family: Family, seconds: float, nodes: int | None) -> list[Floats]:
     """The optimum of a family by the margin, and what finds the most when ties count by their chance."""
     starts = _starts(records, family, 0.0, None)
-    optimum = _optimum(records, family, starts, seconds=seconds, nodes=nodes).parameters
+    optimum = learn_in_turns(records, family, starts, seconds=seconds, nodes=nodes).parameters
     return [optimum, _best(records, family, [optimum, family.plain(), *starts])[0]]
 
 

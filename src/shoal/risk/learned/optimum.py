@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ __all__ = ["LOST", "MARGIN", "Optimum", "Rivals", "tolerated"]
 Floats = NDArray[np.float64]
 
 MARGIN = 1e-6  # by which a record must be nearer than its rivals, where parameters sum to 1
+MOST_PARTS = 10_000  # of a record
+ROUNDING = 1e-6  # of what is found or lost
 LOST = 0.49 * MARGIN  # a record is found by half the margin; rounding must not make it lost
 
 
@@ -53,10 +56,17 @@ class Rivals:
     def everyone(self) -> float:
         return float(self.share.sum())
 
-    @property
-    def whole_numbers(self) -> bool:
-        """Whether what is found is a whole number of records."""
-        return bool(np.all(self.share == 1.0))
+    @cached_property
+    def step(self) -> float:
+        """What is found is a multiple of this: a sixth when two records are equal, or three; 0 if of nothing."""
+        sizes = np.unique(np.rint(1.0 / self.share[self.share > 0]).astype(np.int64))
+        parts = math.lcm(*sizes.tolist())
+        counted = parts * self.share
+        return 1.0 / parts if parts <= MOST_PARTS and np.allclose(counted, np.rint(counted), atol=1e-9) else 0.0
+
+    def at_most(self, bound: float) -> float:
+        """The most that can be found below a bound, rounding aside."""
+        return math.floor((bound + ROUNDING) / self.step) * self.step if self.step else bound
 
     def best_of(self, tried: list[Floats]) -> tuple[Floats, float]:
         """The first of the parameters that find the most, and how much."""
@@ -86,4 +96,4 @@ class Rivals:
 
 def tolerated(gap: float, rivals: Rivals) -> float:
     """By how much a bound may exceed what is found when the search may end."""
-    return max(gap, 1.0 - 1e-6 if rivals.whole_numbers else 1e-7)
+    return max(gap, rivals.step - ROUNDING, 1e-7)

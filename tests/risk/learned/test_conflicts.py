@@ -1,0 +1,167 @@
+"""Records that cannot be found together: as good as the solver, and every set checked by linear programs."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from scipy.optimize import linprog
+
+from shoal.risk.learned import conflicts
+from shoal.risk.learned.climbing import climbed
+from shoal.risk.learned.conditions import Conditions
+from shoal.risk.learned.conflicts import learn_by_conflicts
+from shoal.risk.learned.exact import learn_exactly
+from shoal.risk.learned.families import OWA, Bilinear, Choquet, WeightedMean
+from shoal.risk.learned.optimum import MARGIN, Rivals, tolerated
+from shoal.risk.learned.records import side_by_side
+from tests.reference import two_weights
+from tests.risk.learned.test_exact import in_threes, noisy, recounted, small_tables, standard
+
+MAKERS = {
+    "weighted mean": WeightedMean,
+    "positive": lambda n: WeightedMean(n, positive=True),
+    "OWA": OWA,
+    "bilinear": Bilinear,
+    "not negative": lambda n: Bilinear(n, non_negative=True),
+    "Choquet": Choquet,
+    "submodular": lambda n: Choquet(n, submodular=True),
+    "2-additive": lambda n: Choquet(n, additive=2),
+}
+TABLES = {
+    "noise": noisy(30, 3, 0.8),
+    "groups of three": in_threes(30, 3),
+    "one attribute": noisy(20, 1, 0.3),
+}
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+@pytest.mark.parametrize("tables", TABLES.values(), ids=TABLES)
+def test_conflicts_bound_what_the_solver_proves(make, tables) -> None:
+    records = side_by_side(*tables)
+    family = make(records.n_attributes)
+    solver = learn_exactly(records, family, [], seconds=60)
+    ours = learn_by_conflicts(records, family, [solver.parameters], seconds=60)
+    assert solver.proved
+    assert ours.found == pytest.approx(solver.found)
+    assert ours.bound >= solver.found - 1e-9
+    if not family.non_negative and family.lower <= 0:  # what these ask for beside is not among the conditions
+        assert ours.proved
+
+
+@pytest.mark.parametrize("make", [WeightedMean, OWA])
+@settings(max_examples=30)
+@given(tables=small_tables())
+def test_conflicts_find_as_many_as_any_two_weights_can(make, tables) -> None:
+    before, after = standard(tables[0]), standard(tables[1])
+    squares = (before[:, None, :] - after[None, :, :]) ** 2
+    if make is OWA:
+        squares = np.flip(np.sort(squares, axis=-1), axis=-1)
+    rows = [tuple(row) for row in tables[1].tolist()]
+    features = [[(float(x), float(y)) for x, y in row] for row in squares]
+    class_of_row = [rows.index(row) for row in rows]
+    most = two_weights.most_found(features, class_of_row, MARGIN)
+    for margin in (1.2 * MARGIN, 0.3 * MARGIN, 1e-12):  # what is told apart by less than the margin is not in conflict
+        assume(two_weights.most_found(features, class_of_row, margin) == most)
+    optimum = learn_by_conflicts(side_by_side(*tables), make(2), [])
+    assert optimum.bound >= float(most) - 1e-9
+    assert optimum.found == pytest.approx(float(most))
+
+
+@settings(max_examples=30)
+@given(tables=small_tables())
+def test_no_matrix_finds_more_than_the_bound(tables) -> None:
+    records = side_by_side(*tables)
+    family = Bilinear(2)
+    optimum = learn_by_conflicts(records, family, [], seconds=20)
+    rivals, rng = Rivals(records, family, None), np.random.default_rng(0)
+    tried = rng.uniform(-1, 1, (200, 3)) * rng.choice([1e-3, 0.1, 1.0], (200, 3))
+    assert max(rivals.found(one) for one in tried) <= optimum.bound + 1e-9
+    assert optimum.found <= optimum.bound + 1e-9
+
+
+@pytest.mark.parametrize("make", [Bilinear, Choquet])
+def test_of_every_set_so_many_are_lost(make, monkeypatch) -> None:
+    """Whichever rank - 1 records are left out, a linear program finds no parameters for the others."""
+    records = side_by_side(*noisy(40, 2, 1.2))
+    family = make(2)
+    seen = []
+    add = conflicts._Cover.add
+    monkeypatch.setattr(conflicts._Cover, "add", lambda self, sets, lost: seen.extend(sets) or add(self, sets, lost))
+    learn_by_conflicts(records, family, [], seconds=20)
+    assert {rank for rank, _ in seen} >= {1, 2, 3}
+    conditions = Conditions(Rivals(records, family, None), family)
+    rows, starts, n = conditions.cones.rows, conditions.cones.starts, len(records)
+    for rank, some in seen[:40]:
+        if rank > 3:
+            continue
+        for out in itertools.combinations(some.tolist(), rank - 1):
+            kept = [one for one in some.tolist() if one not in out]
+            asked = np.concatenate([rows[starts[one] : starts[one + 1]] for one in kept])
+            always = rows[starts[n] : starts[n + 1]]
+            size = np.r_[np.zeros(family.size), -1.0]  # the most by which all can be positive
+            upper = np.r_[np.c_[-asked, np.ones(len(asked))], np.c_[-always, np.zeros(len(always))]]
+            bounds = [(-1, 1)] * family.size + [(None, 1)]
+            assert -linprog(size, A_ub=upper, b_ub=np.zeros(len(upper)), bounds=bounds).fun < 1e-7
+
+
+@pytest.mark.parametrize("tables", TABLES.values(), ids=TABLES)
+def test_what_conflicts_find_can_be_counted_from_the_distances(tables) -> None:
+    records = side_by_side(*tables)
+    family = Bilinear(records.n_attributes)
+    optimum = learn_by_conflicts(records, family, [], seconds=30)
+    assert recounted(records, family, optimum.parameters) == pytest.approx(optimum.found)
+
+
+def test_the_answer_is_the_same_with_any_number_of_threads(monkeypatch) -> None:
+    records = side_by_side(*noisy(60, 3, 1.0))
+    answers = []
+    for threads in (1, 2, 5):
+        monkeypatch.setattr(os, "cpu_count", lambda threads=threads: threads)
+        answers.append(learn_by_conflicts(records, Bilinear(3), [], nodes=100))
+    for one in answers[1:]:
+        np.testing.assert_array_equal(one.parameters, answers[0].parameters)
+        assert (one.found, one.bound, one.rounds, one.rows) == (
+            answers[0].found, answers[0].bound, answers[0].rounds, answers[0].rows,
+        )  # fmt: skip
+
+
+def test_records_that_tie_with_another_are_lost_at_once() -> None:
+    before = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [5.0, 5.0]])
+    after = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, -1.0], [5.0, 5.0]])  # the first and the third are as near to 0, 0
+    records = side_by_side(before, after)
+    conditions = Conditions(Rivals(records, WeightedMean(2), None), WeightedMean(2))
+    assert conditions.never.any()
+    assert learn_by_conflicts(records, WeightedMean(2), [], seconds=20).proved
+
+
+def test_equal_rows_need_no_search() -> None:
+    records = side_by_side(np.arange(8.0).reshape(4, 2), np.ones((4, 2)))
+    optimum = learn_by_conflicts(records, Bilinear(2), [])
+    assert (optimum.found, optimum.bound) == (1.0, 1.0)
+
+
+def test_climbing_never_ends_below_where_it_began() -> None:
+    records = side_by_side(*noisy(60, 3, 1.0))
+    for make in (WeightedMean, Bilinear, Choquet):
+        family = make(3)
+        rivals = Rivals(records, family, None)
+        with ThreadPoolExecutor(2) as pool:
+            found = climbed(Conditions(rivals, family), family.plain(), pool, seed=0, tries=3)
+        assert found is not None
+        assert rivals.found(found) >= rivals.found(family.plain())
+
+
+@pytest.mark.parametrize(
+    ("share", "step"), [((1.0, 1.0), 1.0), ((1.0, 0.5, 1 / 3), 1 / 6), ((0.3, 0.7), 0.0), ((0.0, 1.0), 1.0)]
+)
+def test_what_is_found_comes_in_steps(share, step) -> None:
+    n = len(share)
+    rivals = Rivals(side_by_side(np.eye(n), np.eye(n)), WeightedMean(n), np.array(share))
+    assert rivals.step == pytest.approx(step)
+    assert rivals.at_most(1.4) == pytest.approx(np.floor(1.4 / step) * step if step else 1.4)
+    assert tolerated(0.0, rivals) < max(step, 1e-6)
