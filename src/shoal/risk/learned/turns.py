@@ -44,6 +44,7 @@ def learn_in_turns(
         if best is not None:
             bound = max(new.found, min(new.bound, best.bound))
             new = replace(new, bound=bound, rounds=new.rounds + best.rounds, rows=new.rows + best.rows)
+        new = replace(new, seconds=time.monotonic() - began)
         if new.within(gap):
             return new
         best, tried = new, [*starts, new.parameters]
