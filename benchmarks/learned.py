@@ -114,7 +114,6 @@ def as_row(file: str, distance: str, found: Any) -> dict[str, Any]:
         "proved": "yes" if found.proved else "",
         "seconds": found.seconds,
         "rows": found.rows,
-        "of": RECORDS * (RECORDS - 1),
         "rounds": found.rounds,
     }
 
