@@ -140,8 +140,8 @@ TABLES = (
         "learned",
         "full",
         "Learned linkage: against the full model",
-        "120 records: our searches in turns, the solver (HiGHS) with the rows that are needed, and the same solver with "
-        "all rows written at once. The fastest of three each.",
+        "120 records: our searches in turns, the solver (HiGHS) with the rows that are needed, and the same solver "
+        "with all rows written at once. The fastest of three each.",
     ),
     (
         "learned",

@@ -141,7 +141,7 @@ class Learned:
     proved: bool  # whether found is the most there is
     parameters: dict[str, float]  # by attributes, such as "age" or "age & income"
     rounds: int
-    rows: int  # constraints that were written
+    rows: int  # constraints, rivals or sets of records that the last search wrote down
     seconds: float
 
 

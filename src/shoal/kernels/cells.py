@@ -154,7 +154,7 @@ def search(
         end, here, in_the_middle = needed(owners, values, first, ends[n_open + 1], margin, share, thin)
         found = everything - losses[n_open] - in_the_middle
         if found > best:
-            best, known = found, max(known, found)
+            best, known = found, max(known, found)  # not counted from the distances: only the slack depends on it
             for a in range(n):
                 where[a] = cell[:, a].mean()
         bound = everything - losses[n_open] - here

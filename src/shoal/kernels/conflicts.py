@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["Cones", "add_others", "point_inside", "tight_set"]
+__all__ = ["Cones", "add_others", "certificate", "point_inside", "product", "tight_set"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -37,6 +37,15 @@ class Cones(NamedTuple):
     reach: Floats  # of each parameter
     near: Ints  # of each record the rows that are looked at first; others are added when they are needed
     n_near: Ints
+
+
+class _Listed(NamedTuple):
+    """Records in a list, their place in it, and whose the rows are."""
+
+    cones: Cones
+    owner: Ints
+    order: Ints
+    place: Ints
 
 
 @njit(cache=True, nogil=True)
@@ -74,7 +83,8 @@ def _even(products: Floats, k: int, found: Floats) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _product(a: Floats, b: Floats) -> float:
+def product(a: Floats, b: Floats) -> float:
+    """Of two rows."""
     total = 0.0
     for t in range(len(a)):
         total += a[t] * b[t]
@@ -88,7 +98,7 @@ def _lowest(cones: Cones, some: Ints, point: Floats) -> int:
     for i in some:
         for u in range(cones.n_near[i]):
             row = cones.near[i, u]
-            value = _product(cones.rows[row], point)
+            value = product(cones.rows[row], point)
             if value < lowest:
                 lowest, which = value, row
     return which
@@ -101,7 +111,7 @@ def add_others(cones: Cones, some: Ints, point: Floats, least: float) -> bool:
     for i in some:
         lowest, which = least, -1
         for row in range(cones.starts[i], cones.starts[i + 1]):
-            value = _product(cones.rows[row], point)
+            value = product(cones.rows[row], point)
             if value <= lowest:
                 lowest, which = value, row
         if which >= 0 and cones.n_near[i] < cones.near.shape[1]:
@@ -128,14 +138,14 @@ def _shortest(cones: Cones, some: Ints, point: Floats, support: Ints, weights: F
         point[:] = 0.0
         return 0
     point[:] = cones.rows[support[0]]
-    products[0, 0] = 1.0 + _product(point, point)
+    products[0, 0] = 1.0 + product(point, point)
     for _ in range(STEPS):
-        square = _product(point, point)
+        square = product(point, point)
         if square < ZERO * ZERO:
             return k
         lowest = _lowest(cones, some, point)
         least = POSITIVE * np.sqrt(square)
-        if _product(cones.rows[lowest], point) > least:
+        if product(cones.rows[lowest], point) > least:
             if add_others(cones, some, point, least):
                 continue
             return 0
@@ -146,7 +156,7 @@ def _shortest(cones: Cones, some: Ints, point: Floats, support: Ints, weights: F
             return -1
         support[k], weights[k] = lowest, 0.0
         for u in range(k + 1):
-            products[u, k] = products[k, u] = 1.0 + _product(cones.rows[support[u]], cones.rows[lowest])
+            products[u, k] = products[k, u] = 1.0 + product(cones.rows[support[u]], cones.rows[lowest])
         k += 1
         while True:
             if not _even(products, k, found):
@@ -199,48 +209,45 @@ def _members(order: Ints, inside: Words, n_words: int, nobody: int) -> Ints:
 def _conflict(cones: Cones, some: Ints, lost: float) -> tuple[int, Ints, Floats]:
     """Rows of some records that cannot all be positive: how many (0 when there are none, or none for certain).
 
-    Parameters at which all of them were positive add up, with the weights, to less than what is left of zero can be.
+    Their mean is zero but for rounding; that it cannot be as large as it is where the records are found is checked.
     """
     d = cones.rows.shape[1]
     point, support, weights = np.empty(d), np.empty(d + 3, np.int64), np.empty(d + 3)
     k = _shortest(cones, some, point, support, weights)
     if k <= 0:
         return 0, support, point
-    least = most = 0.0
-    for u in range(k):
-        least += weights[u] * cones.weight[support[u]] * lost
-    for a in range(d):
-        rest = 0.0
-        for u in range(k):
-            rest += weights[u] * cones.rows[support[u], a]
-        most += abs(rest) * cones.reach[a]
+    least, most = certificate(cones, weights, support, k, lost)
     return (k if most < least else 0), support, point
 
 
 @njit(cache=True, nogil=True)
-def _at_least(
-    rank: int,
-    cones: Cones,
-    owner: Ints,
-    order: Ints,
-    place: Ints,
-    inside: Words,
-    known: Words,
-    n_known: int,
-    lost: float,
-    used: Words,
-    work: Ints,
-) -> int:
-    """Whether no rank - 1 records of a set meet all its conflicts: the conflicts known then, -1 if it is not so.
+def certificate(cones: Cones, weights: Floats, support: Ints, k: int, lost: float) -> tuple[float, float]:
+    """What the mean of k rows is at least where their records are found, and at most with any parameters."""
+    least = most = 0.0
+    for u in range(k):
+        least += weights[u] * cones.weight[support[u]] * lost
+    for a in range(cones.rows.shape[1]):
+        rest = 0.0
+        for u in range(k):
+            rest += weights[u] * cones.rows[support[u], a]
+        most += abs(rest) * cones.reach[a]
+    return least, most
+
+
+@njit(cache=True, nogil=True)
+def _at_least(rank: int, listed: _Listed, inside: Words, known: Words, lost: float, used: Words, work: Ints) -> bool:
+    """Whether no rank - 1 records of a set meet all its conflicts. `work` is what may be done, and the conflicts known.
 
     A conflict's records are removed one after the other; those tried before are kept. `used` becomes the records of all
     conflicts that this needed, or the fewer records that meet them all.
     """
+    cones, owner, order, place = listed.cones, listed.owner, listed.order, listed.place
     n_words, nobody = len(inside), _nobody(cones)
     removed, kept, packed = np.zeros(n_words, np.uint64), np.zeros(n_words, np.uint64), np.zeros(n_words, np.uint64)
     to_try, tried = np.zeros((rank, n_words), np.uint64), np.zeros(rank, np.int64)
     chosen = np.zeros(rank + 1, np.int64)
     depth, deeper = 0, True
+    n_known = work[1]
     used[:] = 0
     while work[0] > 0:
         if deeper:
@@ -272,13 +279,14 @@ def _at_least(
                 size, support, _ = _conflict(cones, some, lost)
                 if size == 0 or n_known == len(known):
                     used[:] = removed
-                    return -1
+                    return False
                 known[n_known] = 0
                 for u in range(size):
                     one = owner[support[u]]
                     if one != nobody:
                         known[n_known, place[one] // 64] |= np.uint64(1) << np.uint64(place[one] % 64)
                 n_known += 1
+                work[1] = n_known
                 continue
             for m in range(many if settled else 1):
                 for w in range(n_words):
@@ -286,7 +294,7 @@ def _at_least(
             if settled:
                 depth -= 1
                 if depth < 0:
-                    return n_known
+                    return True
             else:
                 for w in range(n_words):
                     to_try[depth, w] = known[chosen[0], w] & ~kept[w]
@@ -307,13 +315,13 @@ def _at_least(
                 kept[w] &= ~to_try[depth, w]
             depth -= 1
             if depth < 0:
-                return n_known
+                return True
             continue
         tried[depth] = following
         removed[following // 64] |= np.uint64(1) << np.uint64(following % 64)
         depth, deeper = depth + 1, True
     used[:] = 0
-    return -1
+    return False
 
 
 @njit(cache=True, nogil=True)
@@ -354,7 +362,7 @@ def _nobody(cones: Cones) -> int:
 
 @njit(cache=True, nogil=True)
 def tight_set(rank: int, order: Ints, first: int, cones: Cones, owner: Ints, lost: float, budget: int) -> Ints:
-    """Records of which at least `rank` are lost, and of fewer would be without any of them; empty when there are none.
+    """Records of which at least `rank` are lost, as few as can be seen at once; empty when none are found.
 
     Records are taken in order, `first` so many, until `rank` of them are lost, then left out again, from the last,
     while that stays so. When the budget of work is used up, what is known by then is returned.
@@ -366,28 +374,15 @@ def tight_set(rank: int, order: Ints, first: int, cones: Cones, owner: Ints, los
     everything = (n + 63) // 64
     known = np.zeros((MOST_CONFLICTS, everything), np.uint64)
     inside, used = np.zeros(everything, np.uint64), np.zeros(everything, np.uint64)
-    n_known, taken, goal, n_words = 0, 0, first, 1
-    work = np.array([budget])
+    taken, goal, n_words = 0, first, 1
+    listed, work = _Listed(cones, owner, order, place), np.array([budget, 0])
     while True:
         while taken < min(goal, n):
             inside[taken // 64] |= np.uint64(1) << np.uint64(taken % 64)
             taken += 1
         n_words = (taken + 63) // 64
-        found = _at_least(
-            rank,
-            cones,
-            owner,
-            order,
-            place,
-            inside[:n_words],
-            known[:, :n_words],
-            n_known,
-            lost,
-            used[:n_words],
-            work,
-        )
-        if found >= 0:
-            n_known = found
+        shown = _at_least(rank, listed, inside[:n_words], known[:, :n_words], lost, used[:n_words], work)
+        if shown:
             break
         if taken == n or work[0] <= 0:
             return np.empty(0, np.int64)
@@ -400,25 +395,12 @@ def tight_set(rank: int, order: Ints, first: int, cones: Cones, owner: Ints, los
         word, bit = p // 64, np.uint64(1) << np.uint64(p % 64)
         if not inside[word] & ~needed[word] & bit:
             continue
-        n_known = _within(inside[:n_words], known[:, :n_words], n_known)
+        work[1] = _within(inside[:n_words], known[:, :n_words], work[1])
         inside[word] &= ~bit
-        found = _at_least(
-            rank,
-            cones,
-            owner,
-            order,
-            place,
-            inside[:n_words],
-            known[:, :n_words],
-            n_known,
-            lost,
-            used[:n_words],
-            work,
-        )
-        if found >= 0:
-            n_known = found
+        shown = _at_least(rank, listed, inside[:n_words], known[:, :n_words], lost, used[:n_words], work)
+        if shown:
             inside[:] = used
-        else:  # without this one and those few all others are found, so none of these can be left out
+        else:  # as far as can be seen all others are found without this one and those few: none of these is in vain
             inside[word] |= bit
             needed[word] |= bit
             needed |= used
@@ -427,6 +409,6 @@ def tight_set(rank: int, order: Ints, first: int, cones: Cones, owner: Ints, los
 
 @njit(cache=True, nogil=True)
 def point_inside(some: Ints, cones: Cones, lost: float) -> tuple[bool, Floats]:
-    """Parameters that find some records, if there are any."""
+    """Parameters that may find some records; not if these are in conflict for certain."""
     size, _, point = _conflict(cones, some, lost)
     return size == 0, point

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from shoal.kernels.conflicts import Cones
+from shoal.kernels.conflicts import Cones, product
 
 __all__ = ["climb", "found_at"]
 
@@ -82,7 +82,7 @@ def _cut(low: float, high: float, here: float, along: float) -> tuple[float, flo
         return max(low, -here / along), high
     if along < 0.0:
         return low, min(high, -here / along)
-    return (low, high) if here > 0.0 else (high, low)
+    return (low, high) if here > 0.0 else (np.inf, -np.inf)
 
 
 @njit(cache=True, nogil=True)
@@ -92,7 +92,7 @@ def found_at(cones: Cones, point: Floats) -> NDArray[np.int64]:
     for i in range(len(found)):
         positive = cones.n_near[i] > 0
         for u in range(cones.n_near[i]):
-            if (cones.rows[cones.near[i, u]] * point).sum() <= 0.0:
+            if product(cones.rows[cones.near[i, u]], point) <= 0.0:
                 positive = False
                 break
         if positive:

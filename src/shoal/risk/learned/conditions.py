@@ -16,8 +16,9 @@ __all__ = ["Conditions", "has_room"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-MOST_NUMBERS = 20_000_000  # records times records times parameters
+MOST_NUMBERS = 12_000_000  # records times records times parameters
 FIRST_NEAR, MOST_NEAR = 6, 200  # rows of a record that are looked at before others
+ROUNDING = 1e-12  # what differs by less, whatever the parameters, does not differ
 NEGATIVE = -1e-8  # of a distance; rounding may make a zero a little less
 
 
@@ -40,6 +41,7 @@ class Conditions:
         self.never = np.isin(np.arange(n), owner[hopeless])  # the records that are never found
         keep = ~hopeless & ~np.r_[self.never, False][owner]
         self.owner, rows = owner[keep], rows[keep]
+        rows[:, np.abs(rows).max(axis=0, initial=0.0) * reach < ROUNDING] = 0.0
         self._scale = np.sqrt(np.mean(rows * rows, axis=0)) if len(rows) else np.ones(family.size)
         self._scale[self._scale == 0] = 1.0
         rows /= self._scale
@@ -70,7 +72,7 @@ class Conditions:
         mine = self.cones
         for one in np.flatnonzero(cones.n_near > mine.n_near).tolist():
             many = mine.n_near[one]
-            new = np.setdiff1d(cones.near[one, : cones.n_near[one]], mine.near[one, :many])[: MOST_NEAR - many]
+            new = np.setdiff1d(cones.near[one, : cones.n_near[one]], mine.near[one, :many])[: mine.near.shape[1] - many]
             mine.near[one, many : many + len(new)] = new
             mine.n_near[one] += len(new)
 

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels.conflicts import Cones, point_inside, tight_set
-from shoal.risk.learned.climbing import climbed
+from shoal.risk.learned.climbing import Climbers
 from shoal.risk.learned.conditions import Conditions
 from shoal.risk.learned.families import Family
 from shoal.risk.learned.optimum import LOST, Optimum, Rivals, tolerated
@@ -39,12 +39,12 @@ MOST_RANK = 5  # how many of a set are lost: more are slow to show
 ROUNDS_OF_A_RANK = 2
 NOISE = (0.001, 0.03, 0.1, 0.3, 0.1, 0.03, 0.3, 0.1)  # added to what is lost, one set of each in a round
 AT_FIRST = 15  # records for each that is to be lost
-BUDGET, A_SECOND = 1_000_000_000, 150_000_000  # work for one set: a second or two; less when less than that is left
+BUDGET, A_SECOND = 1_000_000_000, 600_000_000  # work for one set, and what a core does in a second
 VIOLATED = 1e-3
 STALLED, HARDLY = 5, 0.2  # rounds, and the part of what is missing that they must gain to go on like that
 MOST_TRIES = 20  # of a climb, from near by
 LEAST_SECONDS = 20.0  # for the program in whole numbers
-SMALL = 1e-8
+SLACK = 1e-7  # of what the solver says is lost: its tolerance
 
 
 def learn_by_conflicts(
@@ -65,8 +65,9 @@ def learn_by_conflicts(
     began = time.monotonic()
     rivals = Rivals(records, family, share)
     best, found = rivals.best_of([family.plain(), *starts])
-    bound, enough, left = rivals.everyone, tolerated(gap, rivals), math.inf if nodes is None else nodes
-    rounds, n_sets, climbs = 0, 0, 0
+    bound, enough, left = rivals.everyone, tolerated(gap, rivals) + 2 * SLACK, math.inf if nodes is None else nodes
+    rounds, n_sets, tries = 0, 0, 1
+    climbers: Climbers | None = None
     if bound - found > enough and seconds > 0:
         conditions = Conditions(rivals, family)
         search, cover = _Sets(conditions), _Cover(rivals.share, conditions.never)
@@ -74,7 +75,7 @@ def learn_by_conflicts(
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
             while bound - found > enough and left > 0 and (elapsed := time.monotonic() - began) < seconds:
                 rounds += 1
-                missing = rivals.everyone - found - enough * 0.99  # to be shown as lost
+                missing = rivals.everyone - found - enough + 2 * SLACK  # to be shown as lost
                 fractions, value = cover.relaxed()
                 lost.append(value)
                 bound = min(bound, rivals.everyone - value)
@@ -82,7 +83,9 @@ def learn_by_conflicts(
                     break
                 better, whole = [], search.tried_all and _stalled(lost, missing)
                 if whole:
-                    limit = min(seconds - elapsed, max(LEAST_SECONDS, elapsed))
+                    limit = (
+                        seconds - elapsed if nodes is not None else min(seconds - elapsed, max(LEAST_SECONDS, elapsed))
+                    )
                     solution, value, used = cover.whole(missing, limit, None if nodes is None else int(left))
                     left -= used
                     bound = min(bound, rivals.everyone - value)
@@ -92,15 +95,20 @@ def learn_by_conflicts(
                     better.append(search.finding(np.flatnonzero(solution < 0.5)))
                     lost.clear()
                 if search.tried_all:
-                    better.append(climbed(conditions, best, pool, climbs, min(MOST_TRIES, 2**climbs)))
-                    climbs += 1
+                    climbers = climbers or Climbers(conditions, best)
+                    better.append(climbers.climb(tries, pool))
+                    tries = min(2 * tries, MOST_TRIES)
+                before = found
                 for parameters in better:
                     if parameters is not None and (value := rivals.found(parameters)) > found:
                         best, found = parameters, value
                 left -= len(NOISE)
-                added = cover.add(search.look(fractions, pool, seconds - elapsed, every_rank=whole), fractions)
+                remaining = math.inf if nodes is not None else seconds - (time.monotonic() - began)
+                if remaining <= 0:
+                    break
+                added = cover.add(search.look(fractions, pool, remaining, every_rank=whole), fractions)
                 n_sets += added
-                if whole and not added:
+                if whole and not added and found == before:
                     break  # what is left cannot be told apart
     bound = max(found, rivals.at_most(bound))
     return Optimum(best, found, bound, rounds, n_sets, time.monotonic() - began)
@@ -132,7 +140,7 @@ class _Sets:
         ranks = [1 + place % self._most_rank if every_rank else self._rank for place in range(len(NOISE))]
         costs = [lost[some] + noise * self._rng.random(len(some)) for noise in NOISE]
         orders = [some[np.argsort(cost, kind="stable")] for cost in costs]
-        found, budget = [], int(min(BUDGET, seconds * A_SECOND))
+        found, budget = [], int(min(BUDGET, seconds * A_SECOND * (os.cpu_count() or 1) / len(NOISE)))
         for rank, (members, cones) in zip(
             ranks, list(pool.map(partial(self._one, budget), ranks, orders)), strict=True
         ):
@@ -189,13 +197,15 @@ class _Cover:
         solver.changeColsIntegrality(n, self._every, np.full(n, highspy.HighsVarType.kContinuous))
         solver.setOptionValue("time_limit", highspy.kHighsInf)
         solver.run()
-        return np.array(solver.getSolution().col_value), solver.getInfo().objective_function_value - SMALL
+        solved = solver.getModelStatus() == highspy.HighsModelStatus.kOptimal
+        lost = solver.getInfo().objective_function_value - SLACK if solved else 0.0
+        return np.array(solver.getSolution().col_value), lost
 
     def whole(self, less_than: float, seconds: float, nodes: int | None) -> tuple[Floats | None, float, int]:
         """A solution in whole numbers that loses less, or None; what is lost at least; nodes used."""
         solver, n = self._solver, len(self._every)
         solver.changeColsIntegrality(n, self._every, np.full(n, highspy.HighsVarType.kInteger))
-        solver.changeRowBounds(0, 0.0, less_than - 1e-6)
+        solver.changeRowBounds(0, 0.0, less_than)
         solver.setOptionValue(
             "time_limit", solver.getRunTime() + seconds if math.isfinite(seconds) else highspy.kHighsInf
         )
@@ -205,6 +215,6 @@ class _Cover:
         info, status = solver.getInfo(), solver.getModelStatus()
         values = np.array(solver.getSolution().col_value)
         solution = values if len(values) and info.primal_solution_status == 2 else None
-        lost = less_than if status == highspy.HighsModelStatus.kInfeasible else info.mip_dual_bound - 1e-6
+        lost = less_than - SLACK if status == highspy.HighsModelStatus.kInfeasible else info.mip_dual_bound - SLACK
         solver.changeRowBounds(0, 0.0, highspy.kHighsInf)
         return solution, min(max(lost, 0.0), less_than), max(int(info.mip_node_count), 1)

@@ -1,6 +1,6 @@
 """The parameters that re-identify the most records, by mixed-integer programming, with a proof or a bound.
 
-    minimise sum w_i K_i   subject to   D(a_i, b_j) - D(a_i, b_i) + M_ij K_i >= margin,   K_i binary
+    minimise sum w_i K_i   subject to   D(a_i, b_j) - D(a_i, b_i) + M_ij K_i >= margin / 2,   K_i binary
 
 for every record i and every rival j that is not equal to b_i; w_i = 1 / |records equal to b_i|. Of these n (n - 1) rows
 only the nearest rivals are written at first; rows that a solution breaks are added, and the solver goes on from the
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from shoal.risk.learned.families import Family
 from shoal.risk.learned.linking import margins
-from shoal.risk.learned.optimum import MARGIN, Optimum, Rivals, tolerated
+from shoal.risk.learned.optimum import ASKED, COUNTED, Optimum, Rivals, tolerated
 from shoal.risk.learned.records import Records
 
 __all__ = ["learn_exactly"]
@@ -67,7 +67,7 @@ def learn_exactly(
         if remaining <= 0 or (left is not None and left <= 0):
             break
         rounds += 1
-        missed = pairs.least_margins(best)[0] < MARGIN / 2
+        missed = pairs.least_margins(best)[0] < COUNTED
         solved, used = model.solve(best, missed, remaining, left, max(enough * 0.99, 1e-7))
         left = None if left is None else left - used
         bound = min(bound, pairs.everyone - solved.lost)
@@ -75,8 +75,8 @@ def learn_exactly(
             break
         broken = model.mend(family.broken(solved.parameters))
         broken += model.mend(pairs.negative(solved.parameters)) if family.non_negative else 0
-        least, rivals = pairs.least_margins(solved.parameters, MORE_RIVALS, below=MARGIN * 0.9)
-        value = float(share[least >= MARGIN / 2].sum())
+        least, rivals = pairs.least_margins(solved.parameters, MORE_RIVALS, below=(ASKED + COUNTED) / 2)
+        value = float(share[least >= COUNTED].sum())
         if value > found and not broken:
             best, found = solved.parameters, value
         added = model.add(pairs, rivals)
@@ -94,7 +94,7 @@ class _Pairs(Rivals):
         i, j = np.array(pairs).T
         own, rival = (self.records.pairs(i, others[:, None])[:, 0] for others in (i, j))
         gain = self.family.features(rival) - self.family.features(own)
-        return gain, np.maximum(self.family.most(own, rival), 0.0) + MARGIN
+        return gain, np.maximum(self.family.most(own, rival), 0.0) + ASKED
 
     def negative(self, parameters: Floats) -> Floats:
         """The features of the pairs whose distance is most negative."""
@@ -156,7 +156,7 @@ class _Model:
         gain, most = pairs.rows_of(new)
         binary = np.array([self._size + i for i, _ in new], dtype=np.int32)
         index = np.column_stack([np.tile(self._places, (len(new), 1)), binary]).astype(np.int32)
-        self._add_rows(MARGIN, index, np.column_stack([gain, most]))
+        self._add_rows(ASKED, index, np.column_stack([gain, most]))
         return len(new)
 
     def mend(self, rows: Floats) -> int:

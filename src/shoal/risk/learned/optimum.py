@@ -13,14 +13,16 @@ from shoal.risk.learned.families import Family
 from shoal.risk.learned.linking import margins
 from shoal.risk.learned.records import Records
 
-__all__ = ["LOST", "MARGIN", "Optimum", "Rivals", "tolerated"]
+__all__ = ["ASKED", "COUNTED", "LOST", "MARGIN", "Optimum", "Rivals", "tolerated"]
 
 Floats = NDArray[np.float64]
 
 MARGIN = 1e-6  # by which a record must be nearer than its rivals, where parameters sum to 1
+COUNTED = MARGIN / 2  # by which it counts as found: rounding must not tell
+ASKED = 0.51 * MARGIN  # by which a program asks for it, so that its solutions count
 MOST_PARTS = 10_000  # of a record
 ROUNDING = 1e-6  # of what is found or lost
-LOST = 0.49 * MARGIN  # a record is found by half the margin; rounding must not make it lost
+LOST = 0.49 * MARGIN  # what is not above is lost for certain
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Optimum:
     found: float  # records nearer to their own than to any other by the margin, equal ones shared
     bound: float  # no parameters of the family find more
     rounds: int
-    rows: int  # rivals that were looked at, of the n (n - 1)
+    rows: int  # constraints, rivals or sets of records that the last search wrote down
     seconds: float
 
     @property
@@ -59,10 +61,12 @@ class Rivals:
     @cached_property
     def step(self) -> float:
         """What is found is a multiple of this: a sixth when two records are equal, or three; 0 if of nothing."""
-        sizes = np.unique(np.rint(1.0 / self.share[self.share > 0]).astype(np.int64))
-        parts = math.lcm(*sizes.tolist())
+        sizes = np.unique(np.rint(1.0 / np.maximum(self.share[self.share > 0], 1.0 / MOST_PARTS)))
+        parts = math.lcm(*(int(size) for size in sizes))
+        if not 0 < parts <= MOST_PARTS:
+            return 0.0
         counted = parts * self.share
-        return 1.0 / parts if parts <= MOST_PARTS and np.allclose(counted, np.rint(counted), atol=1e-9) else 0.0
+        return 1.0 / parts if np.abs(counted - np.rint(counted)).max(initial=0.0) < 1e-9 else 0.0
 
     def at_most(self, bound: float) -> float:
         """The most that can be found below a bound, rounding aside."""
@@ -75,8 +79,8 @@ class Rivals:
         return tried[best], values[best]
 
     def found(self, parameters: Floats) -> float:
-        """What is found by the margin; half of it, so that rounding does not tell."""
-        return float(self.share[self.least_margins(parameters)[0] >= MARGIN / 2].sum())
+        """What is found by the margin, rounding aside."""
+        return float(self.share[self.least_margins(parameters)[0] >= COUNTED].sum())
 
     def least_margins(
         self, parameters: Floats, n_rivals: int = 0, below: float = math.inf

@@ -43,7 +43,7 @@ def learn_in_turns(
         new = search(records, family, tried, seconds=limit, nodes=at_most, gap=gap, share=share)
         if best is not None:
             bound = max(new.found, min(new.bound, best.bound))
-            new = replace(new, bound=bound, rounds=new.rounds + best.rounds, rows=new.rows + best.rows)
+            new = replace(new, bound=bound, rounds=new.rounds + best.rounds)
         new = replace(new, seconds=time.monotonic() - began)
         if new.within(gap):
             return new
