@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from shoal.kernels.conflicts import Cones, product
+from shoal.kernels.cones import Cones, product
 
 __all__ = ["climb", "found_at"]
 

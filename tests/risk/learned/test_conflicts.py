@@ -11,7 +11,8 @@ import pytest
 from hypothesis import assume, given, settings
 from scipy.optimize import linprog
 
-from shoal.kernels.conflicts import Cones, certificate, tight_set
+from shoal.kernels.cones import Cones
+from shoal.kernels.conflicts import certificate, tight_set
 from shoal.risk.learned import conflicts
 from shoal.risk.learned.climbing import Climbers
 from shoal.risk.learned.conditions import Conditions

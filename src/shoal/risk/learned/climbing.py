@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.conflicts import Cones, add_others
+from shoal.kernels.cones import Cones, add_others
 from shoal.kernels.lines import climb, found_at
 from shoal.risk.learned.conditions import Conditions
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.conflicts import Cones
+from shoal.kernels.cones import Cones
 from shoal.risk.learned.families import Family
 from shoal.risk.learned.linking import blocks, margins
 from shoal.risk.learned.optimum import LOST, Rivals

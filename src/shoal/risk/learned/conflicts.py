@@ -23,7 +23,8 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.conflicts import Cones, point_inside, tight_set
+from shoal.kernels.cones import Cones
+from shoal.kernels.conflicts import point_inside, tight_set
 from shoal.risk.learned.climbing import Climbers
 from shoal.risk.learned.conditions import Conditions
 from shoal.risk.learned.families import Family
@@ -66,52 +67,50 @@ def learn_by_conflicts(
     rivals = Rivals(records, family, share)
     best, found = rivals.best_of([family.plain(), *starts])
     bound, enough, left = rivals.everyone, tolerated(gap, rivals) + 2 * SLACK, math.inf if nodes is None else nodes
-    rounds, n_sets, tries = 0, 0, 1
-    climbers: Climbers | None = None
-    if bound - found > enough and seconds > 0:
-        conditions = Conditions(rivals, family)
-        search, cover = _Sets(conditions), _Cover(rivals.share, conditions.never)
-        lost: list[float] = []
-        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            while bound - found > enough and left > 0 and (elapsed := time.monotonic() - began) < seconds:
-                rounds += 1
-                missing = rivals.everyone - found - enough + 2 * SLACK  # to be shown as lost
-                fractions, value = cover.relaxed()
-                lost.append(value)
+    if bound - found <= enough or seconds <= 0:
+        return Optimum(best, found, max(found, rivals.at_most(bound)), 0, 0, time.monotonic() - began)
+    conditions = Conditions(rivals, family)
+    search, cover, climbers = _Sets(conditions), _Cover(rivals.share, conditions.never), Climbers(conditions, best)
+    lost: list[float] = []
+    rounds, tries = 0, 1
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        while bound - found > enough and left > 0 and (elapsed := time.monotonic() - began) < seconds:
+            rounds += 1
+            missing = rivals.everyone - found - enough + 2 * SLACK  # to be shown as lost
+            fractions, value = cover.relaxed()
+            lost.append(value)
+            bound = min(bound, rivals.everyone - value)
+            if bound - found <= enough:
+                break
+            better, whole = [], search.tried_all and _stalled(lost, missing)
+            if whole:
+                limit = seconds - elapsed
+                if nodes is None:  # else the answer depends on them alone
+                    limit = min(limit, max(LEAST_SECONDS, elapsed))
+                solution, value, used = cover.whole(missing, limit, None if nodes is None else int(left))
+                left -= used
                 bound = min(bound, rivals.everyone - value)
-                if bound - found <= enough:
-                    break
-                better, whole = [], search.tried_all and _stalled(lost, missing)
-                if whole:
-                    limit = (
-                        seconds - elapsed if nodes is not None else min(seconds - elapsed, max(LEAST_SECONDS, elapsed))
-                    )
-                    solution, value, used = cover.whole(missing, limit, None if nodes is None else int(left))
-                    left -= used
-                    bound = min(bound, rivals.everyone - value)
-                    if solution is None:
-                        continue
-                    fractions = solution
-                    better.append(search.finding(np.flatnonzero(solution < 0.5)))
-                    lost.clear()
-                if search.tried_all:
-                    climbers = climbers or Climbers(conditions, best)
-                    better.append(climbers.climb(tries, pool))
-                    tries = min(2 * tries, MOST_TRIES)
-                before = found
-                for parameters in better:
-                    if parameters is not None and (value := rivals.found(parameters)) > found:
-                        best, found = parameters, value
-                left -= len(NOISE)
-                remaining = math.inf if nodes is not None else seconds - (time.monotonic() - began)
-                if remaining <= 0:
-                    break
-                added = cover.add(search.look(fractions, pool, remaining, every_rank=whole), fractions)
-                n_sets += added
-                if whole and not added and found == before:
-                    break  # what is left cannot be told apart
+                if solution is None:
+                    continue
+                fractions = solution
+                better.append(search.finding(np.flatnonzero(solution < 0.5)))
+                lost.clear()
+            if search.tried_all:
+                better.append(climbers.climb(tries, pool))
+                tries = min(2 * tries, MOST_TRIES)
+            before = found
+            for parameters in better:
+                if parameters is not None and (value := rivals.found(parameters)) > found:
+                    best, found = parameters, value
+            left -= len(NOISE)
+            remaining = math.inf if nodes is not None else seconds - (time.monotonic() - began)
+            if remaining <= 0:
+                break
+            added = cover.add(search.look(fractions, pool, remaining, every_rank=whole), fractions)
+            if whole and not added and found == before:
+                break  # what is left cannot be told apart
     bound = max(found, rivals.at_most(bound))
-    return Optimum(best, found, bound, rounds, n_sets, time.monotonic() - began)
+    return Optimum(best, found, bound, rounds, len(cover), time.monotonic() - began)
 
 
 def _stalled(lost: list[float], missing: float) -> bool:
@@ -178,6 +177,9 @@ class _Cover:
         solver.changeColsCost(n, self._every, share)
         solver.addRow(0.0, highspy.kHighsInf, n, self._every, share)  # so that less than something can be asked for
         self._known: set[tuple[int, bytes]] = set()
+
+    def __len__(self) -> int:
+        return len(self._known)
 
     def add(self, sets: list[tuple[int, Ints]], lost: Floats) -> int:
         """Write the sets of which too little is lost; how many."""
