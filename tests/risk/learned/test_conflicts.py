@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from scipy.optimize import linprog
 
 from shoal.kernels.cones import Cones
@@ -21,8 +21,8 @@ from shoal.risk.learned.exact import learn_exactly
 from shoal.risk.learned.families import OWA, Bilinear, Choquet, WeightedMean
 from shoal.risk.learned.optimum import LOST, MARGIN, Rivals, tolerated
 from shoal.risk.learned.records import side_by_side
-from tests.reference import two_weights
-from tests.risk.learned.test_exact import in_threes, noisy, recounted, small_tables, standard
+from tests.risk.learned.test_cells import most_by_two_weights
+from tests.risk.learned.test_exact import in_threes, noisy, recounted, small_tables
 
 MAKERS = {
     "weighted mean": WeightedMean,
@@ -59,19 +59,11 @@ def test_conflicts_bound_what_the_solver_proves(make, tables) -> None:
 @settings(max_examples=30)
 @given(tables=small_tables())
 def test_conflicts_find_as_many_as_any_two_weights_can(make, tables) -> None:
-    before, after = standard(tables[0]), standard(tables[1])
-    squares = (before[:, None, :] - after[None, :, :]) ** 2
-    if make is OWA:
-        squares = np.flip(np.sort(squares, axis=-1), axis=-1)
-    rows = [tuple(row) for row in tables[1].tolist()]
-    features = [[(float(x), float(y)) for x, y in row] for row in squares]
-    class_of_row = [rows.index(row) for row in rows]
-    most = two_weights.most_found(features, class_of_row, MARGIN)
-    for margin in (1.2 * MARGIN, 0.3 * MARGIN, 1e-12):  # what is told apart by less than the margin is not in conflict
-        assume(two_weights.most_found(features, class_of_row, margin) == most)
+    # What is told apart by less than the margin is not in conflict, so it must make no difference either.
+    most = most_by_two_weights(make, tables, (1.2 * MARGIN, 0.3 * MARGIN, 1e-12))
     optimum = learn_by_conflicts(side_by_side(*tables), make(2), [])
-    assert optimum.bound >= float(most) - 1e-9
-    assert optimum.found == pytest.approx(float(most))
+    assert optimum.bound >= most - 1e-9
+    assert optimum.found == pytest.approx(most)
 
 
 @settings(max_examples=30)
