@@ -113,7 +113,6 @@ def as_row(file: str, distance: str, found: Any) -> dict[str, Any]:
         "at most %": 100 * found.bound,
         "proved": "yes" if found.proved else "",
         "seconds": found.seconds,
-        "rows": found.rows,
         "rounds": found.rounds,
     }
 

@@ -127,14 +127,13 @@ TABLES = (
         "files",
         "Learned linkage: proofs",
         "Found by a margin of 1e-6, and what no parameters exceed. Until proved, for a minute; then until "
-        "within one point, for 10 minutes at most. Rows: rivals that cells keep, sets of records that lose some, and "
-        "constraints of the program, all turns together.",
+        "within one point, for 10 minutes at most. Rounds: of all searches that took their turn.",
     ),
     (
         "learned",
         "versions",
         "Learned linkage: other versions",
-        "Until within one point, for a minute at most; those of M5-38 and three more are not.",
+        "Until within one point, for a minute at most; three of M5-38 are not.",
     ),
     (
         "learned",
