@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from shoal.kernels.cells import needed, search
 from shoal.risk.learned.families import Family, Simplex
-from shoal.risk.learned.linking import blocks
 from shoal.risk.learned.optimum import LOST, Optimum, Rivals, tolerated
 from shoal.risk.learned.records import Records
 
@@ -106,13 +105,10 @@ def _budget(cell: _Cell, most: float) -> int:
 
 def _whole(rivals: Rivals, family: Simplex) -> _Cell:
     """All weights, and of each record the rivals that may ever be the nearest."""
-    corners, records = family.corners(), rivals.records
+    corners = family.corners()
     owners, rows, lost = [np.empty(0, dtype=np.int32)], [np.empty((family.n, 0))], 0.0
-    for some in blocks(records, 2 * family.n):
-        features = family.features(records.differences(some))
-        own = features[np.arange(len(some)), some]
-        i, j = np.nonzero(rivals.same[some][:, None] != rivals.same[None, :])
-        owner, at = some[i].astype(np.int32), np.ascontiguousarray(corners @ (features[i, j] - own[i]).T)
+    for whose, gain in rivals.rows():
+        owner, at = whose.astype(np.int32), np.ascontiguousarray(corners @ gain.T)
         end, everywhere, _ = needed(owner, at, 0, len(owner), LOST, rivals.share, True)
         lost += everywhere
         owners.append(owner[:end].copy())

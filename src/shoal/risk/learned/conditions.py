@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels.cones import Cones
 from shoal.risk.learned.families import Family
-from shoal.risk.learned.linking import blocks, margins
+from shoal.risk.learned.linking import margins
 from shoal.risk.learned.optimum import LOST, Rivals
 from shoal.risk.learned.records import Records
 
@@ -100,15 +100,7 @@ class Conditions:
 
 def _rows(rivals: Rivals, family: Family) -> tuple[Ints, Floats]:
     """Of each record what must be positive where it is found, and last, nobody's, what holds for all parameters."""
-    records, n = rivals.records, len(rivals.records)
-    owners, rows = [], []
-    for some in blocks(records, 2 * family.size):
-        features = family.features(records.differences(some))
-        own = features[np.arange(len(some)), some]
-        i, j = np.nonzero(rivals.same[some][:, None] != rivals.same[None, :])
-        owners.append(some[i])
-        rows.append(features[i, j] - own[i])
+    blocks = list(rivals.rows())
     for always in (family.rows(), np.eye(family.size) if family.lower >= 0 else np.empty((0, family.size))):
-        owners.append(np.full(len(always), n))
-        rows.append(always)
-    return np.concatenate(owners), np.concatenate(rows)
+        blocks.append((np.full(len(always), len(rivals.records)), always))
+    return np.concatenate([owner for owner, _ in blocks]), np.concatenate([rows for _, rows in blocks])

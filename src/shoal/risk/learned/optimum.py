@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.risk.learned.families import Family
-from shoal.risk.learned.linking import margins
+from shoal.risk.learned.linking import blocks, margins
 from shoal.risk.learned.records import Records
 
 __all__ = ["ASKED", "COUNTED", "LOST", "MARGIN", "Optimum", "Rivals", "tolerated"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 MARGIN = 1e-6  # by which a record must be nearer than its rivals, where parameters sum to 1
 COUNTED = MARGIN / 2  # by which it counts as found: rounding must not tell
@@ -60,7 +62,7 @@ class Rivals:
 
     @cached_property
     def step(self) -> float:
-        """What is found is a multiple of this: a sixth when two records are equal, or three; 0 if of nothing."""
+        """What is found is a multiple of this: a sixth where pairs and threes of records are equal; 0 if of nothing."""
         sizes = np.unique(np.rint(1.0 / np.maximum(self.share[self.share > 0], 1.0 / MOST_PARTS)))
         parts = math.lcm(*(int(size) for size in sizes))
         if not 0 < parts <= MOST_PARTS:
@@ -71,6 +73,14 @@ class Rivals:
     def at_most(self, bound: float) -> float:
         """The most that can be found below a bound, rounding aside."""
         return math.floor((bound + ROUNDING) / self.step) * self.step if self.step else bound
+
+    def rows(self) -> Iterator[tuple[Ints, Floats]]:
+        """Records and their rivals in blocks: whose, and by how much the features of the rival exceed the own."""
+        for some in blocks(self.records, 2 * self.family.size):
+            features = self.family.features(self.records.differences(some))
+            own = features[np.arange(len(some)), some]
+            i, j = np.nonzero(self.same[some][:, None] != self.same[None, :])
+            yield some[i], features[i, j] - own[i]
 
     def best_of(self, tried: list[Floats]) -> tuple[Floats, float]:
         """The first of the parameters that find the most, and how much."""
