@@ -20,11 +20,11 @@ from sklearn.utils import check_random_state
 from shoal import progress
 from shoal.errors import InputError
 from shoal.microaggregation import block as work
-from shoal.microaggregation.refine import numbered_by_first_row, warn_of_interruption
+from shoal.microaggregation.refine import numbered_by_first_row, usual_seconds, warn_of_interruption
 from shoal.microaggregation.schedule import Here, Schedule
 from shoal.microaggregation.tree import SAMPLE, Tree, grow
 
-__all__ = ["Plan", "block_count", "group_in_blocks", "group_rows"]
+__all__ = ["Plan", "block_count", "group_in_blocks", "group_rows", "seconds_of_search"]
 
 WHOLE_BELOW = 50_000  # rows that are grouped in one piece unless blocks are asked for
 BLOCK_ROWS = 12_500
@@ -174,7 +174,7 @@ def _refined(blocks: list[Any], n_rows: int, plan: Plan, schedule: Schedule) -> 
     stop = plan.stop if isinstance(schedule, Here) else None  # what other machines do, Ctrl-C does not reach
     shares: list[tuple[float | None, Any]] = [(plan.time_budget, plan.random_state)]
     if len(blocks) > 1:
-        seconds = SECONDS_A_ROW * n_rows if plan.time_budget is None else plan.time_budget
+        seconds = seconds_of_search(n_rows, len(blocks)) if plan.time_budget is None else plan.time_budget
         state = check_random_state(0 if plan.random_state is None else plan.random_state)
         seeds = state.randint(2**31, size=len(blocks)).tolist()
         sizes = schedule.gather([submit(_n_rows, block) for block in blocks])
@@ -192,6 +192,11 @@ def _refined(blocks: list[Any], n_rows: int, plan: Plan, schedule: Schedule) -> 
         warn_of_interruption()
         _await("refining", searched, schedule)
     return searched
+
+
+def seconds_of_search(n_rows: int, n_blocks: int) -> float:
+    """How long the search takes unless a budget is given."""
+    return usual_seconds(n_rows) if n_blocks == 1 else SECONDS_A_ROW * n_rows
 
 
 def _n_rows(block: work.Block) -> int:

@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
@@ -43,14 +44,8 @@ class Representatives:
         return shown
 
     def _names(self) -> dict[str | int, str]:
-        """A concept goes by its first lemma, or by its full name where that is another term's lemma, too."""
-        used = sorted({term for terms in self.terms for term in terms}, key=str)
-        lemmas = {term: term if isinstance(term, str) else self.ontology.lemma(term) for term in used}
-        bearers = Counter(lemmas.values())
-        return {
-            term: lemma if isinstance(term, str) or bearers[lemma] == 1 else str(self.ontology.taxonomy.names[term])
-            for term, lemma in lemmas.items()
-        }
+        """Of every term that is used."""
+        return _names({term for terms in self.terms for term in terms}, self.ontology)
 
 
 @dataclass(frozen=True)
@@ -87,9 +82,27 @@ class Collection:
 
     def representatives(self, groups: Ints) -> Documents:
         """Of each group its documents, folded in the order of rows."""
-        order = np.argsort(groups, kind="stable")
-        members = np.split(order, np.cumsum(np.bincount(groups))[:-1])
-        return Documents.of(self.meanings.representative(self.documents, rows) for rows in members)
+        return Documents.of(self.meanings.representative(self.documents, rows) for rows in _members(groups))
+
+    def pools(self, groups: Ints, counts: sp.csr_matrix) -> sp.csr_matrix:
+        """How often the documents of each group have what each of its representative's terms stands for.
+
+        `counts` has a row for each document and a column for each word, the result a column for each term.
+        """
+        rows = np.repeat(np.arange(len(self.documents)), np.diff(self.documents.ends))
+        in_documents = np.asarray(counts[rows, self.documents.terms], dtype=np.int64).ravel()
+        pooled = [self.meanings.pool(self.documents, in_documents, members) for members in _members(groups)]
+        ends = np.cumsum([0, *(len(terms) for terms, _ in pooled)])
+        terms, total = (np.concatenate(parts) for parts in zip(*pooled, strict=True))
+        found = sp.csr_matrix((total, terms, ends), shape=(len(pooled), self.meanings.n_terms))
+        found.sum_duplicates()
+        return found
+
+    def names(self, terms: Ints) -> list[str]:
+        """What each of these terms is called beside the others."""
+        spelt = [self._spelt(term) for term in terms.tolist()]
+        names = _names(spelt, self.ontology)
+        return [names[term] for term in spelt]
 
     def loss(self, groups: Ints, representatives: Documents) -> Loss:
         """Squared distances of documents to their representatives, and of these to the representative of all."""
@@ -119,6 +132,23 @@ class Collection:
 
     def _spelt(self, term: int) -> str | int:
         return self.words[term] if term < len(self.words) else self.meanings.concept_of_term(term)
+
+
+def _names(terms: Iterable[str | int], ontology: Any) -> dict[str | int, str]:
+    """A concept goes by its first lemma, or by its full name where that is another term's lemma, too."""
+    used = sorted(set(terms), key=str)
+    lemmas = {term: term if isinstance(term, str) else ontology.lemma(term) for term in used}
+    bearers = Counter(lemmas.values())
+    return {
+        term: lemma if isinstance(term, str) or bearers[lemma] == 1 else str(ontology.taxonomy.names[term])
+        for term, lemma in lemmas.items()
+    }
+
+
+def _members(groups: Ints) -> list[Ints]:
+    """The rows of each group."""
+    order = np.argsort(groups, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(groups))[:-1])
 
 
 def _words(terms: Iterable[str | int]) -> Iterable[str]:

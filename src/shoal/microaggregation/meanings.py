@@ -82,10 +82,27 @@ class Meanings:
 
     def representative(self, documents: Documents, rows: Ints) -> tuple[Ints, Floats]:
         """The documents of these rows folded in the order given; a concept may come several times."""
-        folded: tuple[Ints, Floats] = kernel.fold(
-            self._tree, *self._senses, documents.ends, documents.terms, documents.weights, rows
+        terms, weights, _ = self._folded(documents, np.zeros(len(documents.terms), dtype=np.int64), rows)
+        return terms, weights
+
+    def pool(self, documents: Documents, counts: Ints, rows: Ints) -> tuple[Ints, Ints]:
+        """The terms of the representative of these rows, and how often the documents have what each stands for.
+
+        `counts` has one for every entry of `documents`. A concept may come several times.
+        """
+        terms, _, total = self._folded(documents, counts, rows)
+        return terms, total
+
+    def _folded(self, documents: Documents, counts: Ints, rows: Ints) -> tuple[Ints, Floats, Ints]:
+        folded: tuple[Ints, Floats, Ints] = kernel.fold(
+            self._tree, *self._senses, documents.ends, documents.terms, documents.weights, counts, rows
         )
         return folded
+
+    @property
+    def n_terms(self) -> int:
+        """Words and concepts."""
+        return self.n_words + len(self.concepts)
 
     def distances_to_words(self, document: tuple[Ints, Floats], documents: Documents, rows: Ints) -> Floats:
         """Of one document to those of `rows`, which have words only."""

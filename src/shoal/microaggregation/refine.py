@@ -15,7 +15,7 @@ from shoal import progress
 from shoal.errors import InputError
 from shoal.kernels import search
 
-__all__ = ["check_time_budget", "refined", "warn_of_interruption"]
+__all__ = ["check_time_budget", "refined", "usual_seconds", "warn_of_interruption"]
 
 Groups = NDArray[np.int64]
 
@@ -59,7 +59,7 @@ def refined(
     """
     check_time_budget(time_budget)
     n_rows = X.shape[0]
-    seconds = float(np.clip(n_rows / 1000, 0.05, 10.0)) if time_budget is None else float(time_budget)
+    seconds = usual_seconds(n_rows) if time_budget is None else float(time_budget)
     random = np.random.default_rng(check_random_state(0 if random_state is None else random_state).randint(2**31))
     X = sp.csr_matrix(X, dtype=np.float64)
     rows = search.Rows(X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data, X.shape[1])
@@ -105,6 +105,11 @@ def refined(
             stop.set()
         warn_of_interruption()
     return groups
+
+
+def usual_seconds(n_rows: int) -> float:
+    """How long the search takes unless a budget is given: a second for a thousand rows, at most ten."""
+    return float(np.clip(n_rows / 1000, 0.05, 10.0))
 
 
 def without_large_groups(groups: Groups, k: int) -> Groups:

@@ -6,20 +6,23 @@ A way turns texts into rows, groups them, and says what stands for each group an
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.preprocessing import normalize
 
 from shoal.errors import InputError
 from shoal.microaggregation import SemanticMicroaggregation, SphericalMicroaggregation
+from shoal.microaggregation.blocks import block_count, seconds_of_search
 from shoal.microaggregation.collection import Collection
 from shoal.microaggregation.diversity import merge_until_diverse
+from shoal.microaggregation.giveaways import without_giveaways
 from shoal.microaggregation.meanings import Documents
+from shoal.microaggregation.pooling import members_with, pooled_counts, pooled_weights, unit_rows, with_length
 from shoal.microaggregation.spherical import spherical_loss, spherical_representatives
 from shoal.ontology import WordNet
 from shoal.release.distances import MOST_IN_MEANING, cosine_distances, distances_in_meaning, spread_out
@@ -28,33 +31,62 @@ from shoal.release.summary import Distances
 from shoal.results import Loss
 from shoal.vectors import VectorSpace
 
-__all__ = ["TERMS_PER_DOCUMENT", "ByMeaning", "ByWords", "Way", "document_method", "merged_until_diverse"]
+__all__ = [
+    "TERMS_PER_DOCUMENT",
+    "ByMeaning",
+    "ByWords",
+    "Published",
+    "Way",
+    "document_method",
+    "for_pools",
+    "merged_until_diverse",
+]
 
 TERMS_PER_DOCUMENT = 50  # that are compared by meaning
+LONGER = 2.0  # times the usual search: lengths are one more thing to agree on
 
 Ints = NDArray[np.int64]
 
 
+@dataclass(frozen=True)
+class Published:
+    """What stands for each group: how often its documents have each term, all together, and what follows from that."""
+
+    counts: sp.csr_matrix  # (groups, terms) whole numbers
+    weights: sp.csr_matrix  # rows of length 1, made of the counts and sizes of all groups
+    terms: NDArray[Any]  # in alphabetical order
+
+    @staticmethod
+    def of(counts: sp.csr_matrix, groups: Ints, terms: NDArray[Any], weighting: str) -> Published:
+        """From the counts of the groups."""
+        sizes = np.bincount(groups).astype(np.int64)
+        frequency = members_with(counts, sizes) if weighting == "tf-idf" else None
+        return Published(counts, pooled_weights(counts, frequency, len(groups)), terms)
+
+
 class Way(Protocol):
-    """From texts to the rows that stand for groups of them."""
+    """From texts to the rows that stand for groups of them. Documents are rows of whole numbers: counts of terms."""
 
     space: VectorSpace
     name: str  # of the method, in words
     in_meaning: bool  # terms are words and concepts, and distances are those of meaning
 
     def rows(self, texts: Iterable[str]) -> sp.csr_matrix:
-        """The texts as rows of the space."""
+        """The texts as counts of the space's terms."""
 
-    def group(self, X: sp.csr_matrix, k: int, labels: NDArray[Any], l: int | None) -> Ints:
+    def group(self, counts: sp.csr_matrix, k: int, labels: NDArray[Any], l: int | None) -> Ints:
         """The group of each row, with at least l different labels in each if l is given."""
 
-    def representatives(self, X: sp.csr_matrix, groups: Ints) -> tuple[sp.csr_matrix, NDArray[Any]]:
-        """What stands for each group, of length 1, and the terms of its columns in alphabetical order."""
+    def publish(self, counts: sp.csr_matrix, groups: Ints) -> Published:
+        """What stands for each group."""
 
-    def loss(self, X: sp.csr_matrix, groups: Ints, representatives: sp.csr_matrix) -> Loss:
-        """What the groups cost; X may have been put in another order since."""
+    def loss(self, counts: sp.csr_matrix, groups: Ints, published: Published) -> Loss:
+        """What that costs; rows may have been put in another order since."""
 
-    def distances(self, X: sp.csr_matrix, groups: Ints, representatives: sp.csr_matrix) -> Distances:
+    def loss_of_means(self, counts: sp.csr_matrix, groups: Ints) -> Loss:
+        """What exact means of the same groups would cost."""
+
+    def distances(self, counts: sp.csr_matrix, groups: Ints, published: Published) -> Distances:
         """Distances before and after."""
 
     def parameters(self) -> dict[str, Any]:
@@ -84,23 +116,42 @@ class ByWords:
         self._model = clone(method)
 
     def rows(self, texts: Iterable[str]) -> sp.csr_matrix:
-        return self.space.fit_transform(texts)
+        counted = self.space.count(texts)
+        self.space.fit_counted(counted)
+        return self.space.count_rows(counted)
 
-    def group(self, X: sp.csr_matrix, k: int, labels: NDArray[Any], l: int | None) -> Ints:
-        groups: Ints = self._model.set_params(k=k).fit(X).groups_
+    def group(self, counts: sp.csr_matrix, k: int, labels: NDArray[Any], l: int | None) -> Ints:
+        X, lengths = unit_rows(counts, self.space.idf_)
+        model = for_pools(self._model.set_params(k=k), len(labels))
+        groups = without_giveaways(counts, X, lengths, model.fit(with_length(X, lengths)).groups_)
         return groups if l is None else merged_until_diverse(X, groups, labels, l)
 
-    def representatives(self, X: sp.csr_matrix, groups: Ints) -> tuple[sp.csr_matrix, NDArray[Any]]:
-        return spherical_representatives(X, groups), self.space.terms_
+    def publish(self, counts: sp.csr_matrix, groups: Ints) -> Published:
+        return Published.of(pooled_counts(counts, groups), groups, self.space.terms_, self.space.weighting)
 
-    def loss(self, X: sp.csr_matrix, groups: Ints, representatives: sp.csr_matrix) -> Loss:
-        return spherical_loss(X, groups, representatives)
+    def loss(self, counts: sp.csr_matrix, groups: Ints, published: Published) -> Loss:
+        return spherical_loss(self._unit(counts), groups, published.weights)
 
-    def distances(self, X: sp.csr_matrix, groups: Ints, representatives: sp.csr_matrix) -> Distances:
-        return cosine_distances(X, groups, representatives)
+    def loss_of_means(self, counts: sp.csr_matrix, groups: Ints) -> Loss:
+        X = self._unit(counts)
+        return spherical_loss(X, groups, spherical_representatives(X, groups))
+
+    def distances(self, counts: sp.csr_matrix, groups: Ints, published: Published) -> Distances:
+        return cosine_distances(self._unit(counts), groups, published.weights)
 
     def parameters(self) -> dict[str, Any]:
         return {"vector_space": self.space.get_params(), "microaggregation": self._model.get_params()}
+
+    def _unit(self, counts: sp.csr_matrix) -> sp.csr_matrix:
+        return unit_rows(counts, self.space.idf_)[0]
+
+
+def for_pools(model: SphericalMicroaggregation, n_rows: int) -> SphericalMicroaggregation:
+    """The estimator with the time that a search for groups of like lengths takes, unless it was given some."""
+    if model.time_budget is not None:
+        return model
+    n_blocks = block_count(model.blocks, n_rows, model.k)
+    return clone(model).set_params(time_budget=LONGER * seconds_of_search(n_rows, n_blocks))
 
 
 class ByMeaning:
@@ -123,10 +174,12 @@ class ByMeaning:
     def rows(self, texts: Iterable[str]) -> sp.csr_matrix:
         counted = self.space.count(texts)
         unknown = {term for term in counted.terms if not self._ontology.senses(term)}
-        return self.space.fit_counted(replace(counted, tally=counted.tally.without(unknown, self._not_found)))
+        counted = replace(counted, tally=counted.tally.without(unknown, self._not_found))
+        self.space.fit_counted(counted)
+        return self.space.count_rows(counted)
 
-    def group(self, X: sp.csr_matrix, k: int, labels: NDArray[Any], l: int | None) -> Ints:
-        documents = self.space.inverse_transform(X)
+    def group(self, counts: sp.csr_matrix, k: int, labels: NDArray[Any], l: int | None) -> Ints:
+        documents = self.space.inverse_transform(unit_rows(counts, self.space.idf_)[0])
         self._collection = Collection.read(documents, self._ontology)
         self._groups: Ints = self._model.set_params(k=k, ontology=self._ontology).fit(documents).groups_
         self._folded = self._collection.representatives(self._groups)
@@ -135,26 +188,31 @@ class ByMeaning:
             self._folded = self._collection.representatives(self._groups)
         return self._groups
 
-    def representatives(self, X: sp.csr_matrix, groups: Ints) -> tuple[sp.csr_matrix, NDArray[Any]]:
-        shown = self._collection.spelt(self._folded).shown()
-        terms = sorted({term for one in shown for term in one})
-        column_of = {term: column for column, term in enumerate(terms)}
-        columns = [column_of[term] for one in shown for term in one]
-        weights = np.array([weight for one in shown for weight in one.values()])
-        ends = np.cumsum([0, *map(len, shown)])
-        found = sp.csr_matrix((weights, columns, ends), shape=(len(shown), len(terms)))
-        found.sort_indices()
-        return normalize(found), np.array(terms)
+    def publish(self, counts: sp.csr_matrix, groups: Ints) -> Published:
+        words = np.searchsorted(self.space.terms_, self._collection.words)
+        pools = self._collection.pools(groups, counts[:, words])
+        used = np.unique(pools.indices)
+        names = np.array(self._collection.names(used))
+        used = used[np.argsort(names)]
+        published = Published.of(sp.csr_matrix(pools[:, used]), groups, np.sort(names), self.space.weighting)
+        ends = pairwise(published.weights.indptr.tolist())
+        rows = (slice(start, end) for start, end in ends)
+        weights = published.weights
+        self._published = Documents.of((used[weights.indices[row]], weights.data[row]) for row in rows)
+        return published
 
-    def loss(self, X: sp.csr_matrix, groups: Ints, representatives: sp.csr_matrix) -> Loss:
+    def loss(self, counts: sp.csr_matrix, groups: Ints, published: Published) -> Loss:
+        return self._collection.loss(self._groups, self._published)
+
+    def loss_of_means(self, counts: sp.csr_matrix, groups: Ints) -> Loss:
         return self._collection.loss(self._groups, self._folded)
 
-    def distances(self, X: sp.csr_matrix, groups: Ints, representatives: sp.csr_matrix) -> Distances:
+    def distances(self, counts: sp.csr_matrix, groups: Ints, published: Published) -> Distances:
         rows = spread_out(len(self._groups), MOST_IN_MEANING)
         documents = self._collection.documents
         some = Documents.of(documents[row] for row in rows)
         used, group_of_row = np.unique(self._groups[rows], return_inverse=True)
-        folded = Documents.of(self._folded[group] for group in used)
+        folded = Documents.of(self._published[group] for group in used)
         pairs = np.triu_indices(len(rows), 1)
         before = self._collection.meanings.all_distances(some, some)[pairs]
         among_groups = self._collection.meanings.all_distances(folded, folded)

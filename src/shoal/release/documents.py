@@ -20,15 +20,16 @@ from shoal.errors import InputError
 from shoal.io import Corpus
 from shoal.release.bundle import MAPPING, write_csv, write_mapping
 from shoal.release.distances import NOT_TOLD
-from shoal.release.document_methods import Way
+from shoal.release.document_methods import Published, Way
 from shoal.release.draft import Draft
-from shoal.release.groups import FEW, check_values, codes_of, diversities, sizes_of, stated_loss
+from shoal.release.groups import FEW, check_values, codes_of, diversities, sizes_of, stated_cost, stated_loss
 from shoal.release.summary import Summary, TermUse, WordsLeftOut
 from shoal.results import Withheld
 from shoal.vectors import VectorSpace
 
 __all__ = [
     "Released",
+    "described",
     "draft_documents",
     "rank_of_groups",
     "too_few",
@@ -39,7 +40,7 @@ __all__ = [
 
 NO_TERM = "no term left after the vector space's steps"
 TERMS_SHOWN = 30
-TERM_COLUMNS = ("terms", "weights")
+TERM_COLUMNS = ("terms", "counts", "weights")
 ROWS_AT_ONCE = 20_000  # rows written to Parquet at a time, so that memory stays bounded
 
 Ints = NDArray[np.int64]
@@ -58,25 +59,26 @@ def draft_documents(corpus: Corpus, k: int, way: Way, l: int | None, label: str 
 
     space = way.space
     warn_of_rare_terms(space, k)
-    X = way.rows(texts())
-    source = _in_order_of_content(X, labels)
-    empty = np.flatnonzero(np.diff(X.indptr) == 0)
+    counts = way.rows(texts())
+    source = _in_order_of_content(counts, labels)
+    empty = np.flatnonzero(np.diff(counts.indptr) == 0)
     if len(source) < k:
         raise too_few(k, len(source), len(empty), len(corpus.skipped))
-    X = X[source]
+    counts = counts[source]
     released_labels = np.array(labels, dtype=object)[source]
 
     if l is not None:
         check_values(str(label), released_labels, l)
-    groups = way.group(X, k, released_labels, l)
-    representatives, terms = way.representatives(X, groups)
-    rank = rank_of_groups(representatives)
+    groups = way.group(counts, k, released_labels, l)
+    published = way.publish(counts, groups)
+    rank = rank_of_groups(published.counts)
     order = np.lexsort((codes_of(released_labels), rank[groups]))
     groups, released_labels, source = groups[order], released_labels[order], source[order]
-    X = X[order]
+    counts = counts[order]
 
     confidential = {} if label is None else {label: released_labels}
-    released = Released(groups, representatives, terms, confidential)
+    released = Released(groups, published, confidential)
+    loss, enough = way.loss(counts, groups, published), len(groups) >= FEW
     reasons = Counter(skipped.reason for skipped in corpus.skipped)
     withheld = [Withheld(reason, count) for reason, count in sorted(reasons.items())]
     withheld += [Withheld(NO_TERM, len(empty))] if len(empty) else []
@@ -89,30 +91,32 @@ def draft_documents(corpus: Corpus, k: int, way: Way, l: int | None, label: str 
         rows=len(groups),
         smallest_group=int(sizes.min()),
         group_sizes=sizes_of(sizes),
-        loss=stated_loss(way.loss(X, groups, representatives), len(groups) >= FEW),
-        distances=way.distances(X, groups, representatives) if len(groups) >= FEW else NOT_TOLD,
+        loss=stated_loss(loss, enough),
+        cost_of_form=stated_cost(loss, way.loss_of_means(counts, groups)) if enough else None,
+        distances=way.distances(counts, groups, published) if enough else NOT_TOLD,
         withheld=tuple(withheld),
         diversity=diversities(rank[groups], confidential),
         l_promised=l,
         terms=_most_used(released),
-        vocabulary=len(np.unique(representatives.indices)),
+        vocabulary=len(released.terms),
         stemmed=space.stem,
         in_meaning=way.in_meaning,
         words_read=space.words_read_,
         words_left_out=words_left_out(space),
         files=(
-            ("vectors.parquet", "one row a document: its terms and their weights" + (", its label" if label else "")),
+            (
+                "vectors.parquet",
+                "one row per document: terms, how often the documents of its group have each of them, and weights"
+                + (", its label" if label else ""),
+            ),
             ("vectors.npz", "the same weights as a SciPy CSR matrix"),
-            ("terms.txt", "the matrix's columns: one term a line"),
+            ("terms.txt", "the matrix's columns: one term per line"),
         ),
     )
-    columns = [{"name": "terms", "role": "quasi", "type": "list of text"}]
-    columns += [{"name": "weights", "role": "quasi", "type": "list of numbers"}]
-    columns += [{"name": name, "role": "confidential", "type": "text"} for name in confidential]
     skipped = [(one.name, one.reason) for one in corpus.skipped] + [(ids[row], NO_TERM) for row in empty]
     return Draft(
         summary=summary,
-        columns=tuple(columns),
+        columns=described(tuple(confidential)),
         shared_columns=(TERM_COLUMNS,),
         parameters=way.parameters(),
         files={
@@ -148,33 +152,41 @@ def warn_of_rare_terms(space: VectorSpace, k: int) -> None:
 class Released:
     """The rows that go out, one a document, as the files want them."""
 
-    def __init__(
-        self, groups: Ints, representatives: sp.csr_matrix, terms: NDArray[Any], confidential: dict[str, NDArray[Any]]
-    ) -> None:
-        used = np.unique(representatives.indices)  # a term without weight anywhere is not released
+    def __init__(self, groups: Ints, published: Published, confidential: dict[str, NDArray[Any]]) -> None:
+        used = np.unique(published.counts.indices)  # a term that no document has any more is not released
         self.groups = groups
-        self.representatives = representatives[:, used]
-        self.terms = terms[used]
+        self.counts = published.counts[:, used]
+        self.weights = published.weights[:, used]
+        self.terms = published.terms[used]
         self.confidential = confidential
 
     def write_parquet(self, path: Path) -> None:
-        fields = [("terms", pa.list_(pa.string())), ("weights", pa.list_(pa.float64()))]
+        fields = [("terms", pa.list_(pa.string())), ("counts", pa.list_(pa.int64()))]
+        fields += [("weights", pa.list_(pa.float64()))]
         schema = pa.schema(fields + [(name, pa.string()) for name in self.confidential])
         names = pa.array(self.terms.tolist(), pa.string())
         with pq.ParquetWriter(path, schema, compression="zstd") as writer:
             for start in range(0, len(self.groups), ROWS_AT_ONCE):
                 part = slice(start, start + ROWS_AT_ONCE)
-                rows = self.representatives[self.groups[part]]
-                ends, terms = pa.array(rows.indptr, pa.int32()), names.take(pa.array(rows.indices))
-                columns = [pa.ListArray.from_arrays(ends, terms), pa.ListArray.from_arrays(ends, pa.array(rows.data))]
+                counts, weights = (rows[self.groups[part]] for rows in (self.counts, self.weights))
+                ends, terms = pa.array(counts.indptr, pa.int32()), names.take(pa.array(counts.indices))
+                lists = terms, pa.array(counts.data), pa.array(weights.data)
+                columns: list[Any] = [pa.ListArray.from_arrays(ends, values) for values in lists]
                 columns += [pa.array(values[part].tolist(), pa.string()) for values in self.confidential.values()]
                 writer.write_table(pa.Table.from_arrays(columns, schema=schema))
 
     def write_npz(self, path: Path) -> None:
-        sp.save_npz(path, sp.csr_array(self.representatives[self.groups]))
+        sp.save_npz(path, sp.csr_array(self.weights[self.groups]))
 
     def write_terms(self, path: Path) -> None:
         path.write_text("".join(f"{term}\n" for term in self.terms.tolist()), encoding="utf-8", newline="\n")
+
+
+def described(labels: tuple[str, ...]) -> tuple[dict[str, str], ...]:
+    """Name, role and type of each released column."""
+    types = ("list of text", "list of whole numbers", "list of numbers")
+    columns = [{"name": name, "role": "quasi", "type": type} for name, type in zip(TERM_COLUMNS, types, strict=True)]
+    return (*columns, *({"name": name, "role": "confidential", "type": "text"} for name in labels))
 
 
 def _in_order_of_content(X: sp.csr_matrix, labels: list[str]) -> Ints:
@@ -187,20 +199,20 @@ def _in_order_of_content(X: sp.csr_matrix, labels: list[str]) -> Ints:
     return np.array(sorted(np.flatnonzero(np.diff(X.indptr)).tolist(), key=content), dtype=np.int64)
 
 
-def rank_of_groups(representatives: sp.csr_matrix) -> Ints:
-    """The place of each group when they are sorted by terms, then weights; equal representatives share a place."""
+def rank_of_groups(pools: sp.csr_matrix) -> Ints:
+    """The place of each group when they are sorted by terms, then counts; groups with equal counts share a place."""
     # Big-endian bytes of what is not negative sort as the numbers do, and take a tenth of the memory of lists.
-    terms, weights = representatives.indices.astype(">i4"), representatives.data.astype(">f8")
-    ends = pairwise(representatives.indptr.tolist())
-    content = [(terms[start:end].tobytes(), weights[start:end].tobytes()) for start, end in ends]
+    terms, counts = pools.indices.astype(">i4"), pools.data.astype(">i8")
+    ends = pairwise(pools.indptr.tolist())
+    content = [(terms[start:end].tobytes(), counts[start:end].tobytes()) for start, end in ends]
     place = {row: number for number, row in enumerate(sorted(set(content)))}
     return np.array([place[row] for row in content], dtype=np.int64)
 
 
 def _most_used(released: Released) -> tuple[TermUse, ...]:
-    sizes = np.bincount(released.groups, minlength=released.representatives.shape[0])
-    documents = (released.representatives != 0).T @ sizes
-    weight = released.representatives.T @ sizes
+    sizes = np.bincount(released.groups, minlength=released.counts.shape[0])
+    documents = (released.counts != 0).T @ sizes
+    weight = released.weights.T @ sizes
     heaviest = np.lexsort((released.terms, -weight))[:TERMS_SHOWN]
     return tuple(
         TermUse(str(released.terms[term]), int(documents[term]), round(float(weight[term] / documents[term]), 6))

@@ -18,17 +18,19 @@ from shoal.release import document_part as work
 from shoal.release.bundle import write_csv
 from shoal.release.cluster import diverse_parts, grouped_parts, write_parts
 from shoal.release.distances import NOT_TOLD, cosine_distances
+from shoal.release.document_methods import for_pools
 from shoal.release.documents import (
     NO_TERM,
     TERM_COLUMNS,
     TERMS_SHOWN,
+    described,
     too_few,
     warn_of_rare_terms,
     words,
     words_left_out,
 )
 from shoal.release.draft import Draft
-from shoal.release.groups import FEW, sizes_of, stated_loss
+from shoal.release.groups import FEW, sizes_of, stated_cost, stated_loss
 from shoal.release.part_facts import SHOWN, diversity_of, sizes_over
 from shoal.release.summary import Distances, Summary, TermUse
 from shoal.results import Loss, Withheld
@@ -66,16 +68,22 @@ def draft_document_parts(
     if n_rows < k:
         raise too_few(k, n_rows, len(empty), len(skipped))
 
-    model = clone(method).set_params(k=k)
-    blocks = grouped_parts(rows, n_rows, model, schedule)
+    model, idf = clone(method).set_params(k=k), space.idf_
+    blocks = grouped_parts(rows, n_rows, for_pools(model, n_rows), schedule)
+    blocks = [submit(work.settled, block, idf) for block in blocks]
     if l is not None:
         blocks = diverse_parts(blocks, {str(label): "label"}, l, lambda block: submit(work.diverse, block, l), schedule)
-    blocks = [submit(work.arranged, block) for block in blocks]
-    first = gather([submit(work.first_row, block) for block in blocks])
+    blocks = [submit(work.arranged, block, idf) for block in blocks]
+    first = gather([submit(work.first_row, block, idf) for block in blocks])
     order = sorted(range(len(blocks)), key=first.__getitem__)
 
+    frequency = None
+    if space.weighting == "tf-idf":
+        frequency = np.sum(gather([submit(work.frequency_in, block, idf) for block in blocks]), axis=0)
+    whole = work.Whole(space.terms_, idf, frequency, n_rows)
+
     def write(number: int, target: str, mapping: str) -> Any:
-        return submit(work.write_part, blocks[order[number]], space.terms_, label, target, mapping)
+        return submit(work.write_part, blocks[order[number]], whole, label, target, mapping)
 
     facts: list[work.Facts] = write_parts("documents", write, len(blocks), folders, schedule)
 
@@ -84,6 +92,7 @@ def draft_document_parts(
     withheld += [Withheld(NO_TERM, len(empty))] if empty else []
     groups = [fact.groups for fact in facts]
     sizes = sizes_over(groups)
+    loss, enough = _loss(facts, n_rows), n_rows >= FEW
     summary = Summary(
         kind="documents",
         k=k,
@@ -92,8 +101,9 @@ def draft_document_parts(
         rows=n_rows,
         smallest_group=int(sizes.min()),
         group_sizes=sizes_of(sizes),
-        loss=stated_loss(_loss(facts, n_rows), n_rows >= FEW),
-        distances=_distances(facts, n_rows) if n_rows >= FEW else NOT_TOLD,
+        loss=stated_loss(loss, enough),
+        cost_of_form=stated_cost(loss, Loss(sum(fact.sse_of_means for fact in facts), 0.0)) if enough else None,
+        distances=_distances(facts, n_rows) if enough else NOT_TOLD,
         withheld=tuple(withheld),
         diversity=() if label is None else (diversity_of(label, groups),),
         l_promised=l,
@@ -105,18 +115,16 @@ def draft_document_parts(
         files=(
             (
                 "vectors",
-                "folder of parts, one row a document: its terms and weights" + (", its label" if label else ""),
+                "folder of parts, one row per document: terms, how often the documents of its group have each of them, "
+                "and weights" + (", its label" if label else ""),
             ),
-            ("terms.txt", "every term of the release, one a line"),
+            ("terms.txt", "every term of the release, one per line"),
         ),
     )
-    described = [{"name": "terms", "role": "quasi", "type": "list of text"}]
-    described += [{"name": "weights", "role": "quasi", "type": "list of numbers"}]
-    described += [] if label is None else [{"name": label, "role": "confidential", "type": "text"}]
     listed = "".join(f"{term}\n" for term in space.terms_.tolist())
     return Draft(
         summary=summary,
-        columns=tuple(described),
+        columns=described(() if label is None else (label,)),
         shared_columns=(TERM_COLUMNS,),
         parameters={"vector_space": space.get_params(), "microaggregation": model.get_params()},
         files={"terms.txt": lambda path: _write_text(path, listed)},

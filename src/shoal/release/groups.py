@@ -19,6 +19,7 @@ __all__ = [
     "diversities",
     "meaning",
     "sizes_of",
+    "stated_cost",
     "stated_loss",
     "too_few_values",
     "value_codes",
@@ -88,6 +89,11 @@ def diversities(groups: NDArray[np.int64], confidential: Mapping[str, NDArray[An
             )
         )
     return tuple(found)
+
+
+def stated_cost(loss: Loss, of_means: Loss) -> float | None:
+    """How much more is lost than by the exact means of the same groups, as a share; None if these lose nothing."""
+    return round(loss.sse / of_means.sse - 1.0, 3) if of_means.sse > 0 else None
 
 
 def stated_loss(loss: Loss, told: bool) -> Loss:

@@ -27,9 +27,10 @@ class Release:
     """What was released: a table, and for documents also their vectors."""
 
     certificate: dict[str, Any]
-    table: pa.Table  # documents: terms, weights, label; tables: the released columns
-    vectors: sp.csr_array | None = None  # documents: one row a document
-    terms: NDArray[np.str_] | None = None  # documents: one name a column of `vectors`
+    table: pa.Table  # documents: terms, counts, weights, label; tables: the released columns
+    vectors: sp.csr_array | None = None  # documents: the weights, one row per document
+    counts: sp.csr_array | None = None  # documents: how often the documents of its group have each term, together
+    terms: NDArray[np.str_] | None = None  # documents: the names of their columns
 
 
 def load(folder: str | os.PathLike[str]) -> Release:
@@ -46,12 +47,11 @@ def load(folder: str | os.PathLike[str]) -> Release:
         if certificate["kind"] == "table":
             return Release(certificate, read_released_table(release, certificate["promises"]["columns"]))
         terms = np.array((release / "terms.txt").read_text(encoding="utf-8").split("\n")[:-1], dtype=np.str_)
-        parts = parts_of(release, "documents")
-        if parts:
-            table = pa.concat_tables(pq.ParquetFile(release / part).read() for part in parts)
-            return Release(certificate, table, _matrix(table, terms), terms)
-        vectors = sp.csr_array(sp.load_npz(release / "vectors.npz"))
-        return Release(certificate, pq.read_table(release / "vectors.parquet"), vectors, terms)
+        files = parts_of(release, "documents") or ["vectors.parquet"]
+        table = pa.concat_tables(pq.ParquetFile(release / file).read() for file in files)
+        # Releases of before the certificate's second version have no counts.
+        counts = _matrix(table, "counts", terms) if "counts" in table.column_names[1:2] else None
+        return Release(certificate, table, _matrix(table, "weights", terms), counts, terms)
     except (OSError, ValueError, KeyError, pa.ArrowException) as problem:
         reason = getattr(problem, "strerror", None) or type(problem).__name__
         raise InputError(f"{str(folder)!r} is not a release that can be read ({reason}); try: shoal verify") from None
@@ -66,10 +66,9 @@ def kind_of_release(folder: str | os.PathLike[str]) -> str | None:
     return str(kind)
 
 
-def _matrix(table: pa.Table, terms: NDArray[np.str_]) -> sp.csr_array:
-    """The rows of a release in parts, put together."""
+def _matrix(table: pa.Table, values: str, terms: NDArray[np.str_]) -> sp.csr_array:
+    """A column of lists as a matrix, one column per term."""
     lengths = pc.list_value_length(table["terms"]).to_numpy()
     columns = pc.index_in(pc.list_flatten(table["terms"]), value_set=pa.array(terms.tolist())).to_numpy()
-    weights = pc.list_flatten(table["weights"]).to_numpy()
     ends = np.concatenate(([0], np.cumsum(lengths)))
-    return sp.csr_array((weights, columns, ends), shape=(len(lengths), len(terms)))
+    return sp.csr_array((pc.list_flatten(table[values]).to_numpy(), columns, ends), shape=(len(lengths), len(terms)))

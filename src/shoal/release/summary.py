@@ -98,6 +98,7 @@ class Summary:
     withheld: tuple[Withheld, ...]
     diversity: tuple[Diversity, ...]
     l_promised: int | None  # minimum enforced with --l, None when none was asked for
+    cost_of_form: float | None = None  # documents: how much more is lost than by exact means, as a share
     terms: tuple[TermUse, ...] = ()  # documents: the most used terms
     vocabulary: int = 0  # documents: number of different terms released
     stemmed: bool = True  # documents: terms are stems, not words

@@ -74,6 +74,7 @@ class VectorSpace(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     terms_ : (d,) array of str, in alphabetical order, one a column.
     document_frequency_ : (d,) array, documents that have each term.
     n_documents_ : int
+    idf_ : (d,) array, the weight of one occurrence of each term.
     words_read_ : int, word occurrences in the texts.
     words_left_out_ : dict, step -> {word: occurrences}. Confidential: these are the words that were withheld.
 
@@ -163,12 +164,24 @@ class VectorSpace(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def weigh(self, counted: Counted) -> sp.csr_matrix:
         """Counted texts as rows of the fitted space."""
         columns = _columns(counted.terms, self.terms_)
-        idf = self._idf(self.document_frequency_, self.n_documents_)
         arrays = counted.row_end, counted.numbers, counted.counts
-        indptr, indices, data = kernel.weigh_rows(*arrays, columns, idf)
+        indptr, indices, data = kernel.weigh_rows(*arrays, columns, self.idf_)
         X = sp.csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, len(self.terms_)))
         X.sort_indices()
         return X if self.terms_per_document is None else _heaviest(X, self.terms_per_document)
+
+    def count_rows(self, counted: Counted) -> sp.csr_matrix:
+        """Counted texts as rows of whole numbers: how often each has each term that it has in the fitted space."""
+        counts = self._occurrences(counted)
+        if self.terms_per_document is not None:
+            counts = sp.csr_matrix(counts.multiply(self.weigh(counted) != 0))
+        counts.sort_indices()
+        return counts
+
+    @property
+    def idf_(self) -> NDArray[np.float64]:
+        """The weight of one occurrence of each term."""
+        return self._idf(self.document_frequency_, self.n_documents_)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The terms, one a column."""
@@ -249,12 +262,17 @@ class VectorSpace(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
                 )
             reached -= dropped
 
+    def _occurrences(self, counted: Counted) -> sp.csr_matrix:
+        """How often each text has each of the space's terms."""
+        columns = _columns(counted.terms, self.terms_)[counted.numbers]
+        rows = np.repeat(np.arange(len(counted.row_end)), np.diff(counted.row_end, prepend=0))
+        there = columns >= 0
+        shape = (len(counted.row_end), len(self.terms_))
+        return sp.csr_matrix((counted.counts[there].astype(np.int64), (rows[there], columns[there])), shape=shape)
+
     def _account_for_cut(self, counted: Counted, X: sp.csr_matrix) -> None:
         """Count what is beyond each document's heaviest terms, by term."""
-        columns = _columns(counted.terms, self.terms_)[counted.numbers]
-        rows = np.repeat(np.arange(X.shape[0]), np.diff(counted.row_end, prepend=0))
-        there = columns >= 0
-        counts = sp.csr_matrix((counted.counts[there], (rows[there], columns[there])), shape=X.shape)
+        counts = self._occurrences(counted)
         occurrences = np.asarray((counts - counts.multiply(X != 0)).sum(axis=0)).ravel()
         cut = np.flatnonzero(occurrences)
         if len(cut):

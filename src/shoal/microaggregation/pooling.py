@@ -1,0 +1,77 @@
+"""Pooling: what is published of a group of documents depends on the sums of their term counts, and on nothing else.
+
+A mean of unit rows can be taken apart: each document keeps a scale of its own in it, 1 / its length. A sum of counts
+has no such scale; every way to part the sums among the members fits it as well as the true one. Weights are made of
+the sums alone, the document frequencies in them too. See docs/methods/pooling.md.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+__all__ = ["members_with", "pooled_counts", "pooled_weights", "unit_rows", "with_length", "without_length"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+DECIMALS = 9  # of a published weight: no digit is left that a member could have a say in
+THOUSAND = 1000  # document frequencies are estimated in thousandths, as whole numbers: sums of parts are then exact
+
+# How much the length of a document counts in grouping, and how fast likeness falls with the ratio of two lengths. A
+# document's say in its pool grows with its length, so a group of like lengths is nearer to what is published of it.
+# Measured on Reuters R8, letters and FRUS; the optimum is flat.
+SHARE = 0.2
+ANGLE = 0.6
+
+
+def unit_rows(counts: sp.csr_matrix, idf: Floats) -> tuple[sp.csr_matrix, Floats]:
+    """Rows of count times weight at unit length, and their lengths before."""
+    weighted = sp.csr_matrix(counts @ sp.diags_array(idf))
+    lengths: Floats = np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=1), dtype=np.float64).ravel())
+    return sp.csr_matrix(sp.diags_array(1.0 / np.where(lengths > 0, lengths, 1.0)) @ weighted), lengths
+
+
+def with_length(X: sp.csr_matrix, lengths: Floats) -> sp.csr_matrix:
+    """Unit rows with two columns more, in which rows are the nearer the more alike their lengths are."""
+    angle = ANGLE * np.log(lengths)
+    columns = np.sqrt(SHARE) * np.column_stack((np.cos(angle), np.sin(angle)))
+    return sp.csr_matrix(sp.hstack((X, sp.csr_matrix(columns)), format="csr") / np.sqrt(1.0 + SHARE))
+
+
+def without_length(X: sp.csr_matrix) -> sp.csr_matrix:
+    """The unit rows again."""
+    return sp.csr_matrix(X[:, :-2] * np.sqrt(1.0 + SHARE))
+
+
+def pooled_counts(counts: sp.csr_matrix, groups: Ints) -> sp.csr_matrix:
+    """How often each group has each term: its pool, (g, d) whole numbers."""
+    belongs = sp.csr_matrix((np.ones(len(groups), dtype=np.int64), (groups, np.arange(len(groups)))))
+    pools = sp.csr_matrix(belongs @ counts.astype(np.int64))
+    pools.sort_indices()
+    return pools
+
+
+def members_with(pools: sp.csr_matrix, sizes: Ints) -> Ints:
+    """About how many members have each term, over all groups, in thousandths; from the pools alone.
+
+    Of s members with S occurrences together, S·s / (S + s - 1): one for one, and never more than all.
+    """
+    occurrences, members = pools.data, np.repeat(sizes, np.diff(pools.indptr))
+    both = occurrences + members - 1
+    expected = THOUSAND * occurrences * members // both  # rounded down: always below all
+    found = np.zeros(pools.shape[1], dtype=np.int64)
+    np.add.at(found, pools.indices, expected)
+    return found
+
+
+def pooled_weights(pools: sp.csr_matrix, frequency: Ints | None, n_rows: int) -> sp.csr_matrix:
+    """The pools as rows of length 1, each count times ln(n / frequency); `frequency` in thousandths, None for counts."""
+    idf = np.ones(pools.shape[1])
+    if frequency is not None:
+        used = frequency > 0
+        idf[used] = np.log(THOUSAND * n_rows / frequency[used])
+    weights, _ = unit_rows(pools.astype(np.float64), idf)
+    weights.data = np.round(weights.data, DECIMALS)
+    return weights
