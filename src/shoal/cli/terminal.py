@@ -6,11 +6,12 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, TextIO
 
 import typer
 
 from shoal import progress
+from shoal.errors import SearchStopped
 
 __all__ = [
     "BROKEN",
@@ -45,7 +46,10 @@ def say(message: str, code: int = DONE) -> int:
     """One line to stderr, not longer than one can read."""
     line = printable(" ".join(message.split()))
     line = line if len(line) <= 800 else f"{line[:400]} … {line[-400:]}"
-    typer.echo(f"shoal: {line}", err=True)
+    try:
+        typer.echo(f"shoal: {line}", err=True)
+    except OSError:  # the terminal is gone
+        _end(sys.stderr)
     return code
 
 
@@ -55,14 +59,20 @@ def printable(text: str) -> str:
 
 
 def show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-    if issubclass(category, UserWarning):
+    if issubclass(category, SearchStopped):
+        say(f"note: {message}; press Ctrl-C again to end without a release")
+    elif issubclass(category, UserWarning):
         say(f"note: {message}")
 
 
 def end_stdout() -> None:
     """Send what is still to be printed nowhere; Python would complain when it flushes at its end."""
+    _end(sys.stdout)
+
+
+def _end(stream: TextIO) -> None:
     with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 @contextmanager
