@@ -305,3 +305,7 @@ def test_no_thread_of_arrow_ever_holds_a_python_object(text: str, monkeypatch: p
     assert calls
     assert not any(of_python for of_python, _, _ in calls)
     assert not any(threads and handler is not None for _, threads, handler in calls)
+
+
+def test_one_name_is_a_role_of_one_column() -> None:
+    assert Roles(quasi="age", confidential=["ill"]) == Roles(quasi=("age",), confidential=("ill",))  # type: ignore[arg-type]
