@@ -52,9 +52,7 @@ def test_what_a_killed_run_was_replacing_is_not_called_rubbish(tmp_path: Path) -
     assert f"what was there before is in {left.folder}/old; move it back, or remove it" in said
 
 
-@pytest.mark.parametrize(
-    "name", [".out-archived", ".out-unfinished-", ".out-unfinished-abc", ".other-unfinished-abcdefgh"]
-)
+@pytest.mark.parametrize("name", [".out-archived", ".out-unfinished-abc", ".other-unfinished-abcdefgh"])
 def test_folders_that_are_not_ours_are_left_alone(name: str, tmp_path: Path) -> None:
     (tmp_path / name).mkdir(mode=0o700)
     (tmp_path / ".out-unfinished-abcdefgh").write_text("a file")
