@@ -4,12 +4,14 @@
     ├── InputError (ValueError)      the user's data or parameters: exit code 2
     └── MissingExtra (ImportError)   a part of Shoal that is not installed: exit code 2
 
+    SearchStopped (UserWarning)      Ctrl-C ended a search for better groups early, and the work goes on
+
 Every message is one line: the value, the bound, the remedy.
 """
 
 from __future__ import annotations
 
-__all__ = ["InputError", "MissingExtra", "ShoalError"]
+__all__ = ["InputError", "MissingExtra", "SearchStopped", "ShoalError"]
 
 
 class ShoalError(Exception):
@@ -25,3 +27,7 @@ class MissingExtra(ShoalError, ImportError):
 
     def __init__(self, extra: str, purpose: str) -> None:
         super().__init__(f"{purpose} needs the extra '{extra}'; install it with: pip install 'shoal[{extra}]'")
+
+
+class SearchStopped(UserWarning):
+    """Less was searched than was asked for."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import gzip
 from collections.abc import Callable
@@ -16,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.errors import InputError
-from shoal.io import Roles, Table, check_complete, quasi_matrix, read_table, resolve_roles
+from shoal.io import Roles, Table, check_complete, delimited, quasi_matrix, read_table, resolve_roles
 
 Write = Callable[[str, bytes | str], Path]
 
@@ -283,3 +284,28 @@ def test_columns_that_cannot_be_averaged_are_refused_with_a_remedy(values: list[
     assert message in found
     assert "column q" in found
     assert ";" in found
+
+
+@pytest.mark.parametrize("text", ["age,town\n31,Ely\n44,Bath\n", "age,town\n31,Ely,7\n44,Bath\n"])
+def test_no_thread_of_arrow_ever_holds_a_python_object(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # It would ask for the interpreter's lock to let go of it: at exit that ends the process with 134 in place of 2.
+    content = text.encode()
+    place = pa.py_buffer(content).address
+    read_csv, calls = delimited.arrow_csv.read_csv, []
+
+    def watched(source: Any, read: Any, parse: Any, convert: Any) -> Any:
+        memory = source.read_buffer()
+        calls.append((place <= memory.address < place + len(content), read.use_threads, parse.invalid_row_handler))
+        source.seek(0)
+        return read_csv(source, read, parse, convert)
+
+    monkeypatch.setattr(delimited.arrow_csv, "read_csv", watched)
+    with contextlib.suppress(InputError):
+        delimited.parse_table(content, "csv", "people.csv", verbatim=["town"])
+    assert calls
+    assert not any(of_python for of_python, _, _ in calls)
+    assert not any(threads and handler is not None for _, threads, handler in calls)
+
+
+def test_one_name_is_a_role_of_one_column() -> None:
+    assert Roles(quasi="age", confidential=["ill"]) == Roles(quasi=("age",), confidential=("ill",))  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import signal
 import sys
 import traceback
 import warnings
@@ -12,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 import shoal
+from shoal.cli.signals import Ended, ended_by_signals, leave
 from shoal.cli.terminal import DONE, INTERRUPTED, WRONG, end_stdout, say, show_warning, write
 from shoal.errors import ShoalError
 
@@ -47,28 +49,40 @@ def shoal_options(
 
 def main() -> None:
     """Run a command; a user's mistake is one line on stderr and exit code 2."""
+    try:
+        with ended_by_signals():
+            code = _run()
+    except (Ended, KeyboardInterrupt) as signalled:
+        ended = signalled if isinstance(signalled, Ended) else Ended(signal.SIGINT)
+        how = "interrupted" if ended.code == INTERRUPTED else f"ended by {ended.name}"
+        leave(say(f"{how}; nothing unfinished is left behind", ended.code))
+    sys.exit(code)
+
+
+def _run() -> int:
+    """The exit code of the command."""
     warnings.showwarning = show_warning
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not have every letter of a file's name
     try:
         code = app(standalone_mode=False)
+        if code == INTERRUPTED:  # what typer makes of Ctrl-C
+            raise KeyboardInterrupt
+        return code or DONE
     except UsageMistake as mistake:
         where = getattr(mistake, "ctx", None)
         path = where.command_path if where else "shoal"
-        code = say(f"{mistake.format_message().rstrip('.')}; see: {path} --help", WRONG)
+        return say(f"{mistake.format_message().rstrip('.')}; see: {path} --help", WRONG)
     except ShoalError as mistake:
-        code = say(str(mistake), WRONG)
-    except (KeyboardInterrupt, typer.Abort):
-        code = INTERRUPTED
+        return say(str(mistake), WRONG)
+    except typer.Abort:
+        raise KeyboardInterrupt from None
     except MemoryError:
-        code = say("there is not enough memory for this input; try a part of it", WRONG)
+        return say("there is not enough memory for this input; try a part of it", WRONG)
     except OSError as problem:  # a full disk behind stdout
         end_stdout()
-        code = say(f"the output cannot be written: {problem.strerror}; make room for it", WRONG)
+        return say(f"the output cannot be written: {problem.strerror}; make room for it", WRONG)
     except Exception as problem:  # A traceback may quote the data, and its exit code would say "a promise is broken".
         place = traceback.extract_tb(problem.__traceback__)[-1]
         fault = f"{type(problem).__name__} in {Path(place.filename).name}, line {place.lineno}"
-        code = say(f"this is a fault in Shoal, not in what you gave it ({fault}); please report that line", WRONG)
-    if code == INTERRUPTED:  # typer, too, says it by this code
-        say("interrupted; nothing unfinished is left behind")
-    sys.exit(code or DONE)
+        return say(f"this is a fault in Shoal, not in what you gave it ({fault}); please report that line", WRONG)

@@ -21,6 +21,7 @@ from shoal.cli.methods import (
     document_space,
     table_method,
 )
+from shoal.cli.signals import search_stops_at_first_interrupt
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
 from shoal.errors import InputError
 
@@ -150,7 +151,7 @@ def protect(
         options.weights(weights),
         percent,
     )
-    with shown_progress():
+    with shown_progress(), search_stops_at_first_interrupt():
         made = shoal.protect(
             source,
             k,
@@ -205,7 +206,9 @@ def say_protected(made: Any) -> None:
     if anonymity["k"] is None:
         write("promise      NO crowd: a record may be one of a kind")
     elif anonymity["whole_rows"]:
-        write(f"promise      each looks like at least {anonymity['smallest_group'] - 1} others (k={anonymity['k']})")
+        others = anonymity["smallest_group"] - 1
+        crowd = "1 other" if others == 1 else f"{others} others"
+        write(f"promise      each looks like at least {crowd} (k={anonymity['k']})")
     else:
         write(f"promise      values shared by at least {anonymity['k']} in each group of columns; NO k-anonymity")
     for column, least in stated["parameters"].get("coarsen", {}).items():

@@ -6,11 +6,15 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
 from shoal import progress
+from shoal.errors import SearchStopped
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 __all__ = [
     "BROKEN",
@@ -27,6 +31,8 @@ __all__ = [
 ]
 
 DONE, BROKEN, WRONG, INTERRUPTED = 0, 1, 2, 130  # exit codes
+
+_bars: Console | None = None  # where they are shown, if they are
 
 
 def examples(*commands: str) -> str:
@@ -45,7 +51,13 @@ def say(message: str, code: int = DONE) -> int:
     """One line to stderr, not longer than one can read."""
     line = printable(" ".join(message.split()))
     line = line if len(line) <= 800 else f"{line[:400]} … {line[-400:]}"
-    typer.echo(f"shoal: {line}", err=True)
+    try:
+        if _bars is not None:  # above them; they would wipe it out
+            _bars.print(f"shoal: {line}", markup=False, highlight=False, soft_wrap=True)
+        else:
+            typer.echo(f"shoal: {line}", err=True)
+    except OSError:  # the terminal is gone
+        _end(sys.stderr)
     return code
 
 
@@ -55,19 +67,26 @@ def printable(text: str) -> str:
 
 
 def show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-    if issubclass(category, UserWarning):
+    if issubclass(category, SearchStopped):
+        say(f"note: {message}; press Ctrl-C again to end without a release")
+    elif issubclass(category, UserWarning):
         say(f"note: {message}")
 
 
 def end_stdout() -> None:
     """Send what is still to be printed nowhere; Python would complain when it flushes at its end."""
+    _end(sys.stdout)
+
+
+def _end(stream: TextIO) -> None:
     with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 @contextmanager
 def shown_progress() -> Iterator[None]:
     """Bars on a terminal, nothing when piped."""
+    global _bars
     if not sys.stderr.isatty():
         yield
         return
@@ -77,11 +96,15 @@ def shown_progress() -> Iterator[None]:
     looks = TextColumn("{task.description:<14}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     with Progress(*looks, console=Console(stderr=True), transient=True) as bars:
         tasks: dict[str, TaskID] = {}
+        _bars = bars.console
 
         def show(name: str, done: int, total: int | None) -> None:
             if name not in tasks:
                 tasks[name] = bars.add_task(name, total=total)
             bars.update(tasks[name], completed=done, total=total)
 
-        with progress.listening(show):
-            yield
+        try:
+            with progress.listening(show):
+                yield
+        finally:
+            _bars = None

@@ -6,7 +6,7 @@ import csv
 import io
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TextIO
 
 import pyarrow as pa
@@ -97,19 +97,16 @@ def parse_table(content: bytes, kind: str, name: str, verbatim: Iterable[str] = 
     header, rows = stream_rows(stream, kind, name)
     check_names(header, name)
     _check_rows(rows, header, name, quoted=b'"' in content, decodable=_is_utf8(content))
-    table, ragged = _parse(content, rows.delimiter, threads=True)
-    if ragged:
-        # Arrow knows row numbers only when it reads in one thread; it counts the header as row 1.
-        _, ragged = _parse(content, rows.delimiter, threads=False)
-        number, expected, actual = ragged[0]
-        raise InputError(
-            f"{name}: {counted(len(ragged), 'row')} not as wide as the header (first: row {number - 1} "
-            f"has {counted(actual, 'field')} where the header has {expected}); correct or quote them"
-        )
-    table = _keep_long_integers(table, content, rows.delimiter)
+    owned = _owned_by_arrow(content)
+    try:
+        table = _parse(owned, rows.delimiter)
+    except pa.ArrowInvalid:
+        _check_widths(owned, rows.delimiter, name)
+        raise
+    table = _keep_long_integers(table, owned, rows.delimiter)
     as_they_stand = [column for column in verbatim if column in header]
     if as_they_stand:
-        as_text, _ = _parse(content, rows.delimiter, threads=True, types=dict.fromkeys(as_they_stand, pa.string()))
+        as_text = _parse(owned, rows.delimiter, dict.fromkeys(as_they_stand, pa.string()))
         for column in as_they_stand:
             table = table.set_column(header.index(column), column, as_text[column])
     return table
@@ -146,32 +143,61 @@ def _is_utf8(content: bytes) -> bool:
     return True
 
 
-def _parse(
-    content: bytes, delimiter: str, *, threads: bool, types: dict[str, pa.DataType] | None = None
-) -> tuple[pa.Table, list[tuple[int, int, int]]]:
-    """The table and, left out of it, the ragged rows as (number, expected fields, actual fields)."""
-    ragged: list[tuple[int, int, int]] = []
+def _owned_by_arrow(content: bytes) -> pa.Buffer:
+    """A copy with no Python object behind it.
+
+    Arrow's threads may let go of what they read after `read_csv` has returned. For a Python object they then ask for
+    the interpreter's lock; one that asks while the interpreter ends is killed, and the process with it (exit 134).
+    """
+    stream = pa.BufferOutputStream()
+    stream.write(content)
+    return stream.getvalue()
+
+
+def _check_widths(content: pa.Buffer, delimiter: str, name: str) -> None:
+    """Refuse ragged rows, with how many there are and where the first is."""
+    ragged: list[tuple[int, int, int]] = []  # number, expected fields, actual fields
 
     def note(row: arrow_csv.InvalidRow) -> str:
-        ragged.append((row.number or 0, row.expected_columns, row.actual_columns))
+        ragged.append((row.number, row.expected_columns, row.actual_columns))
         return "skip"
 
+    _parse(content, delimiter, note=note)
+    if ragged:
+        first = min(ragged)
+        raise InputError(
+            f"{name}: {counted(len(set(ragged)), 'row')} not as wide as the header (first: row {first[0] - 1} "
+            f"has {counted(first[2], 'field')} where the header has {first[1]}); correct or quote them"
+        )
+
+
+def _parse(
+    content: pa.Buffer,
+    delimiter: str,
+    types: dict[str, pa.DataType] | None = None,
+    note: Callable[[arrow_csv.InvalidRow], str] | None = None,
+) -> pa.Table:
+    """The table, read by all threads; by this one alone if it is to `note` ragged rows, which are an error otherwise.
+
+    Only then does Arrow know their numbers (the header is row 1), and only this thread may run Python: see
+    `_owned_by_arrow`.
+    """
+
     def attempt(block: int) -> pa.Table:
-        ragged.clear()
         return arrow_csv.read_csv(
             pa.BufferReader(content),
-            arrow_csv.ReadOptions(use_threads=threads, block_size=block),
+            arrow_csv.ReadOptions(use_threads=note is None, block_size=block),
             arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=note),
             arrow_csv.ConvertOptions(null_values=list(MISSING), strings_can_be_null=False, column_types=types),
         )
 
     try:
-        return attempt(_BLOCK), ragged
+        return attempt(_BLOCK)
     except pa.ArrowInvalid:  # A row longer than two blocks; then the file is one block.
-        return attempt(min(len(content) + 1, _LARGEST_FIELD)), ragged
+        return attempt(min(content.size + 1, _LARGEST_FIELD))
 
 
-def _keep_long_integers(table: pa.Table, content: bytes, delimiter: str) -> pa.Table:
+def _keep_long_integers(table: pa.Table, content: pa.Buffer, delimiter: str) -> pa.Table:
     """Integers that no int64 holds (long account numbers) stay text, digit by digit; Arrow would round them."""
     suspects = [
         field.name
@@ -180,7 +206,7 @@ def _keep_long_integers(table: pa.Table, content: bytes, delimiter: str) -> pa.T
     ]
     if not suspects:
         return table
-    as_text, _ = _parse(content, delimiter, threads=True, types=dict.fromkeys(suspects, pa.string()))
+    as_text = _parse(content, delimiter, dict.fromkeys(suspects, pa.string()))
     for column in suspects:
         if pc.any(pc.match_substring_regex(as_text[column], _LONG_INTEGER)).as_py():
             table = table.set_column(table.column_names.index(column), column, as_text[column])

@@ -69,6 +69,11 @@ class Roles:
     insensitive: tuple[str, ...] = ()
     identifier: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        for role in Role:  # one name stands for itself, and any sequence of names will do
+            given = getattr(self, role.value)
+            object.__setattr__(self, role.value, (given,) if isinstance(given, str) else tuple(given))
+
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> Roles:
         """Roles from a file of lists, such as `quasi = ["age", "zip"]`."""

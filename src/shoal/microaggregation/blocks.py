@@ -185,10 +185,12 @@ def _refined(blocks: list[Any], n_rows: int, plan: Plan, schedule: Schedule) -> 
     ]
     try:
         _await("refining", searched, schedule)
-    except KeyboardInterrupt:
+    except BaseException as problem:
         if stop is None:
             raise
         stop.set()
+        if not isinstance(problem, KeyboardInterrupt):
+            raise
         warn_of_interruption()
         _await("refining", searched, schedule)
     return searched

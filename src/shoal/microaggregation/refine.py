@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from shoal import progress
-from shoal.errors import InputError
+from shoal.errors import InputError, SearchStopped
 from shoal.kernels import search
 
 __all__ = ["check_time_budget", "refined", "usual_seconds", "warn_of_interruption"]
@@ -39,7 +39,7 @@ def check_time_budget(time_budget: object) -> None:
 
 def warn_of_interruption() -> None:
     """Say that less was searched than was asked for."""
-    warnings.warn("the search was interrupted: the best groups so far are kept", stacklevel=3)
+    warnings.warn("the search was interrupted: the best groups so far are kept", SearchStopped, stacklevel=3)
 
 
 def refined(

@@ -5,7 +5,6 @@ See shoal.kernels.regroup for the search, and shoal.microaggregation.refine for 
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +16,12 @@ from shoal import progress
 from shoal.kernels import regroup as kernel
 from shoal.kernels.concepts import Concepts, represent
 from shoal.kernels.grouped import Items, group_errors
-from shoal.microaggregation.refine import check_time_budget, number_in_region, numbered_by_first_row
+from shoal.microaggregation.refine import (
+    check_time_budget,
+    number_in_region,
+    numbered_by_first_row,
+    warn_of_interruption,
+)
 
 __all__ = ["Problem", "regrouped"]
 
@@ -71,7 +75,7 @@ def regrouped(problem: Problem, groups: Groups, k: int, time_budget: float | Non
             found = _round(problem, found, k, n_regions, work / n_rounds, random)
         progress.step("refining", n_rounds, n_rounds)
     except KeyboardInterrupt:
-        warnings.warn("the search was interrupted: the best groups so far are kept", stacklevel=2)
+        warn_of_interruption()
     return found if float(problem.errors(found).sum()) < before else groups
 
 

@@ -58,8 +58,10 @@ class Here:
     def __enter__(self) -> Here:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._pool.shutdown(cancel_futures=True)  # Ctrl-C waits for the jobs at hand, not for all
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        # The jobs at hand cannot be stopped: an error waits for them, Ctrl-C and the like do not.
+        asked_to_end = kind is not None and not issubclass(kind, Exception)
+        self._pool.shutdown(wait=not asked_to_end, cancel_futures=True)
 
 
 def _result(argument: Any) -> Any:

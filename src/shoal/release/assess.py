@@ -26,6 +26,7 @@ from shoal.release.bundle import check_free, folders_written_aside
 from shoal.release.controls import control_records
 from shoal.release.leaks import LeakCard, find_leaks
 from shoal.release.masked import equal_rows
+from shoal.release.private_files import PRIVATE_FOLDER
 from shoal.release.space_report import space_html
 from shoal.release.target_models import models_of_target
 from shoal.results import Rate
@@ -218,7 +219,7 @@ def _changed(before: pa.ChunkedArray, after: pa.ChunkedArray) -> float:
 
 
 def _write(out: Path, found: Any, html: str, tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
-    with folders_written_aside((out, 0o700)) as (aside,):
+    with folders_written_aside((out, PRIVATE_FOLDER)) as (aside,):
         text = json.dumps(found.data(), indent=2, ensure_ascii=False, allow_nan=False)
         (aside / "assessment.json").write_text(text + "\n", encoding="utf-8")
         (aside / "report.html").write_text(html, encoding="utf-8", newline="\n")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import csv
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,9 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.io.files import shown
+from shoal.release.aside import REPLACED, Aside, folder_aside, make_aside, warn_of_leftovers
+from shoal.release.private_files import PRIVATE_FOLDER, close_to_others
+from shoal.release.uninterrupted import uninterrupted
 
 __all__ = [
     "Writer",
@@ -51,12 +52,18 @@ def check_places(source: Path | None, release: Path, private: Path, force: bool)
         for other, container in places.items():
             if name != other and (place == container or container in place.parents):
                 raise InputError(f"{name} ({place.name}) must not be inside {other} ({container.name}); choose another")
-    check_free(release, force, lambda content: CERTIFICATE in content)
-    check_free(private, force, lambda content: MAPPING in content or MAPPING_FOLDER in content)
+    warn_of_leftovers(release, private)
+    _check_free(release, force, lambda content: CERTIFICATE in content)
+    _check_free(private, force, lambda content: MAPPING in content or MAPPING_FOLDER in content)
 
 
 def check_free(folder: Path, force: bool, is_ours: Callable[[list[str]], bool]) -> None:
     """Refuse a folder that cannot be made or holds something, unless it is ours (by its content) and `force` is set."""
+    warn_of_leftovers(folder)
+    _check_free(folder, force, is_ours)
+
+
+def _check_free(folder: Path, force: bool, is_ours: Callable[[list[str]], bool]) -> None:
     _named(folder)
     try:
         if not folder.exists() and not folder.is_symlink():
@@ -91,24 +98,29 @@ def _resolved(path: Path) -> Path:
 
 @contextmanager
 def folders_written_aside(*targets: tuple[Path, int]) -> Iterator[tuple[Path, ...]]:
-    """Empty folders beside the targets (path, permissions); all take their targets' places, or none does."""
-    aside: list[Path] = []
+    """Empty folders beside the targets (path, permissions); all take their targets' places, or none does.
+
+    Everything in a folder that is its owner's alone is closed to others as well.
+    """
     parents: list[Path] = []  # made on the way
     try:
-        for target, _ in targets:
-            missing = [parent for parent in target.absolute().parents if not parent.exists()]
-            parents.extend(reversed(missing))
-            target.parent.mkdir(parents=True, exist_ok=True)
-            aside.append(Path(tempfile.mkdtemp(prefix=f".{target.name[:40]}-", dir=target.parent)))
-        yield tuple(aside)
-        for folder, (_, mode) in zip(aside, targets, strict=True):
-            folder.chmod(mode)
-        _put_in_place(aside, [target for target, _ in targets])
+        with ExitStack() as stack:
+            aside: list[Path] = []
+            for target, _ in targets:
+                missing = [parent for parent in target.absolute().parents if not parent.exists()]
+                parents.extend(reversed(missing))
+                target.parent.mkdir(parents=True, exist_ok=True)
+                aside.append(stack.enter_context(folder_aside(target)))
+            yield tuple(aside)
+            for folder, (_, mode) in zip(aside, targets, strict=True):
+                folder.chmod(mode)
+                if mode == PRIVATE_FOLDER:
+                    close_to_others(folder)
+            with uninterrupted():
+                _put_in_place(aside, [target for target, _ in targets])
     except OSError as problem:
         raise InputError(f"the output cannot be written: {_reason(problem)}; choose another place") from None
     finally:
-        for folder in aside:
-            shutil.rmtree(folder, ignore_errors=True)
         for parent in reversed(parents):
             with suppress(OSError):  # holds the output
                 parent.rmdir()
@@ -116,24 +128,24 @@ def folders_written_aside(*targets: tuple[Path, int]) -> Iterator[tuple[Path, ..
 
 def _put_in_place(folders: list[Path], targets: list[Path]) -> None:
     """Rename each folder to its target; when one cannot be, everything goes back to where it was."""
-    begun: list[tuple[Path, Path, Path]] = []
+    begun: list[tuple[Path, Path, Aside]] = []
     try:
         for folder, target in zip(folders, targets, strict=True):
-            old = Path(tempfile.mkdtemp(prefix=f".{target.name[:40]}-", dir=target.parent)) / "old"
-            begun.append((folder, target, old))
+            begun.append((folder, target, make_aside(target)))
             if target.exists():
-                target.rename(old)
+                target.rename(begun[-1][2].folder / REPLACED)
             folder.rename(target)
-    except BaseException:  # Ctrl-C among them
-        for folder, target, old in reversed(begun):
+    except BaseException:
+        for folder, target, aside in reversed(begun):
             if not folder.exists():
                 target.rename(folder)
-            if old.exists():
-                old.rename(target)
-            old.parent.rmdir()
+            if (aside.folder / REPLACED).exists():
+                (aside.folder / REPLACED).rename(target)
+            aside.folder.rmdir()
+            aside.let_go()
         raise
-    for _, _, old in begun:
-        shutil.rmtree(old.parent, ignore_errors=True)
+    for _, _, aside in begun:
+        aside.remove()
 
 
 def write_files(folder: Path, files: Mapping[str, Writer]) -> None:

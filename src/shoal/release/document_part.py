@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
@@ -29,6 +31,7 @@ from shoal.microaggregation.spherical import spherical_loss, spherical_represent
 from shoal.microaggregation.tree import sample_keys
 from shoal.release.document_methods import Published, merged_until_diverse
 from shoal.release.documents import Released, rank_of_groups
+from shoal.release.formulas import formulas_in
 from shoal.release.groups import codes_of
 from shoal.release.part_facts import SHOWN, GroupFacts, facts_of, replacing, write_mapping_part
 from shoal.vectors import VectorSpace
@@ -89,6 +92,7 @@ class Facts:
     released: NDArray[np.float64]  # sum of the released rows
     documents: NDArray[np.int64]  # released rows that have each term
     sample: tuple[NDArray[np.uint64], sp.csr_matrix, sp.csr_matrix]  # keys, rows before, rows after
+    formulas: Counter[str]  # labels that a spreadsheet would run
 
 
 def read_part(part: str, columns: dict[str, str | None], space: VectorSpace) -> Part:
@@ -183,6 +187,7 @@ def write_part(block: Block, whole: Whole, label: str | None, target: str, mappi
         released=representatives.T @ sizes,
         documents=(pools != 0).T @ sizes,
         sample=(keys[shown], X[shown], representatives[block.groups[shown]]),
+        formulas=formulas_in(pa.table({} if label is None else {label: pa.array(labels, pa.string())})),
     )
 
 

@@ -22,6 +22,7 @@ from shoal.release.bundle import MAPPING, write_csv, write_mapping
 from shoal.release.distances import NOT_TOLD
 from shoal.release.document_methods import Published, Way
 from shoal.release.draft import Draft
+from shoal.release.formulas import formulas_in
 from shoal.release.groups import FEW, check_values, codes_of, diversities, sizes_of, stated_cost, stated_loss
 from shoal.release.summary import Summary, TermUse, WordsLeftOut
 from shoal.results import Withheld
@@ -129,6 +130,7 @@ def draft_documents(corpus: Corpus, k: int, way: Way, l: int | None, label: str 
             "withheld.csv": write_csv(("document", "reason"), skipped),
             "words_left_out.csv": write_csv(("step", "word", "occurrences"), words(space)),
         },
+        formulas=formulas_in(pa.table({name: pa.array(values, pa.string()) for name, values in confidential.items()})),
     )
 
 

@@ -134,6 +134,7 @@ def draft_document_parts(
             ),
             "words_left_out.csv": write_csv(("step", "word", "occurrences"), words(space)),
         },
+        formulas=sum((fact.formulas for fact in facts), Counter()),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from shoal.release.bundle import Writer
@@ -22,3 +22,4 @@ class Draft:
     parameters: dict[str, Any]
     files: Mapping[str, Writer]
     private_files: Mapping[str, Writer]
+    formulas: Mapping[str, int] = field(default_factory=dict)  # cells of each column that a spreadsheet would run

@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import os
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from shoal.errors import InputError
 from shoal.io import Roles
 from shoal.io.files import shown
 from shoal.io.table import Role
+from shoal.release.private_files import PRIVATE_FILE, PRIVATE_FOLDER, close_to_others
 from shoal.release.trials import Exploration, Outcome, Trial
 
 __all__ = ["ExplorationFolder"]
@@ -36,7 +38,7 @@ class ExplorationFolder:
         self._folder = folder
         runs = folder / RUNS
         try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            folder.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
             others = set(os.listdir(folder)) - FILES - {name + ASIDE for name in FILES}
             known = json.loads(runs.read_text(encoding="utf-8")) if runs.is_file() else None
             if known is not None and known["fingerprint"] == fingerprint:
@@ -52,7 +54,7 @@ class ExplorationFolder:
                 "choose another folder, or --force to drop them"
             )
         try:
-            folder.chmod(0o700)  # it may have been there, open to others
+            close_to_others(folder)  # it may have been there, open to others
         except OSError:
             raise InputError(f"{shown(folder)} is not yours to close to others; choose another folder") from None
 
@@ -79,9 +81,13 @@ class ExplorationFolder:
         aside = self._folder / (name + ASIDE)
         try:
             aside.write_text(text, encoding="utf-8", newline="\n")
+            aside.chmod(PRIVATE_FILE)
             os.replace(aside, self._folder / name)
         except OSError as problem:
             raise InputError(f"{shown(aside)} cannot be written ({problem.strerror}); make room for it") from None
+        finally:
+            with suppress(OSError):
+                aside.unlink(missing_ok=True)
 
 
 def _outcome(data: dict[str, Any]) -> Outcome:

@@ -174,8 +174,11 @@ def _content(value: Any) -> Any:
     return str(value)
 
 
-def _leave_interrupts_to_the_parent() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _leave_signals_to_the_parent() -> None:
+    """Those that a terminal sends to all; the parent ends its workers by SIGTERM."""
+    for name in ("SIGINT", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
 
 
 def _run_all(
@@ -193,14 +196,15 @@ def _run_all(
             runs.add(try_out(trial, quasi, refine, meaning))
             progress.step("exploring", len(runs.done), total)
         return
-    pool = ProcessPoolExecutor(n_workers, mp_context=get_context("spawn"), initializer=_leave_interrupts_to_the_parent)
+    pool = ProcessPoolExecutor(n_workers, mp_context=get_context("spawn"), initializer=_leave_signals_to_the_parent)
     try:
         waiting = [pool.submit(try_out, trial, quasi, refine, meaning) for trial in trials]
         for ready in as_completed(waiting):
             runs.add(ready.result())
             progress.step("exploring", len(runs.done), total)
-    except KeyboardInterrupt:
-        warnings.warn("what was tried so far is kept: the same command goes on from there", stacklevel=2)
+    except BaseException as problem:
+        if not isinstance(problem, Exception):  # Ctrl-C, or a signal
+            warnings.warn("what was tried so far is kept: the same command goes on from there", stacklevel=2)
         for worker in list(pool._processes.values()):  # their trials would run to the end
             worker.terminate()
         raise

@@ -6,6 +6,7 @@ import csv
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from shoal.io import mapping, read_table
 from shoal.io.files import shown, unknown_column
 from shoal.io.mapping import ABSENT_VALUE, UNCONFIRMED
 from shoal.ontology import WordNet
+from shoal.release.private_files import private_file
 
 __all__ = ["Proposal", "propose_mapping", "write_proposals"]
 
@@ -72,7 +74,10 @@ def write_proposals(
     force: bool = False,
     keep: Sequence[str | os.PathLike[str]] = (),
 ) -> None:
-    """The mapping file, never in place of what is in `keep`. A guess has a ? before it until somebody confirms it."""
+    """The mapping file, never in place of what is in `keep`. A guess has a ? before it until somebody confirms it.
+
+    It has values of the original: only its owner may read it.
+    """
     place = Path(path)
     if any(place.exists() and Path(one).exists() and place.samefile(one) for one in keep):
         raise InputError(f"{shown(place)} is what the proposals are made from; give another name")
@@ -80,7 +85,7 @@ def write_proposals(
         raise InputError(f"{shown(place)} exists; give another name, or --force to replace the file")
     aside = place.with_name(f".{place.name}.part")
     try:
-        with aside.open("w", encoding="utf-8", newline="") as file:
+        with open(aside, "w", encoding="utf-8", newline="", opener=private_file) as file:
             lines = csv.writer(file)
             lines.writerow(HEADER)
             for one in proposals:
@@ -88,5 +93,7 @@ def write_proposals(
                 lines.writerow((one.column, one.value, concept, one.gloss, one.records, " | ".join(one.others)))
         os.replace(aside, place)
     except OSError as problem:
-        aside.unlink(missing_ok=True)
         raise InputError(f"{shown(place)} cannot be written ({problem.strerror}); choose another place") from None
+    finally:
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from shoal.microaggregation.block import Block
 from shoal.release.groups import meaning
+from shoal.release.private_files import PRIVATE_FILE
 from shoal.results import Diversity
 
 __all__ = [
@@ -89,6 +90,7 @@ def write_mapping_part(names: NDArray[Any], groups: NDArray[np.int64], target: s
     private = {"id": names.tolist(), "released_row": np.arange(1, len(names) + 1), "group": groups}
     with replacing(target) as path:
         pq.write_table(pa.table(private), path)
+        path.chmod(PRIVATE_FILE)  # here, for on a cluster the worker may be another user than who asked
 
 
 @contextmanager

@@ -26,6 +26,8 @@ from shoal.release.document_methods import document_method
 from shoal.release.documents import draft_documents
 from shoal.release.documents_in_parts import draft_document_parts
 from shoal.release.draft import Draft
+from shoal.release.formulas import warn_of_formulas
+from shoal.release.private_files import PRIVATE_FOLDER
 from shoal.release.report import readme_text, report_html
 from shoal.release.tables import draft_table, table_method
 from shoal.release.tables_in_parts import draft_table_parts
@@ -203,8 +205,9 @@ def _check_for_tables(columns: dict[str, str | None], space: VectorSpace | None)
 def _write(make_draft: Callable[[Path, Path], Draft], release: Path, private: Path) -> Protected:
     umask = os.umask(0)
     os.umask(umask)
-    with folders_written_aside((private, 0o700), (release, 0o777 & ~umask)) as (private_aside, aside):
+    with folders_written_aside((private, PRIVATE_FOLDER), (release, 0o777 & ~umask)) as (private_aside, aside):
         draft = make_draft(private_aside, aside)
+        warn_of_formulas((column["name"] for column in draft.columns), draft.formulas)
         progress.step("writing", 0, 2)
         write_files(private_aside, draft.private_files)
         write_files(aside, draft.files)

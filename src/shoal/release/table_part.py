@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from shoal.microaggregation.moments import exact_sums, squared_deviations
 from shoal.microaggregation.numeric import group_means
 from shoal.microaggregation.schedule import memory_of
 from shoal.microaggregation.tree import sample_keys
+from shoal.release.formulas import formulas_in
 from shoal.release.part_facts import SHOWN, GroupFacts, facts_of, replacing, write_mapping_part
 from shoal.release.row_order import check_sortable, sort_rows, sortable
 from shoal.release.tables import classes_of, merged_until_diverse, values_of, write_table
@@ -103,6 +105,7 @@ class Facts:
     squares: Floats  # and after
     sums: Floats  # after
     sample: tuple[NDArray[np.uint64], Floats, Floats]  # keys, rows before, rows after
+    formulas: Counter[str]  # cells of each column that a spreadsheet would run
 
 
 def read_part(part: str, roles: Roles, missing: str) -> Part:
@@ -204,6 +207,7 @@ def write_part(part: Arranged, layout: Layout, target: str, mapping: str) -> Fac
         squares=np.sum(after**2, axis=0),
         sums=np.sum(after, axis=0),
         sample=(keys[shown_rows], before[shown_rows], after[shown_rows]),
+        formulas=formulas_in(part.released),
     )
 
 

@@ -32,6 +32,7 @@ from shoal.release.closeness import closeness
 from shoal.release.coarsening import check_coarsened_columns, coarsened_columns
 from shoal.release.distances import NOT_TOLD, euclidean_distances
 from shoal.release.draft import Draft
+from shoal.release.formulas import formulas_in
 from shoal.release.groups import FEW, check_values, diversities, sizes_of, stated_loss, value_codes
 from shoal.release.label_tables import mask_labels, mask_numbers_and_labels
 from shoal.release.leak_report import card_files, learned_rates
@@ -170,6 +171,7 @@ def draft_table(
             **masked.private_files,
             **card_files(card, len(kept)),
         },
+        formulas=formulas_in(released),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,7 @@ def draft_table_parts(
         parameters={"microaggregation": model.get_params()},
         files={},
         private_files={"withheld.csv": write_csv(("row", "reason"), [(name, INCOMPLETE) for name in withheld])},
+        formulas=sum((fact.formulas for fact in facts), Counter()),
     )
 
 
