@@ -100,7 +100,7 @@ def without_terms(part: Part, space: VectorSpace) -> list[str]:
 
 
 def diverse(block: Block, least: int) -> Block:
-    """The block with groups merged until each has `least` labels."""
+    """The block with groups joined until each has `least` labels."""
     return replace(block, groups=merged_until_diverse(block.X, block.groups, block.carried["label"], least))
 
 

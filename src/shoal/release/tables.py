@@ -320,7 +320,7 @@ def _replaced(data: pa.Table, roles: Roles, masked: Masked, format: str) -> pa.T
 
 
 def _diverse(confidential: Mapping[str, NDArray[Any]], least: int, groups: Ints, distance_to_groups: Any) -> Ints:
-    """The groups, merged until each has `least` different values of every confidential column."""
+    """The groups, joined until each has `least` different values of every confidential column."""
     for name, values in confidential.items():
         check_values(name, values, least)
     codes = [value_codes(values) for values in confidential.values()]
@@ -332,12 +332,12 @@ def merged_until_diverse(standard: Floats, groups: Ints, confidential: Mapping[s
     return _diverse(confidential, least, groups, distance_to_means(standard, groups))
 
 
-def distance_to_means(standard: Floats, groups: Ints) -> Callable[[Ints], Floats]:
-    """How far the mean of some rows is from that of every group, squared."""
+def distance_to_means(standard: Floats, groups: Ints) -> Callable[[Ints, Ints], Floats]:
+    """How far the mean of some rows is from those of some groups, squared."""
     means = group_means(standard, groups)
 
-    def distance(rows: Ints) -> Floats:
-        squared: Floats = np.sum((means - standard[rows].mean(axis=0)) ** 2, axis=1)
+    def distance(rows: Ints, some: Ints) -> Floats:
+        squared: Floats = np.sum((means[some] - standard[rows].mean(axis=0)) ** 2, axis=1)
         return squared
 
     return distance
