@@ -167,7 +167,7 @@ class CategoricalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_out
         return self
 
     def distance_to_groups(self, X: Any) -> Callable[[Ints, Ints], Floats]:
-        """A function that tells how far the centre of some of the fitted rows X is from some groups' representatives."""
+        """A function that tells how far the centre of some of the fitted rows X is from some representatives."""
         check_is_fitted(self, "representatives_")
         tuples = self._tuples(checked_columns(self, X, reset=False)[1])
         representatives = self.concepts_

@@ -7,7 +7,8 @@ have not, both are mixed evenly: what is joined tells that one of two halves had
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,12 +44,7 @@ def merge_until_diverse(groups: Ints, values: Sequence[Ints], least: int, distan
         there = len(set(codes.tolist()) - {-1})
         if there < least:
             raise InputError(f"l={least} needs {least} different values, confidential column {column + 1} has {there}")
-    has = [[set(codes[rows].tolist()) - {-1} for rows in _rows_of(groups)] for codes in values]
-
-    def enough(some: Ints) -> bool:
-        return all(len(set().union(*(found[group] for group in some.tolist()))) >= least for found in has)
-
-    division = _Division(groups, distances, lambda one, other: enough(one) and enough(other))
+    division = _Division(groups, values, least, distances)
     division.divide(np.arange(len(division.rows_of)))
     crowd_of_group = np.empty(len(division.rows_of), dtype=np.int64)
     for number, crowd in enumerate(division.crowds):
@@ -59,28 +55,36 @@ def merge_until_diverse(groups: Ints, values: Sequence[Ints], least: int, distan
     return merged
 
 
-def joins_of(groups: Ints, merged: Ints, distances: GroupDistances) -> tuple[Join, ...]:
-    """What anybody who repeats the grouping sees, without confidential values: which halves were not taken apart."""
-    crowds_of = [set(merged[rows].tolist()) for rows in _rows_of(groups)]
+def joins_of(
+    groups: Ints, merged: Ints, values: Sequence[Ints], least: int, distances: GroupDistances
+) -> tuple[Join, ...]:
+    """What anybody who repeats the grouping sees of `merged`: which halves were not taken apart.
 
-    def apart(one: Ints, other: Ints) -> bool:
+    Of the confidential values it takes only how often each is in a released group.
+    """
+    division = _Division(groups, values, least, distances)
+    crowds_of = [set(merged[rows].tolist()) for rows in division.rows_of]
+
+    def seen_apart(one: Ints, other: Ints) -> bool:
         here, there = (set().union(*(crowds_of[group] for group in some.tolist())) for some in (one, other))
         return not here & there
 
-    division = _Division(groups, distances, apart)
+    division.may_be_apart = seen_apart
     division.divide(np.arange(len(division.rows_of)))
     return tuple(division.joins)
 
 
 class _Division:
-    """Groups divided by where they lie, as far as `apart` allows it."""
+    """Groups divided by where they lie, as far as their values allow it."""
 
-    def __init__(self, groups: Ints, distances: GroupDistances, apart: Callable[[Ints, Ints], bool]) -> None:
+    def __init__(self, groups: Ints, values: Sequence[Ints], least: int, distances: GroupDistances) -> None:
         self.rows_of = _rows_of(groups)
         self.crowds: list[Ints] = []
         self.joins: list[Join] = []
+        self.may_be_apart: Callable[[Ints, Ints], bool] = self._both_have_enough
+        self._counts = [[Counter(codes[rows].tolist()) for rows in self.rows_of] for codes in values]
+        self._least = least
         self._distances = distances
-        self._apart = apart
         self._done = 0
 
     def divide(self, some: Ints) -> None:
@@ -89,26 +93,63 @@ class _Division:
             self._release(some)
             return
         one, other = self._halves(some)
-        if self._apart(one, other):
+        if self.may_be_apart(one, other):
             self.divide(one)
             self.divide(other)
             return
-        first, undivided = len(self.crowds), []
-        self._mix(one, other, undivided)
+        first = len(self.crowds)
+        undivided: list[tuple[Ints, Ints] | None] = []
+        frequent = [set(dict(there.most_common(self._least - 1))) for there in self._values_in(some)]
+        self._mix(one, other, frequent, undivided)
         self.joins.append(Join((one, other), tuple(self.crowds[first:]), tuple(undivided)))
 
-    def _mix(self, one: Ints, other: Ints, undivided: list[tuple[Ints, Ints] | None]) -> None:
-        """Divide both into halves, and put each half of one with one of the other, as long as both may stand alone."""
+    def _mix(self, one: Ints, other: Ints, frequent: list[set[int]], undivided: list[tuple[Ints, Ints] | None]) -> None:
+        """Divide both into halves, and put each half of one with one of the other, as long as both may stand alone.
+
+        It is tried only where each of the four halves has room for all values but the most frequent ones: else a try
+        that fails would tell which of them those are not in.
+        """
         parts = None
         if min(len(one), len(other)) > 1:
-            pairs = self._matched(*self._halves(one), *self._halves(other))
-            parts = (np.concatenate(pairs[0]), np.concatenate(pairs[1]))
-            if self._apart(*parts):
-                self._mix(*pairs[0], undivided)
-                self._mix(*pairs[1], undivided)
-                return
+            quarters = (*self._halves(one), *self._halves(other))
+            room = min(sum(len(self.rows_of[group]) for group in quarter) for quarter in quarters)
+            if room >= self._rows_without(frequent, np.concatenate((one, other))):
+                pairs = self._matched(*quarters)
+                parts = (np.concatenate(pairs[0]), np.concatenate(pairs[1]))
+        if parts is not None and self.may_be_apart(*parts):
+            self._mix(*pairs[0], frequent, undivided)
+            self._mix(*pairs[1], frequent, undivided)
+            return
         undivided.append(parts)
         self._release(np.concatenate((one, other)))
+
+    def _both_have_enough(self, one: Ints, other: Ints) -> bool:
+        return all(
+            len(there.keys() - {-1}) >= self._least for some in (one, other) for there in self._values_in(some)
+        ) and not (self._would_tell(one) or self._would_tell(other))
+
+    def _would_tell(self, some: Ints) -> bool:
+        """Whether, if these stay together, only one of their halves can have had one value only, and only that one."""
+        if len(some) == 1 or self._least > 2:
+            return False
+        sizes = [sum(len(self.rows_of[group]) for group in half) for half in self._halves(some)]
+        fitting = (
+            [size for size in sizes for count in there.values() if count >= size] for there in self._values_in(some)
+        )
+        return any(len(ways) == 1 for ways in fitting)
+
+    def _values_in(self, some: Ints) -> Iterator[Counter[int]]:
+        """How often each value of every column is in these groups."""
+        for counts in self._counts:
+            total: Counter[int] = Counter()
+            for group in some.tolist():
+                total.update(counts[group])
+            yield total
+
+    def _rows_without(self, frequent: list[set[int]], some: Ints) -> int:
+        """Rows that have none of the frequent values; of several columns, the one with the most."""
+        there = zip(frequent, self._values_in(some), strict=True)
+        return max(sum(count for value, count in counts.items() if value not in most) for most, counts in there)
 
     def _halves(self, some: Ints) -> tuple[Ints, Ints]:
         """Cut in the middle, along the line between two groups far from each other."""

@@ -153,7 +153,7 @@ class MixedMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_ke
         return self._store(self._fitted_rows(X), np.asarray(groups, dtype=np.int64))
 
     def distance_to_groups(self, X: Any) -> Callable[[Ints, Ints], Floats]:
-        """A function that tells how far the centre of some of the fitted rows X is from some groups' representatives."""
+        """A function that tells how far the centre of some of the fitted rows X is from some representatives."""
         rows = self._fitted_rows(X)
         means, centroids = rows.centres(self.groups_)
 

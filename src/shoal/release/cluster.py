@@ -54,7 +54,7 @@ def diverse_parts(
         if len(bundles) == 1:
             column, there = min(zip(confidential, map(len, values[0]), strict=True), key=lambda pair: pair[1])
             raise too_few_values(column, there, least)
-        bundles = [sum(pair, []) for pair in _in_pairs(bundles)]
+        bundles = [[block for bundle in pair for block in bundle] for pair in _in_pairs(bundles)]
         values = [[frozenset().union(*column) for column in zip(*pair, strict=True)] for pair in _in_pairs(values)]
     return [merge(bundle[0] if len(bundle) == 1 else submit(joined, bundle)) for bundle in bundles]
 

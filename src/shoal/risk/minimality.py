@@ -136,7 +136,10 @@ def _worlds(
     least: int,
 ) -> Iterator[_World]:
     """Every reason with every set of l - 1 values that fits."""
-    masks = [[[np.isin(rows, some) for some in sets] for rows, sets in zip(crowds, reason, strict=True)] for reason in reasons]
+    masks = [
+        [[np.isin(rows, some) for some in sets] for rows, sets in zip(crowds, reason, strict=True)]
+        for reason in reasons
+    ]
     for only in _value_sets(codes, counts, least - 1):
         others = [int(count[~np.isin(code, only)].sum()) for code, count in zip(codes, counts, strict=True)]
         for reason in masks:
