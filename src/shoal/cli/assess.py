@@ -106,8 +106,8 @@ def _of_a_table(found: Any) -> Iterator[str]:
     for column, inferred in found.minimality:
         guess = inferred.guess
         yield (
-            f"joined       {printable(column)}: certain of {inferred.certain:,} of {inferred.joined:,} records in joined "
-            f"groups; {guess.rate:.1%} ({guess.low:.1%} to {guess.high:.1%}) of all guessed right, "
+            f"joined       {printable(column)}: certain of {inferred.certain:,} of {inferred.joined:,} records in "
+            f"joined groups; {guess.rate:.1%} ({guess.low:.1%} to {guess.high:.1%}) of all guessed right, "
             f"{guess.baseline:.1%} without knowing the method"
         )
     for rate in found.gdpr:

@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 from shoal import progress
 from shoal.errors import InputError
 
-__all__ = ["GroupDistances", "Join", "joins_of", "merge_until_diverse"]
+__all__ = ["JOINED", "GroupDistances", "Join", "joins_of", "merge_until_diverse"]
 
 Ints = NDArray[np.int64]
+
+JOINED = "halves"  # how a certificate names this way to reach l
 
 # How far the centre of some rows is from some groups: (rows, groups) to distances.
 GroupDistances = Callable[[Ints, Ints], NDArray[np.float64]]

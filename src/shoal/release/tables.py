@@ -24,7 +24,7 @@ from shoal.io.mapping import mappings_of
 from shoal.io.table import check_labels, holds_numbers
 from shoal.masking import Noise, RankSwap
 from shoal.microaggregation import CategoricalMicroaggregation, Microaggregation, MixedMicroaggregation
-from shoal.microaggregation.diversity import merge_until_diverse
+from shoal.microaggregation.diversity import JOINED, merge_until_diverse
 from shoal.microaggregation.moments import scale_of
 from shoal.microaggregation.numeric import group_means, table_loss
 from shoal.release.bundle import MAPPING, write_csv, write_mapping
@@ -162,7 +162,8 @@ def draft_table(
         columns=described(released.schema, roles),
         shared_columns=masked.together,
         parameters={"microaggregation" if makes_groups else "masking": masked.parameters}
-        | ({"coarsen": dict(coarsen)} if coarsen else {}),
+        | ({"coarsen": dict(coarsen)} if coarsen else {})
+        | ({} if l is None else {"diversity": JOINED}),
         files={name: lambda path: write_table(released, path)},
         private_files={
             MAPPING: write_mapping(row_ids, classes[order]),
