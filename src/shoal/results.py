@@ -15,6 +15,7 @@ __all__ = [
     "ColumnLoss",
     "Disclosure",
     "Diversity",
+    "Inferred",
     "Leak",
     "LeakingAttribute",
     "LeakingPair",
@@ -104,6 +105,16 @@ class Rate:
         """What the release adds: success beyond the control (or the guess), as a share of what is left above it."""
         without = self.baseline if self.control is None else self.control
         return max(0.0, (self.rate - without) / (1.0 - without)) if without < 1.0 else 0.0
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """What an attacker concludes about a confidential column who knows how the groups were made."""
+
+    guess: Rate  # values guessed right; the baseline guesses the most frequent one of each released group
+    joined: int  # records of groups that were joined
+    certain: int  # records of which no other value seems possible
+    right: int  # of those, rightly
 
 
 @dataclass(frozen=True)

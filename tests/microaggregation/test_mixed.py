@@ -185,8 +185,9 @@ def test_transform_gives_new_rows_the_nearest_representative():
 def test_other_groups_for_the_same_rows_have_their_own_representatives():
     model = plain(3).fit(PEOPLE)
     distance = model.distance_to_groups(PEOPLE)
-    for group in range(len(model.representatives_)):
-        assert distance(np.flatnonzero(model.groups_ == group)).argmin() == group
+    every = np.arange(len(model.representatives_))
+    for group in every:
+        assert distance(np.flatnonzero(model.groups_ == group), every).argmin() == group
     model.represent(PEOPLE, np.zeros(len(PEOPLE), dtype=np.int64))
     assert model.representatives_.shape == (1, 3)
     assert model.information_loss_ == 1.0

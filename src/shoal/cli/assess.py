@@ -103,6 +103,13 @@ def _of_a_table(found: Any) -> Iterator[str]:
         yield f"loss         {found.loss.information_loss:.2f} (IL)"
         yield f"score        {found.score:.2f} (less is better)"
     yield from _of_leaks(found)
+    for column, inferred in found.minimality:
+        guess = inferred.guess
+        yield (
+            f"joined       {printable(column)}: certain of {inferred.certain:,} of {inferred.joined:,} records in "
+            f"joined groups; {guess.rate:.1%} ({guess.low:.1%} to {guess.high:.1%}) of all guessed right, "
+            f"{guess.baseline:.1%} without knowing the method"
+        )
     for rate in found.gdpr:
         if rate.control is not None:
             yield (

@@ -166,19 +166,19 @@ class CategoricalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_out
         self.groups_ = np.asarray(groups, dtype=np.int64)
         return self
 
-    def distance_to_groups(self, X: Any) -> Callable[[Ints], Floats]:
-        """A function that tells how far the centre of some of the fitted rows X is from every representative."""
+    def distance_to_groups(self, X: Any) -> Callable[[Ints, Ints], Floats]:
+        """A function that tells how far the centre of some of the fitted rows X is from some representatives."""
         check_is_fitted(self, "representatives_")
         tuples = self._tuples(checked_columns(self, X, reset=False)[1])
         representatives = self.concepts_
 
-        def distance(rows: Ints) -> Floats:
+        def distance(rows: Ints, groups: Ints) -> Floats:
             some = Pairs.of_rows(tuples, np.zeros(len(rows), dtype=np.int64), rows)
             centre = self._centres(tuples, some)[0]
-            total = np.zeros(len(representatives))
+            total = np.zeros(len(groups))
             for place, one in enumerate(tuples.labels):
                 here = one.concepts[centre[place : place + 1]]
-                total += one.reading.distances(representatives[:, place], here)[:, 0]
+                total += one.reading.distances(representatives[groups, place], here)[:, 0]
             return total / len(tuples.labels)
 
         return distance

@@ -1,11 +1,15 @@
-"""Distinct l-diversity: groups are merged until each has at least l different confidential values.
+"""Distinct l-diversity: groups are joined until each has at least l different confidential values.
 
-k-anonymity hides who is who, not what a whole group has in common. Merging keeps k and costs information.
+Which groups are joined must not tell which of them had too few values. So groups are halved again and again by where
+they lie, without a look at confidential values, and two halves are taken apart only if both have l values. Where they
+have not, both are mixed evenly: what is joined tells that one of two halves had too few values, and not which.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,49 +17,165 @@ from numpy.typing import NDArray
 from shoal import progress
 from shoal.errors import InputError
 
-__all__ = ["merge_until_diverse"]
+__all__ = ["JOINED", "GroupDistances", "Join", "joins_of", "merge_until_diverse"]
 
 Ints = NDArray[np.int64]
 
+JOINED = "halves"  # how a certificate names this way to reach l
 
-def merge_until_diverse(
-    groups: Ints,
-    values: Sequence[Ints],
-    least: int,
-    distance_to_groups: Callable[[Ints], NDArray[np.float64]],
-) -> Ints:
-    """Merge each group that has fewer than `least` values with the nearest ones that bring it another.
+# How far the centre of some rows is from some groups: (rows, groups) to distances.
+GroupDistances = Callable[[Ints, Ints], NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Join:
+    """Two halves that were not taken apart, and the crowds made of both; all are numbers of groups."""
+
+    halves: tuple[Ints, Ints]
+    crowds: tuple[Ints, ...]
+    undivided: tuple[tuple[Ints, Ints] | None, ...]  # of each crowd, the two parts that it was not divided into
+
+
+def merge_until_diverse(groups: Ints, values: Sequence[Ints], least: int, distances: GroupDistances) -> Ints:
+    """Join groups until each has `least` values; see the module. Returns the group of each row, numbered anew.
 
     `values` are the confidential columns as codes 0, 1, ..., -1 for a missing value, which counts for nothing;
-    `distance_to_groups(rows)` gives the distance of the centre of these rows to every group as it came in. Returns the
-    group of each row, numbered anew.
+    `distances(rows, some)` are those of the centre of these rows to some of the groups.
     """
     for column, codes in enumerate(values):
         there = len(set(codes.tolist()) - {-1})
         if there < least:
             raise InputError(f"l={least} needs {least} different values, confidential column {column + 1} has {there}")
-    n_groups = int(groups.max()) + 1
-    rows_of = _rows_of(groups)
-    cluster_of = np.arange(n_groups)  # a cluster is named by one of the groups merged in it
-    has = [[set(codes[rows].tolist()) - {-1} for rows in rows_of] for codes in values]
-
-    for group in range(n_groups):
-        progress.step("merging groups", group + 1, n_groups)
-        cluster = int(cluster_of[group])
-        while any(len(has_values[cluster]) < least for has_values in has):
-            needy = next(has_values for has_values in has if len(has_values[cluster]) < least)
-            distance = distance_to_groups(rows_of[cluster])
-            for other in np.argsort(distance, kind="stable").tolist():
-                partner = int(cluster_of[other])
-                if partner != cluster and not needy[partner] <= needy[cluster]:
-                    break
-            rows_of[cluster] = np.sort(np.concatenate((rows_of[cluster], rows_of[partner])))
-            for has_values in has:
-                has_values[cluster] |= has_values[partner]
-            cluster_of[cluster_of == partner] = cluster
-    _, numbered = np.unique(cluster_of, return_inverse=True)
-    merged: Ints = numbered[groups].astype(np.int64)
+    division = _Division(groups, values, least, distances)
+    division.divide(np.arange(len(division.rows_of)))
+    crowd_of_group = np.empty(len(division.rows_of), dtype=np.int64)
+    for number, crowd in enumerate(division.crowds):
+        crowd_of_group[crowd] = number
+    _, first, numbers = np.unique(crowd_of_group, return_index=True, return_inverse=True)
+    in_order = np.argsort(np.argsort(first, kind="stable"), kind="stable")[numbers]
+    merged: Ints = in_order[groups].astype(np.int64)
     return merged
+
+
+def joins_of(
+    groups: Ints, merged: Ints, values: Sequence[Ints], least: int, distances: GroupDistances
+) -> tuple[Join, ...]:
+    """What anybody who repeats the grouping sees of `merged`: which halves were not taken apart.
+
+    Of the confidential values it takes only how often each is in a released group.
+    """
+    division = _Division(groups, values, least, distances)
+    crowds_of = [set(merged[rows].tolist()) for rows in division.rows_of]
+
+    def seen_apart(one: Ints, other: Ints) -> bool:
+        here, there = (set().union(*(crowds_of[group] for group in some.tolist())) for some in (one, other))
+        return not here & there
+
+    division.may_be_apart = seen_apart
+    division.divide(np.arange(len(division.rows_of)))
+    return tuple(division.joins)
+
+
+class _Division:
+    """Groups divided by where they lie, as far as their values allow it."""
+
+    def __init__(self, groups: Ints, values: Sequence[Ints], least: int, distances: GroupDistances) -> None:
+        self.rows_of = _rows_of(groups)
+        self.crowds: list[Ints] = []
+        self.joins: list[Join] = []
+        self.may_be_apart: Callable[[Ints, Ints], bool] = self._both_have_enough
+        self._counts = [[Counter(codes[rows].tolist()) for rows in self.rows_of] for codes in values]
+        self._least = least
+        self._distances = distances
+        self._done = 0
+
+    def divide(self, some: Ints) -> None:
+        """Take halves apart where both may stand alone, and mix them where not."""
+        if len(some) == 1:
+            self._release(some)
+            return
+        one, other = self._halves(some)
+        if self.may_be_apart(one, other):
+            self.divide(one)
+            self.divide(other)
+            return
+        first = len(self.crowds)
+        undivided: list[tuple[Ints, Ints] | None] = []
+        frequent = [set(dict(there.most_common(self._least - 1))) for there in self._values_in(some)]
+        self._mix(one, other, frequent, undivided)
+        self.joins.append(Join((one, other), tuple(self.crowds[first:]), tuple(undivided)))
+
+    def _mix(self, one: Ints, other: Ints, frequent: list[set[int]], undivided: list[tuple[Ints, Ints] | None]) -> None:
+        """Divide both into halves, and put each half of one with one of the other, as long as both may stand alone.
+
+        It is tried only where each of the four halves has room for all values but the most frequent ones: else a try
+        that fails would tell which of them those are not in.
+        """
+        parts = None
+        if min(len(one), len(other)) > 1:
+            quarters = (*self._halves(one), *self._halves(other))
+            room = min(sum(len(self.rows_of[group]) for group in quarter) for quarter in quarters)
+            if room >= self._rows_without(frequent, np.concatenate((one, other))):
+                pairs = self._matched(*quarters)
+                parts = (np.concatenate(pairs[0]), np.concatenate(pairs[1]))
+        if parts is not None and self.may_be_apart(*parts):
+            self._mix(*pairs[0], frequent, undivided)
+            self._mix(*pairs[1], frequent, undivided)
+            return
+        undivided.append(parts)
+        self._release(np.concatenate((one, other)))
+
+    def _both_have_enough(self, one: Ints, other: Ints) -> bool:
+        return all(
+            len(there.keys() - {-1}) >= self._least for some in (one, other) for there in self._values_in(some)
+        ) and not (self._would_tell(one) or self._would_tell(other))
+
+    def _would_tell(self, some: Ints) -> bool:
+        """Whether, if these stay together, only one of their halves can have had one value only, and only that one."""
+        if len(some) == 1 or self._least > 2:
+            return False
+        sizes = [sum(len(self.rows_of[group]) for group in half) for half in self._halves(some)]
+        fitting = (
+            [size for size in sizes for count in there.values() if count >= size] for there in self._values_in(some)
+        )
+        return any(len(ways) == 1 for ways in fitting)
+
+    def _values_in(self, some: Ints) -> Iterator[Counter[int]]:
+        """How often each value of every column is in these groups."""
+        for counts in self._counts:
+            total: Counter[int] = Counter()
+            for group in some.tolist():
+                total.update(counts[group])
+            yield total
+
+    def _rows_without(self, frequent: list[set[int]], some: Ints) -> int:
+        """Rows that have none of the frequent values; of several columns, the one with the most."""
+        there = zip(frequent, self._values_in(some), strict=True)
+        return max(sum(count for value, count in counts.items() if value not in most) for most, counts in there)
+
+    def _halves(self, some: Ints) -> tuple[Ints, Ints]:
+        """Cut in the middle, along the line between two groups far from each other."""
+        one = some[int(np.argmax(self._from(some[0], some)))]
+        from_one = self._from(one, some)
+        other = some[int(np.argmax(from_one))]
+        order = some[np.argsort(from_one - self._from(other, some), kind="stable")]
+        return order[: len(some) // 2], order[len(some) // 2 :]
+
+    def _matched(self, one: Ints, two: Ints, three: Ints, four: Ints) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
+        """One and two, each with the one of three and four that lies nearer."""
+        centres = [np.concatenate([self.rows_of[group] for group in some]) for some in (one, two)]
+        from_one, from_two = ([self._distances(rows, some).mean() for some in (three, four)] for rows in centres)
+        if from_one[0] + from_two[1] <= from_one[1] + from_two[0]:
+            return (one, three), (two, four)
+        return (one, four), (two, three)
+
+    def _from(self, group: int, some: Ints) -> NDArray[np.float64]:
+        return self._distances(self.rows_of[group], some)
+
+    def _release(self, crowd: Ints) -> None:
+        self.crowds.append(np.sort(crowd))
+        self._done += len(crowd)
+        progress.step("joining groups", self._done, len(self.rows_of))
 
 
 def _rows_of(groups: Ints) -> list[Ints]:

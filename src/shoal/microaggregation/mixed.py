@@ -152,17 +152,18 @@ class MixedMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_ke
         """Put the fitted rows X in other groups: representatives and loss follow."""
         return self._store(self._fitted_rows(X), np.asarray(groups, dtype=np.int64))
 
-    def distance_to_groups(self, X: Any) -> Callable[[Ints], Floats]:
-        """A function that tells how far the centre of some of the fitted rows X is from every representative."""
+    def distance_to_groups(self, X: Any) -> Callable[[Ints, Ints], Floats]:
+        """A function that tells how far the centre of some of the fitted rows X is from some representatives."""
         rows = self._fitted_rows(X)
         means, centroids = rows.centres(self.groups_)
 
-        def distance(chosen: Ints) -> Floats:
+        def distance(chosen: Ints, groups: Ints) -> Floats:
             some = replace(rows, numbers=rows.numbers[chosen], codes=rows.codes[chosen])
             mean, centroid = some.centres(np.zeros(len(chosen), dtype=np.int64))
-            total: Floats = np.sum((means - mean) ** 2, axis=1)
+            total: Floats = np.sum((means[groups] - mean) ** 2, axis=1)
             for place, one in enumerate(rows.labels):
-                apart = one.reading.distances(one.concepts[centroids[:, place]], one.concepts[centroid[:, place]])
+                there = one.concepts[centroids[groups, place]]
+                apart = one.reading.distances(there, one.concepts[centroid[:, place]])
                 total += (apart[:, 0] / self.scales_.label_scale[place]) ** 2
             return total
 

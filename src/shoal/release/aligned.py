@@ -45,6 +45,8 @@ class AlignedTables:
     how: str  # in words: how the rows were put side by side
     left_out: tuple[str, ...]  # columns that only one of the tables has, and the key
     target: tuple[pa.ChunkedArray, pa.ChunkedArray] | None = None  # of both, a column to predict, as it stands
+    release: Release | None = None  # where the protected table is one, its rows in the order of `after`
+    in_parts: bool = False
 
     def matrix(self, which: str) -> NDArray[np.float64]:
         """The numbers of `before` or `after`, (n, d)."""
@@ -96,6 +98,8 @@ def align_tables(
         how=how,
         left_out=tuple(left_out),
         target=None if target is None else (before[target], after[target]),
+        release=None if key is not None else release,
+        in_parts=bool(parts),
     )
     _check_missing(pair)
     if not aligned:

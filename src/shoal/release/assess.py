@@ -26,6 +26,7 @@ from shoal.release.bundle import check_free, folders_written_aside
 from shoal.release.controls import control_records
 from shoal.release.leaks import LeakCard, find_leaks
 from shoal.release.masked import equal_rows
+from shoal.release.minimality import minimality_of
 from shoal.release.private_files import PRIVATE_FOLDER
 from shoal.release.space_report import space_html
 from shoal.release.target_models import models_of_target
@@ -125,8 +126,10 @@ def assess(
     others, notes = (None, ()) if control is None else control_records(control, pair)
     for note in notes:
         warnings.warn(note, stacklevel=2)
-    found = replace(assess_tables(pair, others, target, random_state), notes=notes)
-    found = replace(found, leaks=leaks_of(pair, ontology, prove, random_state))
+    found = assess_tables(pair, others, target, random_state)
+    minimality, untried = minimality_of(pair, ontology)
+    found = replace(found, leaks=leaks_of(pair, ontology, prove, random_state), minimality=minimality)
+    found = replace(found, notes=(*notes, *untried))
     if out is not None:
         _write(Path(out), found, assessment_html(found), _tables(found))
     return found

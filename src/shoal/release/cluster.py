@@ -42,26 +42,28 @@ def grouped_parts(
 def diverse_parts(
     blocks: list[Any], confidential: Mapping[str, str], least: int, merge: Callable[[Any], Any], schedule: Schedule
 ) -> list[Any]:
-    """Blocks with groups merged until each has `least` values; blocks that have too few are joined with the next.
+    """Blocks with groups joined until each has `least` values; where a block has too few, all are joined in pairs.
 
-    `confidential` has the columns and how blocks carry them, `merge` gives the future of a block whose groups are.
+    All, so that it does not tell which block it was. `confidential` has the columns and how blocks carry them, `merge`
+    gives the future of a block whose groups are joined.
     """
     submit = schedule.submit
-    told = schedule.gather([submit(values_in, block, tuple(confidential.values())) for block in blocks])
-    bundles: list[list[Any]] = []
-    waiting: list[Any] = []
-    values: list[frozenset[str]] = [frozenset()] * len(confidential)
-    for block, here in zip(blocks, told, strict=True):
-        waiting.append(block)
-        values = [one | two for one, two in zip(values, here, strict=True)]
-        if all(len(one) >= least for one in values):
-            bundles.append(waiting)
-            waiting, values = [], [frozenset()] * len(confidential)
-    if not bundles:
-        column, there = min(zip(confidential, map(len, values), strict=True), key=lambda pair: pair[1])
-        raise too_few_values(column, there, least)
-    bundles[-1] += waiting
+    values = schedule.gather([submit(values_in, block, tuple(confidential.values())) for block in blocks])
+    bundles = [[block] for block in blocks]
+    while any(len(there) < least for block in values for there in block):
+        if len(bundles) == 1:
+            column, there = min(zip(confidential, map(len, values[0]), strict=True), key=lambda pair: pair[1])
+            raise too_few_values(column, there, least)
+        bundles = [[block for bundle in pair for block in bundle] for pair in _in_pairs(bundles)]
+        values = [[frozenset().union(*column) for column in zip(*pair, strict=True)] for pair in _in_pairs(values)]
     return [merge(bundle[0] if len(bundle) == 1 else submit(joined, bundle)) for bundle in bundles]
+
+
+def _in_pairs(things: list[Any]) -> list[list[Any]]:
+    """One and two, three and four, and so on; an odd one goes with the last pair."""
+    pairs = [things[place : place + 2] for place in range(0, len(things) - 1, 2)]
+    pairs[-1] += things[2 * len(pairs) :]
+    return pairs
 
 
 def write_parts(

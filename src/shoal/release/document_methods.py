@@ -223,20 +223,21 @@ class ByMeaning:
         microaggregation = self._model.get_params() | {"ontology": type(self._ontology).__name__}
         return {"vector_space": self.space.get_params(), "microaggregation": microaggregation}
 
-    def _distance_to_groups(self, rows: Ints) -> NDArray[np.float64]:
-        """Of the representative of these rows to that of each group."""
+    def _distance_to_groups(self, rows: Ints, groups: Ints) -> NDArray[np.float64]:
+        """Of the representative of these rows to those of some groups."""
         centre = Documents.of([self._collection.meanings.representative(self._collection.documents, rows)])
-        distances: NDArray[np.float64] = self._collection.meanings.all_distances(centre, self._folded)[0]
+        folded = Documents.of(self._folded[group] for group in groups)
+        distances: NDArray[np.float64] = self._collection.meanings.all_distances(centre, folded)[0]
         return distances
 
 
 def merged_until_diverse(X: sp.csr_matrix, groups: Ints, labels: NDArray[Any], least: int) -> Ints:
-    """The groups, merged until each has `least` different labels."""
+    """The groups, joined until each has `least` different labels."""
     representatives = spherical_representatives(X, groups)
 
-    def distance_to_groups(rows: Ints) -> NDArray[np.float64]:
+    def distance_to_groups(rows: Ints, some: Ints) -> NDArray[np.float64]:
         centre = np.asarray(X[rows].sum(axis=0)).ravel()
-        distance: NDArray[np.float64] = -(representatives @ centre)
+        distance: NDArray[np.float64] = -(representatives[some] @ (centre / np.linalg.norm(centre)))
         return distance
 
     return merge_until_diverse(groups, [value_codes(labels)], least, distance_to_groups)

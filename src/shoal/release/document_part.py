@@ -143,7 +143,7 @@ def frequency_in(block: Block, idf: Floats) -> Ints:
 
 
 def diverse(block: Block, least: int) -> Block:
-    """The block with groups merged until each has `least` labels."""
+    """The block with groups joined until each has `least` labels."""
     return replace(
         block, groups=merged_until_diverse(without_length(block.X), block.groups, block.carried["label"], least)
     )

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from shoal import progress
 from shoal.errors import InputError
 from shoal.io import Corpus
+from shoal.microaggregation.diversity import JOINED
 from shoal.release.bundle import MAPPING, write_csv, write_mapping
 from shoal.release.distances import NOT_TOLD
 from shoal.release.document_methods import Published, Way
@@ -119,7 +120,7 @@ def draft_documents(corpus: Corpus, k: int, way: Way, l: int | None, label: str 
         summary=summary,
         columns=described(tuple(confidential)),
         shared_columns=(TERM_COLUMNS,),
-        parameters=way.parameters(),
+        parameters=way.parameters() | ({} if l is None else {"diversity": JOINED}),
         files={
             "vectors.parquet": released.write_parquet,
             "vectors.npz": released.write_npz,

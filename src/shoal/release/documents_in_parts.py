@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from shoal import progress
 from shoal.microaggregation import SphericalMicroaggregation
+from shoal.microaggregation.diversity import JOINED
 from shoal.microaggregation.schedule import Schedule
 from shoal.release import document_part as work
 from shoal.release.bundle import write_csv
@@ -126,7 +127,8 @@ def draft_document_parts(
         summary=summary,
         columns=described(() if label is None else (label,)),
         shared_columns=(TERM_COLUMNS,),
-        parameters={"vector_space": space.get_params(), "microaggregation": model.get_params()},
+        parameters={"vector_space": space.get_params(), "microaggregation": model.get_params()}
+        | ({} if l is None else {"diversity": JOINED}),
         files={"terms.txt": lambda path: _write_text(path, listed)},
         private_files={
             "withheld.csv": write_csv(

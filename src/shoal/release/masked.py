@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.microaggregation.diversity import GroupDistances
 from shoal.release.bundle import Writer
 from shoal.release.distances import NOT_TOLD
 from shoal.release.summary import ColumnChange, Distances, Generalisation
@@ -19,8 +20,8 @@ __all__ = ["Masked", "Merge", "equal_rows"]
 
 Ints = NDArray[np.int64]
 
-# From groups, and the distance of rows to every group, to groups that are diverse enough.
-Merge = Callable[[Ints, Callable[[Ints], NDArray[np.float64]]], Ints]
+# From groups, and the distance of rows to some of them, to groups that are diverse enough.
+Merge = Callable[[Ints, GroupDistances], Ints]
 
 
 @dataclass(frozen=True)

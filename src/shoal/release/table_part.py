@@ -162,7 +162,7 @@ def rows_of(part: Part, layout: Layout) -> Block:
 
 
 def diverse(block: Block, columns: tuple[str, ...], least: int) -> Block:
-    """The block with groups merged until each has `least` values of every confidential column."""
+    """The block with groups joined until each has `least` values of every confidential column."""
     confidential = {name: block.carried[carried_as(name)] for name in columns}
     return replace(block, groups=merged_until_diverse(block.X.toarray(), block.groups, confidential, least))
 

@@ -24,7 +24,7 @@ from shoal.io.mapping import mappings_of
 from shoal.io.table import check_labels, holds_numbers
 from shoal.masking import Noise, RankSwap
 from shoal.microaggregation import CategoricalMicroaggregation, Microaggregation, MixedMicroaggregation
-from shoal.microaggregation.diversity import merge_until_diverse
+from shoal.microaggregation.diversity import JOINED, merge_until_diverse
 from shoal.microaggregation.moments import scale_of
 from shoal.microaggregation.numeric import group_means, table_loss
 from shoal.release.bundle import MAPPING, write_csv, write_mapping
@@ -163,7 +163,8 @@ def draft_table(
         columns=described(released.schema, roles),
         shared_columns=masked.together,
         parameters={"microaggregation" if makes_groups else "masking": masked.parameters}
-        | ({"coarsen": dict(coarsen)} if coarsen else {}),
+        | ({"coarsen": dict(coarsen)} if coarsen else {})
+        | ({} if l is None else {"diversity": JOINED}),
         files={name: lambda path: write_table(released, path)},
         private_files={
             MAPPING: write_mapping(row_ids, classes[order]),
@@ -322,7 +323,7 @@ def _replaced(data: pa.Table, roles: Roles, masked: Masked, format: str) -> pa.T
 
 
 def _diverse(confidential: Mapping[str, NDArray[Any]], least: int, groups: Ints, distance_to_groups: Any) -> Ints:
-    """The groups, merged until each has `least` different values of every confidential column."""
+    """The groups, joined until each has `least` different values of every confidential column."""
     for name, values in confidential.items():
         check_values(name, values, least)
     codes = [value_codes(values) for values in confidential.values()]
@@ -334,12 +335,12 @@ def merged_until_diverse(standard: Floats, groups: Ints, confidential: Mapping[s
     return _diverse(confidential, least, groups, distance_to_means(standard, groups))
 
 
-def distance_to_means(standard: Floats, groups: Ints) -> Callable[[Ints], Floats]:
-    """How far the mean of some rows is from that of every group, squared."""
+def distance_to_means(standard: Floats, groups: Ints) -> Callable[[Ints, Ints], Floats]:
+    """How far the mean of some rows is from those of some groups, squared."""
     means = group_means(standard, groups)
 
-    def distance(rows: Ints) -> Floats:
-        squared: Floats = np.sum((means - standard[rows].mean(axis=0)) ** 2, axis=1)
+    def distance(rows: Ints, some: Ints) -> Floats:
+        squared: Floats = np.sum((means[some] - standard[rows].mean(axis=0)) ** 2, axis=1)
         return squared
 
     return distance

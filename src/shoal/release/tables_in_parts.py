@@ -17,6 +17,7 @@ from shoal.errors import InputError
 from shoal.io import Roles
 from shoal.io.files import shown
 from shoal.microaggregation import Microaggregation
+from shoal.microaggregation.diversity import JOINED
 from shoal.microaggregation.moments import mean_of_sums, scale_of
 from shoal.microaggregation.schedule import Schedule
 from shoal.release import table_part as work
@@ -109,7 +110,7 @@ def draft_table_parts(
         summary=summary,
         columns=described(schema, roles),
         shared_columns=(roles.quasi,),
-        parameters={"microaggregation": model.get_params()},
+        parameters={"microaggregation": model.get_params()} | ({} if l is None else {"diversity": JOINED}),
         files={},
         private_files={"withheld.csv": write_csv(("row", "reason"), [(name, INCOMPLETE) for name in withheld])},
         formulas=sum((fact.formulas for fact in facts), Counter()),
