@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from shoal.release.bundle import Writer
 from shoal.release.distances import NOT_TOLD
-from shoal.release.summary import ColumnChange, Distances, Generalisation
-from shoal.results import Loss, Rate
+from shoal.release.summary import ColumnChange, Distances, Generalisation, StatedLoss
+from shoal.results import Rate
 
 __all__ = ["Masked", "Merge", "equal_rows"]
 
@@ -32,7 +32,7 @@ class Masked:
     k_anonymous: bool
     method: str  # in words
     parameters: Mapping[str, Any]
-    loss: Loss
+    loss: StatedLoss
     distances: Distances = NOT_TOLD
     above_optimum: float | None = None
     changes: tuple[ColumnChange, ...] = ()
