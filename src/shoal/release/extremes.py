@@ -51,4 +51,5 @@ def dominance(values: Floats) -> Floats:
     squares = squared_deviations(values, values.mean(axis=0))
     total = squares.sum(axis=0)
     constant = is_constant(values.std(axis=0), np.abs(values).max(axis=0, initial=0.0))
-    return np.divide(squares.max(axis=0, initial=0.0), total, out=np.zeros_like(total), where=~constant)
+    shares: Floats = np.divide(squares.max(axis=0, initial=0.0), total, out=np.zeros_like(total), where=~constant)
+    return shares

@@ -18,8 +18,8 @@ from shoal.release.coarsening import coarsened_columns, only_numbers
 from shoal.release.concept_tree import MISSING, concept_tree
 from shoal.release.groups import stated_loss
 from shoal.release.masked import Masked, Merge
-from shoal.release.numbers import grid_of, publish_means
-from shoal.release.publishable import DIGITS, FEW_MOVED, first_reason, reasons_withheld
+from shoal.release.numbers import publish_means
+from shoal.release.publishable import DIGITS, FEW_MOVED, grid_of, reason_of_all, reasons_withheld
 from shoal.release.summary import Generalisation
 from shoal.results import Loss
 from shoal.risk.equality import linked_by_equality
@@ -106,7 +106,7 @@ def _masked(quasi: pa.Table, model: Any, are_labels: list[bool], method: str, co
     # Where few records moved in some column, what was lost tells what they were.
     moved = np.array([np.sum(before[name] != after[name]) for name in labels], dtype=np.int64)
     reasons = (*reasons_withheld(moved, np.zeros(len(labels))), *published.reasons)
-    reason = first_reason([*labels, *numbers], reasons)
+    reason = reason_of_all(reasons)
     told = FEW_MOVED not in reasons
     return Masked(
         columns=columns,
@@ -116,7 +116,7 @@ def _masked(quasi: pa.Table, model: Any, are_labels: list[bool], method: str, co
         # A mapping lists the original values, or says where on the owner's machine they are.
         parameters=model.get_params()
         | {"mapping": "given" if model.mapping is not None else None}
-        | ({"rounded_to": grid_of(published)} if numbers else {}),
+        | ({"rounded_to": grid_of(numbers, published.steps)} if numbers else {}),
         loss=stated_loss(loss, reason is None, reason, DIGITS),
         changes=published.changes,
         generalisations=tuple(

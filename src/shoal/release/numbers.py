@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from shoal.microaggregation.moments import is_constant
 from shoal.release.extremes import Limits, dominance, limits_of
-from shoal.release.publishable import column_change, moved_records, reasons_withheld, warn_of_dominance
+from shoal.release.publishable import changes_of, moved_records, reasons_withheld, warn_of_dominance
 from shoal.release.rounding import chosen_steps, on_grid
 from shoal.release.summary import ColumnChange
 
-__all__ = ["PublishedNumbers", "grid_of", "publish_means", "publish_values"]
+__all__ = ["PublishedNumbers", "publish_means", "publish_values"]
 
 Floats = NDArray[np.float64]
 
@@ -42,24 +42,8 @@ class PublishedNumbers:
         """What may be said of each column."""
         squares = np.sum((self.values - self.values.mean(axis=0)) ** 2, axis=0)
         lost = np.sum((self.values - self.released) ** 2, axis=0)
-        return tuple(
-            column_change(
-                name,
-                self.values[:, place],
-                self.released[:, place],
-                (float(self.limits.low[place]), float(self.limits.high[place])),
-                float(lost[place] / squares[place]) if squares[place] > 0.0 else 0.0,
-                float(self.steps[place]),
-            )
-            if self.reasons[place] is None
-            else ColumnChange(name, None, None, None, None, float(self.steps[place]) or None, self.reasons[place])
-            for place, name in enumerate(self.names)
-        )
-
-
-def grid_of(numbers: PublishedNumbers) -> dict[str, float]:
-    """What the means of each rounded column are multiples of."""
-    return {name: float(step) for name, step in zip(numbers.names, numbers.steps, strict=True) if step > 0.0}
+        share = np.divide(lost, squares, out=np.zeros_like(lost), where=squares > 0.0)
+        return changes_of(self.names, self.values, self.released, self.limits, share, self.steps, self.reasons)
 
 
 def publish_means(names: Sequence[str], values: Floats, means: Floats, k: int) -> PublishedNumbers:
@@ -95,7 +79,7 @@ def _published(
         steps=steps,
         scale=scale,
         limits=limits,
-        reasons=reasons_withheld(np.where(constant, 0, moved_records(values, means, scale)), shares),
+        reasons=reasons_withheld(np.where(constant, 0, moved_records(values, means)), shares),
     )
 
 

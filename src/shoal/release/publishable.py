@@ -9,18 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.io.files import shown
-from shoal.release.extremes import DOMINANT
+from shoal.release.extremes import DOMINANT, Limits
 from shoal.release.groups import FEW
 from shoal.release.summary import ColumnChange
 
-__all__ = ["column_change", "first_reason", "moved_records", "reasons_withheld", "warn_of_dominance"]
+__all__ = ["changes_of", "grid_of", "moved_records", "reason_of_all", "reasons_withheld", "warn_of_dominance"]
 
 Floats = NDArray[np.float64]
 
-FEW_MOVED = f"fewer than {FEW} records changed there, and figures about so few tell each of them"
-DOMINATED = "one record makes up more than a third of what varies there, and such figures would tell it"
+FEW_MOVED = f"fewer than {FEW} records changed, and figures about so few tell each of them"
+DOMINATED = "one record makes up more than a third of what varies, and such figures would tell it"
 DIGITS = 3  # of the loss: more would tell, of two releases, what one record adds to it
-UNMOVED = 1e-9  # of the scale: a mean of equal values may differ from them by a rounding
+UNMOVED = 1e-12  # relative: a mean of equal values may differ from them by a rounding
 
 
 def reasons_withheld(moved: NDArray[np.int64], dominance: Floats) -> tuple[str | None, ...]:
@@ -32,15 +32,15 @@ def reasons_withheld(moved: NDArray[np.int64], dominance: Floats) -> tuple[str |
     return tuple(FEW_MOVED if 0 < count < FEW else DOMINATED if share > DOMINANT else None for count, share in pairs)
 
 
-def moved_records(values: Floats, means: Floats, scale: Floats) -> NDArray[np.int64]:
+def moved_records(values: Floats, means: Floats) -> NDArray[np.int64]:
     """How many records of each column are not the mean of their group."""
-    moved: NDArray[np.int64] = np.sum(np.abs(values - means) > UNMOVED * scale, axis=0)
+    moved: NDArray[np.int64] = np.sum(np.abs(values - means) > UNMOVED * np.abs(values), axis=0)
     return moved
 
 
-def first_reason(names: Sequence[str], reasons: Sequence[str | None]) -> str | None:
-    """The first column whose figures are not told, and why."""
-    return next((f"{name}: {reason}" for name, reason in zip(names, reasons, strict=True) if reason is not None), None)
+def reason_of_all(reasons: Sequence[str | None]) -> str | None:
+    """Why figures over all columns are not told; None: they are."""
+    return next((f"in some column {reason}" for reason in reasons if reason is not None), None)
 
 
 def warn_of_dominance(names: Sequence[str], shares: Floats) -> None:
@@ -54,13 +54,32 @@ def warn_of_dominance(names: Sequence[str], shares: Floats) -> None:
             )
 
 
-def column_change(
-    name: str, values: Floats, released: Floats, limits: tuple[float, float], loss: float, step: float
-) -> ColumnChange:
-    """What became of a column, in as many digits as are told; extreme values drawn in to the limits."""
-    low, high = limits
-    # Where nearly all values are one, clipped ones may vary by a rounding.
-    before, after = (
-        float(f"{np.clip(side, low, high).std() if low < high else 0.0:.3g}") for side in (values, released)
+def grid_of(names: Sequence[str], steps: Floats) -> dict[str, float]:
+    """What the means of each rounded column are multiples of."""
+    return {name: step for name, step in zip(names, steps.tolist(), strict=True) if step > 0.0}
+
+
+def changes_of(
+    names: Sequence[str],
+    values: Floats,
+    released: Floats,
+    limits: Limits,
+    loss: Floats,
+    steps: Floats,
+    reasons: Sequence[str | None],
+) -> tuple[ColumnChange, ...]:
+    """What may be said of each column, in as many digits as are told: its rows before and after, and its loss."""
+    before, after, median = limits.spread(values), limits.spread(released), np.median(released, axis=0)
+    return tuple(
+        ColumnChange(
+            name=name,
+            median=float(median[place]),
+            spread_before=float(f"{before[place]:.3g}"),
+            spread_after=float(f"{after[place]:.3g}"),
+            loss=round(float(loss[place]), 3),
+            step=float(steps[place]) or None,
+        )
+        if reasons[place] is None
+        else ColumnChange(name, None, None, None, None, float(steps[place]) or None, reasons[place])
+        for place, name in enumerate(names)
     )
-    return ColumnChange(name, float(np.median(released)), before, after, round(loss, 3), step or None)

@@ -36,8 +36,8 @@ from shoal.release.label_tables import mask_labels, mask_numbers_and_labels
 from shoal.release.leak_report import card_files, learned_rates
 from shoal.release.leaks import leaks_of_release
 from shoal.release.masked import Masked, Merge
-from shoal.release.numbers import PublishedNumbers, grid_of, publish_means, publish_values
-from shoal.release.publishable import DIGITS, FEW_MOVED, first_reason
+from shoal.release.numbers import PublishedNumbers, publish_means, publish_values
+from shoal.release.publishable import DIGITS, FEW_MOVED, grid_of, reason_of_all
 from shoal.release.row_order import sort_rows, sortable
 from shoal.release.summary import Summary
 from shoal.results import Rate, Withheld
@@ -193,7 +193,7 @@ def mask_numbers(quasi: pa.Table, model: Microaggregation, merge: Merge | None, 
         together=together,
         k_anonymous=model.k_anonymous_,
         method=method_in_words(model),
-        parameters=model.get_params() | {"rounded_to": grid_of(numbers)},
+        parameters=model.get_params() | {"rounded_to": grid_of(names, numbers.steps)},
     )
     bound = getattr(model, "lower_bound_", 0.0)
     if coarsen or bound <= 0 or not found.loss.measured:
@@ -226,7 +226,7 @@ def _matrix(table: pa.Table) -> Floats:
 
 def _of_numbers(numbers: PublishedNumbers, **of_method: Any) -> Masked:
     """What may be said of masked numbers; `of_method` are the fields of Masked that do not depend on them."""
-    mean, reason = numbers.values.mean(axis=0), first_reason(numbers.names, numbers.reasons)
+    mean, reason = numbers.values.mean(axis=0), reason_of_all(numbers.reasons)
     standard, standard_released = ((part - mean) / numbers.scale for part in (numbers.values, numbers.released))
     inner, inner_released = (part / numbers.inner_scale for part in (numbers.values, numbers.released))
     many_moved = FEW_MOVED not in numbers.reasons
