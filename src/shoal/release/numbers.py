@@ -70,7 +70,7 @@ def _published(
 ) -> PublishedNumbers:
     scale, constant = _scale(values)
     shares = dominance(values)
-    warn_of_dominance(names, shares)
+    warn_of_dominance(names, shares, len(values))
     return PublishedNumbers(
         names=tuple(names),
         values=values,

@@ -43,13 +43,13 @@ def reason_of_all(reasons: Sequence[str | None]) -> str | None:
     return next((f"in some column {reason}" for reason in reasons if reason is not None), None)
 
 
-def warn_of_dominance(names: Sequence[str], shares: Floats) -> None:
+def warn_of_dominance(names: Sequence[str], shares: Floats, n_rows: int) -> None:
     """Tell the owner which columns one record decides: the rows of its group give it away, whatever is stated."""
     for name, share in zip(names, shares.tolist(), strict=True):
-        if share > DOMINANT:
+        if share > DOMINANT and n_rows >= FEW:  # of very few records, one always decides
             warnings.warn(
-                f"{shown(name)}: one record makes up {share:.0%} of what varies in this column, so its group's mean "
-                "times the group's size comes near its value; cap the column's largest values or leave the record out",
+                f"{shown(name)}: one record makes up {share:.0%} of what varies in this column, and the mean of its "
+                "group tells it to whoever can guess the others; cap the column's largest values or leave it out",
                 stacklevel=2,
             )
 

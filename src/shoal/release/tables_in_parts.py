@@ -79,7 +79,7 @@ def draft_table_parts(
     layout = work.Layout(roles, schema, mean, np.where(constant, 1.0, np.sqrt(variance)), constant)
     farthest = np.max(gather([submit(work.largest_deviation, part, mean) for part in read]), axis=0)
     dominance = np.divide(farthest, n_rows * variance, out=np.zeros_like(mean), where=~constant)
-    warn_of_dominance(roles.quasi, dominance)
+    warn_of_dominance(roles.quasi, dominance, n_rows)
     sample = _sampled(gather([submit(work.sample_of, part, layout) for part in read]))
     limits = limits_of(sample, k)
     spread = np.where(constant, 0.0, limits.spread(sample))
