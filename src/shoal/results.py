@@ -13,6 +13,7 @@ __all__ = [
     "Claim",
     "Closeness",
     "ColumnLoss",
+    "Differenced",
     "Disclosure",
     "Diversity",
     "Leak",
@@ -104,6 +105,19 @@ class Rate:
         """What the release adds: success beyond the control (or the guess), as a share of what is left above it."""
         without = self.baseline if self.control is None else self.control
         return max(0.0, (self.rate - without) / (1.0 - without)) if without < 1.0 else 0.0
+
+
+@dataclass(frozen=True)
+class Differenced:
+    """How often two releases, one without a record, tell that record's cells when they are subtracted."""
+
+    cells: Rate  # of all columns together; an attempt is a record
+    columns: tuple[Rate, ...]  # of each column on its own
+
+    @property
+    def worst(self) -> Rate:
+        """The column that is told most often."""
+        return max(self.columns, key=lambda column: column.rate)
 
 
 @dataclass(frozen=True)

@@ -230,7 +230,7 @@ def test_the_loss_beside_labels_that_are_all_equal_is_that_of_the_numbers(tmp_pa
         frame.drop(columns="town"), 3, tmp_path / "numbers", Roles(quasi=("age", "pay")), coarsen={"pay": 15}
     )
     for figure in ("sse", "ssa", "information_loss"):
-        assert made.certificate["stated"][figure] == pytest.approx(numbers.certificate["stated"][figure], rel=1e-2)
+        assert made.certificate["stated"][figure] == pytest.approx(numbers.certificate["stated"][figure], rel=3e-2)
 
 
 def test_numbers_that_are_taken_for_labels_are_not_coarsened(tmp_path):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from shoal.release.leaks import LeakCard
-from shoal.results import Disclosure, Rate, TableLoss
+from shoal.results import Differenced, Disclosure, Rate, TableLoss
 from shoal.utility.figures import ModelUtility, SpaceUtility
 
 __all__ = ["SpaceAssessment", "TableAssessment", "as_data"]
@@ -32,6 +32,7 @@ class TableAssessment:
     labels_linked: float | None  # chance that equal labels link a record with its original
     models: ModelUtility | None = None  # what the protected table teaches of a target
     leaks: LeakCard | None = None  # what who learns from known links finds
+    differencing: Differenced | None = None  # what a second release without a record tells of it
     notes: tuple[str, ...] = ()  # what makes figures less certain, in a sentence each
 
     @property

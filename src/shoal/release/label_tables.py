@@ -114,10 +114,9 @@ def _masked(quasi: pa.Table, model: Any, are_labels: list[bool], method: str, co
         k_anonymous=True,
         method=method,
         # A mapping lists the original values, or says where on the owner's machine they are.
-        parameters=model.get_params()
-        | {"mapping": "given" if model.mapping is not None else None}
-        | ({"rounded_to": grid_of(numbers, published.steps)} if numbers else {}),
+        parameters=model.get_params() | {"mapping": "given" if model.mapping is not None else None},
         loss=stated_loss(loss, reason is None, reason, DIGITS),
+        rounded_to=grid_of(numbers, published.steps),
         changes=published.changes,
         generalisations=tuple(
             _generalisation(readings[name], before[name], after[name], columns[name], model.k, told) for name in labels

@@ -33,6 +33,7 @@ class Masked:
     method: str  # in words
     parameters: Mapping[str, Any]
     loss: StatedLoss
+    rounded_to: Mapping[str, float] = field(default_factory=dict)  # what published means are multiples of
     distances: Distances = NOT_TOLD
     above_optimum: float | None = None
     changes: tuple[ColumnChange, ...] = ()

@@ -163,7 +163,8 @@ def draft_table(
         columns=described(released.schema, roles),
         shared_columns=masked.together,
         parameters={"microaggregation" if makes_groups else "masking": masked.parameters}
-        | ({"coarsen": dict(coarsen)} if coarsen else {}),
+        | ({"coarsen": dict(coarsen)} if coarsen else {})
+        | ({"rounded_to": dict(masked.rounded_to)} if masked.rounded_to else {}),
         files={name: lambda path: write_table(released, path)},
         private_files={
             MAPPING: write_mapping(row_ids, classes[order]),
@@ -193,7 +194,7 @@ def mask_numbers(quasi: pa.Table, model: Microaggregation, merge: Merge | None, 
         together=together,
         k_anonymous=model.k_anonymous_,
         method=method_in_words(model),
-        parameters=model.get_params() | {"rounded_to": grid_of(names, numbers.steps)},
+        parameters=model.get_params(),
     )
     bound = getattr(model, "lower_bound_", 0.0)
     if coarsen or bound <= 0 or not found.loss.measured:
@@ -233,6 +234,7 @@ def _of_numbers(numbers: PublishedNumbers, **of_method: Any) -> Masked:
     return Masked(
         columns={name: pa.array(numbers.released[:, place]) for place, name in enumerate(numbers.names)},
         loss=stated_loss(table_loss(standard, standard_released), reason is None, reason, DIGITS),
+        rounded_to=grid_of(numbers.names, numbers.steps),
         distances=euclidean_distances(inner, inner_released) if many_moved else NOT_TOLD,
         changes=numbers.changes,
         attacks=_attacked(numbers.values, numbers.released)

@@ -128,7 +128,8 @@ def draft_table_parts(
         summary=summary,
         columns=described(schema, roles),
         shared_columns=(roles.quasi,),
-        parameters={"microaggregation": model.get_params() | {"rounded_to": grid_of(roles.quasi, steps)}},
+        parameters={"microaggregation": model.get_params()}
+        | ({"rounded_to": grid_of(roles.quasi, steps)} if steps.any() else {}),
         files={},
         private_files={"withheld.csv": write_csv(("row", "reason"), [(name, INCOMPLETE) for name in withheld])},
     )
