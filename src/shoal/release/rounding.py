@@ -1,4 +1,4 @@
-"""Published means lie on a grid, so that subtracting two releases does not tell the record between them.
+"""Published means lie on a grid, so that subtracting two releases tells less of the record between them.
 
 A mean times the size of its group is a sum, and sums add up: of two releases that differ by one record, exact means
 give that record to the last digit, whatever the groups. The grid of a column is as coarse, relative to the column's
