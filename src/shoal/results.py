@@ -13,6 +13,7 @@ __all__ = [
     "Claim",
     "Closeness",
     "ColumnLoss",
+    "Differenced",
     "Disclosure",
     "Diversity",
     "Inferred",
@@ -115,6 +116,19 @@ class Inferred:
     joined: int  # records of groups that were joined
     certain: int  # records of which no other value seems possible
     right: int  # of those, rightly
+
+
+@dataclass(frozen=True)
+class Differenced:
+    """How often two releases, one without a record, tell that record's cells when they are subtracted."""
+
+    cells: Rate  # of all columns together; an attempt is a record
+    columns: tuple[Rate, ...]  # of each column on its own
+
+    @property
+    def worst(self) -> Rate:
+        """The column that is told most often."""
+        return max(self.columns, key=lambda column: column.rate)
 
 
 @dataclass(frozen=True)

@@ -85,6 +85,12 @@ def release_frame(frame: pd.DataFrame, k: int, folder: Path, roles: Roles | None
     return made
 
 
+def steps_of(made: Protected) -> dict[str, float]:
+    """What the means of each column are multiples of, as the certificate says."""
+    steps: dict[str, float] = made.certificate["stated"]["parameters"]["rounded_to"]
+    return steps
+
+
 # Reading without Shoal
 
 

@@ -10,9 +10,9 @@ from html.parser import HTMLParser
 import pytest
 
 from shoal.release.report import readme_text, report_html
-from shoal.release.summary import ColumnChange, Distances, Summary, TermUse, WordsLeftOut
+from shoal.release.summary import ColumnChange, Distances, StatedLoss, Summary, TermUse, WordsLeftOut
 from shoal.release.words import guarantee, number, percent, share_in_words
-from shoal.results import Diversity, Loss, Withheld
+from shoal.results import Diversity, Withheld
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -24,7 +24,7 @@ DOCUMENTS = Summary(
     rows=7673,
     smallest_group=5,
     group_sizes=((5, 1533), (8, 1)),
-    loss=Loss(sse=25.0, ssa=75.0),
+    loss=StatedLoss(0.25, 0.25, sse=25.0, ssa=75.0),
     distances=Distances(edges=(0.0, 0.5, 1.0), before=(0.1, 0.9), after=(0.3, 0.7), pairs=4950, sampled=True),
     withheld=(Withheld("no term left", 1), Withheld("empty", 12)),
     diversity=(),
@@ -47,12 +47,12 @@ TABLE = Summary(
     rows=420,
     smallest_group=3,
     group_sizes=((3, 140),),
-    loss=Loss(sse=10.0, ssa=90.0),
+    loss=StatedLoss(0.1, 0.1, sse=10.0, ssa=90.0),
     distances=Distances(edges=(0.0, 4.0, 8.0), before=(0.5, 0.5), after=(0.6, 0.4), pairs=87990, sampled=False),
     withheld=(),
     diversity=(Diversity("diagnosis", least=1, single_valued_groups=12, groups=140, values=9),),
     l_promised=None,
-    columns=(ColumnChange("age", 44.5, 16.0, 12.0, 0.4375), ColumnChange("always 7", 7.0, 0.0, 0.0, 0.0)),
+    columns=(ColumnChange("age", 44.5, 16.0, 12.0, 0.4375, 0.5), ColumnChange("always 7", 7.0, 0.0, 0.0, 0.0)),
     dropped_columns=2,
     files=(("table.csv", "the protected table"),),
 )
@@ -64,7 +64,7 @@ def bare(summary: Summary) -> Summary:
     return replace(
         summary,
         group_sizes=(),
-        loss=Loss(0.0, 0.0),
+        loss=StatedLoss(0.0, 0.0),
         distances=Distances((), (), (), 0, False),
         withheld=(),
         diversity=(),

@@ -50,6 +50,10 @@ def assess(
         float | None,
         typer.Option(help="Time to prove how many any weighting of columns finds.", **options.seconds()),
     ] = None,
+    differencing: Annotated[
+        int | None,
+        typer.Option(help="Repeat the protection without so many records, and subtract.", **options.whole(1)),
+    ] = None,
     text_column: Annotated[str | None, typer.Option(help="Documents: column with the text.", **options.named())] = None,
     id_column: Annotated[str | None, typer.Option(help="Documents: column that names them.", **options.named())] = None,
     force: Force = False,
@@ -73,6 +77,7 @@ def assess(
             target=target,
             ontology=options.ontologies(ontology),
             prove=prove or 0.0,
+            differencing=differencing or 0,
             text_column=text_column,
             id_column=id_column,
             force=force,
@@ -116,6 +121,12 @@ def _of_a_table(found: Any) -> Iterator[str]:
                 f"strangers    {printable(rate.about)}: {rate.control:.1%} ({rate.control_low:.1%} to "
                 f"{rate.control_high:.1%}) of them, {rate.rate:.1%} of those in the table"
             )
+    if found.differencing is not None:
+        cells, worst = found.differencing.cells, found.differencing.worst
+        yield (
+            f"differencing {cells.rate:.1%} ({cells.low:.1%} to {cells.high:.1%}) of a removed record's cells told, "
+            f"by guessing {cells.baseline:.1%}; at worst {printable(worst.about)} {worst.rate:.1%}"
+        )
     if found.labels_linked is not None:
         yield f"labels       {found.labels_linked:.2%} linked by equal labels"
     for score in () if found.models is None else found.models.scores:

@@ -193,6 +193,12 @@ def _withheld(withheld: list[dict[str, Any]]) -> str:
     return f"{sum(one['count'] for one in withheld):,} withheld" + (f" ({reasons})" if withheld else "")
 
 
+def _lost(stated: dict[str, Any]) -> str:
+    """The share that was lost, or between which two it lies."""
+    known = stated["loss_range"]
+    return f"{stated['information_loss']:.1%}" if known is None else f"{known['low']:.0%} to {known['high']:.0%}"
+
+
 def as_data(made: Any) -> dict[str, Any]:
     return {"release": str(made.folder), "private": str(made.private), "certificate": dict(made.certificate)}
 
@@ -213,7 +219,7 @@ def say_protected(made: Any) -> None:
         write(f"promise      values shared by at least {anonymity['k']} in each group of columns; NO k-anonymity")
     for column, least in stated["parameters"].get("coarsen", {}).items():
         write(f"coarsened    {printable(column)}: each value shared by at least {least:,}")
-    write(f"lost         {stated['information_loss']:.1%} of the information")
+    write(f"lost         {_lost(stated)} of the information")
     for diversity in promises["diversity"]["columns"]:
         column = printable(diversity["column"])
         write(f"diversity    {column}: at least {diversity['least']} value(s) in a group")

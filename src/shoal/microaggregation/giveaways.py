@@ -23,7 +23,7 @@ LARGEST = 8  # groups are joined up to so many times the smallest: documents tha
 
 
 def read_off(counts: Ints) -> NDArray[np.bool_]:
-    """Which members (rows of counts) equal the terms that their pool has most often, in even parts, from some level up."""
+    """Which members (rows of counts) are the terms that their pool has most often, from a level up, in even parts."""
     pool = counts.sum(axis=0)
     even = np.maximum(np.rint(pool / len(counts)), 1)
     has = counts > 0

@@ -67,7 +67,7 @@ def members_with(pools: sp.csr_matrix, sizes: Ints) -> Ints:
 
 
 def pooled_weights(pools: sp.csr_matrix, frequency: Ints | None, n_rows: int) -> sp.csr_matrix:
-    """The pools as rows of length 1, each count times ln(n / frequency); `frequency` in thousandths, None for counts."""
+    """The pools as rows of length 1: counts times ln(n / frequency), which is in thousandths; None: counts alone."""
     idf = np.ones(pools.shape[1])
     if frequency is not None:
         used = frequency > 0

@@ -28,9 +28,11 @@ from shoal.release.leaks import LeakCard, find_leaks
 from shoal.release.masked import equal_rows
 from shoal.release.minimality import minimality_of
 from shoal.release.private_files import PRIVATE_FOLDER
+from shoal.release.repeated import protection_of
 from shoal.release.space_report import space_html
 from shoal.release.target_models import models_of_target
 from shoal.results import Rate
+from shoal.risk.differencing import Differencing
 from shoal.risk.disclosure import DisclosureRisk
 from shoal.risk.equality import linked_by_equality
 from shoal.risk.inference import AttributeInference
@@ -66,6 +68,7 @@ def assess(
     target: str | None = None,
     ontology: Any = None,
     prove: float = 0.0,
+    differencing: int = 0,
     text_column: str | None = None,
     id_column: str | None = None,
     random_state: int = 0,
@@ -102,11 +105,16 @@ def assess(
         How far apart labels are to who learns from known links; without it they are equal or not.
     prove : float
         Seconds to spend on a proof of how many records any weighting of the columns can find.
+    differencing : int
+        Repeat the protection of a release without so many records, one at a time, and subtract: what do two releases
+        tell of the record between them? 0: leave it out.
     text_column, id_column : str
         For documents, as in `protect`.
     """
     if not prove >= 0:
         raise InputError(f"prove={prove!r} must be a number of seconds, 0 or more")
+    if not isinstance(differencing, int | np.integer) or isinstance(differencing, bool) or differencing < 0:
+        raise InputError(f"differencing={differencing!r} must be a whole number of records, 0 or more")
     if out is not None:
         check_free(Path(out), force, lambda content: set(content) <= FILES)
     found: TableAssessment | SpaceAssessment
@@ -114,6 +122,7 @@ def assess(
         names = {"text_column": text_column, "id_column": id_column}
         given = {"key": key, "columns": columns, "control": control, "target": target, "ontology": ontology}
         astray = [name for name, value in given.items() if value is not None] + (["prove"] if prove else [])
+        astray += ["differencing"] if differencing else []
         if astray:
             raise InputError(f"{astray[0]} is for tables, and these are documents; leave it out")
         found = assess_spaces(original, protected, mapping, names, random_state, aligned)
@@ -123,6 +132,7 @@ def assess(
     if is_space(original):
         raise InputError("the original is vectors of documents and the protected one a table; give two of one kind")
     pair = align_tables(original, protected, key=key, mapping=mapping, columns=columns, aligned=aligned, target=target)
+    protection = protection_of(protected, pair.numbers) if differencing else None
     others, notes = (None, ()) if control is None else control_records(control, pair)
     for note in notes:
         warnings.warn(note, stacklevel=2)
@@ -130,6 +140,9 @@ def assess(
     minimality, untried = minimality_of(pair, ontology)
     found = replace(found, leaks=leaks_of(pair, ontology, prove, random_state), minimality=minimality)
     found = replace(found, notes=(*notes, *untried))
+    if protection is not None:
+        attack = Differencing(removals=int(differencing), random_state=random_state)
+        found = replace(found, differencing=attack.run(pair.before.select(pair.numbers), protection))
     if out is not None:
         _write(Path(out), found, assessment_html(found), _tables(found))
     return found

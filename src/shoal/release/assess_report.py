@@ -26,7 +26,7 @@ def assessment_html(found: TableAssessment) -> str:
         a=found,
         verdict=verdict(found),
         moved=_moved(loss) if loss and loss.columns else None,
-        attacks=_attacks(risk, found.gdpr) if risk else None,
+        attacks=_attacks(risk, (*found.gdpr, *_differenced(found))) if risk else None,
         broken=[one for one in broken if abs(one.after - one.before) >= NOTABLE],
         card=card_page(found.leaks, found.rows),
         taught=_taught(found.models) if found.models else None,
@@ -84,6 +84,10 @@ def _moved(loss: TableLoss) -> Picture:
     drawn = named_bars(bars, "Mean relative change", description)
     rows = tuple((one.column, percent(one.values), percent(one.mean), percent(one.variance)) for one in ordered)
     return Picture(drawn, description, ("Column", "Values", "Mean", "Variance"), rows)
+
+
+def _differenced(found: TableAssessment) -> tuple[Rate, ...]:
+    return () if found.differencing is None else (found.differencing.cells, found.differencing.worst)
 
 
 def _attacks(risk: Disclosure, gdpr: tuple[Rate, ...]) -> Picture:

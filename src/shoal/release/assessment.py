@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from shoal.release.leaks import LeakCard
-from shoal.results import Disclosure, Inferred, Rate, TableLoss
+from shoal.results import Differenced, Disclosure, Inferred, Rate, TableLoss
 from shoal.utility.figures import ModelUtility, SpaceUtility
 
 __all__ = ["SpaceAssessment", "TableAssessment", "as_data"]
@@ -33,6 +33,7 @@ class TableAssessment:
     models: ModelUtility | None = None  # what the protected table teaches of a target
     leaks: LeakCard | None = None  # what who learns from known links finds
     minimality: tuple[tuple[str, Inferred], ...] = ()  # by confidential column, what joined groups tell
+    differencing: Differenced | None = None  # what a second release without a record tells of it
     notes: tuple[str, ...] = ()  # what makes figures less certain, in a sentence each
 
     @property

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from shoal.release.draft import Draft
+from shoal.release.summary import StatedLoss
 
 __all__ = ["FORMAT", "certificate", "dump", "fingerprint"]
 
@@ -41,7 +42,8 @@ def certificate(draft: Draft, folder: Path) -> dict[str, Any]:
             "parameters": _plain(draft.parameters),
             "sse": summary.loss.sse,
             "ssa": summary.loss.ssa,
-            "information_loss": summary.loss.information_loss,
+            "information_loss": summary.loss.low if summary.loss.measured else None,
+            "loss_range": _range(summary.loss),
             "above_optimum": summary.above_optimum,
             "linked": summary.linked,
             "attacks": [
@@ -64,6 +66,11 @@ def certificate(draft: Draft, folder: Path) -> dict[str, Any]:
         },
     }
     return content | {"seal": hashlib.sha256(dump(content)).hexdigest()}
+
+
+def _range(loss: StatedLoss) -> dict[str, Any] | None:
+    """Between which tenths a loss lies that may not be told as it was measured; None for one that is."""
+    return None if loss.reason is None else {"low": loss.low, "high": loss.high, "reason": loss.reason}
 
 
 def _plain(value: Any) -> Any:

@@ -58,8 +58,8 @@ def only_numbers(name: str, least: int) -> InputError:
 
 def coarsened_columns(names: Sequence[str], masked: Floats, coarsen: Mapping[str, int]) -> Floats:
     """The masked numbers (rows, columns), those of the columns asked for aggregated once more."""
-    columns = [
-        coarsened(column, coarsen[name]) if name in coarsen else column
-        for name, column in zip(names, masked.T, strict=True)
-    ]
-    return np.column_stack(columns)
+    coarser = masked.copy()
+    for place, name in enumerate(names):
+        if name in coarsen:
+            coarser[:, place] = coarsened(masked[:, place], coarsen[name])
+    return coarser

@@ -151,7 +151,9 @@ def for_pools(model: SphericalMicroaggregation, n_rows: int) -> SphericalMicroag
     if model.time_budget is not None:
         return model
     n_blocks = block_count(model.blocks, n_rows, model.k)
-    return clone(model).set_params(time_budget=LONGER * seconds_of_search(n_rows, n_blocks))
+    longer: SphericalMicroaggregation = clone(model)
+    longer.set_params(time_budget=LONGER * seconds_of_search(n_rows, n_blocks))
+    return longer
 
 
 class ByMeaning:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
+from shoal.release.summary import StatedLoss
 from shoal.results import Diversity, Loss
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
 
 MISSING = {"", "na", "n/a", "nan", "null", "none"}
 FEW = 30  # of fewer records that moved, figures about the originals tell each of them
+FEW_RECORDS = f"of fewer than {FEW} records, figures about the originals tell each of them"
 
 
 def sizes_of(sizes: NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
@@ -96,9 +98,13 @@ def stated_cost(loss: Loss, of_means: Loss) -> float | None:
     return round(loss.sse / of_means.sse - 1.0, 3) if of_means.sse > 0 else None
 
 
-def stated_loss(loss: Loss, told: bool) -> Loss:
-    """The loss as it is told: to six digits; else only which share was lost at most, in tenths: 0 is nothing at all."""
+def stated_loss(loss: Loss, told: bool, reason: str | None = FEW_RECORDS, digits: int = 6) -> StatedLoss:
+    """The loss as it is told: as measured, in so many digits; else between which tenths it lies, and why no more."""
     if told:
-        return Loss(sse=float(f"{loss.sse:.6g}"), ssa=float(f"{loss.ssa:.6g}"))
-    share = math.ceil(10.0 * loss.information_loss - 1e-9) / 10.0
-    return Loss(sse=share, ssa=round(1.0 - share, 1))
+        sse, ssa = (float(f"{part:.{digits}g}") for part in (loss.sse, loss.ssa))
+        share = Loss(sse, ssa).information_loss
+        return StatedLoss(share, share, sse, ssa)
+    if loss.sse <= 0.0:
+        return StatedLoss(0.0, 0.0)  # nothing at all
+    high = max(math.ceil(10.0 * loss.information_loss - 1e-9), 1)
+    return StatedLoss((high - 1) / 10.0, high / 10.0, reason=reason)

@@ -9,16 +9,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.microaggregation import CategoricalMicroaggregation, MixedMicroaggregation, coarsened
+from shoal.microaggregation import CategoricalMicroaggregation, MixedMicroaggregation
 from shoal.microaggregation.flat import Flat
 from shoal.microaggregation.labels import Reading
 from shoal.microaggregation.mixed_table import NUMERIC
 from shoal.release.bundle import write_csv
-from shoal.release.coarsening import only_numbers
+from shoal.release.coarsening import coarsened_columns, only_numbers
 from shoal.release.concept_tree import MISSING, concept_tree
-from shoal.release.groups import FEW, stated_loss
+from shoal.release.groups import stated_loss
 from shoal.release.masked import Masked, Merge
-from shoal.release.summary import ColumnChange, Generalisation, column_change
+from shoal.release.numbers import publish_means
+from shoal.release.publishable import DIGITS, FEW_MOVED, grid_of, reason_of_all, reasons_withheld
+from shoal.release.summary import Generalisation
 from shoal.results import Loss
 from shoal.risk.equality import linked_by_equality
 
@@ -85,25 +87,27 @@ def _masked(quasi: pa.Table, model: Any, are_labels: list[bool], method: str, co
     before, after = concepts_before_and_after(quasi, model, labels)
     readings = dict(zip(labels, model.readings_, strict=True))
     rows = model.representatives_[model.groups_]
+    numbers = [name for name in names if name not in labels]
+    for name, least in coarsen.items():
+        if name in labels:  # numbers that the method was told to take for labels
+            raise only_numbers(name, least)
+    values = np.column_stack([np.empty((len(rows), 0)), *(quasi[name].to_numpy() for name in numbers)])
+    means = rows[:, ~np.array(are_labels)].astype(np.float64)
+    published = publish_means(numbers, values, coarsened_columns(numbers, means, coarsen), model.k)
     columns: dict[str, pa.Array] = {}
     for place, name in enumerate(names):
         if name in labels:
             columns[name] = _texts(rows[:, place], after[name], readings[name])
         else:
-            columns[name] = pa.array(rows[:, place].astype(np.float64) + 0.0)
+            columns[name] = pa.array(published.released[:, numbers.index(name)])
     loss = model.loss_
-    numbers = [name for name in names if name not in labels]
-    for name, least in coarsen.items():
-        if name in labels:  # numbers that the method was told to take for labels
-            raise only_numbers(name, least)
-        released = coarsened(columns[name], least)
-        scale = float(model.scales_.scale[numbers.index(name)])
-        loss = _loss_more(loss, quasi[name].to_numpy(), columns[name].to_numpy(), released, scale)
-        columns[name] = pa.array(released)
-    moved = [int(np.sum(before[name] != after[name])) for name in labels]
-    moved += [int(np.sum(quasi[name].to_numpy() != columns[name].to_numpy())) for name in numbers]
+    if numbers:
+        loss = _loss_of_released(loss, values, means, published.released, model.scales_.scale)
     # Where few records moved in some column, what was lost tells what they were.
-    told = all(count == 0 or count >= FEW for count in moved)
+    moved = np.array([np.sum(before[name] != after[name]) for name in labels], dtype=np.int64)
+    reasons = (*reasons_withheld(moved, np.zeros(len(labels))), *published.reasons)
+    reason = reason_of_all(reasons)
+    told = FEW_MOVED not in reasons
     return Masked(
         columns=columns,
         together=(tuple(names),),
@@ -111,8 +115,9 @@ def _masked(quasi: pa.Table, model: Any, are_labels: list[bool], method: str, co
         method=method,
         # A mapping lists the original values, or says where on the owner's machine they are.
         parameters=model.get_params() | {"mapping": "given" if model.mapping is not None else None},
-        loss=stated_loss(loss, told),
-        changes=tuple(_change(name, quasi[name], columns[name]) for name in numbers) if told else (),
+        loss=stated_loss(loss, reason is None, reason, DIGITS),
+        rounded_to=grid_of(numbers, published.steps),
+        changes=published.changes,
         generalisations=tuple(
             _generalisation(readings[name], before[name], after[name], columns[name], model.k, told) for name in labels
         ),
@@ -121,8 +126,8 @@ def _masked(quasi: pa.Table, model: Any, are_labels: list[bool], method: str, co
     )
 
 
-def _loss_more(loss: Loss, values: Floats, means: Floats, released: Floats, scale: float) -> Loss:
-    """The loss when a column's values become `released` instead of the means of their groups."""
+def _loss_of_released(loss: Loss, values: Floats, means: Floats, released: Floats, scale: Floats) -> Loss:
+    """The loss when numbers become `released` instead of the means of their groups."""
     more = float(np.sum(((values - released) / scale) ** 2) - np.sum(((values - means) / scale) ** 2))
     return Loss(sse=loss.sse + more, ssa=max(loss.ssa - more, 0.0))
 
@@ -152,13 +157,6 @@ def _generalisation(
     apart = np.array([reading.distances(pairs[[place], 0], pairs[[place], 1])[0, 0] for place in range(len(pairs))])
     moved = round(float(apart @ counts) / len(before), 4) if told else None
     return Generalisation(reading.name, lines, unnamed, moved)
-
-
-def _change(name: str, before: pa.ChunkedArray, after: pa.Array) -> ColumnChange:
-    values, masked = before.to_numpy(), after.to_numpy()
-    spread = float(np.sum((values - values.mean()) ** 2))
-    lost = float(np.sum((values - masked) ** 2)) / spread if spread else 0.0
-    return column_change(name, float(masked.mean()), float(values.std()), float(masked.std()), lost)
 
 
 def _all_generalisations(quasi: pa.Table, columns: dict[str, pa.Array], labels: list[str]) -> Any:

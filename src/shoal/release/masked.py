@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from shoal.microaggregation.diversity import GroupDistances
 from shoal.release.bundle import Writer
 from shoal.release.distances import NOT_TOLD
-from shoal.release.summary import ColumnChange, Distances, Generalisation
-from shoal.results import Loss, Rate
+from shoal.release.summary import ColumnChange, Distances, Generalisation, StatedLoss
+from shoal.results import Rate
 
 __all__ = ["Masked", "Merge", "equal_rows"]
 
@@ -33,7 +33,8 @@ class Masked:
     k_anonymous: bool
     method: str  # in words
     parameters: Mapping[str, Any]
-    loss: Loss
+    loss: StatedLoss
+    rounded_to: Mapping[str, float] = field(default_factory=dict)  # what published means are multiples of
     distances: Distances = NOT_TOLD
     above_optimum: float | None = None
     changes: tuple[ColumnChange, ...] = ()

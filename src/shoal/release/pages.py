@@ -24,6 +24,8 @@ def page(template: str, **values: object) -> str:
         "percent": words.percent,
         "count": words.count,
         "share_in_words": words.share_in_words,
+        "loss_in_figures": words.loss_in_figures,
+        "loss_in_words": words.loss_in_words,
         "code": _markdown_code,
     }
     return environment.get_template(template).render(**values)

@@ -110,22 +110,35 @@ def shared_by_both(measured: Distances) -> float:
     return min(1.0, sum(min(before, after) for before, after in both))
 
 
-def spread(summary: Summary) -> Picture:
+def spread(summary: Summary) -> Picture | None:
     """How much of its spread every numeric column kept; the columns that changed most, when there are many."""
-    changed = sorted(
-        ((column.name, column.sd_after / column.sd_before) for column in summary.columns if column.sd_before > 0),
-        key=lambda one: -abs(1 - one[1]),
-    )[:_MOST_BARS]
+    kept_by = {
+        one.name: one.spread_after / one.spread_before
+        for one in summary.columns
+        if one.spread_before and one.spread_after is not None
+    }
+    changed = sorted(kept_by.items(), key=lambda one: -abs(1 - one[1]))[:_MOST_BARS]
+    if not changed:
+        return None
     bars = [{"name": name, "kept": kept} for name, kept in changed]
     description = f"Bar chart of the spread that {count(len(bars), 'column')} kept, in percent of the spread before."
     most = max([1.0, *(kept for _, kept in changed)])
     spec = _horizontal(bars, "kept", "Spread kept", {"format": ".0%", "tickCount": 5}, [0, most])
-    header = ("Column", "Mean", "Spread before", "Spread after", "Loss")
+    header = ("Column", "Median", "Spread before", "Spread after", "Loss", "Multiples of")
     rows = tuple(
-        (one.name, number(one.mean), number(one.sd_before), number(one.sd_after), percent(one.loss))
+        (
+            one.name,
+            *(_told(figure) for figure in (one.median, one.spread_before, one.spread_after)),
+            "not told" if one.loss is None else percent(one.loss),
+            "not rounded" if one.step is None else number(one.step),
+        )
         for one in summary.columns
     )
     return Picture(svg(spec, description), description, header, rows)
+
+
+def _told(figure: float | None) -> str:
+    return "not told" if figure is None else number(figure)
 
 
 def terms(summary: Summary) -> Picture:

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shoal.results import Closeness, Diversity, Loss, Rate, Withheld
+from shoal.results import Closeness, Diversity, Rate, Withheld
 
 __all__ = [
     "ColumnChange",
     "Concept",
     "Distances",
     "Generalisation",
+    "StatedLoss",
     "Summary",
     "TermUse",
     "WordsLeftOut",
-    "column_change",
 ]
 
 
@@ -52,14 +52,34 @@ class WordsLeftOut:
 
 
 @dataclass(frozen=True)
+class StatedLoss:
+    """The information loss as far as it is told: as it was measured, or between two tenths and why."""
+
+    low: float
+    high: float  # equal to low when the loss is told as it was measured
+    sse: float | None = None  # None: not told
+    ssa: float | None = None
+    reason: str | None = None  # why it is not told as it was measured
+
+    @property
+    def measured(self) -> bool:
+        return self.reason is None
+
+
+@dataclass(frozen=True)
 class ColumnChange:
-    """What protection did to one numeric column: the mean stays, the spread shrinks."""
+    """What protection did to one numeric column; figures are None where one or few records would decide them.
+
+    Spread is the standard deviation, extreme values drawn in (see `extremes`).
+    """
 
     name: str
-    mean: float
-    sd_before: float
-    sd_after: float
-    loss: float  # share of this column's variance that was lost, 0 to 1
+    median: float | None  # of the released column
+    spread_before: float | None
+    spread_after: float | None
+    loss: float | None  # share of this column's variance that was lost, 0 to 1
+    step: float | None = None  # published means are multiples of it; None: they were not rounded
+    withheld: str | None = None  # why the figures are not told
 
 
 @dataclass(frozen=True)
@@ -93,7 +113,7 @@ class Summary:
     rows: int  # records released
     smallest_group: int  # fewest rows that share a value of the columns protected together
     group_sizes: tuple[tuple[int, int], ...]  # groups of identical records: (size, how many), rising size
-    loss: Loss
+    loss: StatedLoss
     distances: Distances
     withheld: tuple[Withheld, ...]
     diversity: tuple[Diversity, ...]
@@ -115,9 +135,3 @@ class Summary:
     dropped_columns: int = 0  # tables: identifiers and columns without a role
     above_optimum: float | None = None  # tables: SSE is at most this share above the least possible, if that is known
     files: tuple[tuple[str, str], ...] = ()  # (file name, what it is), for the reader
-
-
-def column_change(name: str, mean: float, sd_before: float, sd_after: float, loss: float) -> ColumnChange:
-    """What became of a column, in as many digits as are told."""
-    before, after = float(f"{sd_before:.3g}"), float(f"{sd_after:.3g}")
-    return ColumnChange(name, float(f"{mean:.6g}"), before, after, round(loss, 4))

@@ -24,6 +24,8 @@ from shoal.microaggregation.schedule import memory_of
 from shoal.microaggregation.tree import sample_keys
 from shoal.release.formulas import formulas_in
 from shoal.release.part_facts import SHOWN, GroupFacts, facts_of, replacing, write_mapping_part
+from shoal.release.publishable import moved_records
+from shoal.release.rounding import on_grid
 from shoal.release.row_order import check_sortable, sort_rows, sortable
 from shoal.release.tables import classes_of, merged_until_diverse, values_of, write_table
 
@@ -31,14 +33,18 @@ __all__ = [
     "Facts",
     "Layout",
     "Reading",
+    "added_error",
     "arranged",
     "carried_as",
     "deviations_of",
     "diverse",
     "first_row",
+    "largest_deviation",
     "read_part",
     "reading_of",
     "rows_of",
+    "sample_of",
+    "squared_error",
     "write_part",
 ]
 
@@ -79,6 +85,7 @@ class Layout:
     schema: pa.Schema
     mean: Floats
     scale: Floats
+    constant: NDArray[np.bool_]  # columns of one value
 
 
 @dataclass(frozen=True)
@@ -89,6 +96,7 @@ class Arranged:
     names: NDArray[Any]
     values: Floats
     masked: Floats
+    moved: Ints  # records that the mean of their group changed, by quasi-identifier
 
     def __sizeof__(self) -> int:
         return memory_of(self.names, self.values, self.masked) + int(self.released.nbytes)
@@ -99,11 +107,10 @@ class Facts:
     """What the owner must know of a part that was written: its groups, and sums over each quasi-identifier."""
 
     groups: GroupFacts
-    moved: Ints  # records that changed
+    moved: Ints  # records that the mean of their group changed
     lost: Floats  # squared error
     spread: Floats  # squares before
     squares: Floats  # and after
-    sums: Floats  # after
     sample: tuple[NDArray[np.uint64], Floats, Floats]  # keys, rows before, rows after
     formulas: Counter[str]  # cells of each column that a spreadsheet would run
 
@@ -148,6 +155,19 @@ def deviations_of(part: Part, mean: Floats) -> list[int]:
     return exact_sums(squared_deviations(part.values, mean))
 
 
+def largest_deviation(part: Part, mean: Floats) -> Floats:
+    """The largest squared deviation of each quasi-identifier."""
+    largest: Floats = squared_deviations(part.values, mean).max(axis=0, initial=0.0)
+    return largest
+
+
+def sample_of(part: Part, layout: Layout) -> tuple[NDArray[np.uint64], Floats]:
+    """Keys and values of some of the rows: those that have the smallest keys, whatever the parts."""
+    keys = sample_keys(sp.csr_matrix((part.values - layout.mean) / layout.scale))
+    rows = np.argsort(keys, kind="stable")[:SHOWN]
+    return keys[rows], part.values[rows]
+
+
 def rows_of(part: Part, layout: Layout) -> Block:
     """The standardised rows, and with each what it stood for."""
     standard = (part.values - layout.mean) / layout.scale
@@ -167,10 +187,28 @@ def diverse(block: Block, columns: tuple[str, ...], least: int) -> Block:
     return replace(block, groups=merged_until_diverse(block.X.toarray(), block.groups, confidential, least))
 
 
-def arranged(block: Block, layout: Layout) -> Arranged:
-    """The rows in the order of what will be released of them."""
+def squared_error(block: Block, layout: Layout) -> float:
+    """Of the means of the block's groups, each column on the scale of its deviation."""
     values = block.carried["values"]
-    masked = group_means(values, block.groups)[block.groups] + 0.0  # no negative zeros
+    return float(np.sum(((values - _means(block)) / layout.scale) ** 2))
+
+
+def added_error(block: Block, layout: Layout, steps: Floats) -> float:
+    """What rounding the means of the block's groups adds to that."""
+    means = _means(block)
+    return float(np.sum(((on_grid(means, steps) - means) / layout.scale) ** 2))
+
+
+def _means(block: Block) -> Floats:
+    """Of each row's group."""
+    return group_means(block.carried["values"], block.groups)[block.groups]
+
+
+def arranged(block: Block, layout: Layout, steps: Floats) -> Arranged:
+    """The rows in the order of what will be released of them, means on a grid of the given steps."""
+    values, means = block.carried["values"], _means(block)
+    masked = np.where(layout.constant, values, on_grid(means, steps)) + 0.0  # no negative zeros
+    moved = np.where(layout.constant, 0, moved_records(values, means))
     columns = {}
     for field in layout.schema:
         if field.name in layout.roles.quasi:
@@ -179,7 +217,7 @@ def arranged(block: Block, layout: Layout) -> Arranged:
             columns[field.name] = _as_type(block.carried[carried_as(field.name)], field.type)
     released = pa.table(columns, schema=layout.schema)
     order = sort_rows(released)
-    return Arranged(released.take(pa.array(order)), block.carried["name"][order], values[order], masked[order])
+    return Arranged(released.take(pa.array(order)), block.carried["name"][order], values[order], masked[order], moved)
 
 
 def first_row(part: Arranged) -> pa.Table:
@@ -201,12 +239,11 @@ def write_part(part: Arranged, layout: Layout, target: str, mapping: str) -> Fac
     shown_rows = np.argsort(keys, kind="stable")[:SHOWN]
     return Facts(
         groups=facts_of(digests, groups, {name: values_of(part.released[name]) for name in layout.roles.confidential}),
-        moved=np.sum(part.values != part.masked, axis=0),
+        moved=part.moved,
         lost=np.sum((before - after) ** 2, axis=0),
         spread=np.sum(before**2, axis=0),
         squares=np.sum(after**2, axis=0),
-        sums=np.sum(after, axis=0),
-        sample=(keys[shown_rows], before[shown_rows], after[shown_rows]),
+        sample=(keys[shown_rows], part.values[shown_rows], part.masked[shown_rows]),
         formulas=formulas_in(part.released),
     )
 

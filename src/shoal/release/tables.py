@@ -25,7 +25,6 @@ from shoal.io.table import check_labels, holds_numbers
 from shoal.masking import Noise, RankSwap
 from shoal.microaggregation import CategoricalMicroaggregation, Microaggregation, MixedMicroaggregation
 from shoal.microaggregation.diversity import JOINED, merge_until_diverse
-from shoal.microaggregation.moments import scale_of
 from shoal.microaggregation.numeric import group_means, table_loss
 from shoal.release.bundle import MAPPING, write_csv, write_mapping
 from shoal.release.closeness import closeness
@@ -33,13 +32,15 @@ from shoal.release.coarsening import check_coarsened_columns, coarsened_columns
 from shoal.release.distances import NOT_TOLD, euclidean_distances
 from shoal.release.draft import Draft
 from shoal.release.formulas import formulas_in
-from shoal.release.groups import FEW, check_values, diversities, sizes_of, stated_loss, value_codes
+from shoal.release.groups import check_values, diversities, sizes_of, stated_loss, value_codes
 from shoal.release.label_tables import mask_labels, mask_numbers_and_labels
 from shoal.release.leak_report import card_files, learned_rates
 from shoal.release.leaks import leaks_of_release
 from shoal.release.masked import Masked, Merge
+from shoal.release.numbers import PublishedNumbers, publish_means, publish_values
+from shoal.release.publishable import DIGITS, FEW_MOVED, grid_of, reason_of_all
 from shoal.release.row_order import sort_rows, sortable
-from shoal.release.summary import Summary, column_change
+from shoal.release.summary import Summary
 from shoal.results import Rate, Withheld
 from shoal.risk.distance import DistanceLinkage
 from shoal.risk.intervals import IntervalDisclosure
@@ -164,7 +165,8 @@ def draft_table(
         shared_columns=masked.together,
         parameters={"microaggregation" if makes_groups else "masking": masked.parameters}
         | ({"coarsen": dict(coarsen)} if coarsen else {})
-        | ({} if l is None else {"diversity": JOINED}),
+        | ({} if l is None else {"diversity": JOINED})
+        | ({"rounded_to": dict(masked.rounded_to)} if masked.rounded_to else {}),
         files={name: lambda path: write_table(released, path)},
         private_files={
             MAPPING: write_mapping(row_ids, classes[order]),
@@ -189,9 +191,16 @@ def mask_numbers(quasi: pa.Table, model: Microaggregation, merge: Merge | None, 
     names = tuple(quasi.column_names)
     masked = coarsened_columns(names, masked, coarsen)
     together = tuple(tuple(names[column] for column in columns) for columns in model.attribute_groups_)
-    found = _of_numbers(names, values, masked, together, model.k_anonymous_, method_in_words(model), model.get_params())
+    numbers = publish_means(names, values, masked, model.k)
+    found = _of_numbers(
+        numbers,
+        together=together,
+        k_anonymous=model.k_anonymous_,
+        method=method_in_words(model),
+        parameters=model.get_params(),
+    )
     bound = getattr(model, "lower_bound_", 0.0)
-    if coarsen or bound <= 0 or not found.changes:
+    if coarsen or bound <= 0 or not found.loss.measured:
         return found  # the bound is one of groups alone
     # How far, at most, the error is above the least that groups of k can have.
     standard, standard_masked = ((part - model.mean_) / model.scale_ for part in (values, masked))
@@ -206,40 +215,35 @@ def mask_values(quasi: pa.Table, model: RankSwap | Noise, merge: Merge | None, c
     values, masked = _matrix(quasi), coarsened_columns(names, _matrix(model.fit_transform(quasi)), coarsen)
     # Who knows the seed can undo the masking, so it is never told.
     parameters = {name: value for name, value in model.get_params().items() if name != "random_state"}
-    return _of_numbers(names, values, masked, (names,), False, SWAPPED_OR_BLURRED[type(model)], parameters)
+    return _of_numbers(
+        publish_values(names, values, masked),
+        together=(names,),
+        k_anonymous=False,
+        method=SWAPPED_OR_BLURRED[type(model)],
+        parameters=parameters,
+    )
 
 
 def _matrix(table: pa.Table) -> Floats:
     return np.column_stack([column.to_numpy() for column in table.columns])
 
 
-def _of_numbers(
-    names: tuple[str, ...],
-    values: Floats,
-    masked: Floats,
-    together: tuple[tuple[str, ...], ...],
-    k_anonymous: bool,
-    method: str,
-    parameters: Mapping[str, Any],
-) -> Masked:
-    """What may be said of masked numbers."""
-    masked = masked + 0.0  # no negative zeros: equal numbers are written alike
-    mean = values.mean(axis=0)
-    scale = scale_of(values.std(axis=0), np.abs(values).max(axis=0, initial=0.0))
-    standard, standard_masked = ((part - mean) / scale for part in (values, masked))
-    # Where few records moved in some column, its spread and the error tell what they were.
-    moved = np.sum(values != masked, axis=0)
-    told = bool(np.all((moved == 0) | (moved >= FEW)))
+def _of_numbers(numbers: PublishedNumbers, **of_method: Any) -> Masked:
+    """What may be said of masked numbers; `of_method` are the fields of Masked that do not depend on them."""
+    mean, reason = numbers.values.mean(axis=0), reason_of_all(numbers.reasons)
+    standard, standard_released = ((part - mean) / numbers.scale for part in (numbers.values, numbers.released))
+    inner, inner_released = (part / numbers.inner_scale for part in (numbers.values, numbers.released))
+    many_moved = FEW_MOVED not in numbers.reasons
     return Masked(
-        columns={name: pa.array(masked[:, place]) for place, name in enumerate(names)},
-        together=together,
-        k_anonymous=k_anonymous,
-        method=method,
-        parameters=parameters,
-        loss=stated_loss(table_loss(standard, standard_masked), told),
-        distances=euclidean_distances(standard, standard_masked) if told else NOT_TOLD,
-        changes=tuple(_changes(names, values, masked, standard, standard_masked)) if told else (),
-        attacks=_attacked(values, masked) if told and len(values) <= MOST_ATTACKED else (),
+        columns={name: pa.array(numbers.released[:, place]) for place, name in enumerate(numbers.names)},
+        loss=stated_loss(table_loss(standard, standard_released), reason is None, reason, DIGITS),
+        rounded_to=grid_of(numbers.names, numbers.steps),
+        distances=euclidean_distances(inner, inner_released) if many_moved else NOT_TOLD,
+        changes=numbers.changes,
+        attacks=_attacked(numbers.values, numbers.released)
+        if many_moved and len(numbers.values) <= MOST_ATTACKED
+        else (),
+        **of_method,
     )
 
 
@@ -356,14 +360,6 @@ def values_of(column: pa.ChunkedArray) -> NDArray[Any]:
     values = np.empty(len(column), dtype=object)
     values[:] = column.to_pylist()
     return values
-
-
-def _changes(names: tuple[str, ...], values: Floats, masked: Floats, standard: Floats, standard_masked: Floats) -> Any:
-    for column, name in enumerate(names):
-        spread = float(np.sum(standard[:, column] ** 2))
-        lost = float(np.sum((standard[:, column] - standard_masked[:, column]) ** 2))
-        mean, before, after = masked[:, column].mean(), values[:, column].std(), masked[:, column].std()
-        yield column_change(name, float(mean), float(before), float(after), lost / spread if spread else 0.0)
 
 
 def described(schema: pa.Schema, roles: Roles) -> tuple[dict[str, str], ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,17 +19,28 @@ from shoal.io import Roles
 from shoal.io.files import shown
 from shoal.microaggregation import Microaggregation
 from shoal.microaggregation.diversity import JOINED
-from shoal.microaggregation.moments import mean_of_sums, scale_of
+from shoal.microaggregation.moments import is_constant, mean_of_sums
 from shoal.microaggregation.schedule import Schedule
 from shoal.release import table_part as work
 from shoal.release.bundle import write_csv
 from shoal.release.cluster import diverse_parts, grouped_parts, write_parts
 from shoal.release.distances import NOT_TOLD, euclidean_distances
 from shoal.release.draft import Draft
-from shoal.release.groups import FEW, sizes_of, stated_loss
+from shoal.release.extremes import Limits, limits_of
+from shoal.release.groups import sizes_of, stated_loss
 from shoal.release.part_facts import SHOWN, diversity_of, sizes_over
+from shoal.release.publishable import (
+    DIGITS,
+    FEW_MOVED,
+    changes_of,
+    grid_of,
+    reason_of_all,
+    reasons_withheld,
+    warn_of_dominance,
+)
+from shoal.release.rounding import chosen_steps
 from shoal.release.row_order import sort_rows
-from shoal.release.summary import ColumnChange, Distances, Summary, column_change
+from shoal.release.summary import ColumnChange, Distances, Summary
 from shoal.release.tables import INCOMPLETE, described, method_in_words, too_few_rows
 from shoal.results import Loss, Withheld
 
@@ -64,8 +76,15 @@ def draft_table_parts(
     mean = mean_of_sums([reading.sums for reading in readings], n_rows)
     deviations = gather([submit(work.deviations_of, part, mean) for part in read])
     largest = np.max([reading.largest for reading in readings], axis=0)
-    scale = scale_of(np.sqrt(mean_of_sums(deviations, n_rows)), largest)
-    layout = work.Layout(roles, schema, mean, scale)
+    variance = mean_of_sums(deviations, n_rows)
+    constant = is_constant(np.sqrt(variance), largest)
+    layout = work.Layout(roles, schema, mean, np.where(constant, 1.0, np.sqrt(variance)), constant)
+    farthest = np.max(gather([submit(work.largest_deviation, part, mean) for part in read]), axis=0)
+    dominance = np.divide(farthest, n_rows * variance, out=np.zeros_like(mean), where=~constant)
+    warn_of_dominance(roles.quasi, dominance, n_rows)
+    sample = _sampled(gather([submit(work.sample_of, part, layout) for part in read]))
+    limits = limits_of(sample, k)
+    spread = np.where(constant, 0.0, limits.spread(sample))
 
     model = clone(method).set_params(k=k)
     rows = [submit(work.rows_of, part, layout) for part in read]
@@ -76,7 +95,8 @@ def draft_table_parts(
         blocks = diverse_parts(
             blocks, carried, l, lambda block: submit(work.diverse, block, roles.confidential, l), schedule
         )
-    blocks = [submit(work.arranged, block, layout) for block in blocks]
+    steps = _steps(blocks, layout, spread, n_rows, schedule)
+    blocks = [submit(work.arranged, block, layout, steps) for block in blocks]
     order = sort_rows(pa.concat_tables(gather([submit(work.first_row, block) for block in blocks]))).tolist()
 
     def write(number: int, target: str, mapping: str) -> Any:
@@ -85,9 +105,9 @@ def draft_table_parts(
     facts: list[work.Facts] = write_parts("table", write, len(blocks), folders, schedule)
     groups = [fact.groups for fact in facts]
     sizes = sizes_over(groups)
-    # Where few records moved in some column, its spread and the error tell what they were.
-    moved = np.sum([fact.moved for fact in facts], axis=0)
-    told = bool(np.all((moved == 0) | (moved >= FEW)))
+    reasons = reasons_withheld(_total(facts, "moved"), dominance)
+    reason = reason_of_all(reasons)
+    loss = Loss(_total(facts, "lost").sum(), _total(facts, "squares").sum())
     summary = Summary(
         kind="table",
         k=k,
@@ -96,12 +116,12 @@ def draft_table_parts(
         rows=n_rows,
         smallest_group=int(sizes.min()),
         group_sizes=sizes_of(sizes),
-        loss=stated_loss(Loss(_total(facts, "lost").sum(), _total(facts, "squares").sum()), told),
-        distances=_distances(facts, n_rows) if told else NOT_TOLD,
+        loss=stated_loss(loss, reason is None, reason, DIGITS),
+        distances=NOT_TOLD if FEW_MOVED in reasons else _distances(facts, n_rows, layout.scale, spread),
         withheld=(Withheld(INCOMPLETE, len(withheld)),) if withheld else (),
         diversity=tuple(diversity_of(name, groups) for name in roles.confidential),
         l_promised=l,
-        columns=tuple(_changes(layout, facts, n_rows)) if told else (),
+        columns=_changes(layout, facts, limits, steps, reasons),
         insensitive=roles.insensitive,
         dropped_columns=len(readings[0].columns) - len(schema),
         files=(("table", "folder of parts, one row a record"),),
@@ -110,7 +130,9 @@ def draft_table_parts(
         summary=summary,
         columns=described(schema, roles),
         shared_columns=(roles.quasi,),
-        parameters={"microaggregation": model.get_params()} | ({} if l is None else {"diversity": JOINED}),
+        parameters={"microaggregation": model.get_params()}
+        | ({} if l is None else {"diversity": JOINED})
+        | ({"rounded_to": grid_of(roles.quasi, steps)} if steps.any() else {}),
         files={},
         private_files={"withheld.csv": write_csv(("row", "reason"), [(name, INCOMPLETE) for name in withheld])},
         formulas=sum((fact.formulas for fact in facts), Counter()),
@@ -151,24 +173,49 @@ def _listed(columns: tuple[str, ...]) -> str:
     return ", ".join(shown(name) for name in columns[:10]) + (", …" if len(columns) > 10 else "")
 
 
-def _total(facts: list[work.Facts], figure: str) -> Floats:
+def _total(facts: list[work.Facts], figure: str) -> Any:
     """The sum of a figure over the parts, column by column."""
-    total: Floats = np.sum([getattr(fact, figure) for fact in facts], axis=0)
-    return total
+    return np.sum([getattr(fact, figure) for fact in facts], axis=0)
 
 
-def _changes(layout: work.Layout, facts: list[work.Facts], n_rows: int) -> list[ColumnChange]:
-    lost, spread, squares, sums = (_total(facts, figure) for figure in ("lost", "spread", "squares", "sums"))
-    mean = layout.mean + layout.scale * sums / n_rows
-    before = layout.scale * np.sqrt(spread / n_rows)
-    after = layout.scale * np.sqrt(np.maximum(squares / n_rows - (sums / n_rows) ** 2, 0.0))
+def _sampled(samples: list[Any]) -> Floats:
+    """The values of the rows with the smallest keys of all parts."""
+    keys, values = (np.concatenate([sample[side] for sample in samples]) for side in (0, 1))
+    some: Floats = values[np.argsort(keys, kind="stable")[:SHOWN]]
+    return some
+
+
+def _steps(blocks: list[Any], layout: work.Layout, spread: Floats, n_rows: int, schedule: Schedule) -> Floats:
+    """The step of each column's grid."""
+    submit, gather = schedule.submit, schedule.gather
+
+    def added(steps: Floats) -> float:
+        return math.fsum(gather([submit(work.added_error, block, layout, steps) for block in blocks]))
+
+    error = math.fsum(gather([submit(work.squared_error, block, layout) for block in blocks]))
+    return chosen_steps(error, n_rows, spread, added)
+
+
+def _changes(
+    layout: work.Layout, facts: list[work.Facts], limits: Limits, steps: Floats, reasons: tuple[str | None, ...]
+) -> tuple[ColumnChange, ...]:
+    """What may be said of each column; median and spread are those of the sample that is shown."""
+    before, after = _shown(facts)
+    lost, spread = (_total(facts, figure) for figure in ("lost", "spread"))
     share = np.divide(lost, spread, out=np.zeros_like(lost), where=spread > 0)
-    figures = zip(mean.tolist(), before.tolist(), after.tolist(), share.tolist(), strict=True)
-    return [column_change(name, *four) for name, four in zip(layout.roles.quasi, figures, strict=True)]
+    return changes_of(layout.roles.quasi, before, after, limits, share, steps, reasons)
 
 
-def _distances(facts: list[work.Facts], n_rows: int) -> Distances:
+def _shown(facts: list[work.Facts]) -> tuple[Floats, Floats]:
+    """The rows with the smallest keys, before and after."""
     keys = np.concatenate([fact.sample[0] for fact in facts])
     rows = np.argsort(keys, kind="stable")[:SHOWN]
     before, after = (np.concatenate([fact.sample[side] for fact in facts])[rows] for side in (1, 2))
-    return euclidean_distances(before, after, n_rows)
+    return before, after
+
+
+def _distances(facts: list[work.Facts], n_rows: int, scale: Floats, spread: Floats) -> Distances:
+    """On a scale that no record decides, see `PublishedNumbers`."""
+    inner = np.where(spread > 0.0, spread, scale)
+    before, after = _shown(facts)
+    return euclidean_distances(before / inner, after / inner, n_rows)

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import math
 
-from shoal.release.summary import Summary
+from shoal.release.summary import StatedLoss, Summary
 
-__all__ = ["count", "guarantee", "number", "percent", "record_noun", "share_in_words"]
+__all__ = [
+    "count",
+    "guarantee",
+    "loss_in_figures",
+    "loss_in_words",
+    "number",
+    "percent",
+    "record_noun",
+    "share_in_words",
+]
 
 _SHARES = (
     (0.01, "about a hundredth"),
@@ -28,6 +37,9 @@ _SHARES = (
     (0.9, "about nine tenths"),
     (0.98, "nearly all"),
 )
+
+_FIRST_TENTHS = ("none", "a tenth", "a fifth", "three tenths", "two fifths", "half")
+_TENTHS = (*_FIRST_TENTHS, "three fifths", "seven tenths", "four fifths", "nine tenths", "all")
 
 
 def number(value: float) -> str:
@@ -85,6 +97,24 @@ def share_in_words(share: float) -> str:
     if share < 0.005:
         return "hardly any"
     return min(_SHARES, key=lambda known: abs(known[0] - share))[1]
+
+
+def loss_in_figures(loss: StatedLoss) -> str:
+    """The share that was lost, or between which two it lies.
+
+    >>> loss_in_figures(StatedLoss(0.304, 0.304)), loss_in_figures(StatedLoss(0.0, 0.1, reason="few records"))
+    ('30.4%', '0% to 10%')
+    """
+    return percent(loss.low) if loss.measured else f"{loss.low:.0%} to {loss.high:.0%}"
+
+
+def loss_in_words(loss: StatedLoss) -> str:
+    """How much of the detail was given up, to be followed by "of …".
+
+    >>> loss_in_words(StatedLoss(0.24, 0.24)), loss_in_words(StatedLoss(0.0, 0.1, reason="few records"))
+    ('about a quarter', 'at most a tenth')
+    """
+    return share_in_words(loss.low) if loss.measured else f"at most {_TENTHS[round(10 * loss.high)]}"
 
 
 def record_noun(summary: Summary) -> str:
