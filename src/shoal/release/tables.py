@@ -351,6 +351,8 @@ def classes_of(masked: Floats) -> Ints:
 
 def values_of(column: pa.ChunkedArray) -> NDArray[Any]:
     """The values as Python has them."""
+    if pa.types.is_temporal(column.type) and getattr(column.type, "unit", "") == "ns":
+        column = column.cast(pa.int64())  # Python has no nanoseconds
     values = np.empty(len(column), dtype=object)
     values[:] = column.to_pylist()
     return values
