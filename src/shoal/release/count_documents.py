@@ -38,6 +38,7 @@ __all__ = ["DOCUMENT_FILES", "document_claims"]
 DOCUMENT_FILES = VECTORS, MATRIX, TERMS = "vectors.parquet", "vectors.npz", "terms.txt"
 ROWS_AT_ONCE = 20_000  # rows of a row group
 LARGEST_TERMS = 128_000_000  # bytes
+TYPES = ("list of text", "list of numbers")  # of terms and weights, as certificates have them
 OFFSETS = {"<i4": np.dtype("<i4"), "<i8": np.dtype("<i8")}
 
 Ints = NDArray[np.int64]
@@ -48,6 +49,9 @@ def document_claims(release: Path, promises: dict[str, Any], _format: str) -> It
     confidential = [column["name"] for column in promises["columns"] if column["role"] == "confidential"]
     if promises["anonymity"]["shared_columns"] != [["terms", "weights"]]:
         yield Claim("k-anonymity", False, "the promise does not speak of every protected column", VECTORS)
+        return
+    if [column["type"] for column in promises["columns"]] != [*TYPES, *("text" for _ in confidential)]:
+        yield Claim("schema", False, "the types that are promised are not those of documents", VECTORS)
         return
     parts = parts_of(release, "documents")
     if parts and any((release / name).exists() for name in (VECTORS, MATRIX)):

@@ -102,6 +102,8 @@ def _count_text(release: Path, file: str, promises: dict[str, Any]) -> Any:
     """The rows counted, and a claim on their columns; with larger blocks if a row is longer than one."""
     names = _names(promises)
     numbers = {column["name"] for column in promises["columns"] if _is_protected_number(column)}
+    if any(column["type"] != "string" for column in promises["columns"] if not _is_protected_number(column)):
+        raise Refused("schema", "a type is promised that a text file does not have", file)
     yield columns_as_promised(names, names, promises, file)
     block = delimited.BLOCK
     while True:

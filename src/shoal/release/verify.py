@@ -125,16 +125,19 @@ def _file_claims(release: Path, names: list[str], content: dict[str, Any]) -> It
         elif path.is_symlink() or not path.is_file():
             yield Claim("files", False, NOT_PLAIN, name)
         else:
-            same = _fingerprint(path) == files[name]
+            same = _is_file(path, files[name])
             yield Claim("files", same, "unchanged (SHA-256)" if same else "was changed: its SHA-256 differs", name)
 
 
-def _fingerprint(path: Path) -> dict[str, Any] | None:
+def _is_file(path: Path, fingerprint: dict[str, Any]) -> bool:
+    """Whether the file has the size and the SHA-256 that the certificate says."""
     try:
         with path.open("rb") as file:
-            return {"sha256": hashlib.file_digest(file, "sha256").hexdigest(), "bytes": path.stat().st_size}
+            if os.fstat(file.fileno()).st_size != fingerprint["bytes"]:
+                return False
+            return bool(hashlib.file_digest(file, "sha256").hexdigest() == fingerprint["sha256"])
     except OSError:
-        return None  # equals no certified one
+        return False
 
 
 COUNTED: dict[str, Callable[[Path, dict[str, Any], str], Iterator[Claim]]] = {

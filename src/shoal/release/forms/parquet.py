@@ -28,6 +28,7 @@ MAGIC = b"PAR1"
 LARGEST_FOOTER = 8_000_000  # bytes; some 25,000 column chunks
 LARGEST_HEADER = 40_000  # bytes of a page's header: Arrow leaves out statistics of more than 4,096
 ROOM = 320_000_000  # bytes that the rows of one row group may take when unpacked
+MOST_TIMES = 1000  # how much larger rows may be than their file
 CREATED_BY = re.compile(rb"parquet-cpp-arrow version \d{1,4}\.\d{1,4}\.\d{1,4}")
 INSTALLED = f"parquet-cpp-arrow version {pa.cpp_version}".encode()
 
@@ -108,6 +109,9 @@ def layout_of(path: Path, name: str, rows_at_once: int) -> Layout:
     *full, last = [group.rows for group in layout.row_groups]
     if set(full) - {rows_at_once} or not 0 < last <= rows_at_once:
         raise Refused("nothing else", f"row groups have not {rows_at_once:,} rows each: their sizes mark rows", name)
+    room = sum(chunk.room for group in layout.row_groups for chunk in group.chunks)
+    if room > ROOM + MOST_TIMES * layout.size:
+        raise Refused("size", f"its {layout.size:,} bytes unpack to {room:,}", name)
     return layout
 
 
@@ -173,13 +177,15 @@ def _chunk(file: BinaryIO, column: Struct, start: int, leaf: Struct) -> Chunk:
     _check_fields(column, CHUNK_FIELDS, "column")
     about = column[3]
     _check_fields(about, COLUMN_FIELDS, "column")
+    if about[4] != ZSTD:
+        raise _Strange("a column is not compressed with zstd")
     end = start + about[7]
     pages = tuple(_pages(file, start, end))
     data = [page for page in pages if page.header[1] == DATA]
     first = next(page.start for page in pages if page.header[1] == DATA)
     unpacked = sum(page.body - page.start + page.unpacked for page in pages)
     values = sum(page.header[5][1] for page in data)
-    if (about[4], about[5], about[6], about[9]) != (ZSTD, values, unpacked, first):
+    if (about[5], about[6], about[9]) != (values, unpacked, first):
         raise _Strange("what the footer says of a column is not what its pages are")
     if about.get(11, start) != start or column[2] not in (0, start, end):
         raise _Strange("a column is not where the footer says")
