@@ -39,7 +39,7 @@ DOCUMENT_FILES = VECTORS, MATRIX, TERMS = "vectors.parquet", "vectors.npz", "ter
 ROWS_AT_ONCE = 20_000  # rows of a row group
 LARGEST_TERMS = 128_000_000  # bytes
 TYPES = ("list of text", "list of numbers")  # of terms and weights, as certificates have them
-OFFSETS = {"<i4": np.dtype("<i4"), "<i8": np.dtype("<i8")}
+OFFSETS: dict[str, Any] = {"<i4": np.dtype("<i4"), "<i8": np.dtype("<i8")}
 
 Ints = NDArray[np.int64]
 
@@ -256,7 +256,7 @@ class _Rows:
             raise Refused("schema", "the terms of a row are not distinct and in order", file)
         return ends, numbers, values
 
-    def _compare(self, matrix: Matrix, ends: Ints, numbers: Any, weights: Any) -> None:
+    def _compare(self, matrix: Matrix, ends: Any, numbers: Any, weights: Any) -> None:
         kind = OFFSETS.get(matrix.arrays["indptr"][0])
         if kind is None:
             self.same_as_matrix = False

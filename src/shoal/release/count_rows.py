@@ -192,7 +192,7 @@ class Rows:
         if pa.types.is_floating(column.type):
             if column.null_count:  # a missing label is a value of its own, a missing number is not
                 raise Refused("k-anonymity", f"{column.null_count} protected numbers are missing", file)
-            values = column.to_numpy()
+            values: NDArray[np.float64] = column.to_numpy()
             if not np.all(np.isfinite(values)) or np.any((values == 0.0) & np.signbit(values)):
                 raise Refused("k-anonymity", "a protected number is not finite, or is minus zero", file)
             return values.view(np.int64)
@@ -201,8 +201,9 @@ class Rows:
         if name in self._numbers and not all(map(delimited.is_number, texts)):
             raise Refused("k-anonymity", "a protected number is missing, or not spelt as Shoal spells it", file)
         codes = self._texts[name]
+        place: Ints = encoded.indices.fill_null(len(texts)).to_numpy()
         code_of_text = np.array([codes.setdefault(text, len(codes)) for text in [*texts, None]], dtype=np.int64)
-        return code_of_text[encoded.indices.fill_null(len(texts)).to_numpy()]
+        return code_of_text[place]
 
     def _look_at_order(self, table: pa.Table) -> None:
         """Rows rise by their columns from left to right."""
@@ -249,7 +250,8 @@ class _Groups:
 
 def _codes(values: Ints) -> Ints:
     """Each value's place among the different ones."""
-    return pa.array(values).dictionary_encode().indices.to_numpy().astype(np.int64)
+    codes: Ints = pa.array(values).dictionary_encode().indices.to_numpy().astype(np.int64)
+    return codes
 
 
 def _numbers_of(column: pa.ChunkedArray) -> pa.ChunkedArray:

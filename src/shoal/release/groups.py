@@ -52,8 +52,8 @@ def codes_of(values: NDArray[Any]) -> NDArray[np.int64]:
 def meaning(value: Any) -> str | None:
     """What a confidential value tells: "Flu " and "flu" tell the same, so do 1 and 1.0; a missing one tells nothing.
 
-    Characters that nobody sees do not count, nor does the way in which Unicode writes what is seen. Numbers are compared
-    exactly: ids of 18 digits are no doubles.
+    Characters that nobody sees do not count, nor does the way in which Unicode writes what is seen. Numbers are
+    compared exactly: ids of 18 digits are no doubles.
     """
     if value is None:
         return None

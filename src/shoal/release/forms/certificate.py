@@ -125,9 +125,7 @@ def _plain(value: Any, place: str, depth: int = 0) -> None:
 
 _PROMISES: dict[str, Rule] = {
     "rows": _whole(1),
-    "columns": _each(
-        _fields({"name": _text, "role": _one_of("quasi", "confidential", "insensitive"), "type": _text})
-    ),
+    "columns": _each(_fields({"name": _text, "role": _one_of("quasi", "confidential", "insensitive"), "type": _text})),
     "anonymity": _fields(
         {
             "k": _or_null(_whole(2)),
@@ -166,9 +164,7 @@ _STATED_LATER: dict[str, Rule] = {  # what the first certificates of format 1 di
     "above_optimum": _or_null(_number),
     "linked": _or_null(_number),
     "attacks": _each(
-        _fields(
-            {"about": _text, "n": _whole(0), "rate": _number, "low": _number, "high": _number, "baseline": _number}
-        )
+        _fields({"about": _text, "n": _whole(0), "rate": _number, "low": _number, "high": _number, "baseline": _number})
     ),
     "closeness": _each(_fields({"column": _text, "t": _number, "ordered": _boolean})),
 }

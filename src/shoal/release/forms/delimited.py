@@ -35,7 +35,7 @@ def delimiter(file: str) -> str:
 
 
 def is_number(text: str) -> bool:
-    """Whether a protected number is spelt as Shoal spells it: finite, not minus zero, with no digit more than needed."""
+    """Whether a protected number is spelt as Shoal spells it: finite, no minus zero, no digit more than needed."""
     if not NUMBER.fullmatch(text):
         return False
     value = float(text)
@@ -73,7 +73,8 @@ def _rewritten(table: pa.Table, bare: set[str], between: str) -> Any:
     """The rows as Shoal writes them, as bytes."""
     if table.num_rows == 0:
         return b""
-    cells = [column if name in bare else _quoted(column) for name, column in zip(table.column_names, table.columns)]
+    columns = zip(table.column_names, table.columns, strict=True)
+    cells = [column if name in bare else _quoted(column) for name, column in columns]
     cells = [column.combine_chunks() for column in cells]
     lines = pc.binary_join_element_wise(pc.binary_join_element_wise(*cells, between), "", "\n")
     _, offsets, text = lines.buffers()

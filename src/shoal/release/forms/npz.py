@@ -28,7 +28,8 @@ DEFLATED, ON_1980_01_01 = 8, 33
 LARGE = 0xFFFFFFFF
 PRIVATE_FILE = 0o600 << 16
 HEADER = re.compile(
-    rb"\x93NUMPY\x01\x00(..)\{'descr': '([<|][a-zS]\d)', 'fortran_order': False, 'shape': \(((?:[1-9]\d{0,14},)?)\), \} *\n",
+    rb"\x93NUMPY\x01\x00(..)"
+    rb"\{'descr': '([<|][a-zS]\d)', 'fortran_order': False, 'shape': \(((?:[1-9]\d{0,14},)?)\), \} *\n",
     re.DOTALL,
 )
 HEADER_LENGTH = 128  # bytes, of an array of one dimension or none
@@ -102,9 +103,7 @@ def _member(file: BinaryIO, name: str, at: int, central: bytes) -> _Member:
         raise ValueError("a member of another name or at another place")
     file.seek(at)
     local = file.read(LOCAL.size + named + ZIP64.size)
-    expected = LOCAL.pack(
-        b"PK\3\4", needed, 0, DEFLATED, 0, ON_1980_01_01, checksum, LARGE, LARGE, named, ZIP64.size
-    )
+    expected = LOCAL.pack(b"PK\3\4", needed, 0, DEFLATED, 0, ON_1980_01_01, checksum, LARGE, LARGE, named, ZIP64.size)
     if local != expected + spelt + ZIP64.pack(1, 16, unpacked, packed):
         raise ValueError("a member that is not as the list of members says")
     return _Member(name, at + len(local), packed, unpacked, checksum)

@@ -1,7 +1,7 @@
 """Parquet files of a release: every byte belongs to a page or to the footer, and says what the rows say.
 
-First the layout is read, which unpacks nothing: sizes, counts and encodings are known, and refused if they are not those
-of a release, before any row is. Then the rows that were read are written anew, and the pages are compared, unpacked:
+First the layout is read, which unpacks nothing: sizes, counts and encodings that no release has are refused before any
+row is read. Then the rows that were read are written anew, and the pages are compared, unpacked:
 what compression makes of a page depends on the version of zstd, its content does not.
 
 Source: https://github.com/apache/parquet-format (thrift and encodings)

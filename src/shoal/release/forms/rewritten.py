@@ -108,11 +108,7 @@ def _told(footer: Struct) -> Struct:
     """The footer without the name of the writer and all that depends on packing."""
     groups = [
         _without(group, OF_THE_ROW_GROUP)
-        | {
-            1: [
-                _without(column, OF_THE_CHUNK) | {3: _without(column[3], OF_THE_PACKING)} for column in group[1]
-            ]
-        }
+        | {1: [_without(column, OF_THE_CHUNK) | {3: _without(column[3], OF_THE_PACKING)} for column in group[1]]}
         for group in footer[4]
     ]
     return _without(footer, {WRITER}) | {4: groups}
