@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shoal.release.forms.parquet import INSTALLED, LARGEST_FOOTER, MAGIC, Layout, pages_unpacked
-from shoal.release.forms.thrift import Struct, read_struct
+from shoal.release.forms.thrift import Items, Struct, read_struct
 from shoal.results import Claim
 
 __all__ = ["Rewriting"]
@@ -106,24 +106,28 @@ class _Comparison(io.RawIOBase):
 
 def _told(footer: Struct) -> Struct:
     """The footer without the name of the writer and all that depends on packing."""
-    groups = [
-        _without(group, OF_THE_ROW_GROUP)
-        | {1: [_without(column, OF_THE_CHUNK) | {3: _without(column[3], OF_THE_PACKING)} for column in group[1]]}
-        for group in footer[4]
-    ]
-    return _without(footer, {WRITER}) | {4: groups}
+    told = footer.without({WRITER})
+    told[4] = Items([_of_row_group(group) for group in footer[4]], footer[4].kind)
+    return told
 
 
-def _without(found: Struct, fields: set[int]) -> Struct:
-    return {number: value for number, value in found.items() if number not in fields}
+def _of_row_group(group: Struct) -> Struct:
+    told = group.without(OF_THE_ROW_GROUP)
+    told[1] = Items([column.without(OF_THE_CHUNK) for column in group[1]], group[1].kind)
+    for column in told[1]:
+        column[3] = column[3].without(OF_THE_PACKING)
+    return told
 
 
 def _within(one: Any, other: Any) -> bool:
     """Equal, but that structs of the other may have fields more: later versions of Arrow tell more."""
     if type(one) is not type(other):
         return False
-    if isinstance(one, dict):
-        return all(number in other and _within(value, other[number]) for number, value in one.items())
-    if isinstance(one, list):
-        return len(one) == len(other) and all(map(_within, one, other))
+    if isinstance(one, Struct):
+        return all(
+            number in other and one.kinds[number] == other.kinds[number] and _within(value, other[number])
+            for number, value in one.items()
+        )
+    if isinstance(one, Items):
+        return one.kind == other.kind and len(one) == len(other) and all(map(_within, one, other))
     return bool(one == other)

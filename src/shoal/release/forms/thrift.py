@@ -6,14 +6,32 @@ Source: https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-pr
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-__all__ = ["Struct", "read_struct"]
-
-Struct = dict[int, Any]  # values by the number of their field
+__all__ = ["Items", "Struct", "read_struct"]
 
 DEEPEST = 12
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, STRUCT = 1, 2, 3, 4, 5, 6, 7, 8, 9, 12
+
+
+class Struct(dict[int, Any]):
+    """Values by the number of their field, and of which kind each was."""
+
+    def __init__(self, values: Mapping[int, Any], kinds: Mapping[int, int]) -> None:
+        super().__init__(values)
+        self.kinds = dict(kinds)
+
+    def without(self, fields: set[int]) -> Struct:
+        return Struct({number: value for number, value in self.items() if number not in fields}, self.kinds)
+
+
+class Items(list[Any]):
+    """A list, and of which kind its items were, if there were any."""
+
+    def __init__(self, items: Iterable[Any], kind: int) -> None:
+        super().__init__(items)
+        self.kind = kind
 
 
 def read_struct(data: bytes, start: int = 0) -> tuple[Struct, int]:
@@ -33,7 +51,7 @@ class _Reader:
     def struct(self, depth: int) -> Struct:
         if depth > DEEPEST:
             raise ValueError("structs nested too deep")
-        fields: Struct = {}
+        fields = Struct({}, {})
         last = 0
         while head := self._byte():
             step, kind = head >> 4, head & 15
@@ -41,6 +59,7 @@ class _Reader:
             if number <= last or (not step and number - last < 16):
                 raise ValueError("fields out of order, or written the long way")
             fields[number] = self._value(kind, depth, in_list=False)
+            fields.kinds[number] = kind
             last = number
         return fields
 
@@ -62,14 +81,14 @@ class _Reader:
             return self.struct(depth + 1)
         raise ValueError(f"a value of kind {kind}")
 
-    def _list(self, depth: int) -> list[Any]:
+    def _list(self, depth: int) -> Items:
         head = self._byte()
         size, kind = head >> 4, head & 15
         if size == 15 and (size := self._unsigned()) < 15:
             raise ValueError("a list whose length is written the long way")
         if size > len(self.data) - self.at:  # Each takes a byte at least.
             raise ValueError("a list longer than its file")
-        return [self._value(kind, depth + 1, in_list=True) for _ in range(size)]
+        return Items((self._value(kind, depth + 1, in_list=True) for _ in range(size)), kind)
 
     def _byte(self) -> int:
         self.at += 1
