@@ -240,11 +240,11 @@ class _Rows:
         names, weights = table["terms"].combine_chunks(), table["weights"].combine_chunks()
         ends = np.asarray(names.offsets, dtype=np.int64)
         if not np.array_equal(ends, np.asarray(weights.offsets)) or np.any(np.diff(ends) < 1):
-            raise ValueError("a row without terms, or with more terms than weights")
+            raise Refused("schema", "a row has no terms, or more terms than weights", file)
         words = names.flatten()
         number_of_word = pc.index_in(words.dictionary, value_set=self._terms)
         if any(part.null_count for part in (names, words, weights, weights.flatten(), number_of_word)):
-            raise ValueError("a term that is not listed, or something missing")
+            raise Refused("schema", f"a term is not listed in {TERMS}, or something is missing", file)
         numbers = np.asarray(number_of_word, np.int32)[np.asarray(words.indices)]
         values = np.asarray(weights.flatten(), np.float64)
         if not np.all(np.isfinite(values)) or np.any(np.signbit(values)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -99,7 +100,7 @@ def sealed_schema(release: Path) -> None:
     """The schema that Arrow keeps, with bytes more that it does not read."""
     file = parsed(release / VECTORS)
     note = file.footer[5][1][0][1]
-    note[2] = (BINARY, note[2][1] + b"QW5u")
+    note[2] = (BINARY, base64.b64encode(base64.b64decode(note[2][1]) + NOTE + b"...."))
     file.write(release / VECTORS)
 
 
@@ -119,7 +120,7 @@ PARQUET_CHANGES = [
     Hostile("bytes between columns", "documents", operated(lambda file: file.after_chunk.update({0: NOTE})), NEVER, "laid out"),
     Hostile("bytes after the last column", "table.parquet", operated(lambda file: file.after_chunk.update({3: NOTE}), TABLE), NEVER, "laid out"),
     Hostile("a file after the file", "documents", rewrite(VECTORS, lambda data: data + NOTE), NEVER, "no footer"),
-    Hostile("a term that no row has in the dictionary", "documents", operated(unused_term), NEVER, "do not account for"),
+    Hostile("a term that no row has in the dictionary", "documents", operated(unused_term), "schema", "not listed"),
     Hostile("a term twice in the dictionary", "documents", operated(twice_in_the_dictionary), NEVER, "do not account for"),
     Hostile("bytes after the weights of a page", "documents", operated(more_after_the_values), NEVER, "do not account for"),
     Hostile("a frame that unpacking skips", "documents", operated(frame_that_is_skipped), NEVER, "unpacking leaves out"),
@@ -133,7 +134,7 @@ PARQUET_CHANGES = [
     Hostile("a checksum on a page", "documents", operated(put(lambda file: first_data(file).header, 4, (I32, 1_234_567))), NEVER, "field that Shoal does not write"),
     Hostile("a data page's header with a field more", "documents", operated(put(lambda file: first_data(file).header[5][1], 9, (BINARY, NOTE))), NEVER, "do not account for"),
     Hostile("a dictionary that says it is sorted", "documents", operated(put(lambda file: file.chunks[0][0].header[7][1], 3, (TRUE, True))), NEVER, "do not account for"),
-    Hostile("a schema element with a field more", "documents", operated(put(lambda file: file.footer[2][1][1][1], 9, (I32, 77))), NEVER, "not what they are"),
+    Hostile("a schema element with a field more", "documents", operated(put(lambda file: file.footer[2][1][1][1], 9, (I32, 77))), "schema", "rides along"),
     Hostile("a column in another file", "documents", operated(put(lambda file: file.row_group[1][1][0][1], 1, (BINARY, NOTE))), NEVER, "field that Shoal does not write"),
     Hostile("a place where no column is", "documents", operated(put(lambda file: file.row_group[1][1][0][1], 2, (I64, 77))), NEVER, "not where the footer says"),
     Hostile("a row group that counts itself the seventh", "documents", operated(put(lambda file: file.row_group, 7, (4, 7))), NEVER, "sizes of a row group"),

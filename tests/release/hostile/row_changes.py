@@ -107,11 +107,11 @@ ROW_CHANGES = [
     Hostile("labels out of order", "documents", documents(lambda rows: [row | {"part": label} for row, label in zip(rows, ["lung", "bone", "heart"] * 3, strict=False)]), "order"),
     Hostile("a missing label", "documents", documents(lambda rows: [*rows[:-1], rows[-1] | {"part": None}]), "schema", "label is missing"),
     Hostile("rows out of order", "documents", documents(lambda rows: rows[::-1]), "order"),
-    Hostile("a promise of a larger crowd", "documents", edit("promises", "anonymity", "k", to=4), K, "k=4"),
+    Hostile("a promise of a larger crowd", "documents", edit("promises", "anonymity", "k", to=9), K, "k=9"),
     Hostile("a promise of more values", "table.csv", edit("promises", "diversity", "l", to=4), "l-diversity", "l=4"),
     Hostile("a promise of fewer rows", "table.parquet", edit("promises", "rows", to=6), "rows", "6 are promised"),
     Hostile("a promise of fewer rows of text", "table.csv", edit("promises", "rows", to=6), "rows", "6 that are promised"),
-    Hostile("another type than the file has", "table.parquet", edit("promises", "columns", 2, "type", to="large_string"), "schema", "types differ"),
+    Hostile("another type than the file has", "table.parquet", edit("promises", "columns", 2, "type", to="binary"), "schema", "types differ"),
     Hostile("a type that no text file has", "table.csv", edit("promises", "columns", 2, "type", to="Ann Pike"), "schema", "type"),
     Hostile("a type that no document has", "documents", edit("promises", "columns", 2, "type", to="Ann Pike"), "schema", "types"),
 ]  # fmt: skip

@@ -44,7 +44,7 @@ def is_number(text: str) -> bool:
 
 def rows_as_written(path: Path, names: Sequence[str], bare: set[str], block: int) -> Iterator[pa.Table]:
     """The rows in batches, every cell as text; refused where the file is not written as a release is."""
-    source = _Kept(_Gunzipped(path) if path.suffix == ".gz" else path.open("rb"))
+    source = _Kept(path)
     try:
         reader = pyarrow.csv.open_csv(
             pa.PythonFile(source, mode="r"),
@@ -57,14 +57,15 @@ def rows_as_written(path: Path, names: Sequence[str], bare: set[str], block: int
         if reader.schema.names != list(names):
             raise Refused("schema", "the columns differ", path.name)
         between = delimiter(path.name)
-        source.expect(between.join(_quoted(pa.array(names, pa.string())).to_pylist()).encode() + b"\n", path.name)
+        source.expect(between.join(_quoted(pa.array(names, pa.string())).to_pylist()).encode() + b"\n")
         for batch in reader:
             table = pa.Table.from_batches([batch])
-            source.expect(_rewritten(table, bare, between), path.name)
+            source.expect(_rewritten(table, bare, between))
             yield table
-        source.expect_end(path.name)
-    except _NotOurs as problem:
-        raise Refused("nothing else", str(problem), path.name) from None
+        source.expect_end()
+    except pa.ArrowInvalid:
+        source.check()  # what Arrow could not read may be what gzip could not unpack
+        raise
     finally:
         source.close()
 
@@ -86,16 +87,17 @@ def _quoted(texts: Any) -> Any:
     return pc.binary_join_element_wise('"', pc.replace_substring(texts, '"', '""'), '"', "")
 
 
-class _NotOurs(ValueError):
+class _NotOurs(Exception):
     """Bytes that a release does not have, in words."""
 
 
 class _Kept(io.RawIOBase):
     """A stream that keeps what was read of it until it is compared."""
 
-    def __init__(self, source: Any) -> None:
+    def __init__(self, path: Path) -> None:
         super().__init__()
-        self._source = source
+        self._name = path.name
+        self._source: Any = _Gunzipped(path) if path.suffix == ".gz" else path.open("rb")
         self._kept = bytearray()
         self._turn = threading.Lock()  # Arrow reads ahead in a thread of its own.
         self._problem: _NotOurs | None = None
@@ -109,23 +111,31 @@ class _Kept(io.RawIOBase):
         except _NotOurs as problem:
             self._problem = problem
             return b""
+        except zlib.error:
+            self._problem = _NotOurs("the gzip file cannot be unpacked")
+            return b""
         with self._turn:
             self._kept += piece
         return piece
 
-    def expect(self, written: Any, file: str) -> None:
+    def check(self) -> None:
+        """Refuse what could not be unpacked."""
+        if self._problem is not None:
+            raise Refused("nothing else", str(self._problem), self._name)
+
+    def expect(self, written: Any) -> None:
         """Compare the next bytes with those written anew."""
         with self._turn:
             same = self._kept.startswith(written)
             del self._kept[: len(written)]
         if not same:
-            raise Refused("schema", "quotes, line ends or the like are not those of a release: they mark rows", file)
+            raise Refused("schema", "quotes, line ends or the like are not those of a release: they mark rows", self._name)
 
-    def expect_end(self, file: str) -> None:
-        if self._problem is not None:
-            raise self._problem
-        if self._kept or self.read(1):
-            raise Refused("schema", "the file goes on after its last row", file)
+    def expect_end(self) -> None:
+        more = self._kept or self.read(1)
+        self.check()
+        if more:
+            raise Refused("schema", "the file goes on after its last row", self._name)
 
     def close(self) -> None:
         self._source.close()
@@ -140,11 +150,10 @@ class _Gunzipped:
         self._inflate = zlib.decompressobj(-zlib.MAX_WBITS)
         self._checksum = self._size = 0
         self._ended = False
-        if not GZIP_HEADER.fullmatch(self._file.read(10)):
-            self._file.close()
-            raise _NotOurs("the gzip header has a name, a time or a note")
 
     def read(self, size: int) -> bytes:
+        if self._file.tell() == 0 and not GZIP_HEADER.fullmatch(self._file.read(10)):
+            raise _NotOurs("the gzip header has a name, a time or a note")
         pieces: list[bytes] = []
         while size and not self._inflate.eof:
             packed = self._inflate.unconsumed_tail or self._file.read(PIECE)

@@ -166,6 +166,9 @@ def _row_group(file: BinaryIO, group: Struct, number: int, at: int, footer: Stru
     for leaf, column in zip(leaves, group[1], strict=True):
         chunks.append(_chunk(file, column, at, leaf))
         at = chunks[-1].pages[-1].end
+    alone = [chunk for chunk, column in zip(chunks, group[1], strict=True) if len(column[3][3]) == 1]
+    if any(chunk.values != group[3] for chunk in alone):
+        raise _Strange("a column has not one value per row")
     unpacked = sum(column[3][6] for column in group[1])
     told = group.get(2), group.get(5, start), group.get(6, at - start), group.get(7, number)
     if told != (unpacked, start, at - start, number):
