@@ -61,7 +61,7 @@ def table_claims(release: Path, promises: dict[str, Any], format: str) -> Iterat
     if file.endswith(".parquet"):
         yield from _count_parquet(release, parts or [file], promises, format, rows)
     else:
-        rows = yield from _count_text(release, file, promises)
+        yield from _count_text(release, file, promises, rows)
     yield rows_as_promised(rows.n_rows, promises, file)
     yield anonymity(rows.smallest(), promises, file)
     if parts and rows.smallest_in_a_part() < (promises["anonymity"]["k"] or 1):
@@ -98,25 +98,15 @@ def _count_parquet(
         yield rewriting.claim()
 
 
-def _count_text(release: Path, file: str, promises: dict[str, Any]) -> Any:
-    """The rows counted, and a claim on their columns; with larger blocks if a row is longer than one."""
+def _count_text(release: Path, file: str, promises: dict[str, Any], rows: Rows) -> Iterator[Claim]:
     names = _names(promises)
     numbers = {column["name"] for column in promises["columns"] if _is_protected_number(column)}
     if any(column["type"] != "string" for column in promises["columns"] if not _is_protected_number(column)):
         raise Refused("schema", "a type is promised that a text file does not have", file)
     yield columns_as_promised(names, names, promises, file)
-    block = delimited.BLOCK
-    while True:
-        rows = Rows(promises)
-        rows.next_part()
-        try:
-            for table in delimited.rows_as_written(release / file, names, numbers, block):
-                rows.count(table, file)
-            return rows
-        except pa.ArrowInvalid:
-            if block >= min(delimited.LARGEST_BLOCK, (release / file).stat().st_size * 1100):
-                raise
-            block *= 16
+    rows.next_part()
+    for table in delimited.rows_as_written(release / file, names, numbers):
+        rows.count(table, file)
 
 
 def _types_as_promised(schema: pa.Schema, promises: dict[str, Any], file: str) -> Claim:

@@ -5,25 +5,24 @@ Read as a stream: what is in memory is a few blocks, however much a file unpacks
 
 from __future__ import annotations
 
-import io
 import re
-import threading
 import zlib
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
 from shoal.release.forms.refused import Refused
 
-__all__ = ["BLOCK", "LARGEST_BLOCK", "delimiter", "is_number", "rows_as_written"]
+__all__ = ["BLOCK", "delimiter", "is_number", "rows_as_written"]
 
 BLOCK = 1 << 22
-LARGEST_BLOCK = 1 << 26  # bytes; no row is longer
+LONGEST_ROW = 1 << 26  # bytes
 PIECE = 1 << 20
 GZIP_HEADER = re.compile(rb"\x1f\x8b\x08\x00\x00\x00\x00\x00[\x00\x02][\x03\x0b\x13\xff]")  # no name, no time, no more
 NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?(?:e[+-]?\d{1,3})?", re.ASCII)
@@ -42,32 +41,58 @@ def is_number(text: str) -> bool:
     return abs(value) < float("inf") and (value != 0.0 or text == "0") and Decimal(text) == Decimal(repr(value))
 
 
-def rows_as_written(path: Path, names: Sequence[str], bare: set[str], block: int) -> Iterator[pa.Table]:
+def rows_as_written(path: Path, names: Sequence[str], bare: set[str]) -> Iterator[pa.Table]:
     """The rows in batches, every cell as text; refused where the file is not written as a release is."""
-    source = _Kept(path)
+
+    def refused(detail: str) -> Refused:
+        return Refused("schema", detail, path.name)
+
+    between = delimiter(path.name)
+    header = between.join(_quoted(pa.array(names, pa.string())).to_pylist()).encode() + b"\n"
+    source: Any = _Gunzipped(path) if path.suffix == ".gz" else path.open("rb")
     try:
-        reader = pyarrow.csv.open_csv(
-            pa.PythonFile(source, mode="r"),
-            read_options=pyarrow.csv.ReadOptions(block_size=block),
-            parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter(path.name), newlines_in_values=True),
-            convert_options=pyarrow.csv.ConvertOptions(
-                column_types={name: pa.string() for name in names}, strings_can_be_null=False
-            ),
-        )
-        if reader.schema.names != list(names):
-            raise Refused("schema", "the columns differ", path.name)
-        between = delimiter(path.name)
-        source.expect(between.join(_quoted(pa.array(names, pa.string())).to_pylist()).encode() + b"\n")
-        for batch in reader:
-            table = pa.Table.from_batches([batch])
-            source.expect(_rewritten(table, bare, between))
+        if source.read(len(header)) != header:
+            raise refused("its first line does not have the promised columns, or is not written as Shoal writes it")
+        for block in _blocks(source, path.name):
+            table = _parsed(block, names, between)
+            if _rewritten(table, bare, between) != block:
+                raise refused("quotes, line ends or the like are not those of a release: they mark rows")
             yield table
-        source.expect_end()
     except pa.ArrowInvalid:
-        source.check()  # what Arrow could not read may be what gzip could not unpack
-        raise
+        raise refused("its rows do not have the promised columns") from None
+    except (_NotOurs, zlib.error) as problem:
+        detail = str(problem) if isinstance(problem, _NotOurs) else "the gzip file cannot be unpacked"
+        raise Refused("nothing else", detail, path.name) from None
     finally:
         source.close()
+
+
+def _blocks(source: Any, name: str) -> Iterator[bytes]:
+    """Whole rows, many at a time: a row ends with a line that ends outside of quotes."""
+    rest = b""
+    while piece := source.read(BLOCK):
+        rest += piece
+        bytes_of_block = np.frombuffer(rest, dtype=np.uint8)
+        outside = np.bitwise_xor.accumulate(bytes_of_block == ord('"')) == 0
+        ends = np.flatnonzero((bytes_of_block == ord("\n")) & outside)
+        if len(ends):
+            yield rest[: ends[-1] + 1]
+            rest = rest[ends[-1] + 1 :]
+        elif len(rest) > LONGEST_ROW:
+            raise Refused("size", f"a row is longer than {LONGEST_ROW:,} bytes", name)
+    if rest:
+        raise Refused("schema", "its last row does not end", name)
+
+
+def _parsed(block: bytes, names: Sequence[str], between: str) -> pa.Table:
+    return pyarrow.csv.read_csv(
+        pa.BufferReader(block),
+        read_options=pyarrow.csv.ReadOptions(block_size=len(block) + 1, column_names=list(names)),
+        parse_options=pyarrow.csv.ParseOptions(delimiter=between, newlines_in_values=True),
+        convert_options=pyarrow.csv.ConvertOptions(
+            column_types={name: pa.string() for name in names}, strings_can_be_null=False
+        ),
+    )
 
 
 def _rewritten(table: pa.Table, bare: set[str], between: str) -> Any:
@@ -89,57 +114,6 @@ def _quoted(texts: Any) -> Any:
 
 class _NotOurs(Exception):
     """Bytes that a release does not have, in words."""
-
-
-class _Kept(io.RawIOBase):
-    """A stream that keeps what was read of it until it is compared."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self._name = path.name
-        self._source: Any = _Gunzipped(path) if path.suffix == ".gz" else path.open("rb")
-        self._kept = bytearray()
-        self._turn = threading.Lock()  # Arrow reads ahead in a thread of its own.
-        self._problem: _NotOurs | None = None
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        try:
-            piece: bytes = self._source.read(PIECE if size < 0 else size)
-        except _NotOurs as problem:
-            self._problem = problem
-            return b""
-        except zlib.error:
-            self._problem = _NotOurs("the gzip file cannot be unpacked")
-            return b""
-        with self._turn:
-            self._kept += piece
-        return piece
-
-    def check(self) -> None:
-        """Refuse what could not be unpacked."""
-        if self._problem is not None:
-            raise Refused("nothing else", str(self._problem), self._name)
-
-    def expect(self, written: Any) -> None:
-        """Compare the next bytes with those written anew."""
-        with self._turn:
-            same = self._kept.startswith(written)
-            del self._kept[: len(written)]
-        if not same:
-            raise Refused("schema", "quotes, line ends or the like are not those of a release: they mark rows", self._name)
-
-    def expect_end(self) -> None:
-        more = self._kept or self.read(1)
-        self.check()
-        if more:
-            raise Refused("schema", "the file goes on after its last row", self._name)
-
-    def close(self) -> None:
-        self._source.close()
-        super().close()
 
 
 class _Gunzipped:

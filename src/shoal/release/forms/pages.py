@@ -28,7 +28,7 @@ TAGS = re.compile(
 FETCHING = re.compile("on.*|action|background|data|formaction|from|ping|poster|src|srcdoc|srcset|to|values")
 TOKEN = re.compile(
     r"""(?P<text>[^<]+)
-    |<(?P<tag>[A-Za-z][A-Za-z0-9]*)(?P<attributes>(?:\s+[A-Za-z_][-\w.]*(?:="[^"<>]*")?)*)\s*/?>
+    |<(?P<tag>[A-Za-z][A-Za-z0-9]*)(?P<attributes>(?:\s++[A-Za-z_][-\w.]*+(?:="[^"<>]*+")?+)*+)\s*+/?>
     |</[A-Za-z][A-Za-z0-9]*>""",
     re.VERBOSE,
 )
