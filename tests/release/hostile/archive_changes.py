@@ -140,8 +140,8 @@ ARCHIVE_CHANGES = [
     Hostile("bytes after the gzip file", "table.csv.gz", rewrite("table.csv.gz", lambda data: data + NOTE), "nothing else", "only member"),
     Hostile("a wrong checksum of the gzip file", "table.csv.gz", rewrite("table.csv.gz", lambda data: data[:-8] + b"Ann!" + data[-4:]), "nothing else", "checksum"),
     Hostile("a gzip file cut off", "table.csv.gz", rewrite("table.csv.gz", lambda data: data[:-12]), "nothing else", "early"),
-    Hostile("another line end", "table.csv", rewrite("table.csv", lambda data: data.replace(b"\n", b"\r\n", 3)), "schema", "mark rows"),
-    Hostile("an empty line at the end", "table.csv", rewrite("table.csv", lambda data: data + b"\n"), "schema", "last row"),
+    Hostile("another line end", "table.csv", rewrite("table.csv", lambda data: data.replace(b"\n", b"\r\n", 3)), "schema", "first line"),
+    Hostile("an empty line at the end", "table.csv", rewrite("table.csv", lambda data: data + b"\n"), "schema", "mark rows"),
     Hostile("a byte order mark", "table.csv", rewrite("table.csv", lambda data: b"\xef\xbb\xbf" + data), "schema"),
     Hostile("a number with a zero more", "table.csv", rewrite("table.csv", first_number(lambda number: number + b".50")), "k-anonymity", "spelt"),
     Hostile("a number with a sign", "table.csv", rewrite("table.csv", first_number(lambda number: b"+" + number)), "k-anonymity", "spelt"),
@@ -160,4 +160,3 @@ ARCHIVE_CHANGES = [
     Hostile("terms out of order", "documents", rewrite(TERMS, lambda data: b"\n".join(data.split(b"\n")[-2::-1]) + b"\n"), "schema", "in order"),
     Hostile("terms of a release in parts without an end", "documents in parts", rewrite(TERMS, lambda data: data[:-1]), "schema", "line ended"),
 ]  # fmt: skip
-

@@ -77,7 +77,5 @@ def _documents_in_parts(folder: Path) -> Path:
     method = SphericalMicroaggregation(refine=False, blocks=8)
     space = VectorSpace(min_df=2)
     source = f"{folder}/letters-*.parquet"
-    made: Path = quietly(
-        protect, source, 2, folder / "release", label_column="part", space=space, method=method
-    ).folder
+    made: Path = quietly(protect, source, 2, folder / "release", label_column="part", space=space, method=method).folder
     return made

@@ -27,7 +27,9 @@ def operated(change: Callable[[Parquet], Any], name: str = VECTORS) -> Change:
     return operate
 
 
-def rewritten(name: str = VECTORS, schema: Callable[[pa.Schema], pa.Schema] = lambda old: old, **options: Any) -> Change:
+def rewritten(
+    name: str = VECTORS, schema: Callable[[pa.Schema], pa.Schema] = lambda old: old, **options: Any
+) -> Change:
     """The same rows written by Arrow with other options, or another schema."""
 
     def write(release: Path) -> None:

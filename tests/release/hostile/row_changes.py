@@ -28,7 +28,9 @@ def confidential(*values: Any) -> Change:
 
     def change(release: Path) -> None:
         table = pa.table({"age": [30.0] * len(values), "illness": pa.array(values)}).sort_by("illness")
-        table_of({"age": table["age"], "illness": table["illness"]}, {"age": "quasi", "illness": "confidential"}, release)
+        table_of(
+            {"age": table["age"], "illness": table["illness"]}, {"age": "quasi", "illness": "confidential"}, release
+        )
 
     return change
 
