@@ -9,11 +9,14 @@ import io
 import json
 import shutil
 import warnings
+import zipfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shoal import Corpus, Microaggregation, Roles, SphericalMicroaggregation, VectorSpace, protect
@@ -162,3 +165,21 @@ def reseal(release: Path, content: Any = None, rehash: bool = True) -> None:
 
 def written(content: Any) -> bytes:
     return (json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+
+
+def write_documents(rows: list[dict[str, Any]], path: Path, **options: Any) -> None:
+    """Rows of documents written to Parquet as a release has them, unless the options say otherwise."""
+    fields = [("terms", pa.list_(pa.string())), ("weights", pa.list_(pa.float64()))]
+    fields += [(name, pa.string()) for name in rows[0] if name not in ("terms", "weights")]
+    table = pa.Table.from_pylist(rows, schema=pa.schema(fields))
+    pq.write_table(table, path, **({"compression": "zstd", "row_group_size": 20_000} | options))
+
+
+def write_matrix(members: list[tuple[str, Any]], path: Path, comment: bytes = b"") -> None:
+    """Arrays written to a zip file as NumPy does it."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of names given twice
+        for name, values in members:
+            with file.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asanyarray(values), allow_pickle=False)
+        file.comment = comment

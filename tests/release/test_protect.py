@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 import shoal.release.protect as module
 from shoal import InputError, Microaggregation, Roles, SphericalMicroaggregation, VectorSpace, load, protect, verify
-from shoal.release import count_rows
+from shoal.release.forms import delimited
 from tests.release.releases import (
     LETTERS,
     PEOPLE,
@@ -240,7 +240,7 @@ def test_values_that_are_not_protected_come_out_as_they_stood(tmp_path, suffix, 
 
 
 def test_a_value_longer_than_the_readers_blocks_can_be_verified_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(count_rows, "BLOCK", 1000)
+    monkeypatch.setattr(delimited, "BLOCK", 1000)
     rows = [["age", "note"], *([str(number), "x" * 5000] for number in range(2))]
     made = quietly(
         protect,
@@ -385,7 +385,8 @@ def test_what_is_no_release_does_not_load(tmp_path):
 
 
 def test_a_release_of_many_parts_is_read_and_verified_part_by_part(tmp_path, monkeypatch):
-    monkeypatch.setattr("shoal.release.documents.ROWS_AT_ONCE", 7)
+    for place in ("documents", "count_documents"):
+        monkeypatch.setattr(f"shoal.release.{place}.ROWS_AT_ONCE", 7)
     texts = [f"the {animal} {verb} near the river" for animal in ("heron", "otter", "trout") for verb in VERBS]
     made = protect(texts, 3, tmp_path / "release", space=VectorSpace(min_df=1))
     assert verify(made.folder)

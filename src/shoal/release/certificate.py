@@ -17,7 +17,7 @@ from shoal.release.summary import StatedLoss
 
 __all__ = ["FORMAT", "certificate", "dump", "fingerprint"]
 
-FORMAT = "shoal-certificate/1"
+FORMAT = "shoal-certificate/2"
 
 
 def certificate(draft: Draft, folder: Path) -> dict[str, Any]:

@@ -7,12 +7,13 @@ value, and for numbers over how many ranks, as a share of all. Missing values ar
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.release.groups import meaning, value_codes
+from shoal.release.groups import meanings, value_codes
 from shoal.results import Closeness
 
 __all__ = ["closeness"]
@@ -27,20 +28,20 @@ def closeness(groups: Ints, confidential: Mapping[str, NDArray[Any]]) -> tuple[C
 
 
 def _of_column(column: str, groups: Ints, values: NDArray[Any]) -> Closeness:
-    codes, numbers = value_codes(values), _numbers(values)
+    codes, by_size = value_codes(values), _by_size(values)
     told = codes >= 0
-    if numbers is not None:
-        codes = np.unique(numbers, return_inverse=True)[1]
+    if by_size is not None:
+        codes = by_size
     codes, members = codes[told], np.unique(groups[told], return_inverse=True)[1]
     if len(codes) == 0 or codes.max() == 0:
-        return Closeness(column, 0.0, numbers is not None)
+        return Closeness(column, 0.0, by_size is not None)
     overall = np.bincount(codes) / len(codes)
     # One entry for every value that a group has: never groups times values, which may be millions each.
     pairs, counts = np.unique(members * len(overall) + codes, return_counts=True)
     group, value = pairs // len(overall), pairs % len(overall)
     share = counts / np.bincount(members)[group]
-    distances = _unordered if numbers is None else _ordered
-    return Closeness(column, round(float(distances(group, value, share, overall).max()), 4), numbers is not None)
+    distances = _unordered if by_size is None else _ordered
+    return Closeness(column, round(float(distances(group, value, share, overall).max()), 4), by_size is not None)
 
 
 def _unordered(group: Ints, value: Ints, share: Floats, overall: Floats) -> Floats:
@@ -67,10 +68,12 @@ def _ordered(group: Ints, value: Ints, share: Floats, overall: Floats) -> Floats
     return distance
 
 
-def _numbers(values: NDArray[Any]) -> Floats | None:
-    """The values as numbers, nan for a missing one; None if some value is none."""
-    told = [meaning(value) for value in values.tolist()]
+def _by_size(values: NDArray[Any]) -> Ints | None:
+    """Each value's place among the numbers, exactly; -1 for a missing one, and None if some value is no number."""
+    told = meanings(values)
     try:
-        return np.array([np.nan if value is None else float(value) for value in told])
-    except ValueError:
+        numbers = sorted({value for value in told if value is not None}, key=Decimal)
+    except InvalidOperation:
         return None
+    place: dict[str | None, int] = {value: number for number, value in enumerate(numbers)} | {None: -1}
+    return np.array([place[value] for value in told], dtype=np.int64)

@@ -3,37 +3,46 @@
 from __future__ import annotations
 
 import gzip
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
+from shoal.release.forms import delimited
+from shoal.release.forms.parquet import check_room, layout_of
+from shoal.release.forms.refused import Refused
+from shoal.release.forms.rewritten import Rewriting
 from shoal.release.promises import (
     anonymity,
     canonical_order,
+    check_rows,
     columns_as_promised,
     diversity,
     nothing_rides_along,
     only_of_confidential,
     rows_as_promised,
-    told_by,
 )
 from shoal.release.released_parts import parts_of
+from shoal.release.told_values import ToldValues
 from shoal.results import Claim
 
 __all__ = ["TABLE_FILES", "read_released_table", "table_claims"]
 
 TABLE_FILES = ("table.csv", "table.tsv", "table.csv.gz", "table.tsv.gz", "table.parquet")
-BLOCK = 1 << 24
+ROWS_AT_ONCE = {"shoal-certificate/1": 1 << 20}  # rows of a row group, where a format has others than these:
+ROWS_OF_A_ROW_GROUP = 1 << 17
+
+Ints = NDArray[np.int64]
 
 
-def table_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
+def table_claims(release: Path, promises: dict[str, Any], format: str) -> Iterator[Claim]:
     """Every promise about the rows, counted from the file, or from its parts one at a time."""
     parts = parts_of(release, "table")
     beside = [name for name in TABLE_FILES if (release / name).exists()]
@@ -42,97 +51,239 @@ def table_claims(release: Path, promises: dict[str, Any]) -> Iterator[Claim]:
         return
     file = parts[0] if parts else _only_file(release)
     quasi = [column["name"] for column in promises["columns"] if column["role"] == "quasi"]
-    confidential = [column["name"] for column in promises["columns"] if column["role"] == "confidential"]
     together = promises["anonymity"]["shared_columns"]
     shared = sorted(name for columns in together for name in columns)
     whole = promises["anonymity"]["whole_rows"]
-    speaks_of_all = quasi and all(together) and shared == sorted(quasi) and (not whole or len(together) == 1)
-    rows = _Rows(quasi, together, confidential)
-    for name in parts or [file]:
-        table = _read(release, name, promises["columns"])
-        yield from _schema_claims(release, name, table, promises)
-        if not speaks_of_all:
-            yield Claim("k-anonymity", False, "the promise does not speak of every protected column", name)
-            return
-        numbers = [column for column in quasi if _is_number(table[column])]
-        missing = sum(table[column].null_count for column in numbers)
-        if missing:  # a missing label is a value of its own, a missing number is not
-            yield Claim("k-anonymity", False, f"{missing} protected numbers are missing", name)
-            return
-        # Counted as written: 1.0 and 1.00 are one number, but would tell two rows apart.
-        written = _read(release, name, promises["columns"], as_text=True)
-        if not name.endswith(".parquet") and _text(release / name) != _rewritten(written, numbers, name):
-            marks = "quotes, line ends or the like are not those of a release: they mark rows"
-            yield Claim("schema", False, marks, name)
-        rows.count(table, written)
+    if not (quasi and all(together) and shared == sorted(quasi) and (not whole or len(together) == 1)):
+        yield Claim("k-anonymity", False, "the promise does not speak of every protected column", file)
+        return
+    rows = Rows(promises)
+    if file.endswith(".parquet"):
+        yield from _count_parquet(release, parts or [file], promises, format, rows)
+    else:
+        yield from _count_text(release, file, promises, rows)
     yield rows_as_promised(rows.n_rows, promises, file)
     yield anonymity(rows.smallest(), promises, file)
-    if parts and rows.smallest_in_a_part < (promises["anonymity"]["k"] or 1):
+    if parts and rows.smallest_in_a_part() < (promises["anonymity"]["k"] or 1):
         # Equal rows in different files can be told apart.
         yield Claim("k-anonymity", False, "a part has fewer than k of the rows that are equal", file)
     yield from only_of_confidential(promises, file)
     for name, values in rows.values.items():
-        different = len(set().union(*values.values()))
-        yield diversity(name, [len(found) for found in values.values()], different, promises, file)
+        yield diversity(name, *values.in_groups(rows.n_groups), promises, file)
     yield canonical_order(rows.in_order(), file)
 
 
-def _schema_claims(release: Path, file: str, table: pa.Table, promises: dict[str, Any]) -> Iterator[Claim]:
-    yield columns_as_promised([column["name"] for column in promises["columns"]], table.column_names, promises, file)
-    if file.endswith(".parquet"):
-        types = [column["type"] for column in promises["columns"]] == [str(kind) for kind in table.schema.types]
-        yield Claim("schema", types, "types as promised" if types else "the types differ", file)
-        if not nothing_rides_along(pq.ParquetFile(release / file)):
-            yield Claim("schema", False, "the file has notes of its writer", file)
+def _count_parquet(
+    release: Path, files: list[str], promises: dict[str, Any], format: str, rows: Rows
+) -> Iterator[Claim]:
+    at_once = ROWS_AT_ONCE.get(format, ROWS_OF_A_ROW_GROUP)
+    layouts = {name: layout_of(release / name, name, at_once) for name in files}
+    check_rows(sum(layout.rows for layout in layouts.values()), promises, files[0])
+    for name, layout in layouts.items():
+        plain = pq.ParquetFile(release / name)
+        yield columns_as_promised(_names(promises), plain.schema_arrow.names, promises, name)
+        yield _types_as_promised(plain.schema_arrow, promises, name)
+        if not nothing_rides_along(plain):
+            yield Claim("schema", False, "the file has notes of its writer", name)
+            return
+        opened = pq.ParquetFile(release / name, read_dictionary=layout.texts)  # repeated texts take no room
+        rows.next_part()
+        rewriting = Rewriting(release / name, name, layout, plain.schema_arrow)
+        for number, group in enumerate(layout.row_groups):
+            check_room(sum(chunk.room for chunk in group.chunks), name)
+            table = opened.read_row_group(number).combine_chunks()
+            check_room(sum(map(_room_of_texts, table.columns)), name)
+            rows.count(table, name)
+            rewriting.add(table.cast(plain.schema_arrow))
+        yield rewriting.claim()
 
 
-class _Rows:
-    """Rows counted as they go by, a part at a time: what is kept is one line a group."""
+def _count_text(release: Path, file: str, promises: dict[str, Any], rows: Rows) -> Iterator[Claim]:
+    names = _names(promises)
+    numbers = {column["name"] for column in promises["columns"] if _is_protected_number(column)}
+    if any(column["type"] != "string" for column in promises["columns"] if not _is_protected_number(column)):
+        raise Refused("schema", "a type is promised that a text file does not have", file)
+    yield columns_as_promised(names, names, promises, file)
+    rows.next_part()
+    for table in delimited.rows_as_written(release / file, names, numbers):
+        rows.count(table, file)
 
-    def __init__(self, quasi: list[str], together: list[list[str]], confidential: list[str]) -> None:
+
+def _types_as_promised(schema: pa.Schema, promises: dict[str, Any], file: str) -> Claim:
+    """Types are those of the certificate; what is protected is a finite double or text."""
+    if [column["type"] for column in promises["columns"]] != [str(kind) for kind in schema.types]:
+        raise Refused("schema", "the types differ", file)
+    for column in promises["columns"]:
+        kind = schema.field(column["name"]).type
+        if column["role"] == "quasi" and kind not in (pa.float64(), pa.string()):
+            raise Refused("schema", f"a protected column is {kind}, not a double or text", file)
+        if pa.types.is_nested(kind):
+            raise Refused("schema", f"a column is {kind}, which no release has", file)
+    return Claim("schema", True, "types as promised", file)
+
+
+class Rows:
+    """Rows counted as they go by, a batch at a time: what is kept is one line per group."""
+
+    def __init__(self, promises: dict[str, Any]) -> None:
+        roles = {column["name"]: column["role"] for column in promises["columns"]}
         self.n_rows = 0
-        self.smallest_in_a_part = sys.maxsize
-        self.values: dict[str, dict[str, set[str]]] = {name: {} for name in confidential}
-        self._quasi = quasi
-        self._seen: list[tuple[list[str], Counter[str]]] = [(columns, Counter()) for columns in together]
+        self.values = {name: ToldValues() for name, role in roles.items() if role == "confidential"}
+        self._most = promises["rows"]
+        self._quasi = [name for name, role in roles.items() if role == "quasi"]
+        self._numbers = {column["name"] for column in promises["columns"] if _is_protected_number(column)}
+        self._texts: dict[str, dict[str | None, int]] = {name: {} for name in self._quasi}
+        self._whole = _Groups(self._quasi)
+        self._sets = [_Groups(columns) for columns in promises["anonymity"]["shared_columns"]]
         self._first_rows: list[pa.Table] = []
-        self._parts_in_order = True
+        self._last_row: pa.Table | None = None
+        self._rows_in_order = True
 
-    def count(self, table: pa.Table, written: pa.Table) -> None:
-        """Take in a part; `written` are its protected values as they stand in the file."""
+    def next_part(self) -> None:
+        """The rows that follow are another part's."""
+        self._last_row = None
+        for groups in self._sets:
+            groups.next_part()
+        self._whole.next_part()
+
+    def count(self, table: pa.Table, file: str) -> None:
+        """Take in some rows."""
+        if table.num_rows == 0:
+            return
         self.n_rows += table.num_rows
-        for columns, seen in self._seen:
-            for key, count in _grouped(written.select(columns), columns, ([], "count_all")):
-                seen[key] += count
-                self.smallest_in_a_part = min(self.smallest_in_a_part, count)
+        if self.n_rows > self._most:
+            raise Refused("rows", f"more rows than the {self._most:,} that are promised", file)
+        table = table.combine_chunks()
+        bits = {name: self._bits(name, table[name].chunk(0), file) for name in self._quasi}
+        for groups in self._sets:
+            groups.count(bits)
+        group_of_row = self._whole.count(bits)
         for name, values in self.values.items():
-            told = pa.array([told_by(value) for value in table[name].to_pylist()], pa.string())
-            watched = written.select(self._quasi).append_column("", told)
-            distinct = "", "distinct", pc.CountOptions(mode="only_valid")
-            for key, found in _grouped(watched, self._quasi, distinct):
-                values.setdefault(key, set()).update(found)
-        self._parts_in_order &= _is_sorted(table)
-        self._first_rows.append(table.slice(0, 1))
+            values.add(group_of_row, table[name].chunk(0))
+        self._look_at_order(table)
 
     def smallest(self) -> int:
         """How many rows share the rarest values."""
-        return min(min(seen.values()) for _, seen in self._seen)
+        return min(min(groups.seen.values()) for groups in self._sets)
+
+    def smallest_in_a_part(self) -> int:
+        return min(min(seen.values()) for groups in self._sets for seen in groups.seen_in_part)
+
+    @property
+    def n_groups(self) -> int:
+        return len(self._whole.seen)
 
     def in_order(self) -> bool:
         """Rows rise within each part, and the parts by their first rows."""
-        return self._parts_in_order and _is_sorted(pa.concat_tables(self._first_rows))
+        return self._rows_in_order and _is_sorted(pa.concat_tables(self._first_rows))
+
+    def _bits(self, name: str, column: pa.Array, file: str) -> Ints:
+        """A number for each value, the same for equal ones only: a double's bits, a text's place among those seen."""
+        if pa.types.is_floating(column.type):
+            if column.null_count:  # a missing label is a value of its own, a missing number is not
+                raise Refused("k-anonymity", f"{column.null_count} protected numbers are missing", file)
+            values: NDArray[np.float64] = column.to_numpy()
+            if not np.all(np.isfinite(values)) or np.any((values == 0.0) & np.signbit(values)):
+                raise Refused("k-anonymity", "a protected number is not finite, or is minus zero", file)
+            return values.view(np.int64)
+        encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        texts = encoded.dictionary.to_pylist()
+        if name in self._numbers and not all(map(delimited.is_number, texts)):
+            raise Refused("k-anonymity", "a protected number is missing, or not spelt as Shoal spells it", file)
+        codes = self._texts[name]
+        place: Ints = encoded.indices.fill_null(len(texts)).to_numpy()
+        code_of_text = np.array([codes.setdefault(text, len(codes)) for text in [*texts, None]], dtype=np.int64)
+        return code_of_text[place]
+
+    def _look_at_order(self, table: pa.Table) -> None:
+        """Rows rise by their columns from left to right."""
+        plain = pa.table(
+            {name: _numbers_of(table[name]) if name in self._numbers else table[name] for name in table.column_names}
+        )
+        self._rows_in_order &= _is_sorted(plain)
+        ends = [_plain_row(plain, place) for place in (0, table.num_rows - 1)]
+        if self._last_row is None:
+            self._first_rows.append(ends[0])
+        else:
+            self._rows_in_order &= _is_sorted(pa.concat_tables([self._last_row, ends[0]]))
+        self._last_row = ends[1]
 
 
-def _grouped(table: pa.Table, keys: list[str], aggregation: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
-    """Each different row of the keys, and what the aggregation gives there."""
-    grouped = table.group_by(keys).aggregate([aggregation])
-    *columns, found = (column.to_pylist() for column in grouped.columns)  # by place: any name may be a key's
-    return zip(map(repr, zip(*columns, strict=True)), found, strict=True)  # repr: 0.0 is not -0.0
+class _Groups:
+    """Rows that are equal in some columns, counted over all batches."""
+
+    def __init__(self, columns: list[str]) -> None:
+        self.seen: Counter[int] = Counter()  # rows by the number of their group
+        self.seen_in_part: list[Counter[int]] = []
+        self._columns = columns
+        self._numbers: dict[bytes, int] = {}  # of groups, by the bits of their values
+
+    def next_part(self) -> None:
+        self.seen_in_part.append(Counter())
+
+    def count(self, bits: dict[str, Ints]) -> Ints:
+        """The number of each row's group."""
+        columns = [bits[name] for name in self._columns]
+        codes = _codes(columns[0])
+        for column in columns[1:]:  # below 2 ** 62: there are fewer codes than rows
+            codes = _codes(codes * len(column) + _codes(column))
+        first = np.empty(codes.max() + 1, dtype=np.int64)
+        first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+        different = np.ascontiguousarray(np.column_stack(columns)[first])
+        numbers = np.array([self._numbers.setdefault(row.tobytes(), len(self._numbers)) for row in different])
+        counts = dict(zip(numbers.tolist(), np.bincount(codes).tolist(), strict=True))
+        self.seen.update(counts)
+        self.seen_in_part[-1].update(counts)
+        group_of_row: Ints = numbers[codes]
+        return group_of_row
+
+
+def _codes(values: Ints) -> Ints:
+    """Each value's place among the different ones."""
+    codes: Ints = pa.array(values).dictionary_encode().indices.to_numpy().astype(np.int64)
+    return codes
+
+
+def _numbers_of(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Protected numbers as numbers; they are text in text files."""
+    return column if pa.types.is_floating(column.type) else column.cast(pa.float64())
 
 
 def _is_sorted(table: pa.Table) -> bool:
-    keys = [(name, "ascending") for name in table.column_names]
-    return _same(table.take(pc.sort_indices(table, sort_keys=keys)), table)
+    keys = [(f"{place}", "ascending") for place in range(table.num_columns)]
+    ranked = pa.table({f"{place}": _ranked(column) for place, column in enumerate(table.columns)})
+    order = pc.sort_indices(ranked, sort_keys=keys).to_numpy()  # equal rows stay as they stand
+    return bool(np.array_equal(order, np.arange(len(order))))
+
+
+def _ranked(column: pa.ChunkedArray) -> Any:
+    """The column, or of repeated texts their places in the order of texts: those can be sorted."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    encoded = column.combine_chunks()
+    rank = np.empty(len(encoded.dictionary), dtype=np.int64)
+    rank[pc.sort_indices(encoded.dictionary).to_numpy()] = np.arange(len(rank))
+    return pa.array(rank).take(encoded.indices)
+
+
+def _plain_row(table: pa.Table, place: int) -> pa.Table:
+    """One row, its texts written out."""
+    row = table.slice(place, 1)
+    types = [column.type.value_type if pa.types.is_dictionary(column.type) else column.type for column in row.columns]
+    return row.cast(pa.schema(list(zip(row.column_names, types, strict=True))))
+
+
+def _room_of_texts(column: pa.ChunkedArray) -> int:
+    """Bytes of a column of texts, written out."""
+    if not pa.types.is_dictionary(column.type):
+        return 0
+    encoded = column.combine_chunks()
+    lengths = np.append(pc.binary_length(encoded.dictionary).to_numpy(zero_copy_only=False), 0)
+    return int(lengths[encoded.indices.fill_null(len(lengths) - 1).to_numpy()].sum())
+
+
+def _names(promises: dict[str, Any]) -> list[str]:
+    return [column["name"] for column in promises["columns"]]
 
 
 def _only_file(release: Path) -> str:
@@ -142,6 +293,10 @@ def _only_file(release: Path) -> str:
     return file
 
 
+def _is_protected_number(column: dict[str, str]) -> bool:
+    return column["role"] == "quasi" and column["type"] == "double"
+
+
 def read_released_table(release: Path, columns: list[dict[str, str]]) -> pa.Table:
     """The released rows, of all parts; in text files protected numbers are read as such."""
     return pa.concat_tables(
@@ -149,24 +304,23 @@ def read_released_table(release: Path, columns: list[dict[str, str]]) -> pa.Tabl
     )
 
 
-def _read(release: Path, file: str, columns: list[dict[str, str]], as_text: bool = False) -> pa.Table:
-    """The rows of a file; protected numbers are read as such, unless they are wanted as written."""
+def _read(release: Path, file: str, columns: list[dict[str, str]]) -> pa.Table:
     if file.endswith(".parquet"):
         return pq.ParquetFile(release / file).read()
-    numbers = pa.string() if as_text else pa.float64()
-    types = {column["name"]: numbers if _is_protected_number(column) else pa.string() for column in columns}
-    content = _text(release / file)
+    raw = (release / file).read_bytes()
+    content = gzip.decompress(raw) if file.endswith(".gz") else raw
+    types = {column["name"]: pa.float64() if _is_protected_number(column) else pa.string() for column in columns}
 
     def read(block: int) -> pa.Table:
         return pyarrow.csv.read_csv(
             pa.BufferReader(_owned_by_arrow(content)),
             read_options=pyarrow.csv.ReadOptions(block_size=block),
-            parse_options=pyarrow.csv.ParseOptions(delimiter=_delimiter(file), newlines_in_values=True),
+            parse_options=pyarrow.csv.ParseOptions(delimiter=delimited.delimiter(file), newlines_in_values=True),
             convert_options=pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=False),
         )
 
     try:
-        return read(BLOCK)
+        return read(delimited.BLOCK)
     except pa.ArrowInvalid:  # A row longer than a block; then the file is one block.
         return read(min(len(content) + 1, 2**31 - 1))
 
@@ -176,37 +330,3 @@ def _owned_by_arrow(content: bytes) -> pa.Buffer:
     stream = pa.BufferOutputStream()
     stream.write(content)
     return stream.getvalue()
-
-
-def _is_protected_number(column: dict[str, str]) -> bool:
-    return column["role"] == "quasi" and column["type"] == "double"
-
-
-def _is_number(column: pa.ChunkedArray) -> bool:
-    return not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type))
-
-
-def _text(path: Path) -> bytes:
-    raw = path.read_bytes()
-    return gzip.decompress(raw) if path.suffix == ".gz" else raw
-
-
-def _delimiter(file: str) -> str:
-    return "\t" if ".tsv" in file else ","
-
-
-def _rewritten(written: pa.Table, numbers: list[str], file: str) -> bytes:
-    """The rows as Shoal writes them: protected numbers bare, everything else in quotes, a line a row."""
-    columns = [written[name] if name in numbers else _quoted(written[name]) for name in written.column_names]
-    lines = pc.binary_join_element_wise(*columns, _delimiter(file)).to_pylist()
-    header = _delimiter(file).join(_quoted(pa.array(written.column_names)).to_pylist())
-    return "".join(f"{line}\n" for line in [header, *lines]).encode()
-
-
-def _quoted(texts: Any) -> Any:
-    return pc.binary_join_element_wise('"', pc.replace_substring(texts, '"', '""'), '"', "")
-
-
-def _same(one: pa.Table, other: pa.Table) -> bool:
-    """Equal cell by cell, a missing or undefined value being equal to itself."""
-    return all(repr(one[name].to_pylist()) == repr(other[name].to_pylist()) for name in one.column_names)

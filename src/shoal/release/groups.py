@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,7 @@ __all__ = [
     "codes_of",
     "diversities",
     "meaning",
+    "meanings",
     "sizes_of",
     "stated_cost",
     "stated_loss",
@@ -26,7 +30,13 @@ __all__ = [
     "value_codes",
 ]
 
-MISSING = {"", "na", "n/a", "nan", "null", "none"}
+MISSING = {"", "na", "n/a", "nan", "+nan", "-nan", "null", "none"}
+NUMBER = re.compile(r"[+-]?(?:inf(?:inity)?|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]{1,9})?)")
+NOT_SHOWN = {  # marks and fillers; format and control characters are known by their category
+    *map(chr, (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x3164, 0xFFA0)),
+    *map(chr, range(0xFE00, 0xFE10)),
+    *map(chr, range(0xE0100, 0xE01F0)),
+}
 FEW = 30  # of fewer records that moved, figures about the originals tell each of them
 FEW_RECORDS = f"of fewer than {FEW} records, figures about the originals tell each of them"
 
@@ -43,21 +53,55 @@ def codes_of(values: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def meaning(value: Any) -> str | None:
-    """What a confidential value tells: "Flu " and "flu" tell the same, so do 1 and 1.0; a missing one tells nothing."""
-    text = " ".join(str(value).split()).casefold()
-    if value is None or text in MISSING:
+    """What a confidential value tells: "Flu " and "flu" tell the same, so do 1 and 1.0; a missing one tells nothing.
+
+    Characters that nobody sees do not count, nor does the way in which Unicode writes what is seen. Numbers are
+    compared exactly: ids of 18 digits are no doubles.
+    """
+    if value is None:
         return None
-    try:
-        return repr(float(text))
-    except ValueError:
+    text = _as_seen(str(value))
+    if text in MISSING:
+        return None
+    if not NUMBER.fullmatch(text):
         return text
+    sign, digits, exponent = Decimal(text).as_tuple()
+    if exponent == "F":
+        return "-infinity" if sign else "infinity"
+    significant = "".join(map(str, digits)).lstrip("0").rstrip("0")
+    if not significant:
+        return "0"
+    zeros = len(digits) - len("".join(map(str, digits)).rstrip("0"))
+    return f"{'-' if sign else ''}{significant}e{int(exponent) + zeros}"
+
+
+def _as_seen(text: str) -> str:
+    """The text without what is not seen, in one spelling of Unicode, case and space."""
+    if not text.isascii() or not text.isprintable():
+        seen = (character for character in text if character not in NOT_SHOWN)
+        kinds = ((character, unicodedata.category(character)) for character in seen)
+        kept = [
+            str(unicodedata.decimal(character)) if kind == "Nd" else character
+            for character, kind in kinds
+            if kind != "Cf" and (kind != "Cc" or character.isspace())
+        ]
+        text = unicodedata.normalize("NFKC", "".join(kept)).casefold()
+        text = unicodedata.normalize("NFKC", text)
+    return " ".join(text.casefold().split())
 
 
 def value_codes(values: NDArray[Any]) -> NDArray[np.int64]:
     """Each value's place among the different meanings; -1 for a missing one."""
-    told = [meaning(value) for value in values.tolist()]
+    told = meanings(values)
     place = {value: number for number, value in enumerate(sorted({value for value in told if value is not None}))}
     return np.fromiter((-1 if value is None else place[value] for value in told), dtype=np.int64, count=len(told))
+
+
+def meanings(values: NDArray[Any]) -> list[str | None]:
+    """What each value tells."""
+    listed = values.tolist()
+    told = {value: meaning(value) for value in set(listed)}
+    return [told[value] for value in listed]
 
 
 def check_values(column: str, values: NDArray[Any], least: int) -> None:

@@ -58,6 +58,7 @@ __all__ = [
 ]
 
 MOST_ATTACKED = 100_000  # rows up to which a release is attacked before it is handed out
+ROWS_AT_ONCE = 1 << 17  # rows of a row group: that many are in memory when a release is verified
 INCOMPLETE = "a quasi-identifier is missing"
 
 # What protects a table, in the words of the report.
@@ -357,6 +358,8 @@ def classes_of(masked: Floats) -> Ints:
 
 def values_of(column: pa.ChunkedArray) -> NDArray[Any]:
     """The values as Python has them."""
+    if pa.types.is_temporal(column.type) and getattr(column.type, "unit", "") == "ns":
+        column = column.cast(pa.int64())  # Python has no nanoseconds
     values = np.empty(len(column), dtype=object)
     values[:] = column.to_pylist()
     return values
@@ -380,7 +383,7 @@ def _file_name(format: str) -> str:
 def write_table(data: pa.Table, path: Path) -> None:
     """Write the rows in the format that the path's name says."""
     if path.suffix == ".parquet":
-        pq.write_table(data, path, compression="zstd")
+        pq.write_table(data.combine_chunks(), path, compression="zstd", row_group_size=ROWS_AT_ONCE)
         return
     delimiter = "\t" if ".tsv" in path.name else ","
     text = io.BytesIO()

@@ -7,7 +7,6 @@ it trusts nothing that the release says about itself but what it then finds to b
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,13 +16,15 @@ from typing import Any
 from shoal.errors import InputError
 from shoal.release.count_documents import DOCUMENT_FILES, document_claims
 from shoal.release.count_rows import TABLE_FILES, table_claims
+from shoal.release.forms.certificate import CERTIFICATE, is_sealed, read_certificate
+from shoal.release.forms.pages import check_pages
+from shoal.release.forms.refused import Refused
 from shoal.release.released_parts import FOLDER_OF_PARTS, is_part
 from shoal.results import Claim
 
 __all__ = ["Verification", "verify"]
 
-CERTIFICATE = "certificate.json"
-FORMAT = "shoal-certificate/1"
+WITHOUT_POLICY = "shoal-certificate/1"  # its reports had no content security policy
 PAGES = ("README.md", "report.html")
 DATA_FILES = {"documents": DOCUMENT_FILES, "table": TABLE_FILES}
 PART_FOLDERS = tuple(FOLDER_OF_PARTS.values())
@@ -71,17 +72,16 @@ def verify(folder: str | os.PathLike[str], expect: str | None = None, min_k: int
         names = _names(release)
     except (OSError, ValueError):
         raise InputError(f"{str(folder)!r} is not a folder that can be read; give the folder of a release") from None
-    content, sealed = _certificate(release)
-    if content is None:
-        return Verification((sealed,))
-    if expect is not None and content.get("seal") != expect.strip().lower():
-        sealed = Claim("certificate", False, "the seal is not the one expected", CERTIFICATE)
-    files = tuple(_file_claims(release, names, content))
+    try:
+        content = read_certificate(release)
+    except Refused as refused:
+        return Verification((refused.claim,))
+    claims = [_sealed(content, expect), *_file_claims(release, names, content)]
     if min_k is not None:
-        files += (_enough(content, min_k),)
-    if any(claim.detail == NOT_PLAIN for claim in files):  # A pipe would block the reader, a device never end.
-        return Verification((sealed, *files))
-    return Verification((sealed, *files, *_counted(release, content)))
+        claims.append(_enough(content, min_k))
+    if any(claim.detail == NOT_PLAIN for claim in claims):  # A pipe would block the reader, a device never end.
+        return Verification(tuple(claims))
+    return Verification((*claims, *_counted(release, content)))
 
 
 def _names(release: Path) -> list[str]:
@@ -94,56 +94,28 @@ def _names(release: Path) -> list[str]:
     return sorted(names)
 
 
-def _certificate(release: Path) -> tuple[dict[str, Any] | None, Claim]:
-    """The certificate, and whether it is as it was sealed."""
-
-    def broken(detail: str) -> Claim:
-        return Claim("certificate", False, detail, CERTIFICATE)
-
-    path = release / CERTIFICATE
-    if not path.is_file() or path.is_symlink():
-        return None, broken("there is no certificate, so nothing is promised")
-    try:
-        raw = path.read_bytes()
-        content = json.loads(raw)
-        rest = {key: value for key, value in content.items() if key != "seal"}
-        written = _dump(content)
-        seal = hashlib.sha256(_dump(rest)).hexdigest()
-    except OSError:
-        return None, broken("the certificate cannot be read")
-    except (ValueError, AttributeError, RecursionError):
-        return None, broken("the certificate is not the JSON that Shoal writes; it was changed")
-    if content.get("format") != FORMAT:
-        return None, broken(f"this version of Shoal reads {FORMAT} only; take a version that reads the one given")
-    if raw != written or content.get("seal") != seal:
-        return content, broken("the certificate was changed after it was sealed")
-    return content, Claim("certificate", True, "sealed and unchanged", CERTIFICATE)
+def _sealed(content: dict[str, Any], expect: str | None) -> Claim:
+    """Whether the certificate is as it was sealed, and sealed as expected."""
+    if not is_sealed(content):
+        return Claim("certificate", False, "the certificate was changed after it was sealed", CERTIFICATE)
+    if expect is not None and content["seal"] != expect.strip().lower():
+        return Claim("certificate", False, "the seal is not the one expected", CERTIFICATE)
+    return Claim("certificate", True, "sealed and unchanged", CERTIFICATE)
 
 
 def _enough(content: dict[str, Any], min_k: int) -> Claim:
     """Whether the crowd that is promised is as large as the one asked for."""
-    try:
-        promised = content["promises"]["anonymity"]
-        k = promised["k"] if promised["whole_rows"] is True and type(promised["k"]) is int else None
-    except (KeyError, TypeError):
-        k = None
+    promised = content["promises"]["anonymity"]
+    k = promised["k"] if promised["whole_rows"] else None
     told = "NO crowd is promised" if k is None else f"k={k} is promised"
     return Claim("least k", k is not None and k >= min_k, f"{told}, at least {min_k} was asked for", CERTIFICATE)
 
 
-def _dump(content: dict[str, Any]) -> bytes:
-    return (json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode()
-
-
 def _file_claims(release: Path, names: list[str], content: dict[str, Any]) -> Iterator[Claim]:
     """Each certified file is there unchanged, and there is no other."""
-    files = content.get("files")
-    if not isinstance(files, dict):
-        yield Claim("files", False, "the certificate lists no files", CERTIFICATE)
-        return
     # A file that no count looks into could carry anything, whatever the certificate says of it.
-    kind = str(content.get("kind"))
-    known = {*PAGES, *DATA_FILES.get(kind, ())}
+    files, kind = content["files"], content["kind"]
+    known = {*PAGES, *DATA_FILES[kind]}
     for name in sorted({*names, *files} - {CERTIFICATE}):
         path = release / name
         if name not in files or not (name in known or is_part(kind, name)):
@@ -153,19 +125,22 @@ def _file_claims(release: Path, names: list[str], content: dict[str, Any]) -> It
         elif path.is_symlink() or not path.is_file():
             yield Claim("files", False, NOT_PLAIN, name)
         else:
-            same = _fingerprint(path) == files[name]
+            same = _is_file(path, files[name])
             yield Claim("files", same, "unchanged (SHA-256)" if same else "was changed: its SHA-256 differs", name)
 
 
-def _fingerprint(path: Path) -> dict[str, Any] | None:
+def _is_file(path: Path, fingerprint: dict[str, Any]) -> bool:
+    """Whether the file has the size and the SHA-256 that the certificate says."""
     try:
         with path.open("rb") as file:
-            return {"sha256": hashlib.file_digest(file, "sha256").hexdigest(), "bytes": path.stat().st_size}
+            if os.fstat(file.fileno()).st_size != fingerprint["bytes"]:
+                return False
+            return bool(hashlib.file_digest(file, "sha256").hexdigest() == fingerprint["sha256"])
     except OSError:
-        return None  # equals no certified one
+        return False
 
 
-COUNTED: dict[str, Callable[[Path, dict[str, Any]], Iterator[Claim]]] = {
+COUNTED: dict[str, Callable[[Path, dict[str, Any], str], Iterator[Claim]]] = {
     "documents": document_claims,
     "table": table_claims,
 }
@@ -173,11 +148,16 @@ COUNTED: dict[str, Callable[[Path, dict[str, Any]], Iterator[Claim]]] = {
 
 def _counted(release: Path, content: dict[str, Any]) -> Iterator[Claim]:
     """The promises about the data, counted anew."""
-    claims = COUNTED.get(str(content.get("kind")))
-    if claims is None:
-        yield Claim("kind", False, "the certificate names no kind of release that is known", CERTIFICATE)
-        return
+    format = content["format"]
     try:
-        yield from claims(release, content["promises"])
+        check_pages(release, set(content["files"]), with_policy=format != WITHOUT_POLICY)
+    except Refused as refused:
+        yield refused.claim
+    except OSError:
+        yield Claim("page", False, "the pages for people cannot be read")
+    try:
+        yield from COUNTED[content["kind"]](release, content["promises"], format)
+    except Refused as refused:
+        yield refused.claim
     except Exception as problem:  # Whatever a hostile file does to a reader, the answer is that the promise fails.
         yield Claim("data", False, f"the data cannot be read as promised ({type(problem).__name__})")

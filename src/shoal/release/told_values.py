@@ -1,0 +1,87 @@
+"""What confidential values tell, spelling aside. Part of verification: the owner's side counts with code of its own."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+__all__ = ["ToldValues", "told_by"]
+
+MISSING = {"", "na", "n/a", "nan", "+nan", "-nan", "null", "none"}
+NUMBER = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d{1,9}))?", re.ASCII)
+INFINITE = re.compile(r"([+-]?)inf(?:inity)?")
+# Marks and fillers that are not shown; other such characters have a category of their own (Cf, Cc).
+UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+
+
+def told_by(value: Any) -> str | None:
+    """What a value tells: 1 and 1.0 the same, "Flu " and "flu", a missing one nothing; ids however long all differ."""
+    if value is None:
+        return None
+    text = str(value)
+    if not (text.isascii() and text.isprintable()):
+        text = unicodedata.normalize("NFKC", "".join(map(_shown, UNSEEN.sub("", text))))
+        text = unicodedata.normalize("NFKC", text.casefold())
+    text = " ".join(text.casefold().split())
+    if text in MISSING:
+        return None
+    return _number(text) or text
+
+
+def _shown(character: str) -> str:
+    category = unicodedata.category(character)
+    if category == "Cf" or (category == "Cc" and not character.isspace()):
+        return ""
+    return str(unicodedata.decimal(character)) if category == "Nd" else character
+
+
+def _number(text: str) -> str | None:
+    """A number by its sign, its digits and its exponent, none of them written in two ways; None for other text."""
+    if infinite := INFINITE.fullmatch(text):
+        return infinite[1].replace("+", "") + "infinity"
+    found = NUMBER.fullmatch(text)
+    if found is None or not (found[2] or found[3]):
+        return None
+    fraction = found[3] or ""
+    digits = (found[2] + fraction).lstrip("0")
+    significant = digits.rstrip("0")
+    if not significant:
+        return "0"
+    exponent = int(found[4] or 0) - len(fraction) + len(digits) - len(significant)
+    return f"{found[1].replace('+', '')}{significant}e{exponent}"
+
+
+class ToldValues:
+    """The different values of a confidential column, and which of them each group has."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, int] = {}
+        self._pairs: list[NDArray[np.int64]] = []  # group and value, each pair once per batch
+
+    def add(self, group_of_row: NDArray[np.int64], column: pa.Array) -> None:
+        """Take in a batch of rows."""
+        encoded = column if pa.types.is_dictionary(column.type) else _as_numbers(column).dictionary_encode()
+        told = map(told_by, encoded.dictionary.to_pylist())
+        codes = [-1 if value is None else self._codes.setdefault(value, len(self._codes)) for value in told]
+        places = encoded.indices.fill_null(len(codes)).to_numpy(zero_copy_only=False)
+        code_of_row = np.array([*codes, -1], dtype=np.int64)[places]
+        telling = code_of_row >= 0
+        self._pairs.append(np.unique((group_of_row[telling] << 32) | code_of_row[telling]))
+
+    def in_groups(self, n_groups: int) -> tuple[list[int], int]:
+        """How many different values each group has, and how many there are in all."""
+        pairs = np.unique(np.concatenate(self._pairs)) if self._pairs else np.empty(0, dtype=np.int64)
+        different = np.unique(pairs & 0xFFFFFFFF)
+        return np.bincount(pairs >> 32, minlength=n_groups).tolist(), len(different)
+
+
+def _as_numbers(column: pa.Array) -> pa.Array:
+    """Dates and times as the numbers behind them: Python has no nanoseconds."""
+    if pa.types.is_temporal(column.type):
+        return column.view(pa.int32() if column.type.bit_width == 32 else pa.int64())
+    return column
