@@ -35,6 +35,7 @@ def certificate(draft: Draft, folder: Path) -> dict[str, Any]:
                 "shared_columns": [list(part) for part in draft.shared_columns],
                 "smallest_group": summary.smallest_group,
             },
+            "form": summary.form,
             "diversity": {"l": summary.l_promised, "columns": [asdict(diversity) for diversity in summary.diversity]},
         },
         "stated": {
@@ -44,6 +45,7 @@ def certificate(draft: Draft, folder: Path) -> dict[str, Any]:
             "ssa": summary.loss.ssa,
             "information_loss": summary.loss.low if summary.loss.measured else None,
             "loss_range": _range(summary.loss),
+            "cost_of_form": summary.cost_of_form,
             "above_optimum": summary.above_optimum,
             "linked": summary.linked,
             "attacks": [

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from shoal.release.count_pools import LARGEST_COUNT, Pools
 from shoal.release.forms.npz import MEMBERS, Matrix
 from shoal.release.forms.parquet import Layout, check_room, layout_of
 from shoal.release.forms.refused import Refused
@@ -38,19 +39,36 @@ __all__ = ["DOCUMENT_FILES", "document_claims"]
 DOCUMENT_FILES = VECTORS, MATRIX, TERMS = "vectors.parquet", "vectors.npz", "terms.txt"
 ROWS_AT_ONCE = 20_000  # rows of a row group
 LARGEST_TERMS = 128_000_000  # bytes
-TYPES = ("list of text", "list of numbers")  # of terms and weights, as certificates have them
+COLUMNS = {  # name, type as certificates have it, type of the list in Parquet
+    "terms": ("list of text", pa.string()),
+    "counts": ("list of whole numbers", pa.int64()),
+    "weights": ("list of numbers", pa.float64()),
+}
+UNMIXES = (
+    "the weights are exact means of unit rows, which can be taken apart into the documents of a group; "
+    "protect the documents again, with this version of Shoal"
+)
+OLD = "shoal-certificate/1"  # the last format that knew no form
 OFFSETS: dict[str, Any] = {"<i4": np.dtype("<i4"), "<i8": np.dtype("<i8")}
 
 Ints = NDArray[np.int64]
 
 
-def document_claims(release: Path, promises: dict[str, Any], _format: str) -> Iterator[Claim]:
+def document_claims(release: Path, promises: dict[str, Any], format: str) -> Iterator[Claim]:
     """Every promise about the rows, counted from the files."""
+    form = promises.get("form")
+    if form is None and format != OLD:
+        yield Claim("form", False, "it is not said what is published of a group", VECTORS)
+        return
+    lists = [name for name in COLUMNS if form is not None or name != "counts"]
     confidential = [column["name"] for column in promises["columns"] if column["role"] == "confidential"]
-    if promises["anonymity"]["shared_columns"] != [["terms", "weights"]]:
+    if promises["anonymity"]["shared_columns"] != [lists]:
         yield Claim("k-anonymity", False, "the promise does not speak of every protected column", VECTORS)
         return
-    if [column["type"] for column in promises["columns"]] != [*TYPES, *("text" for _ in confidential)]:
+    if [column["type"] for column in promises["columns"]] != [
+        *(COLUMNS[name][0] for name in lists),
+        *("text" for _ in confidential),
+    ]:
         yield Claim("schema", False, "the types that are promised are not those of documents", VECTORS)
         return
     parts = parts_of(release, "documents")
@@ -62,18 +80,17 @@ def document_claims(release: Path, promises: dict[str, Any], _format: str) -> It
     check_rows(sum(layout.rows for layout in layouts.values()), promises, names[0])
     files = {name: _opened(release / name, layout) for name, layout in layouts.items()}
     schema = pa.schema(
-        [("terms", pa.list_(pa.string())), ("weights", pa.list_(pa.float64()))]
-        + [(name, pa.string()) for name in confidential]
+        [(name, pa.list_(COLUMNS[name][1])) for name in lists] + [(name, pa.string()) for name in confidential]
     )
     for name, file in files.items():
         yield columns_as_promised(schema.names, file.schema_arrow.names, promises, name)
-        if not _is_plain(release / name, confidential):
+        if not _is_plain(release / name, lists, confidential):
             yield Claim("schema", False, "types differ from those of a release, or something rides along", name)
             return
     terms = _terms(release / TERMS, _room_of_texts(layouts))
     yield rows_as_promised(sum(layout.rows for layout in layouts.values()), promises, names[0])
 
-    rows = _Rows(terms, confidential, None if parts else Matrix(release / MATRIX, MATRIX))
+    rows = _Rows(terms, lists, confidential, None if parts else Matrix(release / MATRIX, MATRIX))
     for name, file in files.items():
         rows.next_part()
         rewriting = Rewriting(release / name, name, layouts[name], schema)
@@ -91,6 +108,7 @@ def document_claims(release: Path, promises: dict[str, Any], _format: str) -> It
     yield canonical_order(rows.in_order, VECTORS)
     unit = "every row has length 1" if rows.unit else "some row has not length 1"
     yield Claim("unit length", rows.unit, unit, VECTORS)
+    yield Claim("form", False, UNMIXES, VECTORS) if form is None else rows.pools.claim(form, VECTORS)
     if not rows.every_term_used():
         yield Claim("schema", False, "a term is listed that no row has", TERMS)
     if not parts:
@@ -103,14 +121,15 @@ def _opened(path: Path, layout: Layout) -> pq.ParquetFile:
     return pq.ParquetFile(path, read_dictionary=layout.texts)  # a text that is repeated then takes no room
 
 
-def _is_plain(path: Path, confidential: list[str]) -> bool:
-    """Lists of text and of doubles, labels of text. Decimals, say, have digits that no double counts."""
+def _is_plain(path: Path, lists: list[str], confidential: list[str]) -> bool:
+    """Lists of text and of numbers, labels of text. Decimals, say, have digits that no double counts."""
     file = pq.ParquetFile(path)
     found = [(field.name, str(field.type)) for field in file.schema_arrow]
-    lists = [("terms", "list<element: string>"), ("weights", "list<element: double>")]
-    older = [(name, kind.replace("element", "item")) for name, kind in lists]  # how older versions of Arrow read them
     labels = [(name, "string") for name in confidential]
-    return found in (lists + labels, older + labels) and nothing_rides_along(file)
+    allowed = [  # "item": how older versions of Arrow read them
+        [(name, f"list<{element}: {COLUMNS[name][1]}>") for name in lists] + labels for element in ("element", "item")
+    ]
+    return found in allowed and nothing_rides_along(file)
 
 
 def _room_of_texts(layouts: dict[str, Layout]) -> int:
@@ -142,17 +161,19 @@ def _terms(path: Path, most: int) -> pa.Array:
 class _Rows:
     """Rows counted as they go by, a row group at a time: what is kept is a digest of each different row."""
 
-    def __init__(self, terms: pa.Array, confidential: list[str], matrix: Matrix | None) -> None:
+    def __init__(self, terms: pa.Array, lists: list[str], confidential: list[str], matrix: Matrix | None) -> None:
         self.seen: Counter[int] = Counter()  # rows by the number of their group
         self.values = {name: ToldValues() for name in confidential}
         self.in_order = self.unit = self.same_as_matrix = True
         self._numbers: dict[bytes, int] = {}  # of groups, by the digest of their rows
         self._seen_in_part: list[Counter[int]] = []
+        self.pools = Pools(len(terms))
+        self._has_counts = "counts" in lists
         self._terms = terms
         self._bytes_of_term = pc.binary_length(terms).to_numpy()
         self._used = np.zeros(len(terms), dtype=np.bool_)
         self._matrix = matrix
-        self._before: tuple[Any, ...] | None = None  # the row before: numbers, weights, labels
+        self._before: tuple[Any, ...] | None = None  # the row before: numbers, values, labels
         self._first: tuple[Any, ...] | None = None  # row of the part before
         self._n_rows = self._n_entries = 0
 
@@ -160,6 +181,7 @@ class _Rows:
         """The rows that follow are another part's: parts rise by their first rows, and rows within a part."""
         self._before = None
         self._seen_in_part.append(Counter())
+        self.pools.next_part()
 
     def smallest_in_a_part(self) -> int:
         return min(min(seen.values()) for seen in self._seen_in_part)
@@ -167,13 +189,14 @@ class _Rows:
     def count(self, table: pa.Table, schema: pa.Schema, file: str) -> pa.Table:
         """Take in some rows, and give them back as plain text and numbers."""
         ends, numbers, weights = self._lists(table, file)
+        counts = self._counts(table, ends, file) if self._has_counts else None
         labels = [table[name].combine_chunks() for name in self.values]
         if any(label.null_count or label.dictionary.null_count for label in labels):
             raise Refused("schema", "a label is missing where a release has an empty text", file)
         lengths = np.sqrt(np.add.reduceat(np.minimum(weights, 2.0) ** 2, ends[:-1]))  # no weight is above 1
-        self.unit &= bool(np.all(np.abs(lengths - 1.0) < 1e-9))
+        self.unit &= bool(np.all(np.abs(lengths - 1.0) < (1e-9 if counts is None else 1e-6)))
         self._used[numbers] = True
-        group_of_row = self._grouped(ends, numbers, weights, labels)
+        group_of_row = self._grouped(ends, numbers, weights, counts, labels)
         for values, label in zip(self.values.values(), labels, strict=True):
             values.add(group_of_row, label)
         if self._matrix is not None:
@@ -184,26 +207,32 @@ class _Rows:
         check_room(texts, file)
         offsets = pa.array(ends.astype(np.int32))
         columns = [pa.ListArray.from_arrays(offsets, self._terms.take(pa.array(numbers)))]
-        columns += [pa.ListArray.from_arrays(offsets, pa.array(weights))]
+        entries = [weights] if counts is None else [counts, weights]
+        columns += [pa.ListArray.from_arrays(offsets, pa.array(one)) for one in entries]
         columns += [label.cast(pa.string()) for label in labels]
         return pa.Table.from_arrays(columns, schema=schema)
 
-    def _grouped(self, ends: Ints, numbers: Any, weights: Any, labels: list[Any]) -> Ints:
+    def _grouped(self, ends: Ints, numbers: Any, weights: Any, counts: Ints | None, labels: list[Any]) -> Ints:
         """The number of each row's group. Rows that are equal follow each other, or the order is not canonical."""
         ranks = [_rank_of_row(label) for label in labels]
-        equal = _equal_to_the_one_before(ends, numbers, weights.view(np.int64))
+        bits = weights.view(np.int64)
+        equal = _equal_to_the_one_before(ends, numbers, *([bits] if counts is None else [counts, bits]))
         for row in np.flatnonzero(equal).tolist() if ranks else ():
             self.in_order &= [rank[row - 1] for rank in ranks] <= [rank[row] for rank in ranks]
         group_of_row = np.empty(len(equal), dtype=np.int64)
         for first, end in pairwise([*np.flatnonzero(~equal).tolist(), len(equal)]):
             part = slice(ends[first], ends[first + 1])
-            digest = hashlib.blake2b(numbers[part].tobytes() + weights[part].tobytes(), digest_size=32).digest()
+            values = weights[part] if counts is None else counts[part]
+            whole = numbers[part].tobytes() + weights[part].tobytes() + values.tobytes()
+            digest = hashlib.blake2b(whole, digest_size=32).digest()
             group = self._numbers.setdefault(digest, len(self._numbers))
             group_of_row[first:end] = group
             self.seen[group] += end - first
             self._seen_in_part[-1][group] += end - first
-            # Rows rise by terms, then weights, then labels.
-            content = numbers[part].tolist(), weights[part].tolist()
+            if counts is not None:
+                self.pools.add(group, end - first, numbers[part], counts[part], weights[part])
+            # Rows rise by terms, then counts (or weights), then labels.
+            content = numbers[part].tolist(), values.tolist()
             here = *content, *(label[first].as_py() for label in labels)
             if self._before is None:
                 self.in_order &= self._first is None or self._first <= here
@@ -256,6 +285,18 @@ class _Rows:
             raise Refused("schema", "the terms of a row are not distinct and in order", file)
         return ends, numbers, values
 
+    def _counts(self, table: pa.Table, ends: Ints, file: str) -> Ints:
+        """The counts, one for each term of each row."""
+        lists = table["counts"].combine_chunks()
+        counts = lists.flatten()
+        offsets = np.asarray(lists.offsets, dtype=np.int64)
+        if not np.array_equal(offsets - offsets[0], ends) or lists.null_count or counts.null_count:
+            raise Refused("schema", "a row has no terms, or more terms than counts", file)
+        found: Ints = np.asarray(counts, dtype=np.int64)
+        if found.min() < 1 or found.max() > LARGEST_COUNT:
+            raise Refused("schema", f"a count is not a whole number from 1 to {LARGEST_COUNT:,}", file)
+        return found
+
     def _compare(self, matrix: Matrix, ends: Any, numbers: Any, weights: Any) -> None:
         kind = OFFSETS.get(matrix.arrays["indptr"][0])
         if kind is None:
@@ -266,12 +307,12 @@ class _Rows:
             self.same_as_matrix &= matrix.read(member, values.nbytes) == values.tobytes()
 
 
-def _equal_to_the_one_before(ends: Ints, numbers: Any, bits: Any) -> NDArray[np.bool_]:
-    """Whether each row has the same terms and weights, to the last bit, as the row before it."""
+def _equal_to_the_one_before(ends: Ints, *values: Any) -> NDArray[np.bool_]:
+    """Whether each row has the same values, to the last bit, as the row before it."""
     lengths = np.diff(ends)
     as_long = np.concatenate(([False], lengths[1:] == lengths[:-1]))
-    before = np.arange(len(numbers)) - np.repeat(np.where(as_long, lengths, 0), lengths)
-    same = (numbers == numbers[before]) & (bits == bits[before])
+    before = np.arange(ends[-1]) - np.repeat(np.where(as_long, lengths, 0), lengths)
+    same = np.logical_and.reduce([one == one[before] for one in values])
     return as_long & np.logical_and.reduceat(same, ends[:-1])
 
 

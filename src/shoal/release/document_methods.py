@@ -39,6 +39,7 @@ __all__ = [
     "Way",
     "document_method",
     "for_pools",
+    "form_of",
     "merged_until_diverse",
 ]
 
@@ -144,6 +145,11 @@ class ByWords:
 
     def _unit(self, counts: sp.csr_matrix) -> sp.csr_matrix:
         return unit_rows(counts, self.space.idf_)[0]
+
+
+def form_of(space: VectorSpace) -> str:
+    """How a certificate names what is published of a group."""
+    return f"pooled counts, {space.weighting}"
 
 
 def for_pools(model: SphericalMicroaggregation, n_rows: int) -> SphericalMicroaggregation:

@@ -22,6 +22,7 @@ from shoal.microaggregation.pooling import (
     members_with,
     pooled_counts,
     pooled_weights,
+    rank_of_pools,
     unit_rows,
     with_length,
     without_length,
@@ -30,7 +31,7 @@ from shoal.microaggregation.schedule import memory_of
 from shoal.microaggregation.spherical import spherical_loss, spherical_representatives
 from shoal.microaggregation.tree import sample_keys
 from shoal.release.document_methods import Published, merged_until_diverse
-from shoal.release.documents import Released, rank_of_groups
+from shoal.release.documents import Released
 from shoal.release.formulas import formulas_in
 from shoal.release.groups import codes_of
 from shoal.release.part_facts import SHOWN, GroupFacts, facts_of, replacing, write_mapping_part
@@ -151,7 +152,7 @@ def diverse(block: Block, least: int) -> Block:
 
 def arranged(block: Block, idf: Floats) -> Block:
     """The rows in the order of what will be released of them."""
-    rank = rank_of_groups(_pools(block, idf))
+    rank = rank_of_pools(_pools(block, idf))
     block = replace(block, groups=rank[block.groups])
     # Rows of a block are in the order of their content, and stay so where groups and labels are equal: sums of rows
     # then have the same last digit however the collection was cut into parts.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,10 @@ from shoal import progress
 from shoal.errors import InputError
 from shoal.io import Corpus
 from shoal.microaggregation.diversity import JOINED
+from shoal.microaggregation.pooling import rank_of_pools
 from shoal.release.bundle import MAPPING, write_csv, write_mapping
 from shoal.release.distances import NOT_TOLD
-from shoal.release.document_methods import Published, Way
+from shoal.release.document_methods import Published, Way, form_of
 from shoal.release.draft import Draft
 from shoal.release.formulas import formulas_in
 from shoal.release.groups import FEW, check_values, codes_of, diversities, sizes_of, stated_cost, stated_loss
@@ -33,7 +33,6 @@ __all__ = [
     "Released",
     "described",
     "draft_documents",
-    "rank_of_groups",
     "too_few",
     "warn_of_rare_terms",
     "words",
@@ -73,7 +72,7 @@ def draft_documents(corpus: Corpus, k: int, way: Way, l: int | None, label: str 
         check_values(str(label), released_labels, l)
     groups = way.group(counts, k, released_labels, l)
     published = way.publish(counts, groups)
-    rank = rank_of_groups(published.counts)
+    rank = rank_of_pools(published.counts)
     order = np.lexsort((codes_of(released_labels), rank[groups]))
     groups, released_labels, source = groups[order], released_labels[order], source[order]
     counts = counts[order]
@@ -90,6 +89,7 @@ def draft_documents(corpus: Corpus, k: int, way: Way, l: int | None, label: str 
         k=k,
         method=way.name,
         promises_k=True,
+        form=form_of(space),
         rows=len(groups),
         smallest_group=int(sizes.min()),
         group_sizes=sizes_of(sizes),
@@ -200,16 +200,6 @@ def _in_order_of_content(X: sp.csr_matrix, labels: list[str]) -> Ints:
         return X.indices[part].tobytes(), X.data[part].tobytes(), labels[row]
 
     return np.array(sorted(np.flatnonzero(np.diff(X.indptr)).tolist(), key=content), dtype=np.int64)
-
-
-def rank_of_groups(pools: sp.csr_matrix) -> Ints:
-    """The place of each group when they are sorted by terms, then counts; groups with equal counts share a place."""
-    # Big-endian bytes of what is not negative sort as the numbers do, and take a tenth of the memory of lists.
-    terms, counts = pools.indices.astype(">i4"), pools.data.astype(">i8")
-    ends = pairwise(pools.indptr.tolist())
-    content = [(terms[start:end].tobytes(), counts[start:end].tobytes()) for start, end in ends]
-    place = {row: number for number, row in enumerate(sorted(set(content)))}
-    return np.array([place[row] for row in content], dtype=np.int64)
 
 
 def _most_used(released: Released) -> tuple[TermUse, ...]:

@@ -19,7 +19,7 @@ from shoal.release import document_part as work
 from shoal.release.bundle import write_csv
 from shoal.release.cluster import diverse_parts, grouped_parts, write_parts
 from shoal.release.distances import NOT_TOLD, cosine_distances
-from shoal.release.document_methods import for_pools
+from shoal.release.document_methods import for_pools, form_of
 from shoal.release.documents import (
     NO_TERM,
     TERM_COLUMNS,
@@ -99,6 +99,7 @@ def draft_document_parts(
         k=k,
         method="spherical microaggregation (MDAV)" + (", refined" if model.refine else ""),
         promises_k=True,
+        form=form_of(space),
         rows=n_rows,
         smallest_group=int(sizes.min()),
         group_sizes=sizes_of(sizes),

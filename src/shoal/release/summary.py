@@ -118,6 +118,7 @@ class Summary:
     withheld: tuple[Withheld, ...]
     diversity: tuple[Diversity, ...]
     l_promised: int | None  # minimum enforced with --l, None when none was asked for
+    form: str | None = None  # documents: what is published of a group, as the certificate names it
     cost_of_form: float | None = None  # documents: how much more is lost than by exact means, as a share
     terms: tuple[TermUse, ...] = ()  # documents: the most used terms
     vocabulary: int = 0  # documents: number of different terms released

@@ -168,6 +168,15 @@ _STATED_LATER: dict[str, Rule] = {  # what the first certificates of format 1 di
     "closeness": _each(_fields({"column": _text, "t": _number, "ordered": _boolean})),
 }
 
+_PROMISES_2 = _PROMISES | {"form": _or_null(_one_of("pooled counts, tf-idf", "pooled counts, tf"))}
+_STATED_2: dict[str, Rule] = {
+    "sse": _or_null(_number),
+    "ssa": _or_null(_number),
+    "information_loss": _or_null(_number),
+    "loss_range": _or_null(_fields({"low": _number, "high": _number, "reason": _text})),
+    "cost_of_form": _or_null(_number),
+}
+
 
 def _format(promises: Mapping[str, Rule], stated: Rule) -> Rule:
     return _fields(
@@ -186,7 +195,7 @@ def _format(promises: Mapping[str, Rule], stated: Rule) -> Rule:
 # What is read, side by side. A field that a format adds goes into its promises here.
 FORMATS: dict[str, Rule] = {
     "shoal-certificate/1": _format(_PROMISES, _fields(_STATED, _STATED_LATER)),
-    "shoal-certificate/2": _format(_PROMISES, _fields(_STATED | _STATED_LATER)),
+    "shoal-certificate/2": _format(_PROMISES_2, _fields(_STATED | _STATED_LATER | _STATED_2)),
 }
 
 
