@@ -45,7 +45,7 @@ def certificate(draft: Draft, folder: Path) -> dict[str, Any]:
             "ssa": summary.loss.ssa,
             "information_loss": summary.loss.low if summary.loss.measured else None,
             "loss_range": _range(summary.loss),
-            "cost_of_form": summary.cost_of_form,
+            "loss_of_means": summary.loss_of_means,
             "above_optimum": summary.above_optimum,
             "linked": summary.linked,
             "attacks": [

@@ -60,6 +60,7 @@ class Published:
     @staticmethod
     def of(counts: sp.csr_matrix, groups: Ints, terms: NDArray[Any], weighting: str) -> Published:
         """From the counts of the groups."""
+        counts.sort_indices()
         sizes = np.bincount(groups).astype(np.int64)
         frequency = members_with(counts, sizes) if weighting == "tf-idf" else None
         return Published(counts, pooled_weights(counts, frequency, len(groups)), terms)

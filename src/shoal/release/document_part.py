@@ -88,7 +88,8 @@ class Facts:
 
     groups: GroupFacts
     sse: float
-    sse_of_means: float
+    sse_of_means: float  # what exact means of the same groups would cost
+    means: NDArray[np.float64]  # sum of these means over the rows
     total: NDArray[np.float64]  # sum of the original rows
     released: NDArray[np.float64]  # sum of the released rows
     documents: NDArray[np.int64]  # released rows that have each term
@@ -178,12 +179,14 @@ def write_part(block: Block, whole: Whole, label: str | None, target: str, mappi
     sizes = np.bincount(block.groups)
     digests = [_digest(pools, group) for group in range(len(sizes))]
     X, representatives = without_length(block.X), published.weights
+    means = spherical_representatives(X, block.groups)
     keys = sample_keys(X)
     shown = np.argsort(keys, kind="stable")[:SHOWN]
     return Facts(
         groups=facts_of(digests, block.groups, {} if label is None else {label: labels}),
         sse=spherical_loss(X, block.groups, representatives).sse,
-        sse_of_means=spherical_loss(X, block.groups, spherical_representatives(X, block.groups)).sse,
+        sse_of_means=spherical_loss(X, block.groups, means).sse,
+        means=means.T @ sizes,
         total=np.asarray(X.sum(axis=0)).ravel(),
         released=representatives.T @ sizes,
         documents=(pools != 0).T @ sizes,

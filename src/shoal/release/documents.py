@@ -24,7 +24,7 @@ from shoal.release.distances import NOT_TOLD
 from shoal.release.document_methods import Published, Way, form_of
 from shoal.release.draft import Draft
 from shoal.release.formulas import formulas_in
-from shoal.release.groups import FEW, check_values, codes_of, diversities, sizes_of, stated_cost, stated_loss
+from shoal.release.groups import FEW, check_values, codes_of, diversities, sizes_of, stated_loss
 from shoal.release.summary import Summary, TermUse, WordsLeftOut
 from shoal.results import Withheld
 from shoal.vectors import VectorSpace
@@ -79,7 +79,7 @@ def draft_documents(corpus: Corpus, k: int, way: Way, l: int | None, label: str 
 
     confidential = {} if label is None else {label: released_labels}
     released = Released(groups, published, confidential)
-    loss, enough = way.loss(counts, groups, published), len(groups) >= FEW
+    enough = len(groups) >= FEW
     reasons = Counter(skipped.reason for skipped in corpus.skipped)
     withheld = [Withheld(reason, count) for reason, count in sorted(reasons.items())]
     withheld += [Withheld(NO_TERM, len(empty))] if len(empty) else []
@@ -93,8 +93,8 @@ def draft_documents(corpus: Corpus, k: int, way: Way, l: int | None, label: str 
         rows=len(groups),
         smallest_group=int(sizes.min()),
         group_sizes=sizes_of(sizes),
-        loss=stated_loss(loss, enough),
-        cost_of_form=stated_cost(loss, way.loss_of_means(counts, groups)) if enough else None,
+        loss=stated_loss(way.loss(counts, groups, published), enough),
+        loss_of_means=round(way.loss_of_means(counts, groups).information_loss, 4) if enough else None,
         distances=way.distances(counts, groups, published) if enough else NOT_TOLD,
         withheld=tuple(withheld),
         diversity=diversities(rank[groups], confidential),

@@ -31,7 +31,7 @@ from shoal.release.documents import (
     words_left_out,
 )
 from shoal.release.draft import Draft
-from shoal.release.groups import FEW, sizes_of, stated_cost, stated_loss
+from shoal.release.groups import FEW, sizes_of, stated_loss
 from shoal.release.part_facts import SHOWN, diversity_of, sizes_over
 from shoal.release.summary import Distances, Summary, TermUse
 from shoal.results import Loss, Withheld
@@ -93,7 +93,7 @@ def draft_document_parts(
     withheld += [Withheld(NO_TERM, len(empty))] if empty else []
     groups = [fact.groups for fact in facts]
     sizes = sizes_over(groups)
-    loss, enough = _loss(facts, n_rows), n_rows >= FEW
+    enough = n_rows >= FEW
     summary = Summary(
         kind="documents",
         k=k,
@@ -103,8 +103,8 @@ def draft_document_parts(
         rows=n_rows,
         smallest_group=int(sizes.min()),
         group_sizes=sizes_of(sizes),
-        loss=stated_loss(loss, enough),
-        cost_of_form=stated_cost(loss, Loss(sum(fact.sse_of_means for fact in facts), 0.0)) if enough else None,
+        loss=stated_loss(_loss(facts, n_rows), enough),
+        loss_of_means=round(_loss_of_means(facts, n_rows).information_loss, 4) if enough else None,
         distances=_distances(facts, n_rows) if enough else NOT_TOLD,
         withheld=tuple(withheld),
         diversity=() if label is None else (diversity_of(label, groups),),
@@ -161,6 +161,13 @@ def _loss(facts: list[work.Facts], n_rows: int) -> Loss:
     centre = total / np.linalg.norm(total)
     released = np.sum([fact.released for fact in facts], axis=0)
     return Loss(sse=sum(fact.sse for fact in facts), ssa=max(n_rows - float(released @ centre), 0.0))
+
+
+def _loss_of_means(facts: list[work.Facts], n_rows: int) -> Loss:
+    total = np.sum([fact.total for fact in facts], axis=0)
+    means = np.sum([fact.means for fact in facts], axis=0)
+    ssa = max(n_rows - float(means @ total) / float(np.linalg.norm(total)), 0.0)
+    return Loss(sse=sum(fact.sse_of_means for fact in facts), ssa=ssa)
 
 
 def _distances(facts: list[work.Facts], n_rows: int) -> Distances:

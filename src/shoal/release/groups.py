@@ -24,7 +24,6 @@ __all__ = [
     "meaning",
     "meanings",
     "sizes_of",
-    "stated_cost",
     "stated_loss",
     "too_few_values",
     "value_codes",
@@ -135,11 +134,6 @@ def diversities(groups: NDArray[np.int64], confidential: Mapping[str, NDArray[An
             )
         )
     return tuple(found)
-
-
-def stated_cost(loss: Loss, of_means: Loss) -> float | None:
-    """How much more is lost than by the exact means of the same groups, as a share; None if these lose nothing."""
-    return round(loss.sse / of_means.sse - 1.0, 3) if of_means.sse > 0 else None
 
 
 def stated_loss(loss: Loss, told: bool, reason: str | None = FEW_RECORDS, digits: int = 6) -> StatedLoss:

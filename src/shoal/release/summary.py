@@ -119,7 +119,7 @@ class Summary:
     diversity: tuple[Diversity, ...]
     l_promised: int | None  # minimum enforced with --l, None when none was asked for
     form: str | None = None  # documents: what is published of a group, as the certificate names it
-    cost_of_form: float | None = None  # documents: how much more is lost than by exact means, as a share
+    loss_of_means: float | None = None  # documents: what exact means of the same groups would have lost, 0 to 1
     terms: tuple[TermUse, ...] = ()  # documents: the most used terms
     vocabulary: int = 0  # documents: number of different terms released
     stemmed: bool = True  # documents: terms are stems, not words

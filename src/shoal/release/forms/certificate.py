@@ -174,7 +174,7 @@ _STATED_2: dict[str, Rule] = {
     "ssa": _or_null(_number),
     "information_loss": _or_null(_number),
     "loss_range": _or_null(_fields({"low": _number, "high": _number, "reason": _text})),
-    "cost_of_form": _or_null(_number),
+    "loss_of_means": _or_null(_number),
 }
 
 
