@@ -155,7 +155,7 @@ ARCHIVE_CHANGES = [
     Hostile("a name after the last line of terms", "documents", rewrite(TERMS, lambda data: data + b"zebulon"), "schema", "line ended"),
     Hostile("an empty line in the terms", "documents", rewrite(TERMS, lambda data: data + b"\n"), "schema", "one term per line"),
     Hostile("a term that no row has", "documents", rewrite(TERMS, lambda data: data + b"zzz\n"), "schema", "no row has"),
-    Hostile("terms with other line ends", "documents", rewrite(TERMS, lambda data: data.replace(b"\n", b"\r\n")), "data"),
+    Hostile("terms with other line ends", "documents", rewrite(TERMS, lambda data: data.replace(b"\n", b"\r\n")), "schema", "not listed"),
     Hostile("a term twice", "documents", rewrite(TERMS, lambda data: data.split(b"\n")[0] + b"\n" + data), "schema", "in order"),
     Hostile("terms out of order", "documents", rewrite(TERMS, lambda data: b"\n".join(data.split(b"\n")[-2::-1]) + b"\n"), "schema", "in order"),
     Hostile("terms of a release in parts without an end", "documents in parts", rewrite(TERMS, lambda data: data[:-1]), "schema", "line ended"),
