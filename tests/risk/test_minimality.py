@@ -21,7 +21,7 @@ RIGHT = ((np.array([4, 5]),), (np.array([6, 7]),))
 
 
 def test_who_knows_that_one_of_two_halves_was_short_knows_nothing_of_anybody():
-    """Left short: the 1 is in one of two right rows. Right short: the reverse. So 1/2 · 1/2 = 1/4 for each, as before."""
+    """Left short: the 1 is in one of two right rows. Right short: the reverse. So 1/2 · 1/2 = 1/4 each, as before."""
     found = MinimalityAttack(2).run(RELEASED, VALUES, [Evidence(CROWDS, (LEFT, RIGHT))])
     assert (found.joined, found.certain) == (8, 0)
     assert found.guess.rate == found.guess.baseline == 6 / 8

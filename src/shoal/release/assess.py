@@ -123,12 +123,12 @@ def assess(
         raise InputError("the original is vectors of documents and the protected one a table; give two of one kind")
     pair = align_tables(original, protected, key=key, mapping=mapping, columns=columns, aligned=aligned, target=target)
     others, notes = (None, ()) if control is None else control_records(control, pair)
+    minimality, untried = minimality_of(pair, ontology)
+    notes = (*notes, *untried)
     for note in notes:
         warnings.warn(note, stacklevel=2)
-    found = assess_tables(pair, others, target, random_state)
-    minimality, untried = minimality_of(pair, ontology)
-    found = replace(found, leaks=leaks_of(pair, ontology, prove, random_state), minimality=minimality)
-    found = replace(found, notes=(*notes, *untried))
+    found = replace(assess_tables(pair, others, target, random_state), minimality=minimality, notes=notes)
+    found = replace(found, leaks=leaks_of(pair, ontology, prove, random_state))
     if out is not None:
         _write(Path(out), found, assessment_html(found), _tables(found))
     return found
