@@ -46,6 +46,7 @@ class AlignedTables:
     left_out: tuple[str, ...]  # columns that only one of the tables has, and the key
     target: tuple[pa.ChunkedArray, pa.ChunkedArray] | None = None  # of both, a column to predict, as it stands
     release: Release | None = None  # where the protected table is one, its rows in the order of `after`
+    places: Ints | None = None  # by the private mapping, the row of the original that each was
     in_parts: bool = False
 
     def matrix(self, which: str) -> NDArray[np.float64]:
@@ -73,13 +74,15 @@ def align_tables(
     parts = [] if release is None else rows_of_parts(Path(protected), "table")
     given = read_original(original, _text_columns(release, target), parts=bool(parts))
     before = given.data
+    places = None
     if target is not None:
         _check_column(target, before, after)
     if key is not None:
         before, after, how = *_by_key(before, after, key), f"by the key {key}"
     elif release is not None or mapping is not None:
         found = read_mapping(private_folder(protected, mapping), parts or [after.num_rows])
-        before, how = _by_mapping(given, found), "by the private mapping"
+        places, how = _by_mapping(given, found), "by the private mapping"
+        before = before.take(pa.array(places))
     else:
         how = "by their place"
         if before.num_rows != after.num_rows:
@@ -99,6 +102,7 @@ def align_tables(
         left_out=tuple(left_out),
         target=None if target is None else (before[target], after[target]),
         release=None if key is not None else release,
+        places=places,
         in_parts=bool(parts),
     )
     _check_missing(pair)
@@ -124,10 +128,10 @@ def _text_columns(release: Release | None, target: str | None) -> list[str]:
     return [one["name"] for one in texts if one["role"] == "quasi" or one["name"] == target]
 
 
-def _by_mapping(original: Original, mapping: PrivateMapping) -> pa.Table:
-    """The original's rows in the order of the release."""
+def _by_mapping(original: Original, mapping: PrivateMapping) -> Ints:
+    """Which row of the original each row of the release was."""
     if mapping.in_parts:
-        return original.data.take(pa.array(original.places(mapping.names)))
+        return original.places(mapping.names)
     if len(original.parts) > 1:
         raise InputError(f"the release was made of one table, and the original are {len(original.parts)}; give that")
     try:
@@ -139,7 +143,7 @@ def _by_mapping(original: Original, mapping: PrivateMapping) -> pa.Table:
             f"{mapping.place} names row {rows.max() + 1}, the original has {original.data.num_rows}; "
             "give the table that was protected"
         )
-    return original.data.take(pa.array(rows))
+    return rows
 
 
 def _by_key(before: pa.Table, after: pa.Table, key: str) -> tuple[pa.Table, pa.Table]:

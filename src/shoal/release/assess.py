@@ -134,12 +134,12 @@ def assess(
     pair = align_tables(original, protected, key=key, mapping=mapping, columns=columns, aligned=aligned, target=target)
     protection = protection_of(protected, pair.numbers) if differencing else None
     others, notes = (None, ()) if control is None else control_records(control, pair)
+    minimality, untried = minimality_of(pair, ontology)
+    notes = (*notes, *untried)
     for note in notes:
         warnings.warn(note, stacklevel=2)
-    found = assess_tables(pair, others, target, random_state)
-    minimality, untried = minimality_of(pair, ontology)
-    found = replace(found, leaks=leaks_of(pair, ontology, prove, random_state), minimality=minimality)
-    found = replace(found, notes=(*notes, *untried))
+    found = replace(assess_tables(pair, others, target, random_state), minimality=minimality, notes=notes)
+    found = replace(found, leaks=leaks_of(pair, ontology, prove, random_state))
     if protection is not None:
         attack = Differencing(removals=int(differencing), random_state=random_state)
         found = replace(found, differencing=attack.run(pair.before.select(pair.numbers), protection))

@@ -30,7 +30,7 @@ def minimality_of(
     pair: AlignedTables, ontology: Any = None
 ) -> tuple[tuple[tuple[str, Inferred], ...], tuple[str, ...]]:
     """What joined groups tell of each confidential column; and where it was not tried, why, in a sentence."""
-    if pair.release is None or pair.release.certificate["promises"]["diversity"]["l"] is None:
+    if pair.release is None or pair.places is None or pair.release.certificate["promises"]["diversity"]["l"] is None:
         return (), ()
     promises, stated = (pair.release.certificate[part] for part in ("promises", "stated"))
     if stated["parameters"].get("diversity") != JOINED:
@@ -45,9 +45,11 @@ def minimality_of(
     table = pair.release.table
     quasi = pair.before.select(names["quasi"])
     released = equal_rows([pair.after[name].combine_chunks() for name in names["quasi"]])
-    # Rows are grouped in the order of their content.
+    # Rows are grouped in the order of their content, and where that is the same as they came.
     unchanged = {name: table[name] for name in (*names["confidential"], *names["insensitive"])}
-    order = sort_rows(pa.table({name: quasi[name] for name in names["quasi"]} | unchanged))
+    content = pa.table({name: quasi[name] for name in names["quasi"]} | unchanged)
+    as_it_came = np.argsort(pair.places, kind="stable")
+    order = as_it_came[sort_rows(content.take(pa.array(as_it_came)))]
     quasi, released = quasi.take(pa.array(order)), released[order]
     groups, distances = _repeated(model, quasi)
     if any(len(set(released[groups == group].tolist())) > 1 for group in range(int(groups.max()) + 1)):
