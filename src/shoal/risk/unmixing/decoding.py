@@ -1,0 +1,48 @@
+"""From the scales of a group's members to the counts of every term in each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.risk.unmixing.counts import Sums
+from shoal.risk.unmixing.frequencies import Frequencies
+from shoal.risk.unmixing.scales import Row
+
+__all__ = ["Decoded", "decoded"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """The counts of a row's terms in the members found."""
+
+    scales: Floats  # (members,)
+    counts: Ints  # (terms, members); zeros where nothing fits
+    frequencies: Ints  # (terms,); 0 where nothing fits
+    bits: Floats  # (terms,) what the second best reading costs more: the more, the surer
+
+    @property
+    def solved(self) -> NDArray[np.bool_]:
+        solved: NDArray[np.bool_] = self.frequencies > 0
+        return solved
+
+
+def decoded(row: Row, scales: Floats, frequencies: Frequencies) -> Decoded:
+    """For each term the likeliest counts that its weight allows."""
+    sums = Sums.of(scales)
+    counts = np.zeros((len(row.terms), len(scales)), np.int64)
+    found = np.zeros(len(row.terms), np.int64)
+    bits = np.zeros(len(row.terms))
+    for place, term in enumerate(row.terms.tolist()):
+        options = frequencies.options(term)
+        idf = frequencies.idf(options)
+        chances = frequencies.chance(term, options)
+        option, counts[place], costs = sums.nearest(row.weights[place] / idf, row.slack[place] / idf, -np.log2(chances))
+        if option >= 0:
+            found[place], bits[place] = options[option], costs[1] - costs[0]
+    return Decoded(scales, counts, found, bits)
