@@ -25,6 +25,7 @@ __all__ = [
     "Rate",
     "Remedy",
     "TableLoss",
+    "UnmixingResult",
     "Withheld",
 ]
 
@@ -104,6 +105,17 @@ class Rate:
         """What the release adds: success beyond the control (or the guess), as a share of what is left above it."""
         without = self.baseline if self.control is None else self.control
         return max(0.0, (self.rate - without) / (1.0 - without)) if without < 1.0 else 0.0
+
+
+@dataclass(frozen=True)
+class UnmixingResult:
+    """How many documents could be told from the rows that stand for their groups."""
+
+    exact: Rate  # all terms with their counts
+    nearly: Rate  # 90 % of the terms of guess and document are in both
+    form: str  # what the attacker took the weights for
+    tried: int  # groups that were attacked
+    groups: int
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,9 @@ __all__ = ["Decoded", "decoded"]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+EACH_SIDE = (2_000, 100_000)  # vectors of counts of half the members, in a first and a second try
+FEW_OPTIONS = 20  # a second try is for terms whose df is known or nearly so
+
 
 @dataclass(frozen=True)
 class Decoded:
@@ -33,16 +36,22 @@ class Decoded:
 
 
 def decoded(row: Row, scales: Floats, frequencies: Frequencies) -> Decoded:
-    """For each term the likeliest counts that its weight allows."""
-    sums = Sums.of(scales)
+    """For each term the likeliest counts that its weight allows; few counts first, more where none of them fits."""
     counts = np.zeros((len(row.terms), len(scales)), np.int64)
     found = np.zeros(len(row.terms), np.int64)
     bits = np.zeros(len(row.terms))
-    for place, term in enumerate(row.terms.tolist()):
-        options = frequencies.options(term)
-        idf = frequencies.idf(options)
-        chances = frequencies.chance(term, options)
-        option, counts[place], costs = sums.nearest(row.weights[place] / idf, row.slack[place] / idf, -np.log2(chances))
-        if option >= 0:
-            found[place], bits[place] = options[option], costs[1] - costs[0]
+    for most in EACH_SIDE if len(scales) else ():
+        left = np.flatnonzero(found == 0)
+        sums = Sums.of(scales, most)
+        for place in left.tolist():
+            term = int(row.terms[place])
+            options = frequencies.options(term)
+            if most > EACH_SIDE[0] and len(options) > FEW_OPTIONS:
+                continue
+            idf, chances = frequencies.idf(options), frequencies.chance(term, options)
+            option, counts[place], costs = sums.nearest(
+                row.weights[place] / idf, row.slack[place] / idf, -np.log2(chances)
+            )
+            if option >= 0:
+                found[place], bits[place] = options[option], costs[1] - costs[0]
     return Decoded(scales, counts, found, bits)

@@ -11,7 +11,7 @@ __all__ = ["Precision", "precision_of"]
 
 Floats = NDArray[np.float64]
 
-DOUBLE = 4e-15  # relative: what a sum of a dozen products may be off by
+DOUBLE = 2e-15  # relative: what a sum of a dozen products may be off by
 MOST_DIGITS = 12  # more digits than that are as good as all
 FEWEST = 8  # weights that a grid must fit before it is believed
 

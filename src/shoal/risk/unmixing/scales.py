@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels import unmixing as kernel
-from shoal.risk.unmixing.counts import Sums
 from shoal.risk.unmixing.frequencies import Frequencies
 from shoal.risk.unmixing.precision import Precision
 
-__all__ = ["Coincidence", "Row", "coincidences", "independent"]
+__all__ = ["Coincidence", "Row", "coincidences"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -24,7 +23,6 @@ Floats = NDArray[np.float64]
 SPREAD = 5.0  # natural logarithm of the range that quotients are spread over, for the odds of chance
 SHARE = 0.1  # of the terms that are expected at one scale
 SURE = 6.0  # bits beyond chance that a coincidence needs
-FEW_SUMS = 1_000
 
 
 @dataclass(frozen=True)
@@ -87,16 +85,3 @@ def coincidences(row: Row, frequencies: Frequencies) -> list[Coincidence]:
         value = float(np.exp(np.median(values[part])))
         found.append(Coincidence(value, float(evidence[start]), owners[part], options[part]))
     return sorted(found, key=lambda one: one.value)
-
-
-def independent(found: list[Coincidence], size: int, tolerance: float) -> list[Coincidence]:
-    """Those that are no sum of smaller ones, the strongest if there are more than members."""
-    kept: list[Coincidence] = []
-    for one in found:
-        if kept and Sums.of(np.array([scale.value for scale in kept]), FEW_SUMS).has(one.value, tolerance):
-            continue
-        kept.append(one)
-        if len(kept) > 2 * size:
-            break
-    strongest = sorted(kept, key=lambda one: -one.bits)[:size]
-    return sorted(strongest, key=lambda one: one.value)

@@ -1,0 +1,108 @@
+"""Column sums parted by what is known of the terms: nothing in a sum tells whose it is, so only priors are left.
+
+Terms that groups have together more often than chance belong together, and so do terms that public text puts together.
+How many documents have a term tells in how many members of a group it is, on average.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from shoal.kernels.parting import part_counts
+from shoal.risk.unmixing.decoding import Decoded
+from shoal.risk.unmixing.published import Published
+from shoal.risk.unmixing.scales import Row
+
+__all__ = ["Together", "part_row", "split_sums"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+SWEEPS = 60
+STARTS = 3
+SMOOTH = 0.5  # pseudo-counts in the odds of two terms
+EVEN = 0.3  # a member's number of terms varies by so much of the mean
+
+
+class Together:
+    """How much more often than chance terms share a group; the group in question does not count."""
+
+    def __init__(self, rows: sp.csr_matrix, similarity: Any = None) -> None:
+        self._present = sp.csc_matrix(rows != 0, dtype=np.float64)
+        self._groups = np.asarray(self._present.sum(axis=0)).ravel()
+        self._similarity = None if similarity is None else sp.csr_matrix(similarity)
+
+    def odds(self, terms: Ints) -> Floats:
+        """Logarithms, (terms, terms), with mean 0: what is common to all pairs parts nothing."""
+        part = self._present[:, terms]
+        both = (part.T @ part).toarray() - 1.0
+        groups = self._groups[terms] - 1.0
+        by_chance = np.outer(groups, groups) / max(1, self._present.shape[0] - 1)
+        odds: Floats = np.log((both + SMOOTH) / (by_chance + SMOOTH))
+        if self._similarity is not None:
+            odds = odds + 2.0 * self._similarity[terms][:, terms].toarray()
+        np.fill_diagonal(odds, 0.0)
+        n = len(terms)
+        if n > 1:
+            odds -= odds.sum() / (n * (n - 1))
+        np.fill_diagonal(odds, 0.0)
+        return odds
+
+
+def split_sums(
+    published: Published, tried: Ints, rows: list[Row], read: list[Decoded], similarity: Any, random_state: int
+) -> list[Ints]:
+    """The members of each group tried, (members, terms of the row)."""
+    together = Together(published.rows, similarity)
+    groups = np.bincount(published.rows.indices, minlength=published.rows.shape[1])
+    parts = []
+    for group, row, one in zip(tried.tolist(), rows, read, strict=True):
+        counts = np.maximum(one.counts.sum(axis=1), 1)
+        holders = np.where(one.solved, one.frequencies / groups[row.terms], 1.0)
+        parts.append(part_row(together.odds(row.terms), counts, holders, row.size, random_state + group))
+    return parts
+
+
+def part_row(odds: Floats, counts: Ints, holders: Floats, members: int, seed: int) -> Ints:
+    """The counts of one group parted among its members; `holders` is in how many members a term is on average."""
+    cost = _holders_cost(counts, holders, members)
+    expected = np.minimum(np.maximum(1.0, holders), np.minimum(counts, members)).sum() / members
+    scaled = odds / max(1.0, np.sqrt(expected))
+    balance = 0.5 / max(1.0, (EVEN * expected)) ** 2
+    temperatures = np.geomspace(3.0, 0.05, SWEEPS)
+    random = np.random.default_rng(seed)
+    best: Ints | None = None
+    least = np.inf
+    for start in range(STARTS):
+        first = _at_random(counts, members, random)
+        found, energy = part_counts(scaled, counts, first, cost, balance, temperatures, seed + start)
+        if energy < least:
+            best, least = found, energy
+    assert best is not None
+    return best
+
+
+def _at_random(counts: Ints, members: int, random: np.random.Generator) -> Ints:
+    owners = random.integers(members, size=int(counts.sum()))
+    terms = np.repeat(np.arange(len(counts)), counts)
+    found = np.zeros((members, len(counts)), np.int64)
+    np.add.at(found, (owners, terms), 1)
+    return found
+
+
+def _holders_cost(counts: Ints, holders: Floats, members: int) -> Floats:
+    """Minus the logarithm of the chance that so many members have a term: one, and each other as likely as the next."""
+    number = np.arange(members + 1)
+    share = np.clip((holders - 1.0) / max(1, members - 1), 0.02, 0.98)[:, None]
+    from_one = np.maximum(number - 1, 0)
+    ways = np.array([_log_choose(members - 1, many) for many in from_one.tolist()])
+    cost: Floats = -(ways + from_one * np.log(share) + (members - 1 - from_one) * np.log(1 - share))
+    return cost
+
+
+def _log_choose(n: int, m: int) -> float:
+    return float(np.log(np.arange(n - m + 1, n + 1)).sum() - np.log(np.arange(1, m + 1)).sum())
