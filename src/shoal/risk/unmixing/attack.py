@@ -102,7 +102,7 @@ def _read(row: Row, frequencies: Frequencies) -> Decoded:
         scales = basis(scales, distinct, row.size, tolerance)
     else:
         scales = basis(scales, np.empty(0), row.size, tolerance)
-    return decoded(row, scales, frequencies)
+    return decoded(row, scales, frequencies, tries=1)
 
 
 def _agreed(rows: list[Row], read: list[Decoded], frequencies: Frequencies) -> list[Decoded]:

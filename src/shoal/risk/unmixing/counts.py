@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,13 +11,12 @@ from numpy.typing import NDArray
 
 from shoal.kernels import unmixing as kernel
 
-__all__ = ["Sums", "count_vectors", "price"]
+__all__ = ["Sums", "count_vectors", "price", "total"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 LARGEST = 64  # a count beyond that is not looked for
-EACH_SIDE = 3_000  # vectors of half the members
 
 
 def price(counts: Ints) -> Floats:
@@ -25,21 +25,30 @@ def price(counts: Ints) -> Floats:
     return bits
 
 
+def total(counts: Ints) -> Floats:
+    """A price for terms that all members have several times: what counts cost is their sum."""
+    return 0.7 * counts
+
+
 @lru_cache(maxsize=64)
-def count_vectors(members: int, most: int) -> tuple[Ints, Floats]:
+def count_vectors(members: int, most: int, price: Callable[[Ints], Floats] = price) -> tuple[Ints, Floats]:
     """The cheapest vectors of counts, one column per member, and their prices.
 
     >>> count_vectors(2, 5)[0].tolist()
     [[0, 0], [0, 1], [1, 0], [1, 1], [0, 2]]
     """
     vectors, costs = np.zeros((1, 0), np.int64), np.zeros(1)
-    steps = np.arange(LARGEST + 1)
+    steps = price(np.arange(LARGEST + 1))
     for _ in range(members):
-        total = (costs[:, None] + price(steps)[None, :]).ravel()
-        order = np.argsort(total, kind="stable")[:most]
-        before, count = np.divmod(order, LARGEST + 1)
-        vectors = np.column_stack([vectors[before], count])
-        costs = total[order]
+        # The pair of places (i, n) costs no less than the (i + 1)(n + 1) pairs up to it, so few pairs can be among the
+        # cheapest.
+        ends = np.minimum(len(costs), most // np.arange(1, LARGEST + 2))
+        before = np.concatenate([np.arange(end) for end in ends.tolist()])
+        count = np.repeat(np.arange(LARGEST + 1), ends)
+        sums = costs[before] + steps[count]
+        order = np.lexsort((count, before, sums))[:most]
+        vectors = np.column_stack([vectors[before[order]], count[order]])
+        costs = sums[order]
     return vectors, costs
 
 
@@ -53,9 +62,9 @@ class Sums:
     costs: tuple[Floats, Floats]
 
     @staticmethod
-    def of(scales: Floats, most: int = EACH_SIDE) -> Sums:
+    def of(scales: Floats, most: int, price: Callable[[Ints], Floats] = price) -> Sums:
         middle = (len(scales) + 1) // 2
-        halves = [_half(scales[:middle], most), _half(scales[middle:], most)]
+        halves = [_half(scales[:middle], most, price), _half(scales[middle:], most, price)]
         vectors, values, costs = zip(*halves, strict=True)
         return Sums(scales, vectors, values, costs)
 
@@ -71,8 +80,8 @@ class Sums:
         return self.nearest(np.array([value]), np.array([tolerance * value]), np.zeros(1))[0] >= 0
 
 
-def _half(scales: Floats, most: int) -> tuple[Ints, Floats, Floats]:
-    vectors, costs = count_vectors(len(scales), most)
+def _half(scales: Floats, most: int, price: Callable[[Ints], Floats]) -> tuple[Ints, Floats, Floats]:
+    vectors, costs = count_vectors(len(scales), most, price)
     values = vectors @ scales if len(scales) else np.zeros(1)
     order = np.argsort(values, kind="stable")
     return vectors[order], values[order], costs[order]

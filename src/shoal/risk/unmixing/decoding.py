@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.risk.unmixing.counts import Sums
+from shoal.risk.unmixing.counts import Sums, price, total
 from shoal.risk.unmixing.frequencies import Frequencies
 from shoal.risk.unmixing.scales import Row
 
@@ -16,8 +16,9 @@ __all__ = ["Decoded", "decoded"]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-EACH_SIDE = (2_000, 100_000)  # vectors of counts of half the members, in a first and a second try
-FEW_OPTIONS = 20  # a second try is for terms whose df is known or nearly so
+# Vectors of counts of half the members, by what they cost: a first try, and others for what it leaves.
+TRIES = ((2_000, price), (100_000, total), (100_000, price))
+FEW_OPTIONS = 100  # the later tries are for terms whose df is known or nearly so
 
 
 @dataclass(frozen=True)
@@ -35,18 +36,20 @@ class Decoded:
         return solved
 
 
-def decoded(row: Row, scales: Floats, frequencies: Frequencies) -> Decoded:
+def decoded(row: Row, scales: Floats, frequencies: Frequencies, tries: int = len(TRIES)) -> Decoded:
     """For each term the likeliest counts that its weight allows; few counts first, more where none of them fits."""
     counts = np.zeros((len(row.terms), len(scales)), np.int64)
     found = np.zeros(len(row.terms), np.int64)
     bits = np.zeros(len(row.terms))
-    for most in EACH_SIDE if len(scales) else ():
+    for number, (most, cost) in enumerate(TRIES[:tries] if len(scales) else ()):
         left = np.flatnonzero(found == 0)
-        sums = Sums.of(scales, most)
+        if not len(left) or (number and not row.precision.exact):
+            break
+        sums = Sums.of(scales, most, cost)
         for place in left.tolist():
             term = int(row.terms[place])
             options = frequencies.options(term)
-            if most > EACH_SIDE[0] and len(options) > FEW_OPTIONS:
+            if number and len(options) > FEW_OPTIONS:
                 continue
             idf, chances = frequencies.idf(options), frequencies.chance(term, options)
             option, counts[place], costs = sums.nearest(
