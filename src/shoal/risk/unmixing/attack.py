@@ -16,16 +16,14 @@ from shoal.risk.unmixing.frequencies import Frequencies
 from shoal.risk.unmixing.precision import precision_of
 from shoal.risk.unmixing.published import Guesses, Published
 from shoal.risk.unmixing.scales import Row, coincidences
-from shoal.risk.unmixing.sums import split_sums
+from shoal.risk.unmixing.sums import column_sums, split_sums
 
 __all__ = ["Unmixing"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-ROUNDS = 2
 ONE_SCALE = 0.5  # of the groups have one scale that makes all weights: the release holds sums
-NEARLY_ALL = 0.9  # of the terms
 
 
 class Unmixing:
@@ -61,16 +59,16 @@ class Unmixing:
         tried = sample_rows(published.rows.shape[0], check_count(self.groups, "groups"), self.random_state)
         rows = [_row(published, group) for group in tried.tolist()]
         frequencies = Frequencies.of(published)
-        for _ in range(ROUNDS):
-            _vote(rows, frequencies)
-        read = [_read(row, frequencies) for row in rows]
-        single = [len(one.scales) == 1 and one.solved.mean() >= NEARLY_ALL for one in read]
-        if np.mean(single) >= ONE_SCALE:
+        _vote(rows, frequencies)
+        frequencies.widest = published.n_documents
+        _vote(rows, frequencies)
+        sums = [column_sums(row, frequencies) for row in rows]
+        if np.mean([found is not None for found in sums]) >= ONE_SCALE:
             form = "column sums"
-            parts = split_sums(published, tried, rows, read, similarity, self.random_state)
+            parts = split_sums(published, rows, sums, frequencies, similarity, self.random_state)
         else:
             form = f"means of unit rows, {rows[0].precision}"
-            read = _agreed(rows, read, frequencies)
+            read = _agreed(rows, [_read(row, frequencies) for row in rows], frequencies)
             parts = [one.counts.T for one in read]
         return _guesses(published, tried, rows, parts, form)
 

@@ -19,7 +19,6 @@ __all__ = ["Frequencies"]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-MOST_OPTIONS = 2_000  # a term whose df may be more numbers than that waits until votes settle it
 CLEAR = 2.0  # the first choice has so many times the votes of the second
 
 
@@ -31,7 +30,7 @@ class Frequencies:
     low: Ints  # (terms,)
     high: Ints
     settled: Ints = field(repr=False)  # (terms,); 0: not yet
-    weighted: bool = True  # False: weights have no idf
+    widest: int = 1_000  # terms whose df may be more numbers than that wait until the others are settled
 
     @staticmethod
     def of(published: Published) -> Frequencies:
@@ -46,7 +45,7 @@ class Frequencies:
     def options(self, term: int) -> Ints:
         if self.settled[term]:
             return self.settled[term : term + 1]
-        if self.high[term] - self.low[term] >= MOST_OPTIONS:
+        if self.high[term] - self.low[term] >= self.widest:
             return np.empty(0, np.int64)
         return np.arange(self.low[term], self.high[term] + 1)
 

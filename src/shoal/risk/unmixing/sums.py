@@ -13,14 +13,18 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal.kernels.parting import part_counts
-from shoal.risk.unmixing.decoding import Decoded
+from shoal.risk.unmixing.frequencies import Frequencies
 from shoal.risk.unmixing.published import Published
 from shoal.risk.unmixing.scales import Row
 
-__all__ = ["Together", "part_row", "split_sums"]
+__all__ = ["Together", "column_sums", "part_row", "split_sums"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+MOST_PARTS = 6  # the smallest sum of a row
+NEARLY_ALL = 0.9  # of the terms must have whole sums
+SHARP = 0.05  # weights must be so precise that not every number is whole
 
 SWEEPS = 60
 STARTS = 3
@@ -53,17 +57,54 @@ class Together:
         return odds
 
 
+def column_sums(row: Row, frequencies: Frequencies) -> Ints | None:
+    """The whole numbers that the quotients of a row are in proportion to; None if there are no such numbers.
+
+    A quotient whose df is not known takes the first that makes it whole, and 1 if none does.
+    """
+    settled = frequencies.settled[row.terms]
+    known = np.flatnonzero(settled > 0)
+    if not len(known):
+        return None
+    quotients = row.weights[known] / frequencies.idf(settled[known])
+    relative = row.slack[known] / row.weights[known]
+    for parts in range(1, MOST_PARTS + 1):
+        unit = quotients.min() / parts
+        sums = quotients / unit
+        whole = np.abs(sums - np.round(sums)) <= 2 * np.maximum(relative * sums, relative.max())
+        if whole.mean() >= NEARLY_ALL and sums.max() * relative.max() < SHARP:
+            found = np.ones(len(row.terms), np.int64)
+            found[known[whole]] = np.round(sums[whole]).astype(np.int64)
+            for place in np.flatnonzero(settled == 0).tolist():
+                found[place] = _first_whole(row.weights[place], unit, frequencies.options(int(row.terms[place])), frequencies)
+            return found
+    return None
+
+
+def _first_whole(weight: float, unit: float, options: Ints, frequencies: Frequencies) -> int:
+    sums = weight / (unit * frequencies.idf(options))
+    whole = np.flatnonzero(np.abs(sums - np.round(sums)) < 1e-9 * sums)
+    return max(1, int(np.round(sums[whole[0]]))) if len(whole) else 1
+
+
 def split_sums(
-    published: Published, tried: Ints, rows: list[Row], read: list[Decoded], similarity: Any, random_state: int
+    published: Published,
+    rows: list[Row],
+    sums: list[Ints | None],
+    frequencies: Frequencies,
+    similarity: Any,
+    random_state: int,
 ) -> list[Ints]:
     """The members of each group tried, (members, terms of the row)."""
     together = Together(published.rows, similarity)
     groups = np.bincount(published.rows.indices, minlength=published.rows.shape[1])
     parts = []
-    for group, row, one in zip(tried.tolist(), rows, read, strict=True):
-        counts = np.maximum(one.counts.sum(axis=1), 1)
-        holders = np.where(one.solved, one.frequencies / groups[row.terms], 1.0)
-        parts.append(part_row(together.odds(row.terms), counts, holders, row.size, random_state + group))
+    for number, (row, found) in enumerate(zip(rows, sums, strict=True)):
+        counts = np.ones(len(row.terms), np.int64) if found is None else found
+        settled = frequencies.settled[row.terms]
+        middle = np.sqrt(frequencies.low[row.terms] * frequencies.high[row.terms])
+        holders = np.where(settled > 0, settled, middle) / groups[row.terms]
+        parts.append(part_row(together.odds(row.terms), counts, holders, row.size, random_state + number))
     return parts
 
 
