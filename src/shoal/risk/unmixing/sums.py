@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from shoal.kernels.parting import part_counts
 from shoal.risk.unmixing.frequencies import Frequencies
@@ -28,6 +29,7 @@ SHARP = 0.05  # weights must be so precise that not every number is whole
 
 SWEEPS = 60
 STARTS = 3
+SCALE = 1.0
 SMOOTH = 0.5  # pseudo-counts in the odds of two terms
 EVEN = 0.3  # a member's number of terms varies by so much of the mean
 
@@ -98,21 +100,30 @@ def split_sums(
     """The members of each group tried, (members, terms of the row)."""
     together = Together(published.rows, similarity)
     groups = np.bincount(published.rows.indices, minlength=published.rows.shape[1])
-    parts = []
-    for number, (row, found) in enumerate(zip(rows, sums, strict=True)):
-        counts = np.ones(len(row.terms), np.int64) if found is None else found
-        settled = frequencies.settled[row.terms]
-        middle = np.sqrt(frequencies.low[row.terms] * frequencies.high[row.terms])
-        holders = np.where(settled > 0, settled, middle) / groups[row.terms]
-        parts.append(part_row(together.odds(row.terms), counts, holders, row.size, random_state + number))
-    return parts
+    counts = [np.ones(len(row.terms), np.int64) if one is None else one for row, one in zip(rows, sums, strict=True)]
+    holders = [_holders(row, frequencies) / groups[row.terms] for row in rows]
+    # Occurrences for each document that has a term, less one, follow a geometric law as far as an attacker knows.
+    mean = sum(int(one.sum()) for one in counts) / max(1.0, sum(float(one.sum()) for one in holders))
+    again = float(np.clip(1.0 - 1.0 / max(mean, 1.0), 0.02, 0.8))
+    return [
+        part_row(together.odds(row.terms), count, holder, again, row.size, random_state + number)
+        for number, (row, count, holder) in enumerate(zip(rows, counts, holders, strict=True))
+    ]
 
 
-def part_row(odds: Floats, counts: Ints, holders: Floats, members: int, seed: int) -> Ints:
+def _holders(row: Row, frequencies: Frequencies) -> Floats:
+    """In how many documents each term is, as far as that is known."""
+    settled = frequencies.settled[row.terms]
+    middle = np.sqrt(frequencies.low[row.terms] * frequencies.high[row.terms])
+    found: Floats = np.where(settled > 0, settled, middle)
+    return found
+
+
+def part_row(odds: Floats, counts: Ints, holders: Floats, again: float, members: int, seed: int) -> Ints:
     """The counts of one group parted among its members; `holders` is in how many members a term is on average."""
-    cost = _holders_cost(counts, holders, members)
+    cost = _holders_cost(counts, holders, members, again)
     expected = np.minimum(np.maximum(1.0, holders), np.minimum(counts, members)).sum() / members
-    scaled = odds / max(1.0, np.sqrt(expected))
+    scaled = SCALE * odds / max(1.0, expected)
     balance = 0.5 / max(1.0, (EVEN * expected)) ** 2
     temperatures = np.geomspace(3.0, 0.05, SWEEPS)
     random = np.random.default_rng(seed)
@@ -135,15 +146,22 @@ def _at_random(counts: Ints, members: int, random: np.random.Generator) -> Ints:
     return found
 
 
-def _holders_cost(counts: Ints, holders: Floats, members: int) -> Floats:
-    """Minus the logarithm of the chance that so many members have a term: one, and each other as likely as the next."""
+def _holders_cost(counts: Ints, holders: Floats, members: int, again: float) -> Floats:
+    """Minus the logarithm of the chance that so many members have a term that occurs so often.
+
+    One member has it, each other as likely as the next; and who has it has it once more with chance `again`.
+    """
     number = np.arange(members + 1)
     share = np.clip((holders - 1.0) / max(1, members - 1), 0.02, 0.98)[:, None]
-    from_one = np.maximum(number - 1, 0)
-    ways = np.array([_log_choose(members - 1, many) for many in from_one.tolist()])
-    cost: Floats = -(ways + from_one * np.log(share) + (members - 1 - from_one) * np.log(1 - share))
+    others = np.maximum(number - 1, 0)[None, :]
+    more = np.maximum(counts[:, None] - number[None, :], 0)
+    chance = _log_choose(members - 1, others) + others * np.log(share) + (members - 1 - others) * np.log(1 - share)
+    chance = chance + _log_choose(counts[:, None] - 1, others) + number * np.log(1 - again) + more * np.log(again)
+    cost: Floats = -chance
     return cost
 
 
-def _log_choose(n: int, m: int) -> float:
-    return float(np.log(np.arange(n - m + 1, n + 1)).sum() - np.log(np.arange(1, m + 1)).sum())
+def _log_choose(n: Any, m: Ints) -> Floats:
+    """0 where m is more than n: such cases never come up."""
+    found: Floats = gammaln(n + 1) - gammaln(m + 1) - gammaln(np.maximum(n - m, 0) + 1)
+    return found
