@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal.risk.rates import check_count, sample_rows
-from shoal.risk.unmixing.basis import basis
-from shoal.risk.unmixing.decoding import Decoded, decoded
+from shoal.risk.unmixing.basis import basis, strongest
+from shoal.risk.unmixing.decoding import Decoded, decoded, refitted
 from shoal.risk.unmixing.frequencies import Frequencies
 from shoal.risk.unmixing.precision import precision_of
 from shoal.risk.unmixing.published import Guesses, Published
@@ -23,7 +23,7 @@ __all__ = ["Unmixing"]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-ONE_SCALE = 0.5  # of the groups have one scale that makes all weights: the release holds sums
+HALF = 0.5  # of the groups, or of the terms of one
 
 
 class Unmixing:
@@ -63,13 +63,16 @@ class Unmixing:
         frequencies.widest = published.n_documents
         _vote(rows, frequencies)
         sums = [column_sums(row, frequencies) for row in rows]
-        if np.mean([found is not None for found in sums]) >= ONE_SCALE:
+        if np.mean([found is not None for found in sums]) >= HALF:
             form = "column sums"
             parts = split_sums(published, rows, sums, frequencies, similarity, self.random_state)
         else:
-            form = f"means of unit rows, {rows[0].precision}"
             read = _agreed(rows, [_read(row, frequencies) for row in rows], frequencies)
             parts = [one.counts.T for one in read]
+            form = f"means of unit rows, {rows[0].precision}"
+            if np.mean([len(one.scales) < 2 or one.solved.mean() < HALF for one in read]) >= HALF:
+                form = f"weights without a scale per member, {rows[0].precision}"
+                parts = split_sums(published, rows, sums, frequencies, similarity, self.random_state)
         return _guesses(published, tried, rows, parts, form)
 
 
@@ -91,16 +94,16 @@ def _vote(rows: list[Row], frequencies: Frequencies) -> None:
 
 def _read(row: Row, frequencies: Frequencies) -> Decoded:
     """The scales of a row and the counts that follow."""
-    scales = np.array([one.value for one in coincidences(row, frequencies)])
+    found = coincidences(row, frequencies)
+    scales = np.array([one.value for one in found])
     tolerance = 1.5 * float(np.median(row.slack / row.weights)) if len(row.weights) else 0.0
-    if row.precision.exact:
-        known = frequencies.settled[row.terms]
-        values = np.sort(row.weights[known > 0] / frequencies.idf(known[known > 0]))
-        distinct = values[np.diff(values, prepend=-1.0) > 3 * tolerance * values]
-        scales = basis(scales, distinct, row.size, tolerance)
-    else:
-        scales = basis(scales, np.empty(0), row.size, tolerance)
-    return decoded(row, scales, frequencies, tries=1)
+    if not row.precision.exact:
+        scales = strongest(scales, np.array([one.bits for one in found]), row.size, tolerance)
+        return refitted(row, scales, frequencies)
+    known = frequencies.settled[row.terms]
+    values = np.sort(row.weights[known > 0] / frequencies.idf(known[known > 0]))
+    distinct = values[np.diff(values, prepend=-1.0) > 3 * tolerance * values]
+    return decoded(row, basis(scales, distinct, row.size, tolerance), frequencies, tries=1)
 
 
 def _agreed(rows: list[Row], read: list[Decoded], frequencies: Frequencies) -> list[Decoded]:
@@ -110,7 +113,10 @@ def _agreed(rows: list[Row], read: list[Decoded], frequencies: Frequencies) -> l
         for place in np.flatnonzero(one.solved & (frequencies.settled[row.terms] == 0)).tolist():
             votes[int(row.terms[place])][int(one.frequencies[place])] += 1.0
     frequencies.settle(votes)
-    return [decoded(row, one.scales, frequencies) for row, one in zip(rows, read, strict=True)]
+    return [
+        decoded(row, one.scales, frequencies) if row.precision.exact else refitted(row, one.scales, frequencies)
+        for row, one in zip(rows, read, strict=True)
+    ]
 
 
 def _guesses(published: Published, tried: Ints, rows: list[Row], parts: list[Ints], form: str) -> Guesses:

@@ -8,13 +8,14 @@ from numpy.typing import NDArray
 from shoal.kernels import unmixing as kernel
 from shoal.risk.unmixing.counts import Sums, count_vectors
 
-__all__ = ["basis"]
+__all__ = ["basis", "strongest"]
 
 Floats = NDArray[np.float64]
 
 EACH_SIDE = 1_000
 TRIED = 6  # hidden scales in one round
 SIMPLE = 400  # sums that a hidden scale may be found in
+SIMPLEST = 12  # and that a scale may be by chance, when weights are rounded
 
 
 def basis(scales: Floats, values: Floats, size: int, tolerance: float) -> Floats:
@@ -33,6 +34,22 @@ def basis(scales: Floats, values: Floats, size: int, tolerance: float) -> Floats
         need = [len(_no_sums(values, np.delete(kept, place), tolerance)) for place in range(len(kept))]
         kept = np.sort(kept[np.argsort(need, kind="stable")[::-1][:size]])
     return kept
+
+
+def strongest(scales: Floats, bits: Floats, size: int, tolerance: float) -> Floats:
+    """At most `size` scales by falling evidence that are no simple sums of one another: for rounded weights."""
+    kept = np.empty(0)
+    for scale in scales[np.argsort(-bits, kind="stable")].tolist():
+        if len(kept) and Sums.of(kept, SIMPLEST).has(scale, tolerance):
+            continue
+        together = np.append(kept, scale)
+        sums = [
+            Sums.of(np.delete(together, place), SIMPLEST).has(one, tolerance) for place, one in enumerate(kept.tolist())
+        ]
+        kept = np.append(kept[~np.array(sums, np.bool_)], scale)
+        if len(kept) == size:
+            break
+    return np.sort(kept)
 
 
 def _without_sums(scales: Floats, most: int, tolerance: float) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +11,14 @@ from shoal.risk.unmixing.counts import Sums, price, total
 from shoal.risk.unmixing.frequencies import Frequencies
 from shoal.risk.unmixing.scales import Row
 
-__all__ = ["Decoded", "decoded"]
+__all__ = ["Decoded", "decoded", "refitted"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 # Vectors of counts of half the members, by what they cost: a first try, and others for what it leaves.
 TRIES = ((2_000, price), (100_000, total), (100_000, price))
+REFITS = (4.0, 2.0, 1.5)  # how far weights may be off while the scales are not yet right, in slacks
 FEW_OPTIONS = 100  # the later tries are for terms whose df is known or nearly so
 
 
@@ -58,3 +59,20 @@ def decoded(row: Row, scales: Floats, frequencies: Frequencies, tries: int = len
             if option >= 0:
                 found[place], bits[place] = options[option], costs[1] - costs[0]
     return Decoded(scales, counts, found, bits)
+
+
+def refitted(row: Row, scales: Floats, frequencies: Frequencies) -> Decoded:
+    """The counts and scales that fit rounded weights, in turns: counts for the scales, scales for the counts."""
+    for slack in REFITS:
+        loose = replace(row, slack=slack * row.slack)
+        found = decoded(loose, scales, frequencies)
+        use = found.solved
+        if not len(scales) or use.sum() < 2 * len(scales):
+            return found
+        idf = frequencies.idf(found.frequencies[use])
+        weight = idf / row.slack[use]
+        fitted = np.linalg.lstsq(found.counts[use] * weight[:, None], row.weights[use] / idf * weight, rcond=None)[0]
+        if fitted.min() <= 0:
+            return found
+        scales = fitted
+    return decoded(replace(row, slack=1.2 * row.slack), scales, frequencies)

@@ -42,16 +42,16 @@ class Precision:
 
 
 def precision_of(weights: Floats) -> Precision:
-    """The coarsest grid that all weights are on: decimals, powers of a number, or none."""
+    """The coarsest grid that all weights are on: powers of a number, decimals, or none."""
     if len(weights) < FEWEST:
         return Precision()
+    ratio = _common_ratio(weights)
+    if ratio is not None:
+        return Precision(ratio=ratio)
     for decimals in range(1, MOST_DIGITS + 1):
         scaled = weights * 10.0**decimals
         if np.all(np.abs(scaled - np.round(scaled)) < np.maximum(1e-6, scaled * 1e-14)):
             return Precision(decimals=decimals, unit=10.0**-decimals)
-    ratio = _common_ratio(weights)
-    if ratio is not None:
-        return Precision(ratio=ratio)
     return Precision()
 
 

@@ -27,11 +27,13 @@ MOST_PARTS = 6  # the smallest sum of a row
 NEARLY_ALL = 0.9  # of the terms must have whole sums
 SHARP = 0.05  # weights must be so precise that not every number is whole
 
+ONCE = 0.25  # the quantile of quotients that is taken for a single occurrence
+
 SWEEPS = 60
 STARTS = 3
-SCALE = 1.0
+SCALE = 8.0  # of the odds against the other costs, for a member of one term
 SMOOTH = 0.5  # pseudo-counts in the odds of two terms
-EVEN = 0.3  # a member's number of terms varies by so much of the mean
+EVEN = 0.8  # a member's number of terms varies by so much of the mean
 
 
 class Together:
@@ -100,7 +102,7 @@ def split_sums(
     """The members of each group tried, (members, terms of the row)."""
     together = Together(published.rows, similarity)
     groups = np.bincount(published.rows.indices, minlength=published.rows.shape[1])
-    counts = [np.ones(len(row.terms), np.int64) if one is None else one for row, one in zip(rows, sums, strict=True)]
+    counts = [_rough_sums(row, frequencies) if one is None else one for row, one in zip(rows, sums, strict=True)]
     holders = [_holders(row, frequencies) / groups[row.terms] for row in rows]
     # Occurrences for each document that has a term, less one, follow a geometric law as far as an attacker knows.
     mean = sum(int(one.sum()) for one in counts) / max(1.0, sum(float(one.sum()) for one in holders))
@@ -109,6 +111,15 @@ def split_sums(
         part_row(together.odds(row.terms), count, holder, again, row.size, random_state + number)
         for number, (row, count, holder) in enumerate(zip(rows, counts, holders, strict=True))
     ]
+
+
+def _rough_sums(row: Row, frequencies: Frequencies) -> Ints:
+    """Sums as far as weights that are in proportion to nothing whole show them; many terms come but once."""
+    if not len(row.terms):
+        return np.empty(0, np.int64)
+    quotients = row.weights / frequencies.idf(_holders(row, frequencies))
+    rough: Ints = np.clip(np.round(quotients / np.quantile(quotients, ONCE)), 1, 10 * row.size).astype(np.int64)
+    return rough
 
 
 def _holders(row: Row, frequencies: Frequencies) -> Floats:
