@@ -13,7 +13,7 @@ from shoal.risk.rates import check_count, sample_rows
 from shoal.risk.unmixing.basis import basis, strongest
 from shoal.risk.unmixing.decoding import Decoded, decoded, refitted
 from shoal.risk.unmixing.frequencies import Frequencies
-from shoal.risk.unmixing.precision import precision_of
+from shoal.risk.unmixing.precision import Precision, precision_of
 from shoal.risk.unmixing.published import Guesses, Published
 from shoal.risk.unmixing.scales import Row, coincidences
 from shoal.risk.unmixing.sums import column_sums, split_sums
@@ -23,7 +23,8 @@ __all__ = ["Unmixing"]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-HALF = 0.5  # of the groups, or of the terms of one
+HALF = 0.5  # of the groups
+COARSE = 0.05  # weights that may be off by more show no scales
 
 
 class Unmixing:
@@ -59,20 +60,23 @@ class Unmixing:
         tried = sample_rows(published.rows.shape[0], check_count(self.groups, "groups"), self.random_state)
         rows = [_row(published, group) for group in tried.tolist()]
         frequencies = Frequencies.of(published)
-        _vote(rows, frequencies)
+        precision = rows[0].precision if rows else Precision()
+        fine = [row for row in rows if len(row.terms) and np.median(row.slack / row.weights) < COARSE]
+        if len(fine) < HALF * len(rows):
+            form = f"weights {precision}, too coarse for scales"
+            parts = split_sums(published, rows, [None] * len(rows), frequencies, similarity, self.random_state)
+            return _guesses(published, tried, rows, parts, form)
+        _vote(fine, frequencies)
         frequencies.widest = published.n_documents
-        _vote(rows, frequencies)
+        _vote(fine, frequencies)
         sums = [column_sums(row, frequencies) for row in rows]
         if np.mean([found is not None for found in sums]) >= HALF:
             form = "column sums"
             parts = split_sums(published, rows, sums, frequencies, similarity, self.random_state)
         else:
+            form = f"means of unit rows, {precision}"
             read = _agreed(rows, [_read(row, frequencies) for row in rows], frequencies)
             parts = [one.counts.T for one in read]
-            form = f"means of unit rows, {rows[0].precision}"
-            if np.mean([len(one.scales) < 2 or one.solved.mean() < HALF for one in read]) >= HALF:
-                form = f"weights without a scale per member, {rows[0].precision}"
-                parts = split_sums(published, rows, sums, frequencies, similarity, self.random_state)
         return _guesses(published, tried, rows, parts, form)
 
 

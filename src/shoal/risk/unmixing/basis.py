@@ -15,7 +15,9 @@ Floats = NDArray[np.float64]
 EACH_SIDE = 1_000
 TRIED = 6  # hidden scales in one round
 SIMPLE = 400  # sums that a hidden scale may be found in
-SIMPLEST = 12  # and that a scale may be by chance, when weights are rounded
+CANDIDATES = 6  # for each member, when weights are rounded
+FEWEST_SUMS = 12  # of half the members that a scale is compared with
+BY_CHANCE = 0.02  # so often may a scale be taken for a sum by chance
 
 
 def basis(scales: Floats, values: Floats, size: int, tolerance: float) -> Floats:
@@ -37,19 +39,15 @@ def basis(scales: Floats, values: Floats, size: int, tolerance: float) -> Floats
 
 
 def strongest(scales: Floats, bits: Floats, size: int, tolerance: float) -> Floats:
-    """At most `size` scales by falling evidence that are no simple sums of one another: for rounded weights."""
-    kept = np.empty(0)
-    for scale in scales[np.argsort(-bits, kind="stable")].tolist():
-        if len(kept) and Sums.of(kept, SIMPLEST).has(scale, tolerance):
-            continue
-        together = np.append(kept, scale)
-        sums = [
-            Sums.of(np.delete(together, place), SIMPLEST).has(one, tolerance) for place, one in enumerate(kept.tolist())
-        ]
-        kept = np.append(kept[~np.array(sums, np.bool_)], scale)
-        if len(kept) == size:
-            break
-    return np.sort(kept)
+    """At most `size` scales with the most evidence that are no simple sums of smaller ones: for rounded weights."""
+    each_side = int(np.clip(np.sqrt(BY_CHANCE / tolerance), FEWEST_SUMS, EACH_SIDE))
+    likely = np.sort(np.argsort(-bits, kind="stable")[: CANDIDATES * size])
+    kept: list[int] = []
+    for place in likely.tolist():
+        if not kept or not Sums.of(scales[kept], each_side).has(scales[place], tolerance):
+            kept.append(place)
+    kept.sort(key=lambda place: -bits[place])
+    return np.sort(scales[kept[:size]])
 
 
 def _without_sums(scales: Floats, most: int, tolerance: float) -> Floats:

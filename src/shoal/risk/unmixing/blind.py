@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -20,18 +23,22 @@ SHARES = (1.0, 0.9, 0.8, 0.65, 0.5, 0.35)  # of a row's terms, the heaviest
 def blind_guesses(published: Published, groups: Ints) -> list[list[sp.csr_matrix]]:
     """Kinds of guesses, each with one guess per group, repeated for every member.
 
-    The heaviest terms of the row, a share of them, each once; and the row read as if it were one document.
+    The heaviest terms of the row or the commonest, a share of them, each once; and the row read as if it were one document.
     """
     frequencies = Frequencies.of(published)
-    kinds = [[_heaviest(published, group, share) for group in groups.tolist()] for share in SHARES]
+    kinds = [
+        [_most(published, group, share, order) for group in groups.tolist()]
+        for share in SHARES
+        for order in (_weights, partial(_quotients, frequencies))
+    ]
     kinds.append([_as_one(published, frequencies, group) for group in groups.tolist()])
     return kinds
 
 
-def _heaviest(published: Published, group: int, share: float) -> sp.csr_matrix:
+def _most(published: Published, group: int, share: float, order: Callable[[Ints, Floats], Floats]) -> sp.csr_matrix:
     terms, weights = published.row(group)
     most = max(1, round(share * len(terms)))
-    chosen = terms[np.argsort(-weights, kind="stable")[:most]]
+    chosen = terms[np.argsort(-order(terms, weights), kind="stable")[:most]]
     return _repeated(published, group, chosen, np.ones(len(chosen)))
 
 
@@ -40,10 +47,19 @@ def _as_one(published: Published, frequencies: Frequencies, group: int) -> sp.cs
     terms, weights = published.row(group)
     if not len(terms):
         return _repeated(published, group, terms, weights)
-    settled = frequencies.settled[terms]
-    middle = np.sqrt(frequencies.low[terms] * frequencies.high[terms])
-    quotients = weights / np.log(published.n_documents / np.where(settled > 0, settled, middle))
+    quotients = _quotients(frequencies, terms, weights)
     return _repeated(published, group, terms, np.maximum(1.0, np.round(quotients / quotients.min())))
+
+
+def _weights(terms: Ints, weights: Floats) -> Floats:
+    return weights
+
+
+def _quotients(frequencies: Frequencies, terms: Ints, weights: Floats) -> Floats:
+    """Weight / idf, with what the release tells of the df at first sight."""
+    middle = np.sqrt(frequencies.low[terms] * frequencies.high[terms])
+    found: Floats = weights / np.log(frequencies.n_documents / middle)
+    return found
 
 
 def _repeated(published: Published, group: int, terms: Ints, counts: Floats) -> sp.csr_matrix:
