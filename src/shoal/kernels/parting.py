@@ -16,15 +16,15 @@ Floats = NDArray[np.float64]
 
 @njit(cache=True, nogil=True)
 def part_counts(
-    affinity: Floats, counts: Ints, start: Ints, holders_cost: Floats, balance: float, temperatures: Floats, seed: int
+    affinity: Floats, counts: Ints, start: Ints, holders_cost: Floats, balance: float, temperatures: Floats, random: Any
 ) -> tuple[Ints, float]:
     """Counts (members, terms) with the given column sums, and their energy, lower than that of `start` as a rule.
 
     The energy is minus the affinity of every pair of terms in every member, plus what it costs each term to be in so
     many members (`holders_cost`, (terms, members + 1)), plus `balance` times the squared numbers of the members' terms.
+    The diagonal of `affinity` is 0.
     One sweep per temperature offers every occurrence of every term to another member.
     """
-    np.random.seed(seed)
     held = start.copy()
     members, n_terms = held.shape
     field = np.zeros((members, n_terms))
@@ -45,8 +45,8 @@ def part_counts(
     for temperature in temperatures:
         for term in range(n_terms):
             for _ in range(counts[term]):
-                giver = np.random.randint(members)
-                taker = np.random.randint(members)
+                giver = int(random.random() * members)
+                taker = int(random.random() * members)
                 if giver == taker or held[giver, term] == 0:
                     continue
                 leaves = held[giver, term] == 1
@@ -57,7 +57,7 @@ def part_counts(
                     change += field[giver, term] - balance * (2 * size[giver] - 1)
                 if enters:
                     change += balance * (2 * size[taker] + 1) - field[taker, term]
-                if change > 0 and np.random.random() >= np.exp(-change / temperature):
+                if change > 0 and random.random() >= np.exp(-change / temperature):
                     continue
                 held[giver, term] -= 1
                 held[taker, term] += 1

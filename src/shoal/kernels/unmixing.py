@@ -48,8 +48,8 @@ def decode(
 ) -> tuple[Ints, Floats]:
     """The cheapest sum of one number of each side within the slack of any target: meet in the middle.
 
-    Both sides rise; a target costs `extra`. Returns target, place on the left and on the right (-1 if nothing fits), and
-    the costs of the best and of the second best.
+    Both sides rise; a target costs `extra`. Returns target, place on the left and on the right (-1 if nothing fits),
+    and the costs of the best and of the second best.
     """
     best = np.full(3, -1, np.int64)
     costs = np.full(2, np.inf)

@@ -23,7 +23,8 @@ SHARES = (1.0, 0.9, 0.8, 0.65, 0.5, 0.35)  # of a row's terms, the heaviest
 def blind_guesses(published: Published, groups: Ints) -> list[list[sp.csr_matrix]]:
     """Kinds of guesses, each with one guess per group, repeated for every member.
 
-    The heaviest terms of the row or the commonest, a share of them, each once; and the row read as if it were one document.
+    The heaviest terms of the row or the commonest, a share of them, each once; and the row read as if it
+    were one document.
     """
     frequencies = Frequencies.of(published)
     kinds = [

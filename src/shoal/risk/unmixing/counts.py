@@ -27,7 +27,8 @@ def price(counts: Ints) -> Floats:
 
 def total(counts: Ints) -> Floats:
     """A price for terms that all members have several times: what counts cost is their sum."""
-    return 0.7 * counts
+    cost: Floats = 0.7 * counts.astype(np.float64)
+    return cost
 
 
 @lru_cache(maxsize=64)

@@ -71,7 +71,9 @@ def refitted(row: Row, scales: Floats, frequencies: Frequencies) -> Decoded:
             return found
         idf = frequencies.idf(found.frequencies[use])
         weight = idf / row.slack[use]
-        fitted = np.linalg.lstsq(found.counts[use] * weight[:, None], row.weights[use] / idf * weight, rcond=None)[0]
+        fitted: Floats = np.linalg.lstsq(
+            found.counts[use] * weight[:, None], row.weights[use] / idf * weight, rcond=None
+        )[0].astype(np.float64)
         if fitted.min() <= 0:
             return found
         scales = fitted

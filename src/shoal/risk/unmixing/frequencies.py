@@ -7,6 +7,7 @@ show it, at most all documents of those groups.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -49,7 +50,7 @@ class Frequencies:
             return np.empty(0, np.int64)
         return np.arange(self.low[term], self.high[term] + 1)
 
-    def idf(self, frequency: Ints) -> Floats:
+    def idf(self, frequency: NDArray[Any]) -> Floats:
         found: Floats = np.log(self.n_documents / frequency)
         return found
 
@@ -57,7 +58,8 @@ class Frequencies:
         """How likely each option is before any weight is seen: most terms are in few members of a group."""
         spread = 0.7 * self.low[term] + 1.0
         chance: Floats = np.exp(-(frequency - self.low[term]) / spread)
-        return chance / chance.sum()
+        chance /= chance.sum()
+        return chance
 
     def expanded(self, terms: Ints) -> tuple[Ints, Ints, Ints]:
         """All options of some terms: where those of each begin, the place of the term, and the frequencies."""

@@ -54,9 +54,7 @@ def coincidences(row: Row, frequencies: Frequencies) -> list[Coincidence]:
     idf = frequencies.idf(options)
     values = np.log(row.weights[owners] / idf)
     widths = 2.0 * row.slack[owners] / row.weights[owners]
-    chances = np.concatenate(
-        [frequencies.chance(term, frequencies.options(term)) for term in row.terms.tolist()]
-    )
+    chances = np.concatenate([frequencies.chance(term, frequencies.options(term)) for term in row.terms.tolist()])
     gains = np.log2(1.0 + SHARE * chances * SPREAD / widths)
     # Equal weights have equal quotients for every df they share: one witness, unless their df is known.
     known = frequencies.settled[row.terms] > 0

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 from sklearn.preprocessing import normalize
 
 from shoal.errors import InputError
-from shoal.results import UnmixingResult
+from shoal.results import Rate, UnmixingResult
 from shoal.risk.rates import rate_of
 from shoal.risk.unmixing.blind import blind_guesses
 from shoal.risk.unmixing.published import Guesses, Published
@@ -37,6 +37,8 @@ def score(guesses: Guesses, published: Published, members: sp.csr_matrix, group_
     members.eliminate_zeros()
     members.sort_indices()
     group_of_row = np.asarray(group_of_row, dtype=np.int64)
+    if not len(guesses.tried):
+        raise InputError("0 groups were tried; there is nothing to score")
     if members.shape != (len(group_of_row), published.rows.shape[1]):
         raise InputError(
             f"members of shape {members.shape} with {len(group_of_row)} groups and {published.rows.shape[1]} terms; "
@@ -58,17 +60,18 @@ def score(guesses: Guesses, published: Published, members: sp.csr_matrix, group_
         for kind in blind_guesses(published, guesses.tried)
     ]
     targets = np.concatenate([np.empty(0, np.int64), *(rows_of[group] for group in guesses.tried.tolist())])
-    rates = [
-        rate_of(
-            about,
-            _chances(own, hits),
-            max(float(_chances(pairs, hits).mean()) for pairs in blind),
-            _chances(foreign, hits) if foreign else None,
-            targets,
-        )
-        for about, hits in (("members recovered exactly", exact_hits), ("members recovered nearly", near_hits))
-    ]
-    return UnmixingResult(*rates, form=guesses.form, tried=len(guesses.tried), groups=published.rows.shape[0])
+
+    def rate(about: str, hits: Hits) -> Rate:
+        baseline = max(float(_chances(pairs, hits).mean()) for pairs in blind)
+        return rate_of(about, _chances(own, hits), baseline, _chances(foreign, hits) if foreign else None, targets)
+
+    return UnmixingResult(
+        exact=rate("members recovered exactly", exact_hits),
+        nearly=rate("members recovered nearly", near_hits),
+        form=guesses.form,
+        tried=len(guesses.tried),
+        groups=published.rows.shape[0],
+    )
 
 
 def exact_hits(guessed: sp.csr_matrix, members: sp.csr_matrix) -> Floats:

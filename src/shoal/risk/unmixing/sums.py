@@ -80,7 +80,9 @@ def column_sums(row: Row, frequencies: Frequencies) -> Ints | None:
             found = np.ones(len(row.terms), np.int64)
             found[known[whole]] = np.round(sums[whole]).astype(np.int64)
             for place in np.flatnonzero(settled == 0).tolist():
-                found[place] = _first_whole(row.weights[place], unit, frequencies.options(int(row.terms[place])), frequencies)
+                found[place] = _first_whole(
+                    row.weights[place], unit, frequencies.options(int(row.terms[place])), frequencies
+                )
             return found
     return None
 
@@ -140,9 +142,9 @@ def part_row(odds: Floats, counts: Ints, holders: Floats, again: float, members:
     random = np.random.default_rng(seed)
     best: Ints | None = None
     least = np.inf
-    for start in range(STARTS):
+    for _ in range(STARTS):
         first = _at_random(counts, members, random)
-        found, energy = part_counts(scaled, counts, first, cost, balance, temperatures, seed + start)
+        found, energy = part_counts(scaled, counts, first, cost, balance, temperatures, random)
         if energy < least:
             best, least = found, energy
     assert best is not None
