@@ -27,6 +27,7 @@ __all__ = [
     "Rate",
     "Remedy",
     "TableLoss",
+    "UnmixingResult",
     "Withheld",
 ]
 
@@ -129,6 +130,17 @@ class Differenced:
     def worst(self) -> Rate:
         """The column that is told most often."""
         return max(self.columns, key=lambda column: column.rate)
+
+
+@dataclass(frozen=True)
+class UnmixingResult:
+    """How many documents could be told from the rows that stand for their groups."""
+
+    exact: Rate  # all terms with their counts
+    nearly: Rate  # 90 % of the terms of guess and document are in both
+    form: str  # what the attacker took the weights for
+    tried: int  # groups that were attacked
+    groups: int
 
 
 @dataclass(frozen=True)
