@@ -22,6 +22,8 @@ from shoal.release.bundle import CERTIFICATE
 from shoal.release.load import Release, kind_of_release, load
 from shoal.release.originals import named_texts
 from shoal.release.private_mapping import private_folder, read_mapping, rows_of_parts
+from shoal.release.unmixed import taken_apart
+from shoal.results import Rate
 from shoal.utility.vector_space import space_utility
 from shoal.vectors import VectorSpace
 
@@ -52,10 +54,10 @@ def assess_spaces(
     progress.step("assessing", 0, 2)
     if isinstance(protected, str | os.PathLike) and (Path(protected) / CERTIFICATE).is_file():
         release = load(protected)
-        before, after, labels = _from_release(original, protected, release, mapping, columns)
+        before, after, labels, attacks = _from_release(original, protected, release, mapping, columns)
         how = "by the private mapping"
     else:
-        before, after, labels = _matrix(original, "original"), _matrix(protected, "protected"), None
+        before, after, labels, attacks = _matrix(original, "original"), _matrix(protected, "protected"), None, ()
         how = "by their place"
         if before.shape != after.shape:
             raise InputError(
@@ -68,7 +70,7 @@ def assess_spaces(
     utility = space_utility(before, after, labels, random_state)
     alike = Counter(_content(after, row) for row in range(after.shape[0])).values()
     progress.step("assessing", 2, 2)
-    return SpaceAssessment(after.shape[0], how, min(alike), sum(count == 1 for count in alike), utility)
+    return SpaceAssessment(after.shape[0], how, min(alike), sum(count == 1 for count in alike), utility, attacks)
 
 
 def _from_release(
@@ -77,8 +79,11 @@ def _from_release(
     release: Release,
     mapping: str | os.PathLike[str] | None,
     columns: Mapping[str, str | None],
-) -> tuple[sp.csr_matrix, sp.csr_matrix, list[Any] | None]:
-    """The originals as vectors, made as the certificate says, in the order and with the columns of the release."""
+) -> tuple[sp.csr_matrix, sp.csr_matrix, list[Any] | None, tuple[Rate, ...]]:
+    """The originals as vectors, made as the certificate says, in the order and with the columns of the release.
+
+    And how many of them are recovered from the release.
+    """
     assert release.vectors is not None
     assert release.terms is not None
     sizes = rows_of_parts(Path(protected), "documents")
@@ -89,7 +94,8 @@ def _from_release(
         warnings.simplefilter(
             "ignore", UserWarning
         )  # what is remarkable in the texts was said when they were protected
-        X = space.fit_transform(named_texts(original, dict(columns), names, found.in_parts))
+        counted_texts = space.count(named_texts(original, dict(columns), names, found.in_parts))
+        X = space.fit_counted(counted_texts)
     place = {name: row for row, name in enumerate(names)}
     ids = found.names.to_pylist()
     unknown = sum(name not in place for name in ids)
@@ -98,7 +104,9 @@ def _from_release(
             f"{counted(unknown, 'document')} of the release not among the originals; give the collection that was "
             "protected, and its --id-column"
         )
-    rows = X[[place[name] for name in ids]]
+    in_order = [place[name] for name in ids]
+    rows = X[in_order]
+    attacks = _attacked(release, space, space.count_rows(counted_texts)[in_order])
     terms = {term: column for column, term in enumerate(space.get_feature_names_out())}
     # Concepts that no original has come after the originals' terms.
     for term in release.terms.tolist():
@@ -112,7 +120,24 @@ def _from_release(
     watched = [one["name"] for one in release.certificate["promises"]["columns"] if one["role"] == "confidential"]
     labels = release.table[watched[0]].to_pylist() if watched else None
     several = labels is not None and len({label for label in labels if label is not None}) > 1 and None not in labels
-    return before, after, labels if several else None
+    return before, after, labels if several else None, attacks
+
+
+def _attacked(release: Release, space: VectorSpace, counts: sp.csr_matrix) -> tuple[Rate, ...]:
+    """The crowds taken apart: by their counts, or in releases of an older form by their weights."""
+    rows = sp.csr_matrix(release.vectors if release.counts is None else release.counts)
+    content = [_content(rows, row) for row in range(rows.shape[0])]
+    _, first, groups = np.unique(content, return_index=True, return_inverse=True)
+    return taken_apart(
+        rows[first],
+        np.asarray(release.terms),
+        counts,
+        space.terms_,
+        groups,
+        space.min_df,
+        pooled=release.counts is not None,
+        n_documents=space.n_documents_,
+    )
 
 
 def _check_related(before: sp.csr_matrix, after: sp.csr_matrix) -> None:

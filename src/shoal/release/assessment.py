@@ -61,6 +61,7 @@ class SpaceAssessment:
     smallest_group: int  # fewest protected documents that are equal
     unique: int
     utility: SpaceUtility
+    attacks: tuple[Rate, ...] = ()  # documents recovered from the rows of their groups
 
     def data(self) -> dict[str, Any]:
         """All of it as JSON has it."""

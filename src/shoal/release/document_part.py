@@ -35,6 +35,8 @@ from shoal.release.documents import Released
 from shoal.release.formulas import formulas_in
 from shoal.release.groups import codes_of
 from shoal.release.part_facts import SHOWN, GroupFacts, facts_of, replacing, write_mapping_part
+from shoal.release.unmixed import taken_apart
+from shoal.results import Rate
 from shoal.vectors import VectorSpace
 from shoal.vectors.counting import Counted, Tally
 
@@ -80,6 +82,8 @@ class Whole:
     idf: Floats  # of the original rows
     frequency: Ints | None  # of the released ones, in thousandths; None for weights without it
     n_rows: int
+    min_df: int
+    tried: int  # groups that are taken apart
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,7 @@ class Facts:
     released: NDArray[np.float64]  # sum of the released rows
     documents: NDArray[np.int64]  # released rows that have each term
     sample: tuple[NDArray[np.uint64], sp.csr_matrix, sp.csr_matrix]  # keys, rows before, rows after
+    attacks: tuple[Rate, ...]
     formulas: Counter[str]  # labels that a spreadsheet would run
 
 
@@ -191,6 +196,9 @@ def write_part(block: Block, whole: Whole, label: str | None, target: str, mappi
         released=representatives.T @ sizes,
         documents=(pools != 0).T @ sizes,
         sample=(keys[shown], X[shown], representatives[block.groups[shown]]),
+        attacks=taken_apart(
+            pools, whole.terms, _counts(block, whole.idf), whole.terms, block.groups, whole.min_df, tried=whole.tried
+        ),
         formulas=formulas_in(pa.table({} if label is None else {label: pa.array(labels, pa.string())})),
     )
 

@@ -26,7 +26,8 @@ from shoal.release.draft import Draft
 from shoal.release.formulas import formulas_in
 from shoal.release.groups import FEW, check_values, codes_of, diversities, sizes_of, stated_loss
 from shoal.release.summary import Summary, TermUse, WordsLeftOut
-from shoal.results import Withheld
+from shoal.release.unmixed import taken_apart
+from shoal.results import Rate, Withheld
 from shoal.vectors import VectorSpace
 
 __all__ = [
@@ -99,6 +100,7 @@ def draft_documents(corpus: Corpus, k: int, way: Way, l: int | None, label: str 
         withheld=tuple(withheld),
         diversity=diversities(rank[groups], confidential),
         l_promised=l,
+        attacks=_attacked(published, counts, groups, space) if enough else (),
         terms=_most_used(released),
         vocabulary=len(released.terms),
         stemmed=space.stem,
@@ -133,6 +135,13 @@ def draft_documents(corpus: Corpus, k: int, way: Way, l: int | None, label: str 
         },
         formulas=formulas_in(pa.table({name: pa.array(values, pa.string()) for name, values in confidential.items()})),
     )
+
+
+def _attacked(published: Published, counts: sp.csr_matrix, groups: Ints, space: VectorSpace) -> tuple[Rate, ...]:
+    progress.step("taking crowds apart", 0, 1)
+    found = taken_apart(published.counts, published.terms, counts, space.terms_, groups, space.min_df)
+    progress.step("taking crowds apart", 1, 1)
+    return found
 
 
 def too_few(k: int, left: int, empty: int, skipped: int) -> InputError:

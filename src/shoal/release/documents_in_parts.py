@@ -34,6 +34,7 @@ from shoal.release.draft import Draft
 from shoal.release.groups import FEW, sizes_of, stated_loss
 from shoal.release.part_facts import SHOWN, diversity_of, sizes_over
 from shoal.release.summary import Distances, Summary, TermUse
+from shoal.release.unmixed import GROUPS_TRIED, over_parts
 from shoal.results import Loss, Withheld
 from shoal.vectors import VectorSpace
 
@@ -81,7 +82,8 @@ def draft_document_parts(
     frequency = None
     if space.weighting == "tf-idf":
         frequency = np.sum(gather([submit(work.frequency_in, block, idf) for block in blocks]), axis=0)
-    whole = work.Whole(space.terms_, idf, frequency, n_rows)
+    tried = -(-GROUPS_TRIED // len(blocks))
+    whole = work.Whole(space.terms_, idf, frequency, n_rows, space.min_df, tried)
 
     def write(number: int, target: str, mapping: str) -> Any:
         return submit(work.write_part, blocks[order[number]], whole, label, target, mapping)
@@ -109,6 +111,7 @@ def draft_document_parts(
         withheld=tuple(withheld),
         diversity=() if label is None else (diversity_of(label, groups),),
         l_promised=l,
+        attacks=over_parts([fact.attacks for fact in facts]) if enough else (),
         terms=_most_used(facts, space.terms_),
         vocabulary=len(space.terms_),
         stemmed=space.stem,
@@ -157,17 +160,19 @@ def _without_words(space: VectorSpace) -> VectorSpace:
 
 
 def _loss(facts: list[work.Facts], n_rows: int) -> Loss:
-    total = np.sum([fact.total for fact in facts], axis=0)
-    centre = total / np.linalg.norm(total)
     released = np.sum([fact.released for fact in facts], axis=0)
-    return Loss(sse=sum(fact.sse for fact in facts), ssa=max(n_rows - float(released @ centre), 0.0))
+    return Loss(sse=sum(fact.sse for fact in facts), ssa=_between(facts, released, n_rows))
 
 
 def _loss_of_means(facts: list[work.Facts], n_rows: int) -> Loss:
-    total = np.sum([fact.total for fact in facts], axis=0)
     means = np.sum([fact.means for fact in facts], axis=0)
-    ssa = max(n_rows - float(means @ total) / float(np.linalg.norm(total)), 0.0)
-    return Loss(sse=sum(fact.sse_of_means for fact in facts), ssa=ssa)
+    return Loss(sse=sum(fact.sse_of_means for fact in facts), ssa=_between(facts, means, n_rows))
+
+
+def _between(facts: list[work.Facts], rows: Any, n_rows: int) -> float:
+    """The distance of rows with this sum to the direction of all original rows."""
+    total = np.sum([fact.total for fact in facts], axis=0)
+    return max(n_rows - float(rows @ (total / np.linalg.norm(total))), 0.0)
 
 
 def _distances(facts: list[work.Facts], n_rows: int) -> Distances:

@@ -60,6 +60,10 @@ class Unmixing:
         tried = sample_rows(published.rows.shape[0], check_count(self.groups, "groups"), self.random_state)
         rows = [_row(published, group) for group in tried.tolist()]
         frequencies = Frequencies.of(published)
+        if published.pooled:
+            pools: list[Ints | None] = [row.weights.astype(np.int64) for row in rows]
+            parts = split_sums(published, rows, pools, frequencies, similarity, self.random_state)
+            return _guesses(published, tried, rows, parts, "pooled counts")
         precision = rows[0].precision if rows else Precision()
         fine = [row for row in rows if len(row.terms) and np.median(row.slack / row.weights) < COARSE]
         if len(fine) < HALF * len(rows):

@@ -32,7 +32,11 @@ def blind_guesses(published: Published, groups: Ints) -> list[list[sp.csr_matrix
         for share in SHARES
         for order in (_weights, partial(_quotients, frequencies))
     ]
-    kinds.append([_as_one(published, frequencies, group) for group in groups.tolist()])
+    if published.pooled:
+        kinds.append([_even_parts(published, group) for group in groups.tolist()])
+        kinds.append([_levels(published, group) for group in groups.tolist()])
+    else:
+        kinds.append([_as_one(published, frequencies, group) for group in groups.tolist()])
     return kinds
 
 
@@ -41,6 +45,24 @@ def _most(published: Published, group: int, share: float, order: Callable[[Ints,
     most = max(1, round(share * len(terms)))
     chosen = terms[np.argsort(-order(terms, weights), kind="stable")[:most]]
     return _repeated(published, group, chosen, np.ones(len(chosen)))
+
+
+def _even_parts(published: Published, group: int) -> sp.csr_matrix:
+    """Everybody has what the pool has for each of them, rounded."""
+    terms, counts = published.row(group)
+    even = np.rint(counts / published.sizes[group])
+    return _repeated(published, group, terms[even > 0], even[even > 0])
+
+
+def _levels(published: Published, group: int) -> sp.csr_matrix:
+    """One guess for every level: the terms that the pool has so often or more, in even parts."""
+    terms, counts = published.row(group)
+    size = int(published.sizes[group])
+    even = np.maximum(np.rint(counts / size), 1.0)
+    levels = np.arange(1, size + 1)[:, None]
+    guesses = np.where(counts >= levels, even, 0.0)
+    place, column = np.nonzero(guesses)
+    return sp.csr_matrix((guesses[place, column], (place, terms[column])), shape=(size, published.rows.shape[1]))
 
 
 def _as_one(published: Published, frequencies: Frequencies, group: int) -> sp.csr_matrix:

@@ -21,10 +21,11 @@ Floats = NDArray[np.float64]
 class Published:
     """A release of documents as its reader has it: the row of each group, and how many documents share it."""
 
-    rows: sp.csr_matrix  # (groups, terms), the weights
+    rows: sp.csr_matrix  # (groups, terms), the weights; or counts
     sizes: Ints  # (groups,)
     n_documents: int  # documents the weights were computed from
     min_df: int  # fewest documents that have a term
+    pooled: bool = False  # the rows are the pooled counts of the groups: nothing needs to be found out about weights
 
     def __post_init__(self) -> None:
         rows = sp.csr_matrix(self.rows, dtype=np.float64)

@@ -66,8 +66,8 @@ def score(guesses: Guesses, published: Published, members: sp.csr_matrix, group_
         return rate_of(about, _chances(own, hits), baseline, _chances(foreign, hits) if foreign else None, targets)
 
     return UnmixingResult(
-        exact=rate("members recovered exactly", exact_hits),
-        nearly=rate("members recovered nearly", near_hits),
+        exact=rate("documents recovered exactly", exact_hits),
+        nearly=rate("documents recovered nearly", near_hits),
         form=guesses.form,
         tried=len(guesses.tried),
         groups=published.rows.shape[0],
