@@ -158,6 +158,8 @@ def _of_leaks(found: Any) -> Iterator[str]:
 
 def _of_documents(found: Any) -> Iterator[str]:
     yield f"loss         {found.utility.loss.information_loss:.1%} of the information"
+    for one in found.attacks:
+        yield f"taken apart  {one.rate:.1%} of {one.about} (the row itself gives {one.baseline:.1%} away)"
     yield f"queries      {found.utility.query_f1:.3f} (F1 of the answers before and after)"
     scores = {(one.classifier, one.train, one.test): one.accuracy for one in found.utility.classifiers}
     for name in dict.fromkeys(one.classifier for one in found.utility.classifiers):

@@ -220,6 +220,9 @@ def say_protected(made: Any) -> None:
     for column, least in stated["parameters"].get("coarsen", {}).items():
         write(f"coarsened    {printable(column)}: each value shared by at least {least:,}")
     write(f"lost         {_lost(stated)} of the information")
+    if promises["form"] is not None and stated["attacks"]:
+        exactly, nearly = (one["rate"] for one in stated["attacks"])
+        write(f"attacked     crowds taken apart: {exactly:.1%} of documents recovered exactly, {nearly:.1%} nearly")
     for diversity in promises["diversity"]["columns"]:
         column = printable(diversity["column"])
         write(f"diversity    {column}: at least {diversity['least']} value(s) in a group")

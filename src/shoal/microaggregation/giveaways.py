@@ -46,8 +46,9 @@ def without_giveaways(counts: sp.csr_matrix, X: sp.csr_matrix, lengths: Floats, 
         group = waiting.pop()
         if group not in crowd.members or not crowd.gives_away(crowd.members[group]) or crowd.exchange(group):
             continue
-        if len(crowd.members) > 1 and len(crowd.members[group]) < most:
-            waiting.append(crowd.join(group))
+        joined = crowd.join(group, most)
+        if joined is not None:
+            waiting.append(joined)
     return crowd.groups()
 
 
@@ -83,15 +84,17 @@ class _Crowd:
             self._swap(two, one)
         return False
 
-    def join(self, group: int) -> int:
-        """The group becomes part of the one with which it loses least; returns that."""
-        rows = self.members.pop(group)
-        near = self._near(rows)
+    def join(self, group: int, most: int) -> int | None:
+        """The group becomes part of a near one, that with which it loses least; None if all get larger than `most`."""
+        rows = self.members[group]
+        near = {int(self._group_of[row]) for row in self._near(rows).tolist()}
+        near = {other for other in near if len(self.members[other]) + len(rows) <= most}
+        if not near:
+            return None
         there = min(
-            {int(self._group_of[row]) for row in near.tolist()},
-            key=lambda other: self._worth(self.members[other]) - self._worth(self.members[other] + rows),
+            sorted(near), key=lambda other: self._worth(self.members[other]) - self._worth(self.members[other] + rows)
         )
-        self.members[there] += rows
+        self.members[there] += self.members.pop(group)
         self._group_of[rows] = there
         return there
 
