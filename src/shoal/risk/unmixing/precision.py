@@ -26,8 +26,8 @@ class Precision:
 
     def slack(self, weights: Floats) -> Floats:
         """How far each weight may be off."""
-        slack: Floats = weights * max(DOUBLE, np.sqrt(self.ratio) - 1.0)
-        slack = np.maximum(slack, self.unit * (0.5 + 1e-9))
+        relative = max(DOUBLE, float(np.sqrt(self.ratio)) - 1.0)
+        slack: Floats = np.maximum(weights * relative, self.unit * (0.5 + 1e-9))
         return slack
 
     @property
