@@ -5,7 +5,7 @@ from shoal.sample import write_sample
 
 sample = write_sample("sample")  # 360 invented clinical letters
 
-# Every letter shares its terms and weights with at least four others; no group has one speciality only.
+# Every letter shares its terms, counts and weights with at least four others; no group has one speciality only.
 made = protect(sample.letters, k=5, out="letters", label_column="speciality", l=2)
 loss = made.certificate["stated"]["information_loss"]
 print(f"{made.certificate['promises']['rows']} letters released, {loss:.0%} of the information lost")

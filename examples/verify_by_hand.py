@@ -31,7 +31,7 @@ assert {path.name for path in release.iterdir()} == {*certificate["files"], "cer
 
 # k: count the rows that are equal.
 rows = pq.read_table(release / "vectors.parquet").to_pylist()
-groups = Counter((tuple(row["terms"]), tuple(row["weights"])) for row in rows)
+groups = Counter((tuple(row["terms"]), tuple(row["counts"]), tuple(row["weights"])) for row in rows)
 k = certificate["promises"]["anonymity"]["k"]
 assert min(groups.values()) >= k, "a document stands alone"
 print(f"{len(rows)} rows in {len(groups)} groups, the smallest of {min(groups.values())}: k={k} holds")

@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 TERMS_PER_DOCUMENT = 50  # that are compared by meaning
-LONGER = 2.0  # times the usual search: lengths are one more thing to agree on
+LONGER = 2.5  # times the usual search: lengths are one more thing to agree on
 
 Ints = NDArray[np.int64]
 
