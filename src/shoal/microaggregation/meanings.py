@@ -86,12 +86,14 @@ class Meanings:
         return terms, weights
 
     def pool(self, documents: Documents, counts: Ints, rows: Ints) -> tuple[Ints, Ints]:
-        """The terms of the representative of these rows, and how often the documents have what each stands for.
+        """The terms that two or more of these documents went into, and how often these have what each stands for.
 
-        `counts` has one for every entry of `documents`. A concept may come several times.
+        `counts` has one for every entry of `documents`. A concept may come several times. Words that found no partner are
+        left out: they are all of the longest documents, and would show them.
         """
         terms, _, total = self._folded(documents, counts, rows)
-        return terms, total
+        _, _, members = self._folded(documents, np.ones_like(counts), rows)
+        return terms[members > 1], total[members > 1]
 
     def _folded(self, documents: Documents, counts: Ints, rows: Ints) -> tuple[Ints, Floats, Ints]:
         folded: tuple[Ints, Floats, Ints] = kernel.fold(
