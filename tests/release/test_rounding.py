@@ -113,3 +113,11 @@ def test_sums_of_a_release_are_not_those_of_the_table(tmp_path, k):
     frame = pd.DataFrame({"pay": np.random.default_rng(6).uniform(1_000, 9_000, 300).round()})
     made = release_frame(frame, k, tmp_path / "release")
     assert abs(sum(load(made.folder).table["pay"].to_pylist()) - frame["pay"].sum()) > 1.0
+
+
+def test_numbers_whose_squares_vanish_are_averaged_all_the_same(tmp_path):
+    """Their deviation comes out as 0, and yet they are no constant that could be released as it is."""
+    frame = pd.DataFrame({"charge": [number * 1e-310 for number in range(6)]})
+    made = release_frame(frame, 3, tmp_path / "release")
+    assert smallest_class(rows_of(made.folder / "table.parquet"), ["charge"]) == 3
+    assert verify(made.folder)

@@ -88,8 +88,8 @@ class Meanings:
     def pool(self, documents: Documents, counts: Ints, rows: Ints) -> tuple[Ints, Ints]:
         """The terms that two or more of these documents went into, and how often these have what each stands for.
 
-        `counts` has one for every entry of `documents`. A concept may come several times. Words that found no partner are
-        left out: they are all of the longest documents, and would show them.
+        `counts` has one for every entry of `documents`. A concept may come several times. Words that found no partner
+        are left out: they are all of the longest documents, and would show them.
         """
         terms, _, total = self._folded(documents, counts, rows)
         _, _, members = self._folded(documents, np.ones_like(counts), rows)

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["exact_sums", "is_constant", "mean_of_sums", "scale_of", "squared_deviations"]
+__all__ = ["exact_sums", "mean_of_sums", "scale_of", "squared_deviations"]
 
 Floats = NDArray[np.float64]
 
@@ -43,15 +43,10 @@ def squared_deviations(values: Floats, mean: Floats) -> Floats:
     return squares
 
 
-def is_constant(deviation: Floats, largest: Floats) -> NDArray[np.bool_]:
-    """Which attributes have one value only.
+def scale_of(deviation: Floats, largest: Floats) -> Floats:
+    """The standard deviation of each attribute; 1 for a constant one, which so stays 0.
 
     `largest` is the largest absolute value: a constant column's deviation may come out as rounding noise instead of 0.
     """
-    constant: NDArray[np.bool_] = (deviation <= 1e-12 * largest) | (deviation == 0.0)
-    return constant
-
-
-def scale_of(deviation: Floats, largest: Floats) -> Floats:
-    """The standard deviation of each attribute; 1 for a constant one, which so stays 0."""
-    return np.where(is_constant(deviation, largest), 1.0, deviation)
+    constant = (deviation <= 1e-12 * largest) | (deviation == 0.0)
+    return np.where(constant, 1.0, deviation)

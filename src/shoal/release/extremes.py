@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.microaggregation.moments import is_constant, squared_deviations
+from shoal.microaggregation.moments import squared_deviations
 
 __all__ = ["DOMINANT", "Limits", "dominance", "limits_of"]
 
@@ -50,6 +50,6 @@ def dominance(values: Floats) -> Floats:
     """The largest share that one record has of each column's squared deviations; 0 for a constant column."""
     squares = squared_deviations(values, values.mean(axis=0))
     total = squares.sum(axis=0)
-    constant = is_constant(values.std(axis=0), np.abs(values).max(axis=0, initial=0.0))
-    shares: Floats = np.divide(squares.max(axis=0, initial=0.0), total, out=np.zeros_like(total), where=~constant)
+    varies = (values.max(axis=0) > values.min(axis=0)) & (total > 0.0)
+    shares: Floats = np.divide(squares.max(axis=0, initial=0.0), total, out=np.zeros_like(total), where=varies)
     return shares

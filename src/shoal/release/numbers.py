@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.microaggregation.moments import is_constant
+from shoal.microaggregation.moments import scale_of
 from shoal.release.extremes import Limits, dominance, limits_of
 from shoal.release.publishable import changes_of, moved_records, reasons_withheld, warn_of_dominance
 from shoal.release.rounding import chosen_steps, on_grid
@@ -49,8 +49,8 @@ class PublishedNumbers:
 def publish_means(names: Sequence[str], values: Floats, means: Floats, k: int) -> PublishedNumbers:
     """Each row's mean of its group, rounded."""
     limits = limits_of(values, k)
-    scale, constant = _scale(values)
-    spread = np.where(constant, 0.0, limits.spread(values))
+    scale = _scale(values)
+    spread = limits.spread(values)
 
     def added(steps: Floats) -> float:
         return float(np.sum(((on_grid(means, steps) - means) / scale) ** 2))
@@ -68,7 +68,7 @@ def publish_values(names: Sequence[str], values: Floats, masked: Floats) -> Publ
 def _published(
     names: Sequence[str], values: Floats, means: Floats, released: Floats, steps: Floats, limits: Limits
 ) -> PublishedNumbers:
-    scale, constant = _scale(values)
+    constant = values.max(axis=0) == values.min(axis=0)
     shares = dominance(values)
     warn_of_dominance(names, shares, len(values))
     return PublishedNumbers(
@@ -77,14 +77,11 @@ def _published(
         # The mean of equal values may differ from them by a rounding; and no negative zeros.
         released=np.where(constant, values, released) + 0.0,
         steps=steps,
-        scale=scale,
+        scale=_scale(values),
         limits=limits,
         reasons=reasons_withheld(np.where(constant, 0, moved_records(values, means)), shares),
     )
 
 
-def _scale(values: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """The standard deviation of each column, 1 for a constant one; and which are constant."""
-    deviation = values.std(axis=0)
-    constant = is_constant(deviation, np.abs(values).max(axis=0, initial=0.0))
-    return np.where(constant, 1.0, deviation), constant
+def _scale(values: Floats) -> Floats:
+    return scale_of(values.std(axis=0), np.abs(values).max(axis=0, initial=0.0))

@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 
 ADDED = 0.01  # of the squared error, that rounding may add
 ROUND = (5, 2, 1)  # times a power of ten: steps that read well
+TRIES = 10
 LEAST, MOST = 1e-290, 1e290  # beyond, powers of ten leave the range of numbers
 
 
@@ -29,11 +30,11 @@ def chosen_steps(error: float, n_rows: int, spread: Floats, added: Callable[[Flo
     """
     # An error spread evenly over a step has the mean square step² / 12.
     share = float(np.sqrt(12.0 * ADDED * error / (n_rows * max(len(spread), 1))))
-    steps = _steps(share * spread)
-    while steps.any() and added(steps) > ADDED * error:  # errors were not even, as those of halves are not
-        share /= 2.0
-        steps = _steps(share * spread)
-    return steps
+    for halvings in range(TRIES):
+        steps = _steps(share / 2**halvings * spread)
+        if not steps.any() or added(steps) <= ADDED * error:  # errors need not be even: those of halves are not
+            return steps
+    return np.zeros_like(spread)  # what was lost is rounding noise already
 
 
 def _steps(most: Floats) -> Floats:

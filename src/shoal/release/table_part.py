@@ -73,7 +73,8 @@ class Reading:
     schema: pa.Schema  # of those released, in the file's order
     n_rows: int
     sums: list[int]  # exact, of each quasi-identifier
-    largest: Floats
+    lowest: Floats
+    highest: Floats
     withheld: list[str]  # rows that miss a quasi-identifier
 
 
@@ -139,7 +140,8 @@ def read_part(part: str, roles: Roles, missing: str) -> Part:
         schema=pa.schema([(name, types[name]) for name in columns if name in types]),
         n_rows=len(rows),
         sums=exact_sums(values),
-        largest=np.abs(values).max(axis=0, initial=0.0),
+        lowest=values.min(axis=0, initial=np.inf),
+        highest=values.max(axis=0, initial=-np.inf),
         withheld=names[~complete].tolist(),
     )
     return Part(reading, values, pa.table(plain).take(pa.array(rows)) if plain else pa.table({}), names[rows])

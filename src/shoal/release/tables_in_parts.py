@@ -19,7 +19,7 @@ from shoal.io import Roles
 from shoal.io.files import shown
 from shoal.microaggregation import Microaggregation
 from shoal.microaggregation.diversity import JOINED
-from shoal.microaggregation.moments import is_constant, mean_of_sums
+from shoal.microaggregation.moments import mean_of_sums, scale_of
 from shoal.microaggregation.schedule import Schedule
 from shoal.release import table_part as work
 from shoal.release.bundle import write_csv
@@ -75,16 +75,19 @@ def draft_table_parts(
         raise too_few_rows(k, n_rows, len(withheld))
     mean = mean_of_sums([reading.sums for reading in readings], n_rows)
     deviations = gather([submit(work.deviations_of, part, mean) for part in read])
-    largest = np.max([reading.largest for reading in readings], axis=0)
+    lowest = np.min([reading.lowest for reading in readings], axis=0)
+    highest = np.max([reading.highest for reading in readings], axis=0)
     variance = mean_of_sums(deviations, n_rows)
-    constant = is_constant(np.sqrt(variance), largest)
-    layout = work.Layout(roles, schema, mean, np.where(constant, 1.0, np.sqrt(variance)), constant)
+    scale = scale_of(np.sqrt(variance), np.maximum(np.abs(lowest), np.abs(highest)))
+    layout = work.Layout(roles, schema, mean, scale, lowest == highest)
     farthest = np.max(gather([submit(work.largest_deviation, part, mean) for part in read]), axis=0)
-    dominance = np.divide(farthest, n_rows * variance, out=np.zeros_like(mean), where=~constant)
+    dominance = np.divide(
+        farthest, n_rows * variance, out=np.zeros_like(mean), where=(lowest < highest) & (variance > 0)
+    )
     warn_of_dominance(roles.quasi, dominance, n_rows)
     sample = _sampled(gather([submit(work.sample_of, part, layout) for part in read]))
     limits = limits_of(sample, k)
-    spread = np.where(constant, 0.0, limits.spread(sample))
+    spread = limits.spread(sample)
 
     model = clone(method).set_params(k=k)
     rows = [submit(work.rows_of, part, layout) for part in read]
