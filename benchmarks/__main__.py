@@ -14,6 +14,7 @@ ALL = (
     "semantic",
     "categorical",
     "mixed",
+    "diversity",
     "utility",
     "blocks",
     "linkage",

@@ -26,6 +26,12 @@ TABLES = (
         "Information loss on the CASC files, equal to the published figures.",
     ),
     (
+        "diversity",
+        "minimality",
+        "Diversity: what joined groups tell",
+        "Incomes of Adult, k=5, l=2, concluded by who repeats the grouping, against groups merged only where needed.",
+    ),
+    (
         "refinement",
         "casc",
         "Numeric tables: refined",
