@@ -359,12 +359,13 @@ def test_a_release_of_documents_loads(tmp_path):
     release = load(release_letters(tmp_path).folder)
     assert isinstance(release.vectors, sp.csr_array)
     assert release.vectors.shape == (8, len(release.terms))
-    assert release.table.column_names == ["terms", "weights", "part"]
+    assert release.table.column_names == ["terms", "counts", "weights", "part"]
     assert release.certificate["kind"] == "documents"
     for number, row in enumerate(release.table.to_pylist()):
         columns = release.vectors[[number]].indices
         assert release.terms[columns].tolist() == row["terms"]
         assert release.vectors[[number]].data.tolist() == row["weights"]
+        assert release.counts[[number]].data.tolist() == row["counts"]
 
 
 def test_a_release_of_a_table_loads(tmp_path):
