@@ -169,8 +169,8 @@ def written(content: Any) -> bytes:
 
 def write_documents(rows: list[dict[str, Any]], path: Path, **options: Any) -> None:
     """Rows of documents written to Parquet as a release has them, unless the options say otherwise."""
-    fields = [("terms", pa.list_(pa.string())), ("weights", pa.list_(pa.float64()))]
-    fields += [(name, pa.string()) for name in rows[0] if name not in ("terms", "weights")]
+    lists = {"terms": pa.string(), "counts": pa.int64(), "weights": pa.float64()}
+    fields = [(name, pa.list_(lists[name]) if name in lists else pa.string()) for name in rows[0]]
     table = pa.Table.from_pylist(rows, schema=pa.schema(fields))
     pq.write_table(table, path, **({"compression": "zstd", "row_group_size": 20_000} | options))
 

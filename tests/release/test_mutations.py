@@ -205,7 +205,7 @@ def change_cell(chance, release):
     else:
         values[row] = other_value(chance, values[row])
     place = table.column_names.index(name)
-    lists = {"terms": pa.list_(pa.string()), "weights": pa.list_(pa.float64())}
+    lists = {"terms": pa.list_(pa.string()), "counts": pa.list_(pa.int64()), "weights": pa.list_(pa.float64())}
     for other in lists.keys() & set(table.column_names):
         at = table.column_names.index(other)
         table = table.set_column(at, pa.field(other, lists[other]), table[other].cast(lists[other]))
@@ -218,6 +218,8 @@ def other_value(chance, value):
     if isinstance(value, float):
         strange = [0.0, -0.0, float("nan"), float("inf"), -value, value + 1.0]
         return chance.choice([np.nextafter(value, 9e9).item(), np.nextafter(value, -9e9).item(), *strange])
+    if isinstance(value, int):
+        return chance.choice([0, -value, value + 1, value - 1, 2 * value, 10**12])
     return chance.choice(["", None, f"{value} ", f"{value}\u200b", str(value).upper(), "Ann"])
 
 

@@ -54,6 +54,7 @@ def table_of(columns: dict[str, Any], roles: dict[str, str], release: Path, **op
         "rows": table.num_rows,
         "columns": [{"name": field.name, "role": roles[field.name], "type": str(field.type)} for field in table.schema],
         "anonymity": {"k": 3, "whole_rows": True, "shared_columns": [quasi], "smallest_group": table.num_rows},
+        "form": None,
         "diversity": {
             "l": 2 if "confidential" in roles.values() else None,
             "columns": [

@@ -34,7 +34,7 @@ def rewritten(
 
     def write(release: Path) -> None:
         table = pq.read_table(release / name)
-        fields = {"terms": pa.list_(pa.string()), "weights": pa.list_(pa.float64())}
+        fields = {"terms": pa.list_(pa.string()), "counts": pa.list_(pa.int64()), "weights": pa.list_(pa.float64())}
         plain = pa.schema([(field.name, fields.get(field.name, field.type)) for field in table.schema])
         asked = {"compression": "zstd"} | options
         pq.write_table(table.cast(schema(plain)), release / name, **asked)

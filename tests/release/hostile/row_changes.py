@@ -50,17 +50,32 @@ def documents(change: Any) -> Change:
 
 
 def swapped(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The terms of every row in reverse, their weights with them."""
-    return [row | {"terms": row["terms"][::-1], "weights": row["weights"][::-1]} for row in rows]
+    """The terms of every row in reverse, their counts and weights with them."""
+    return [row | {name: row[name][::-1] for name in ("terms", "counts", "weights")} for row in rows]
 
 
 def repeated(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The first term of every row twice."""
-    return [row | {"terms": row["terms"][:1] + row["terms"], "weights": [0.0, *row["weights"]]} for row in rows]
+    return [row | {name: row[name][:1] + row[name] for name in ("terms", "counts", "weights")} for row in rows]
 
 
 def weight(value: float) -> Any:
     return lambda rows: [row | {"weights": [value, *row["weights"][1:]]} for row in rows]
+
+
+def count(value: int) -> Any:
+    """Another count of the first term, in all rows."""
+    return lambda rows: [row | {"counts": [value, *row["counts"][1:]]} for row in rows]
+
+
+def weights_of_means(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Every weight a little off, by less than a reader would see: as much as a document's own scale needs."""
+    return [row | {"weights": [round(one + 1e-8, 9) for one in row["weights"]]} for row in rows]
+
+
+def more_digits(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A digit beyond the ninth, in which a document could have a say."""
+    return [row | {"weights": [one + 3e-10 for one in row["weights"]]} for row in rows]
 
 
 DAY = datetime.datetime(2020, 2, 29)
@@ -105,6 +120,13 @@ ROW_CHANGES = [
     Hostile("a term twice in a row", "documents", documents(repeated), "schema", "distinct"),
     Hostile("weights that are minus zero", "documents", documents(weight(-0.0)), "schema", "minus zero"),
     Hostile("weights that are no numbers", "documents", documents(weight(float("nan"))), "schema", "not finite"),
+    Hostile("weights that do not follow from the counts", "documents", documents(weights_of_means), "form", "does not follow"),
+    Hostile("weights with a digit too many", "documents", documents(more_digits), "form", "does not follow"),
+    Hostile("counts that are not those of the weights", "documents", documents(count(7)), "form", "does not follow"),
+    Hostile("a count of nothing", "documents", documents(count(0)), "schema", "whole number from 1"),
+    Hostile("a form that is not known", "documents", edit("promises", "form", to="means"), "certificate", "pooled"),
+    Hostile("no form", "documents", edit("promises", "form", to=None), "form", "not said"),
+    Hostile("another form", "documents", edit("promises", "form", to="pooled counts, tf"), "form", "does not follow"),
     Hostile("a row with another weight", "documents", documents(lambda rows: [rows[0] | {"weights": [1.0] * len(rows[0]["weights"])}, *rows[1:]]), K),
     Hostile("labels out of order", "documents", documents(lambda rows: [row | {"part": label} for row, label in zip(rows, ["lung", "bone", "heart"] * 3, strict=False)]), "order"),
     Hostile("a missing label", "documents", documents(lambda rows: [*rows[:-1], rows[-1] | {"part": None}]), "schema", "label is missing"),
