@@ -11,6 +11,7 @@ ALL = (
     "tables",
     "refinement",
     "documents",
+    "publishing",
     "semantic",
     "categorical",
     "mixed",
