@@ -12,6 +12,40 @@ DASHES = {"domain": ["MDAV", "refined", "original"], "range": [[1, 0], [1, 0], [
 COLOURS = ["#c9b48a", "#4f9bb0", "#0b5d75"]
 
 
+def attack(bars: list[dict[str, Any]], title: str, percent: bool = True) -> dict[str, Any]:
+    """What an attack finds, before and after: bars with "where", "form" and "found"."""
+    forms = list(dict.fromkeys(bar["form"] for bar in bars))
+    axis = {"format": "%"} if percent else {"format": ",d", "tickMinStep": 1}
+    y = {"field": "found", "type": "quantitative", "title": title, "axis": axis}
+    labels = {"field": "found", "type": "quantitative", "format": ".0%" if percent else ",d"}
+    x: dict[str, Any] = {"field": "where", "type": "nominal", "sort": None, "title": None, "axis": {"labelAngle": -25}}
+    place = {"x": x, "xOffset": {"field": "form", "sort": None}, "y": y}
+    colours = {"domain": forms, "range": ["#c8553d", "#0b5d75", "#c9b48a"][: len(forms)]}
+    return {
+        "width": 560,
+        "height": 220,
+        "data": {"values": bars},
+        "layer": [
+            {
+                "mark": "bar",
+                "encoding": place | {"color": {"field": "form", "sort": None, "title": None, "scale": colours}},
+            },
+            {"mark": {"type": "text", "dy": -6, "fontSize": 10}, "encoding": place | {"text": labels}},
+        ],
+    }
+
+
+def unmixed(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Documents recovered exactly, by collection and k."""
+    columns = {"exact means": "means: recovered exactly %", "published": "published: recovered exactly %"}
+    bars = [
+        {"where": f"{row['documents']}, k={row['k']}", "form": form, "found": row[column] / 100}
+        for row in rows
+        for form, column in columns.items()
+    ]
+    return attack(bars, "Documents recovered exactly")
+
+
 def gains(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """The error that is left of MDAV's, by default, after a minute, and the least that can be left."""
     long = next(name for name in rows[0] if name.endswith(" s"))
