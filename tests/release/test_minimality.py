@@ -48,6 +48,15 @@ def test_the_attack_repeats_the_grouping_and_is_certain_of_nobody(people, tmp_pa
     assert told["minimality"][0][1]["certain"] == 0
 
 
+def test_the_grouping_is_repeated_with_the_columns_in_the_order_given(tmp_path):
+    """On a grid many rows are equally far, and are taken by hours first, as the columns were given."""
+    grid = pd.DataFrame([(age, hours) for age in range(6) for hours in range(6)], columns=["age", "hours"])
+    grid["income"] = np.where((grid["age"] + 2 * grid["hours"]) % 5 == 0, "high", "low")
+    roles = Roles(quasi=("hours", "age"), confidential=("income",))
+    protect(grid, 3, tmp_path / "release", roles=roles, method=Microaggregation(refine=False), l=2)
+    assert assess(grid, tmp_path / "release").minimality
+
+
 def test_without_l_there_is_nothing_to_conclude(people, tmp_path):
     protect(people, 3, tmp_path / "release", roles=ROLES, method=Microaggregation(refine=False))
     assert assess(people, tmp_path / "release").minimality == ()

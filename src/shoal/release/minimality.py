@@ -37,31 +37,31 @@ def minimality_of(
         return (), ("groups were joined only where values were lacking, which tells who lacked them; protect it anew",)
     if pair.before.num_rows > MOST or pair.in_parts:
         return (), (f"what joined groups tell was not tried: it is for one table of at most {MOST:,} records",)
-    names = {role: [one["name"] for one in promises["columns"] if one["role"] == role] for role in ROLES}
+    # In the order in which they were given, which the list of released columns does not tell.
+    protected = [name for together in promises["anonymity"]["shared_columns"] for name in together]
+    confidential = [one["column"] for one in promises["diversity"]["columns"]]
+    insensitive = [one["name"] for one in promises["columns"] if one["role"] == "insensitive"]
     model = _model(stated["parameters"].get("microaggregation", {}), promises["anonymity"]["k"], ontology)
-    if model is None or any(name not in pair.before.column_names for name in names["quasi"]):
+    if model is None or any(name not in pair.before.column_names for name in protected):
         return (), ("what joined groups tell was not tried: the grouping cannot be repeated without its ontology",)
 
     table = pair.release.table
-    quasi = pair.before.select(names["quasi"])
-    released = equal_rows([pair.after[name].combine_chunks() for name in names["quasi"]])
+    quasi = pair.before.select(protected)
+    released = equal_rows([pair.after[name].combine_chunks() for name in protected])
     # Rows are grouped in the order of their content, and where that is the same as they came.
-    unchanged = {name: table[name] for name in (*names["confidential"], *names["insensitive"])}
-    content = pa.table({name: quasi[name] for name in names["quasi"]} | unchanged)
+    unchanged = {name: table[name] for name in (*confidential, *insensitive)}
+    content = pa.table({name: quasi[name] for name in protected} | unchanged)
     as_it_came = np.argsort(pair.places, kind="stable")
     order = as_it_came[sort_rows(content.take(pa.array(as_it_came)))]
     quasi, released = quasi.take(pa.array(order)), released[order]
     groups, distances = _repeated(model, quasi)
     if any(len(set(released[groups == group].tolist())) > 1 for group in range(int(groups.max()) + 1)):
         return (), ("what joined groups tell was not tried: the grouping could not be repeated",)
-    columns = {name: value_codes(values_of(table[name].take(pa.array(order)))) for name in names["confidential"]}
+    columns = {name: value_codes(values_of(table[name].take(pa.array(order)))) for name in confidential}
     least = promises["diversity"]["l"]
     joins = joins_of(groups, released, list(columns.values()), least, distances)
     attack, evidence = MinimalityAttack(least), evidence_of(groups, joins)
     return tuple((name, attack.run(released, codes, evidence)) for name, codes in columns.items()), ()
-
-
-ROLES = ("quasi", "confidential", "insensitive")
 
 
 def evidence_of(groups: Ints, joins: tuple[Join, ...]) -> list[Evidence]:
