@@ -447,7 +447,7 @@ def test_a_column_declared_insensitive_is_not_counted_and_only_the_expected_seal
     seal = certificate_of(release)["seal"]
 
     def hide(promises):
-        promises["columns"][0]["role"] = "insensitive"
+        promises["columns"][0] |= {"role": "insensitive", "type": "string"}
         promises["anonymity"]["shared_columns"] = [["pay"]]
 
     header, *rows = (release / "table.csv").read_text(encoding="utf-8").splitlines()

@@ -105,7 +105,7 @@ def _rewritten(table: pa.Table, bare: set[str], between: str) -> Any:
     lines = pc.binary_join_element_wise(pc.binary_join_element_wise(*cells, between), "", "\n")
     _, offsets, text = lines.buffers()
     first, last = (memoryview(offsets).cast("i")[lines.offset + place] for place in (0, len(lines)))
-    return memoryview(text)[first:last]
+    return memoryview(text).cast("B")[first:last]  # unsigned, as bytes are
 
 
 def _quoted(texts: Any) -> Any:
