@@ -15,7 +15,20 @@ PEOPLE = pd.DataFrame(
     {
         "age": [31, 33, 58, 61, 29, 64, 35, 57, 32, 60, 30, 59],
         "pay": [2100.5, 2500, 4100, 4000.25, 1900, 4400, 2600, 3900, 2200, 4300, 2000, 4200],
-        "town": ["Wick", "Rye, East", "Deal", 'the "Bay"', "Rye", "Wick", "Deal", "Rye", "Wick", "Deal", "Rye", "Bay"],
+        "town": [
+            "Wick",
+            "Rye, East",
+            "Deal",
+            'the "Bay"',
+            "Rye",
+            "Wick",
+            "Deal",
+            "Rye",
+            "Wick",
+            "Köln",
+            "two\nlines",
+            "Bay",
+        ],
         "illness": ["flu", "gout", "asthma", "flu", "gout", "asthma", "flu", "gout", "asthma", "flu", "gout", "asthma"],
     }
 )
