@@ -87,6 +87,7 @@ class _Division:
         self._counts = [[Counter(codes[rows].tolist()) for rows in self.rows_of] for codes in values]
         self._least = least
         self._distances = distances
+        self._enough: dict[tuple[bytes, bytes], bool] = {}  # what was found of two halves
         self._done = 0
 
     def divide(self, some: Ints) -> None:
@@ -126,15 +127,21 @@ class _Division:
         self._release(np.concatenate((one, other)))
 
     def _both_have_enough(self, one: Ints, other: Ints) -> bool:
-        return all(
-            len(there.keys() - {-1}) >= self._least for some in (one, other) for there in self._values_in(some)
-        ) and not (self._would_tell(one) or self._would_tell(other))
+        pair = one.tobytes(), other.tobytes()
+        if pair not in self._enough:
+            self._enough[pair] = all(
+                len(there.keys() - {-1}) >= self._least for some in (one, other) for there in self._values_in(some)
+            ) and not (self._would_tell(one) or self._would_tell(other))
+        return self._enough[pair]
 
     def _would_tell(self, some: Ints) -> bool:
-        """Whether, if these stay together, only one of their halves can have had one value only, and only that one."""
+        """Whether these stay together, and only one of their halves can have had one value only, and only that one."""
         if len(some) == 1 or self._least > 2:
             return False
-        sizes = [sum(len(self.rows_of[group]) for group in half) for half in self._halves(some)]
+        halves = self._halves(some)
+        if self._both_have_enough(*halves):
+            return False  # they will be taken apart
+        sizes = [sum(len(self.rows_of[group]) for group in half) for half in halves]
         fitting = (
             [size for size in sizes for count in there.values() if count >= size] for there in self._values_in(some)
         )

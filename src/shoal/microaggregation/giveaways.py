@@ -44,11 +44,8 @@ def without_giveaways(counts: sp.csr_matrix, X: sp.csr_matrix, lengths: Floats, 
     waiting = [group for group in sorted(crowd.members) if crowd.gives_away(crowd.members[group])]
     while waiting:
         group = waiting.pop()
-        if group not in crowd.members or not crowd.gives_away(crowd.members[group]) or crowd.exchange(group):
-            continue
-        joined = crowd.join(group, most)
-        if joined is not None:
-            waiting.append(joined)
+        if group in crowd.members and crowd.gives_away(crowd.members[group]) and not crowd.exchange(group):
+            crowd.join_until_hidden(group, most)
     return crowd.groups()
 
 
@@ -84,7 +81,16 @@ class _Crowd:
             self._swap(two, one)
         return False
 
-    def join(self, group: int, most: int) -> int | None:
+    def join_until_hidden(self, group: int, most: int) -> None:
+        """Join the group with near ones until nobody can be read off; if that takes too many, all stays as it was."""
+        before = self._group_of.copy(), self.members.copy()
+        joined: int | None = group
+        while joined is not None and self.gives_away(self.members[joined]):
+            joined = self._join(joined, most)
+        if joined is None:
+            self._group_of, self.members = before
+
+    def _join(self, group: int, most: int) -> int | None:
         """The group becomes part of a near one, that with which it loses least; None if all get larger than `most`."""
         rows = self.members[group]
         near = {int(self._group_of[row]) for row in self._near(rows).tolist()}
@@ -94,7 +100,7 @@ class _Crowd:
         there = min(
             sorted(near), key=lambda other: self._worth(self.members[other]) - self._worth(self.members[other] + rows)
         )
-        self.members[there] += self.members.pop(group)
+        self.members[there] = self.members[there] + self.members.pop(group)
         self._group_of[rows] = there
         return there
 

@@ -43,7 +43,7 @@ def certificate(draft: Draft, folder: Path) -> dict[str, Any]:
             "parameters": _plain(draft.parameters),
             "sse": summary.loss.sse,
             "ssa": summary.loss.ssa,
-            "information_loss": summary.loss.low if summary.loss.measured else None,
+            "information_loss": round(summary.loss.low, 6) if summary.loss.measured else None,
             "loss_range": _range(summary.loss),
             "loss_of_means": summary.loss_of_means,
             "above_optimum": summary.above_optimum,

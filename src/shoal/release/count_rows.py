@@ -313,7 +313,7 @@ def _read(release: Path, file: str, columns: list[dict[str, str]]) -> pa.Table:
 
     def read(block: int) -> pa.Table:
         return pyarrow.csv.read_csv(
-            pa.BufferReader(_owned_by_arrow(content)),
+            pa.BufferReader(delimited.owned_by_arrow(content)),
             read_options=pyarrow.csv.ReadOptions(block_size=block),
             parse_options=pyarrow.csv.ParseOptions(delimiter=delimited.delimiter(file), newlines_in_values=True),
             convert_options=pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=False),
@@ -323,10 +323,3 @@ def _read(release: Path, file: str, columns: list[dict[str, str]]) -> pa.Table:
         return read(delimited.BLOCK)
     except pa.ArrowInvalid:  # A row longer than a block; then the file is one block.
         return read(min(len(content) + 1, 2**31 - 1))
-
-
-def _owned_by_arrow(content: bytes) -> pa.Buffer:
-    """A copy with no Python object behind it: an Arrow thread that lets go of one late would end in a crash at exit."""
-    stream = pa.BufferOutputStream()
-    stream.write(content)
-    return stream.getvalue()

@@ -44,6 +44,7 @@ __all__ = [
 ]
 
 TERMS_PER_DOCUMENT = 50  # that are compared by meaning
+NOTHING = 1e-6  # a distance that comes of rounded weights
 LONGER = 2.5  # times the usual search: lengths are one more thing to agree on
 
 Ints = NDArray[np.int64]
@@ -132,7 +133,9 @@ class ByWords:
         return Published.of(pooled_counts(counts, groups), groups, self.space.terms_, self.space.weighting)
 
     def loss(self, counts: sp.csr_matrix, groups: Ints, published: Published) -> Loss:
-        return spherical_loss(self._unit(counts), groups, published.weights)
+        loss = spherical_loss(self._unit(counts), groups, published.weights)
+        nothing = len(groups) * NOTHING
+        return Loss(sse=loss.sse if loss.sse > nothing else 0.0, ssa=loss.ssa if loss.ssa > nothing else 0.0)
 
     def loss_of_means(self, counts: sp.csr_matrix, groups: Ints) -> Loss:
         X = self._unit(counts)
@@ -188,9 +191,11 @@ class ByMeaning:
         return self.space.count_rows(counted)
 
     def group(self, counts: sp.csr_matrix, k: int, labels: NDArray[Any], l: int | None) -> Ints:
-        documents = self.space.inverse_transform(unit_rows(counts, self.space.idf_)[0])
+        X, lengths = unit_rows(counts, self.space.idf_)
+        documents = self.space.inverse_transform(X)
         self._collection = Collection.read(documents, self._ontology)
-        self._groups: Ints = self._model.set_params(k=k, ontology=self._ontology).fit(documents).groups_
+        groups = self._model.set_params(k=k, ontology=self._ontology).fit(documents).groups_
+        self._groups: Ints = without_giveaways(counts, X, lengths, groups)
         self._folded = self._collection.representatives(self._groups)
         if l is not None:
             self._groups = merge_until_diverse(self._groups, [value_codes(labels)], l, self._distance_to_groups)

@@ -35,6 +35,7 @@ __all__ = [
     "described",
     "draft_documents",
     "too_few",
+    "warn_of_copies",
     "warn_of_rare_terms",
     "words",
     "words_left_out",
@@ -141,7 +142,18 @@ def _attacked(published: Published, counts: sp.csr_matrix, groups: Ints, space: 
     progress.step("taking crowds apart", 0, 1)
     found = taken_apart(published.counts, published.terms, counts, space.terms_, groups, space.min_df)
     progress.step("taking crowds apart", 1, 1)
+    warn_of_copies(found)
     return found
+
+
+def warn_of_copies(attacks: tuple[Rate, ...]) -> None:
+    """Documents that are copies of each other show in the row of their group, whatever is done."""
+    if attacks[0].baseline > 0:
+        warnings.warn(
+            f"{attacks[0].baseline:.1%} of the documents can be read off the row of their group: they are copies, or "
+            "nearly, of the others in it; remove duplicates and protect again",
+            stacklevel=4,
+        )
 
 
 def too_few(k: int, left: int, empty: int, skipped: int) -> InputError:

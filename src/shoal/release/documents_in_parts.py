@@ -26,6 +26,7 @@ from shoal.release.documents import (
     TERMS_SHOWN,
     described,
     too_few,
+    warn_of_copies,
     warn_of_rare_terms,
     words,
     words_left_out,
@@ -96,6 +97,9 @@ def draft_document_parts(
     groups = [fact.groups for fact in facts]
     sizes = sizes_over(groups)
     enough = n_rows >= FEW
+    attacks = over_parts([fact.attacks for fact in facts]) if enough else ()
+    if attacks:
+        warn_of_copies(attacks)
     summary = Summary(
         kind="documents",
         k=k,
@@ -111,7 +115,7 @@ def draft_document_parts(
         withheld=tuple(withheld),
         diversity=() if label is None else (diversity_of(label, groups),),
         l_promised=l,
-        attacks=over_parts([fact.attacks for fact in facts]) if enough else (),
+        attacks=attacks,
         terms=_most_used(facts, space.terms_),
         vocabulary=len(space.terms_),
         stemmed=space.stem,

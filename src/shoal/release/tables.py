@@ -157,7 +157,7 @@ def draft_table(
         attacks=masked.attacks + learned_rates(card) if masked.attacks else (),
         insensitive=roles.insensitive,
         dropped_columns=table.data.num_columns - released.num_columns,
-        files=((name, "one row a record"),),
+        files=((name, "one row per record"),),
     )
     row_ids = [str(row + 1) for row in kept[order]]
     return Draft(

@@ -19,7 +19,7 @@ import pyarrow.csv
 
 from shoal.release.forms.refused import Refused
 
-__all__ = ["BLOCK", "delimiter", "is_number", "rows_as_written"]
+__all__ = ["BLOCK", "delimiter", "is_number", "owned_by_arrow", "rows_as_written"]
 
 BLOCK = 1 << 22
 LONGEST_ROW = 1 << 26  # bytes
@@ -31,6 +31,13 @@ NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?(?:e[+-]?\d{1,3})?", re.ASC
 def delimiter(file: str) -> str:
     """What is between the cells, by the name of the file."""
     return "\t" if ".tsv" in file else ","
+
+
+def owned_by_arrow(content: bytes) -> pa.Buffer:
+    """A copy with no Python object behind it: an Arrow thread that lets go of one late would end in a crash at exit."""
+    stream = pa.BufferOutputStream()
+    stream.write(content)
+    return stream.getvalue()
 
 
 def is_number(text: str) -> bool:
@@ -86,8 +93,8 @@ def _blocks(source: Any, name: str) -> Iterator[bytes]:
 
 def _parsed(block: bytes, names: Sequence[str], between: str) -> pa.Table:
     return pyarrow.csv.read_csv(
-        pa.BufferReader(block),
-        read_options=pyarrow.csv.ReadOptions(block_size=len(block) + 1, column_names=list(names)),
+        pa.BufferReader(owned_by_arrow(block)),
+        read_options=pyarrow.csv.ReadOptions(use_threads=False, block_size=len(block) + 1, column_names=list(names)),
         parse_options=pyarrow.csv.ParseOptions(delimiter=between, newlines_in_values=True),
         convert_options=pyarrow.csv.ConvertOptions(
             column_types={name: pa.string() for name in names}, strings_can_be_null=False

@@ -31,7 +31,8 @@ def score(guesses: Guesses, published: Published, members: sp.csr_matrix, group_
 
     `members` are the counts of the true documents, in the columns of the published rows; `group_of_row` the group of
     each. A guess counts for one document at most. The baseline takes the row as it is: the best of a few guesses that
-    need no taking apart. The control are the documents of the nearest other group.
+    need no taking apart; an attacker who does worse than that makes these guesses. The control are the documents of the
+    nearest other group.
     """
     members = sp.csr_matrix(members, dtype=np.float64)
     members.eliminate_zeros()
@@ -62,8 +63,11 @@ def score(guesses: Guesses, published: Published, members: sp.csr_matrix, group_
     targets = np.concatenate([np.empty(0, np.int64), *(rows_of[group] for group in guesses.tried.tolist())])
 
     def rate(about: str, hits: Hits) -> Rate:
-        baseline = max(float(_chances(pairs, hits).mean()) for pairs in blind)
-        return rate_of(about, _chances(own, hits), baseline, _chances(foreign, hits) if foreign else None, targets)
+        best = max((_chances(pairs, hits) for pairs in blind), key=lambda chances: float(chances.mean()))
+        found = _chances(own, hits)
+        # Who finds less by taking rows apart takes them as they are.
+        found = best if best.mean() > found.mean() else found
+        return rate_of(about, found, float(best.mean()), _chances(foreign, hits) if foreign else None, targets)
 
     return UnmixingResult(
         exact=rate("documents recovered exactly", exact_hits),
