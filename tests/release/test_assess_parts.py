@@ -60,7 +60,7 @@ def test_a_table_in_parts_is_judged_as_if_it_were_one(parts: Path, made: Protect
     assert found.numbers == ("age", "pay")
     assert found.smallest_group >= 4
     assert found.loss.squared.information_loss == pytest.approx(
-        made.certificate["stated"]["information_loss"], abs=1e-5
+        made.certificate["stated"]["information_loss"], abs=1e-3
     )
     # The same rows put side by side by hand: file and row of each original stand in the mapping.
     before, after = [], []
@@ -96,7 +96,7 @@ def test_rows_that_were_withheld_are_left_out_of_the_comparison(tmp_path: Path) 
     found = assess(folder, made.folder)
     assert found.rows == 239
     assert found.loss.squared.information_loss == pytest.approx(
-        made.certificate["stated"]["information_loss"], abs=1e-5
+        made.certificate["stated"]["information_loss"], abs=1e-3
     )
 
 

@@ -25,9 +25,12 @@ LARGEST = 8  # groups are joined up to so many times the smallest: documents tha
 def read_off(counts: Ints) -> NDArray[np.bool_]:
     """Which members (rows of counts) are the terms that their pool has most often, from a level up, in even parts."""
     pool = counts.sum(axis=0)
-    even = np.maximum(np.rint(pool / len(counts)), 1)
     has = counts > 0
-    as_even = np.all((counts == even) | ~has, axis=1)
+    as_even = np.zeros(len(counts), dtype=np.bool_)
+    for sharers in range(1, len(counts) + 1):  # members that a part may be of
+        for rounded in (np.floor, np.rint, np.ceil):
+            even = np.maximum(rounded(pool / sharers), 1)
+            as_even |= np.all((counts == even) | ~has, axis=1)
     rarest_of_own = np.where(has, pool, np.iinfo(np.int64).max).min(axis=1)
     commonest_of_others = np.where(has | (pool == 0), 0, pool).max(axis=1)
     found: NDArray[np.bool_] = as_even & (rarest_of_own > commonest_of_others)

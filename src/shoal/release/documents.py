@@ -95,7 +95,7 @@ def draft_documents(corpus: Corpus, k: int, way: Way, l: int | None, label: str 
         rows=len(groups),
         smallest_group=int(sizes.min()),
         group_sizes=sizes_of(sizes),
-        loss=stated_loss(way.loss(counts, groups, published), enough),
+        loss=stated_loss(way.loss(counts, groups, published), enough, digits=4),
         loss_of_means=round(way.loss_of_means(counts, groups).information_loss, 4) if enough else None,
         distances=way.distances(counts, groups, published) if enough else NOT_TOLD,
         withheld=tuple(withheld),

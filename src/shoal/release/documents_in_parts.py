@@ -109,7 +109,7 @@ def draft_document_parts(
         rows=n_rows,
         smallest_group=int(sizes.min()),
         group_sizes=sizes_of(sizes),
-        loss=stated_loss(_loss(facts, n_rows), enough),
+        loss=stated_loss(_loss(facts, n_rows), enough, digits=4),
         loss_of_means=round(_loss_of_means(facts, n_rows).information_loss, 4) if enough else None,
         distances=_distances(facts, n_rows) if enough else NOT_TOLD,
         withheld=tuple(withheld),

@@ -43,7 +43,7 @@ def test_rates_baseline_and_control_of_two_groups():
     members = rows([1, 1, 0, 0, 0], [1, 0, 1, 1, 0], [0, 0, 1, 1, 1], [0, 0, 1, 1, 1])
     guesses = Guesses(rows([1, 1, 0, 0, 0], [2, 0, 1, 1, 0]), np.array([0, 0]), np.array([0, 1]), "by hand")
     result = score(guesses, published, members, np.array([0, 0, 1, 1]))
-    assert (result.exact.rate, result.nearly.rate) == (0.25, 0.5)
+    assert (result.exact.rate, result.nearly.rate) == (0.5, 0.5)
     assert result.nearly.baseline == 0.5  # the second group's row as it is
     assert (result.exact.control, result.nearly.control) == (0.0, 0.0)
     assert (result.tried, result.groups, result.form) == (2, 2, "by hand")

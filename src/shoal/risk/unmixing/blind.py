@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,7 +35,8 @@ def blind_guesses(published: Published, groups: Ints) -> list[list[sp.csr_matrix
     ]
     if published.pooled:
         kinds.append([_even_parts(published, group) for group in groups.tolist()])
-        kinds.append([_levels(published, group) for group in groups.tolist()])
+        for rounded in (np.floor, np.rint, np.ceil):
+            kinds.append([_levels(published, group, rounded) for group in groups.tolist()])
     else:
         kinds.append([_as_one(published, frequencies, group) for group in groups.tolist()])
     return kinds
@@ -54,11 +56,11 @@ def _even_parts(published: Published, group: int) -> sp.csr_matrix:
     return _repeated(published, group, terms[even > 0], even[even > 0])
 
 
-def _levels(published: Published, group: int) -> sp.csr_matrix:
+def _levels(published: Published, group: int, rounded: Any) -> sp.csr_matrix:
     """One guess for every level: the terms that the pool has so often or more, in even parts."""
     terms, counts = published.row(group)
     size = int(published.sizes[group])
-    even = np.maximum(np.rint(counts / size), 1.0)
+    even = np.maximum(rounded(counts / size), 1.0)
     levels = np.arange(1, size + 1)[:, None]
     guesses = np.where(counts >= levels, even, 0.0)
     place, column = np.nonzero(guesses)
