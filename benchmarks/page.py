@@ -41,16 +41,16 @@ TABLES = (
         "publishing",
         "cost",
         "Documents: what is published, and what it costs",
-        "Pooled counts against exact means, each refined for itself with the time that `protect` takes. Exact means can be "
-        "taken apart and are not published; the other tables of documents on this page are of exact means, as the papers "
-        "have them, unless they say otherwise.",
+        "Pooled counts against exact means, each refined for itself with the time that `protect` takes. Exact means can "
+        "be taken apart and are not published; the other tables of documents on this page are of exact means, as the "
+        "papers have them, unless they say otherwise.",
     ),
     (
         "publishing",
         "attacked",
         "Documents: taken apart",
-        "Of 100 groups of each release. *Exactly*: all terms with their counts. *Nearly*: nine in ten of the terms of guess "
-        "and document are in both. *From the row itself*: the best guess that takes nothing apart.",
+        "Of 100 groups of each release. *Exactly*: all terms with their counts. *Nearly*: nine in ten of the terms of "
+        "guess and document are in both. *From the row itself*: the best guess that takes nothing apart.",
     ),
     (
         "publishing",
