@@ -41,9 +41,9 @@ TABLES = (
         "publishing",
         "cost",
         "Documents: what is published, and what it costs",
-        "Pooled counts against exact means, each refined for itself with the time that `protect` takes. Exact means can "
-        "be taken apart and are not published; the other tables of documents on this page are of exact means, as the "
-        "papers have them, unless they say otherwise.",
+        "Pooled counts against exact means, each refined for itself with the time that `protect` takes. Exact means "
+        "can be taken apart and are not published; the other tables of documents on this page are of exact means, as "
+        "the papers have them, unless they say otherwise.",
     ),
     (
         "publishing",
