@@ -93,8 +93,8 @@ def figures(people: pd.DataFrame, wordnet: Any) -> dict[str, list[dict[str, Any]
 def ties(people: pd.DataFrame, wordnet: Any) -> list[dict[str, Any]]:
     """L of SA-MDAV in many orders of the tuples, which decide ties, where another method loses less."""
     from shoal import CategoricalMicroaggregation
-    from shoal.kernels.adaptive import adaptive_groups
-    from shoal.microaggregation.tuples import Pairs
+    from shoal.kernels.grouping.adaptive import adaptive_groups
+    from shoal.microaggregation.labels.distinct_rows import Pairs
 
     random = np.random.default_rng(0)
     rows = []
@@ -119,7 +119,7 @@ def ties(people: pd.DataFrame, wordnet: Any) -> list[dict[str, Any]]:
 
 def tuples_of(model: Any, people: pd.DataFrame) -> Any:
     """The different rows with their counts, as a fitted model sees them."""
-    from shoal.microaggregation.readings import checked_columns
+    from shoal.microaggregation.labels.column_ontologies import checked_columns
 
     return model._tuples(checked_columns(model, people, reset=False)[1])
 

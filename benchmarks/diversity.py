@@ -28,9 +28,9 @@ def run() -> dict[str, Any]:
 def compared(quasi: tuple[str, ...], refine: bool) -> list[dict[str, Any]]:
     """The plain groups, merged where needed, and with halves joined; each attacked by who knows how it was made."""
     from shoal import Microaggregation
+    from shoal.assessment.minimality import evidence_of
     from shoal.microaggregation.diversity import joins_of, merge_until_diverse
     from shoal.microaggregation.numeric import group_means
-    from shoal.release.minimality import evidence_of
     from shoal.release.tables import distance_to_means
     from shoal.risk.minimality import MinimalityAttack
 

@@ -138,10 +138,10 @@ def published(files: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def against_full(file: str, distance: str) -> dict[str, Any]:
     """Our searches in turns, and the same solver with the rows that are needed, against it with all n (n - 1) rows."""
-    from shoal.risk.learned.exact import learn_exactly
     from shoal.risk.learned.linkage import DISTANCES
     from shoal.risk.learned.records import side_by_side
-    from shoal.risk.learned.turns import learn_in_turns
+    from shoal.risk.proof.exact import learn_exactly
+    from shoal.risk.proof.turns import learn_in_turns
 
     records = side_by_side(*file_of(file, EXAMPLE))
     family = DISTANCES[distance](records.n_attributes)
@@ -228,12 +228,12 @@ def few_links(name: str) -> dict[str, Any]:
     """Learned from 200 records, tried on the other 880 among themselves, as in the paper's table 5.14."""
     from shoal.risk.learned.attackers import learn_from_links
     from shoal.risk.learned.distances import Measure, plain
-    from shoal.risk.learned.families import Choquet
     from shoal.risk.learned.finding import chances_of
     from shoal.risk.learned.hrla import learn_measure
     from shoal.risk.learned.linkage import prove
     from shoal.risk.learned.measures import uniform, zeta
     from shoal.risk.learned.records import side_by_side
+    from shoal.risk.proof.families import Choquet
     from shoal.risk.rates import wilson
 
     everyone = side_by_side(*protected_census(name))

@@ -30,7 +30,10 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from shoal.assessment.assess import assess
+    from shoal.bundle.load import load
     from shoal.errors import InputError, ShoalError
+    from shoal.exploration.explore import explore
     from shoal.io import Corpus, Roles
     from shoal.masking import Noise, RankSwap
     from shoal.microaggregation import (
@@ -41,12 +44,9 @@ if TYPE_CHECKING:
         SphericalMicroaggregation,
     )
     from shoal.ontology import Hierarchy, WordNet
-    from shoal.release.assess import assess
-    from shoal.release.explore import explore
-    from shoal.release.load import load
     from shoal.release.protect import protect
-    from shoal.release.verify import verify
     from shoal.vectors import VectorSpace
+    from shoal.verification.verify import verify
 
 # Loaded on first use, so that `import shoal` and `shoal --help` answer at once.
 _HOME = {
@@ -59,10 +59,10 @@ _HOME = {
     "RankSwap": "shoal.masking",
     "Noise": "shoal.masking",
     "protect": "shoal.release.protect",
-    "verify": "shoal.release.verify",
-    "assess": "shoal.release.assess",
-    "explore": "shoal.release.explore",
-    "load": "shoal.release.load",
+    "verify": "shoal.verification.verify",
+    "assess": "shoal.assessment.assess",
+    "explore": "shoal.exploration.explore",
+    "load": "shoal.bundle.load",
     "Roles": "shoal.io",
     "Corpus": "shoal.io",
     "WordNet": "shoal.ontology",

@@ -42,7 +42,7 @@ def run(folder: Path, *argv: str) -> Ran:
         contextlib.redirect_stderr(err),
         mock.patch.object(sys, "argv", ["shoal", *argv]),
         # The search for better groups takes its time and is tested elsewhere; real processes below run it.
-        mock.patch("shoal.microaggregation.block.refined", _as_they_are),
+        mock.patch("shoal.microaggregation.blocks.block.refined", _as_they_are),
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("always")

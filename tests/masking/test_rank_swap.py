@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import InputError, RankSwap
-from shoal.kernels.swapping import swap_partners
+from shoal.kernels.rank_swapping import swap_partners
 from shoal.masking.rank_swap import window_of
-from tests.reference import swapping as twin
+from tests.reference import rank_swapping as twin
 
 CHANCE = st.floats(0, 1, exclude_max=True)
 

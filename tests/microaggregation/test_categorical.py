@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from shoal import CategoricalMicroaggregation, Hierarchy, InputError
 from shoal.microaggregation.categorical import ADAPTIVE, METHODS
-from shoal.microaggregation.labels import ABSENT, Reading
+from shoal.microaggregation.labels.column import ABSENT, Reading
 from tests.ontology.hierarchies import hierarchies, hierarchy_of
 from tests.reference import categorical as twin
 

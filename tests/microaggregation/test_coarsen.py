@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from shoal import InputError
 from shoal.microaggregation import coarsened
-from tests.reference import classes as twin
+from tests.reference import class_cuts as twin
 
 NUMBERS = st.lists(st.sampled_from([st.integers(-5, 5), st.floats(-1e9, 1e9)]).flatmap(lambda kind: kind), min_size=2)
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from shoal import CategoricalMicroaggregation, Hierarchy, InputError, Microaggregation, MixedMicroaggregation
 from shoal.io.columns import columns_of
-from shoal.microaggregation.labels import Reading, label_column, pack
+from shoal.microaggregation.labels.column import Reading, label_column, pack
 from shoal.microaggregation.mdav import mdav
-from shoal.microaggregation.mixed_space import MixedSpace
+from shoal.microaggregation.spaces.mixed import MixedSpace
 from tests.ontology.hierarchies import hierarchies, hierarchy_of
 from tests.reference import categorical as twin
 from tests.reference import mdav as reference

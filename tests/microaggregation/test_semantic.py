@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from shoal import Hierarchy, InputError, SemanticMicroaggregation, VectorSpace
-from shoal.microaggregation.collection import Collection
+from shoal.microaggregation.words.collection import Collection
 from tests.ontology.hierarchies import hierarchies, hierarchy_of
 from tests.reference.mdav import mdav as plain_mdav
 from tests.reference.semantic import Meaning, by_weight

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shoal import SemanticMicroaggregation, WordNet
-from shoal.microaggregation.collection import Collection
+from shoal.microaggregation.words.collection import Collection
 from shoal.ontology import distances
 
 SENSES = {

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from shoal import InputError, SphericalMicroaggregation, load, progress, protect, verify
-from shoal.microaggregation.schedule import Here
+from shoal.microaggregation.blocks.executors import Here
 from shoal.release.cluster import write_parts
 from shoal.release.part_facts import replacing
 from shoal.sample import letters

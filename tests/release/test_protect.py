@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 import shoal.release.protect as module
 from shoal import InputError, Microaggregation, Roles, SphericalMicroaggregation, VectorSpace, load, protect, verify
-from shoal.release.forms import delimited
+from shoal.verification.forms import delimited
 from tests.release.releases import (
     LETTERS,
     PEOPLE,
@@ -386,8 +386,8 @@ def test_what_is_no_release_does_not_load(tmp_path):
 
 
 def test_a_release_of_many_parts_is_read_and_verified_part_by_part(tmp_path, monkeypatch):
-    for place in ("documents", "count_documents"):
-        monkeypatch.setattr(f"shoal.release.{place}.ROWS_AT_ONCE", 7)
+    for place in ("release", "verification"):
+        monkeypatch.setattr(f"shoal.{place}.documents.ROWS_AT_ONCE", 7)
     texts = [f"the {animal} {verb} near the river" for animal in ("heron", "otter", "trout") for verb in VERBS]
     made = protect(texts, 3, tmp_path / "release", space=VectorSpace(min_df=1))
     assert verify(made.folder)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shoal import InputError, Microaggregation
-from shoal.release.numbers import publish_means
+from shoal.protection.numbers import publish_means
 from shoal.risk.differencing import Differencing, subtracted
 
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import InputError
+from shoal.assessment.minimality import evidence_of
 from shoal.microaggregation.diversity import joins_of, merge_until_diverse
-from shoal.release.minimality import evidence_of
 from shoal.risk.minimality import Evidence, MinimalityAttack
 
 # Groups 0 to 3 have rows 0-1, 2-3, 4-5, 6-7. Released: groups 0 and 2, groups 1 and 3, each with values 0, 0, 0, 1.

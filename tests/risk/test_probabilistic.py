@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from shoal import InputError, Microaggregation, Noise
-from shoal.kernels.agreement import patterns_of
+from shoal.kernels.linking.agreement import patterns_of
 from shoal.risk import probabilistic
 from shoal.risk.fellegi_sunter import learn
 from shoal.risk.probabilistic import ProbabilisticLinkage

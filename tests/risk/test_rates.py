@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import Microaggregation, Noise, RankSwap
-from shoal.results import Disclosure, Rate
+from shoal.results.rates import Disclosure, Rate
 from shoal.risk.disclosure import DisclosureRisk
 from shoal.risk.identical import identical_rows, shared
 from shoal.risk.rates import rate_of, sample_rows, wilson

@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from shoal import Hierarchy, WordNet
-from shoal.io.mapping import mappings_of
+from shoal.ontology.value_mapping import mappings_of
 from shoal.sample import Letter, Subject, letters, subjects, write_sample
 from shoal.sample.chance import Chance
 from shoal.sample.phrases import people, specialities

@@ -142,7 +142,7 @@ def _of_leaks(found: Any) -> Iterator[str]:
     """What who learns from known links finds."""
     if found.leaks is None:
         return
-    from shoal.release.leak_report import proof, remedy, share_of
+    from shoal.pages.leak_card import proof, remedy, share_of
 
     leak = found.leaks.leak
     yield (

@@ -79,12 +79,12 @@ def explore(
             force=force,
         )
     if as_json:
-        from shoal.release.assessment import as_data
+        from shoal.results.assessment import as_data
 
         write(json.dumps(as_data(found), indent=2))
         return
     write(printable(f"report       {out / 'report.html'}"))
-    from shoal.release.harden import LEARNED
+    from shoal.results.exploration import LEARNED
 
     write(f"tried        {len(found.outcomes)} ways, {len(found.front)} of them on the front")
     if found.hardened:

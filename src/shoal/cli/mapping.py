@@ -38,7 +38,7 @@ def map_values(
     A value that is not found gets the concept that comes nearest, with a ? before it. Look at the glosses, write
     another concept where it is wrong, take the ? away where it is right, and give the file to protect: --mapping.
     """
-    from shoal.release.mapping import propose_mapping, write_proposals
+    from shoal.ontology.proposals import propose_mapping, write_proposals
 
     if len(set(columns)) < len(columns):
         raise InputError("a column is named twice; name each once")

@@ -64,7 +64,7 @@ def document_method(asked: Asked) -> Any:
 
 def document_space(method: str | None, k: int, **steps: Any) -> Any:
     """How documents become vectors: the steps that were given, and what the method needs where nothing was."""
-    from shoal.release.document_methods import TERMS_PER_DOCUMENT
+    from shoal.protection.documents import TERMS_PER_DOCUMENT
 
     whole_words: dict[str, Any] = {"stem": False, "terms_per_document": TERMS_PER_DOCUMENT}
     needs = whole_words if method == "semantic" else {}

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from shoal.io.frames import like
-from shoal.kernels.swapping import swap_partners
+from shoal.kernels.rank_swapping import swap_partners
 from shoal.masking.checks import check_percentage, check_rows, generator
 
 __all__ = ["RankSwap", "window_of"]

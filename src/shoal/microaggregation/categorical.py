@@ -16,14 +16,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal.errors import InputError
 from shoal.io.columns import like_columns
-from shoal.kernels import adaptive, fixed
-from shoal.kernels.concepts import NEVER, ONE, Concepts
+from shoal.kernels.grouping import adaptive
+from shoal.kernels.grouping import label_mdav as fixed
+from shoal.kernels.grouping.concepts import NEVER, ONE, Concepts
 from shoal.microaggregation.checks import check_k
-from shoal.microaggregation.labels import label_column
-from shoal.microaggregation.readings import checked_columns, readings
-from shoal.microaggregation.refine import check_time_budget
-from shoal.microaggregation.regroup import regrouped
-from shoal.microaggregation.tuples import Pairs, Tuples, distinct_tuples, labels_of
+from shoal.microaggregation.labels.column import label_column
+from shoal.microaggregation.labels.column_ontologies import checked_columns, readings
+from shoal.microaggregation.labels.distinct_rows import Pairs, Tuples, distinct_tuples, labels_of
+from shoal.microaggregation.refine.label_groups import regrouped
+from shoal.microaggregation.refine.partitions import check_time_budget
 
 __all__ = ["CategoricalMicroaggregation"]
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
-from shoal.kernels import classes as kernel
+from shoal.kernels.grouping import class_cuts as kernel
 from shoal.microaggregation.checks import check_k
 
 __all__ = ["coarsened"]

@@ -12,12 +12,12 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.io.columns import like_columns
-from shoal.kernels import mixed as kernel
+from shoal.kernels.grouping import mixed as kernel
 from shoal.microaggregation.checks import check_k
-from shoal.microaggregation.labels import label_column
-from shoal.microaggregation.mdav import mdav
-from shoal.microaggregation.mixed_space import MixedSpace
-from shoal.microaggregation.mixed_table import (
+from shoal.microaggregation.labels.column import label_column
+from shoal.microaggregation.labels.column_ontologies import checked_columns, readings
+from shoal.microaggregation.labels.distinct_rows import labels_of
+from shoal.microaggregation.labels.mixed_table import (
     CATEGORICAL,
     NUMERIC,
     MixedRows,
@@ -28,10 +28,10 @@ from shoal.microaggregation.mixed_table import (
     number_matrix,
     scales_of,
 )
-from shoal.microaggregation.readings import checked_columns, readings
-from shoal.microaggregation.refine import check_time_budget
-from shoal.microaggregation.regroup import regrouped
-from shoal.microaggregation.tuples import labels_of
+from shoal.microaggregation.mdav import mdav
+from shoal.microaggregation.refine.label_groups import regrouped
+from shoal.microaggregation.refine.partitions import check_time_budget
+from shoal.microaggregation.spaces.mixed import MixedSpace
 
 __all__ = ["MixedMicroaggregation"]
 

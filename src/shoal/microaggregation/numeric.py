@@ -17,13 +17,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from shoal.errors import InputError
 from shoal.io.frames import like
-from shoal.kernels import euclidean as kernel
-from shoal.microaggregation.blocks import Plan, block_count, group_rows
+from shoal.kernels.grouping import euclidean as kernel
+from shoal.microaggregation.blocks.grouping import Plan, block_count, group_rows
 from shoal.microaggregation.bound import lower_bound
 from shoal.microaggregation.checks import check_k
-from shoal.microaggregation.moments import scale_of
-from shoal.microaggregation.refine import check_time_budget
-from shoal.results import Loss
+from shoal.microaggregation.exact_sums import scale_of
+from shoal.microaggregation.refine.partitions import check_time_budget
+from shoal.results.loss import Loss
 
 __all__ = ["Microaggregation", "group_means", "table_loss"]
 

@@ -15,9 +15,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.microaggregation.checks import check_k
-from shoal.microaggregation.collection import Collection
 from shoal.microaggregation.mdav import mdav
-from shoal.microaggregation.semantic_space import SemanticSpace
+from shoal.microaggregation.spaces.semantic import SemanticSpace
+from shoal.microaggregation.words.collection import Collection
 from shoal.ontology import WordNet
 
 __all__ = ["SemanticMicroaggregation"]

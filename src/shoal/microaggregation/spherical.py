@@ -18,11 +18,11 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from shoal.io.frames import like
-from shoal.kernels import spherical as kernel
-from shoal.microaggregation.blocks import Plan, block_count, group_rows
+from shoal.kernels.grouping import spherical as kernel
+from shoal.microaggregation.blocks.grouping import Plan, block_count, group_rows
 from shoal.microaggregation.checks import check_k
-from shoal.microaggregation.refine import check_time_budget
-from shoal.results import Loss
+from shoal.microaggregation.refine.partitions import check_time_budget
+from shoal.results.loss import Loss
 
 __all__ = ["SphericalMicroaggregation", "spherical_loss", "spherical_representatives"]
 

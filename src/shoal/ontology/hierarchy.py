@@ -10,8 +10,8 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.io.files import PathLike, shown
-from shoal.io.hierarchy_files import Concepts, read_hierarchy_csv
-from shoal.io.ontology_files import read_hierarchy
+from shoal.ontology.hierarchy_files import Concepts, read_hierarchy_csv
+from shoal.ontology.ontology_files import read_hierarchy
 from shoal.ontology.suggestion import suggestions
 from shoal.ontology.taxonomy import Taxonomy, build_taxonomy
 

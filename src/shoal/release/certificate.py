@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from shoal.release.draft import Draft
-from shoal.release.summary import StatedLoss
+from shoal.results.summary import StatedLoss
 
 __all__ = ["FORMAT", "certificate", "dump", "fingerprint"]
 

@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from shoal import progress
+from shoal.bundle.folders import MAPPING_FOLDER
 from shoal.errors import InputError, MissingExtra
 from shoal.microaggregation import Microaggregation, SphericalMicroaggregation
-from shoal.microaggregation.block import joined
-from shoal.microaggregation.blocks import Plan, block_count, group_in_blocks
-from shoal.microaggregation.schedule import Here, Schedule
-from shoal.release.bundle import MAPPING_FOLDER
-from shoal.release.groups import too_few_values
+from shoal.microaggregation.blocks.block import joined
+from shoal.microaggregation.blocks.executors import Here, Schedule
+from shoal.microaggregation.blocks.grouping import Plan, block_count, group_in_blocks
+from shoal.protection.groups import too_few_values
 from shoal.release.part_facts import values_in
-from shoal.release.released_parts import part_name
+from shoal.verification.row_files import part_name
 
 __all__ = ["diverse_parts", "grouped_parts", "schedule_of", "write_parts"]
 

@@ -6,8 +6,8 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+from shoal.bundle.folders import check_free, folders_written_aside
 from shoal.io import Roles
-from shoal.release.bundle import check_free, folders_written_aside
 from shoal.release.protect import Protected, protect
 from shoal.sample import write_sample
 

@@ -14,11 +14,16 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from shoal.assessment.unmixing import taken_apart
+from shoal.bundle.formulas import formulas_in
 from shoal.io import Corpus, Skipped
 from shoal.io.parts import local_copy
-from shoal.microaggregation.block import Block
-from shoal.microaggregation.giveaways import without_giveaways
-from shoal.microaggregation.pooling import (
+from shoal.microaggregation.blocks.block import Block
+from shoal.microaggregation.blocks.executors import memory_of
+from shoal.microaggregation.blocks.tree import sample_keys
+from shoal.microaggregation.spherical import spherical_loss, spherical_representatives
+from shoal.microaggregation.words.giveaways import without_giveaways
+from shoal.microaggregation.words.pooling import (
     members_with,
     pooled_counts,
     pooled_weights,
@@ -27,16 +32,11 @@ from shoal.microaggregation.pooling import (
     with_length,
     without_length,
 )
-from shoal.microaggregation.schedule import memory_of
-from shoal.microaggregation.spherical import spherical_loss, spherical_representatives
-from shoal.microaggregation.tree import sample_keys
-from shoal.release.document_methods import Published, merged_until_diverse
+from shoal.protection.documents import Published, merged_until_diverse
+from shoal.protection.groups import codes_of
 from shoal.release.documents import Released
-from shoal.release.formulas import formulas_in
-from shoal.release.groups import codes_of
 from shoal.release.part_facts import SHOWN, GroupFacts, facts_of, replacing, write_mapping_part
-from shoal.release.unmixed import taken_apart
-from shoal.results import Rate
+from shoal.results.rates import Rate
 from shoal.vectors import VectorSpace
 from shoal.vectors.counting import Counted, Tally
 

@@ -15,19 +15,20 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal import progress
+from shoal.assessment.unmixing import taken_apart
+from shoal.bundle.folders import MAPPING, write_csv, write_mapping
+from shoal.bundle.formulas import formulas_in
 from shoal.errors import InputError
 from shoal.io import Corpus
 from shoal.microaggregation.diversity import JOINED
-from shoal.microaggregation.pooling import rank_of_pools
-from shoal.release.bundle import MAPPING, write_csv, write_mapping
-from shoal.release.distances import NOT_TOLD
-from shoal.release.document_methods import Published, Way, form_of
+from shoal.microaggregation.words.pooling import rank_of_pools
+from shoal.protection.distances import NOT_TOLD
+from shoal.protection.documents import Published, Way, form_of
+from shoal.protection.groups import FEW, check_values, codes_of, diversities, sizes_of, stated_loss
 from shoal.release.draft import Draft
-from shoal.release.formulas import formulas_in
-from shoal.release.groups import FEW, check_values, codes_of, diversities, sizes_of, stated_loss
-from shoal.release.summary import Summary, TermUse, WordsLeftOut
-from shoal.release.unmixed import taken_apart
-from shoal.results import Rate, Withheld
+from shoal.results.claims import Withheld
+from shoal.results.rates import Rate
+from shoal.results.summary import Summary, TermUse, WordsLeftOut
 from shoal.vectors import VectorSpace
 
 __all__ = [

@@ -12,14 +12,16 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from shoal import progress
+from shoal.assessment.unmixing import GROUPS_TRIED, over_parts
+from shoal.bundle.folders import write_csv
 from shoal.microaggregation import SphericalMicroaggregation
+from shoal.microaggregation.blocks.executors import Schedule
 from shoal.microaggregation.diversity import JOINED
-from shoal.microaggregation.schedule import Schedule
+from shoal.protection.distances import NOT_TOLD, cosine_distances
+from shoal.protection.documents import for_pools, form_of
+from shoal.protection.groups import FEW, sizes_of, stated_loss
 from shoal.release import document_part as work
-from shoal.release.bundle import write_csv
 from shoal.release.cluster import diverse_parts, grouped_parts, write_parts
-from shoal.release.distances import NOT_TOLD, cosine_distances
-from shoal.release.document_methods import for_pools, form_of
 from shoal.release.documents import (
     NO_TERM,
     TERM_COLUMNS,
@@ -32,11 +34,10 @@ from shoal.release.documents import (
     words_left_out,
 )
 from shoal.release.draft import Draft
-from shoal.release.groups import FEW, sizes_of, stated_loss
 from shoal.release.part_facts import SHOWN, diversity_of, sizes_over
-from shoal.release.summary import Distances, Summary, TermUse
-from shoal.release.unmixed import GROUPS_TRIED, over_parts
-from shoal.results import Loss, Withheld
+from shoal.results.claims import Withheld
+from shoal.results.loss import Loss
+from shoal.results.summary import Distances, Summary, TermUse
 from shoal.vectors import VectorSpace
 
 __all__ = ["draft_document_parts"]

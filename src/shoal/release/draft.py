@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from shoal.release.bundle import Writer
-from shoal.release.summary import Summary
+from shoal.bundle.folders import Writer
+from shoal.results.summary import Summary
 
 __all__ = ["Draft"]
 

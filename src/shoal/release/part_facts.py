@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from shoal.microaggregation.block import Block
-from shoal.release.groups import meaning
-from shoal.release.private_files import PRIVATE_FILE
-from shoal.results import Diversity
+from shoal.io.private_files import PRIVATE_FILE
+from shoal.microaggregation.blocks.block import Block
+from shoal.protection.groups import meaning
+from shoal.results.claims import Diversity
 
 __all__ = [
     "SHOWN",

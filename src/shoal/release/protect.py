@@ -11,24 +11,24 @@ from typing import Any
 import numpy as np
 
 from shoal import progress
+from shoal.bundle.folders import CERTIFICATE, check_places, folders_written_aside, private_beside, write_files
+from shoal.bundle.formulas import warn_of_formulas
 from shoal.errors import InputError
 from shoal.io import Corpus, Roles, looks_like_documents, read_table
 from shoal.io.files import shown
-from shoal.io.mapping import check_mapping, explained_columns
 from shoal.io.parts import in_parts, list_parts
+from shoal.io.private_files import PRIVATE_FOLDER
 from shoal.microaggregation import Microaggregation, SphericalMicroaggregation
-from shoal.microaggregation.schedule import Schedule
-from shoal.release.bundle import CERTIFICATE, check_places, folders_written_aside, private_beside, write_files
+from shoal.microaggregation.blocks.executors import Schedule
+from shoal.ontology.value_mapping import check_mapping, explained_columns
+from shoal.pages.report import readme_text, report_html
+from shoal.protection.coarsening import checked_coarsening
+from shoal.protection.documents import document_method
 from shoal.release.certificate import certificate, dump
 from shoal.release.cluster import schedule_of
-from shoal.release.coarsening import checked_coarsening
-from shoal.release.document_methods import document_method
 from shoal.release.documents import draft_documents
 from shoal.release.documents_in_parts import draft_document_parts
 from shoal.release.draft import Draft
-from shoal.release.formulas import warn_of_formulas
-from shoal.release.private_files import PRIVATE_FOLDER
-from shoal.release.report import readme_text, report_html
 from shoal.release.tables import draft_table, table_method
 from shoal.release.tables_in_parts import draft_table_parts
 from shoal.vectors import VectorSpace

@@ -13,21 +13,22 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from shoal.bundle.formulas import formulas_in
 from shoal.errors import InputError
 from shoal.io import Roles, check_complete, quasi_matrix, read_table, resolve_roles
 from shoal.io.files import shown
 from shoal.io.parts import local_copy
-from shoal.microaggregation.block import Block
-from shoal.microaggregation.moments import exact_sums, squared_deviations
+from shoal.io.row_order import check_sortable, sort_rows, sortable
+from shoal.microaggregation.blocks.block import Block
+from shoal.microaggregation.blocks.executors import memory_of
+from shoal.microaggregation.blocks.tree import sample_keys
+from shoal.microaggregation.exact_sums import exact_sums, squared_deviations
 from shoal.microaggregation.numeric import group_means
-from shoal.microaggregation.schedule import memory_of
-from shoal.microaggregation.tree import sample_keys
-from shoal.release.formulas import formulas_in
+from shoal.protection.masked import values_of
+from shoal.protection.publishable import moved_records
+from shoal.protection.rounding import on_grid
 from shoal.release.part_facts import SHOWN, GroupFacts, facts_of, replacing, write_mapping_part
-from shoal.release.publishable import moved_records
-from shoal.release.rounding import on_grid
-from shoal.release.row_order import check_sortable, sort_rows, sortable
-from shoal.release.tables import classes_of, merged_until_diverse, values_of, write_table
+from shoal.release.tables import classes_of, merged_until_diverse, write_table
 
 __all__ = [
     "Facts",

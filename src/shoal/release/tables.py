@@ -18,30 +18,33 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from shoal.assessment.leaks import leaks_of_release
+from shoal.bundle.folders import MAPPING, Writer, write_csv, write_mapping
+from shoal.bundle.formulas import formulas_in
 from shoal.errors import InputError
 from shoal.io import Roles, Table, check_complete, quasi_matrix, resolve_roles
-from shoal.io.mapping import mappings_of
+from shoal.io.row_order import sort_rows, sortable
 from shoal.io.table import check_labels, holds_numbers
 from shoal.masking import Noise, RankSwap
 from shoal.microaggregation import CategoricalMicroaggregation, Microaggregation, MixedMicroaggregation
 from shoal.microaggregation.diversity import JOINED, merge_until_diverse
 from shoal.microaggregation.numeric import group_means, table_loss
-from shoal.release.bundle import MAPPING, write_csv, write_mapping
-from shoal.release.closeness import closeness
-from shoal.release.coarsening import check_coarsened_columns, coarsened_columns
-from shoal.release.distances import NOT_TOLD, euclidean_distances
+from shoal.ontology.value_mapping import mappings_of
+from shoal.pages.leak_card import leaks_html, learned_rates
+from shoal.protection.closeness import closeness
+from shoal.protection.coarsening import check_coarsened_columns, coarsened_columns
+from shoal.protection.distances import NOT_TOLD, euclidean_distances
+from shoal.protection.groups import check_values, diversities, sizes_of, stated_loss, value_codes
+from shoal.protection.labels import mask_labels, mask_numbers_and_labels
+from shoal.protection.masked import Masked, Merge, distance_to_means, values_of
+from shoal.protection.numbers import PublishedNumbers, publish_means, publish_values
+from shoal.protection.publishable import DIGITS, FEW_MOVED, grid_of, reason_of_all
 from shoal.release.draft import Draft
-from shoal.release.formulas import formulas_in
-from shoal.release.groups import check_values, diversities, sizes_of, stated_loss, value_codes
-from shoal.release.label_tables import mask_labels, mask_numbers_and_labels
-from shoal.release.leak_report import card_files, learned_rates
-from shoal.release.leaks import leaks_of_release
-from shoal.release.masked import Masked, Merge
-from shoal.release.numbers import PublishedNumbers, publish_means, publish_values
-from shoal.release.publishable import DIGITS, FEW_MOVED, grid_of, reason_of_all
-from shoal.release.row_order import sort_rows, sortable
-from shoal.release.summary import Summary
-from shoal.results import Rate, Withheld
+from shoal.results.claims import Withheld
+from shoal.results.leaks import LeakCard
+from shoal.results.methods import IN_WORDS
+from shoal.results.rates import Rate
+from shoal.results.summary import Summary
 from shoal.risk.distance import DistanceLinkage
 from shoal.risk.intervals import IntervalDisclosure
 
@@ -53,21 +56,12 @@ __all__ = [
     "method_in_words",
     "table_method",
     "too_few_rows",
-    "values_of",
     "write_table",
 ]
 
 MOST_ATTACKED = 100_000  # rows up to which a release is attacked before it is handed out
 ROWS_AT_ONCE = 1 << 17  # rows of a row group: that many are in memory when a release is verified
 INCOMPLETE = "a quasi-identifier is missing"
-
-# What protects a table, in the words of the report.
-IN_WORDS = {
-    "mdav": "microaggregation (MDAV)",
-    "ranking": "microaggregation of each attribute on its own",
-    "z-scores": "microaggregation along the sum of z-scores",
-    "principal-component": "microaggregation along the first principal component",
-}
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -173,10 +167,22 @@ def draft_table(
             MAPPING: write_mapping(row_ids, classes[order]),
             "withheld.csv": write_csv(("row", "reason"), [(row + 1, INCOMPLETE) for row in left_out.tolist()]),
             **masked.private_files,
-            **card_files(card, len(kept)),
+            **_card_files(card, len(kept)),
         },
         formulas=formulas_in(released),
     )
+
+
+def _card_files(card: LeakCard | None, rows: int) -> dict[str, Writer]:
+    """The card as a private file: its weights would help an attacker, so a release does not hold them."""
+    if card is None:
+        return {}
+    html = leaks_html(card, rows)
+    return {"leaks.html": lambda path: _write(path, html)}
+
+
+def _write(path: Path, html: str) -> None:
+    path.write_text(html, encoding="utf-8", newline="\n")
 
 
 def mask_numbers(quasi: pa.Table, model: Microaggregation, merge: Merge | None, coarsen: Mapping[str, int]) -> Masked:
@@ -340,29 +346,9 @@ def merged_until_diverse(standard: Floats, groups: Ints, confidential: Mapping[s
     return _diverse(confidential, least, groups, distance_to_means(standard, groups))
 
 
-def distance_to_means(standard: Floats, groups: Ints) -> Callable[[Ints, Ints], Floats]:
-    """How far the mean of some rows is from those of some groups, squared."""
-    means = group_means(standard, groups)
-
-    def distance(rows: Ints, some: Ints) -> Floats:
-        squared: Floats = np.sum((means[some] - standard[rows].mean(axis=0)) ** 2, axis=1)
-        return squared
-
-    return distance
-
-
 def classes_of(masked: Floats) -> Ints:
     """Rows that are equal, as numbers."""
     return np.unique(masked, axis=0, return_inverse=True)[1].ravel().astype(np.int64)
-
-
-def values_of(column: pa.ChunkedArray) -> NDArray[Any]:
-    """The values as Python has them."""
-    if pa.types.is_temporal(column.type) and getattr(column.type, "unit", "") == "ns":
-        column = column.cast(pa.int64())  # Python has no nanoseconds
-    values = np.empty(len(column), dtype=object)
-    values[:] = column.to_pylist()
-    return values
 
 
 def described(schema: pa.Schema, roles: Roles) -> tuple[dict[str, str], ...]:

@@ -14,22 +14,19 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from shoal import progress
+from shoal.bundle.folders import write_csv
 from shoal.errors import InputError
 from shoal.io import Roles
 from shoal.io.files import shown
+from shoal.io.row_order import sort_rows
 from shoal.microaggregation import Microaggregation
+from shoal.microaggregation.blocks.executors import Schedule
 from shoal.microaggregation.diversity import JOINED
-from shoal.microaggregation.moments import mean_of_sums, scale_of
-from shoal.microaggregation.schedule import Schedule
-from shoal.release import table_part as work
-from shoal.release.bundle import write_csv
-from shoal.release.cluster import diverse_parts, grouped_parts, write_parts
-from shoal.release.distances import NOT_TOLD, euclidean_distances
-from shoal.release.draft import Draft
-from shoal.release.extremes import Limits, limits_of
-from shoal.release.groups import sizes_of, stated_loss
-from shoal.release.part_facts import SHOWN, diversity_of, sizes_over
-from shoal.release.publishable import (
+from shoal.microaggregation.exact_sums import mean_of_sums, scale_of
+from shoal.protection.distances import NOT_TOLD, euclidean_distances
+from shoal.protection.extremes import Limits, limits_of
+from shoal.protection.groups import sizes_of, stated_loss
+from shoal.protection.publishable import (
     DIGITS,
     FEW_MOVED,
     changes_of,
@@ -38,11 +35,15 @@ from shoal.release.publishable import (
     reasons_withheld,
     warn_of_dominance,
 )
-from shoal.release.rounding import chosen_steps
-from shoal.release.row_order import sort_rows
-from shoal.release.summary import ColumnChange, Distances, Summary
+from shoal.protection.rounding import chosen_steps
+from shoal.release import table_part as work
+from shoal.release.cluster import diverse_parts, grouped_parts, write_parts
+from shoal.release.draft import Draft
+from shoal.release.part_facts import SHOWN, diversity_of, sizes_over
 from shoal.release.tables import INCOMPLETE, described, method_in_words, too_few_rows
-from shoal.results import Loss, Withheld
+from shoal.results.claims import Withheld
+from shoal.results.loss import Loss
+from shoal.results.summary import ColumnChange, Distances, Summary
 
 __all__ = ["draft_table_parts"]
 

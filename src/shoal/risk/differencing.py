@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.io.pairs import numeric_pair
-from shoal.results import Differenced
+from shoal.results.rates import Differenced
 from shoal.risk.rates import check_count, rate_of, sample_rows
 
 __all__ = ["Differencing", "subtracted"]

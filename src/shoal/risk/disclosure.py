@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from shoal.io.pairs import numeric_pair
-from shoal.results import Disclosure, Rate
+from shoal.results.rates import Disclosure, Rate
 from shoal.risk.distance import DistanceLinkage
 from shoal.risk.intervals import IntervalDisclosure
 from shoal.risk.probabilistic import MOST_ATTRIBUTES, ProbabilisticLinkage

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.io.pairs import numeric_pair
-from shoal.kernels import neighbours as kernel
-from shoal.results import Rate
+from shoal.kernels.linking import neighbours as kernel
+from shoal.results.rates import Rate
 from shoal.risk.identical import identical_rows, shared
 from shoal.risk.rates import rate_of
 from shoal.risk.scales import RELATIVE, Scale, principal, whitening

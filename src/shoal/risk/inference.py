@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.io.pairs import NumericPair, numeric_control, numeric_pair
-from shoal.kernels.targets import nearest_tell
-from shoal.results import Rate
+from shoal.kernels.linking.nearest_released import nearest_tell
+from shoal.results.rates import Rate
 from shoal.risk.linkability import column_number
 from shoal.risk.rates import check_count, rate_of, sample_rows
 from shoal.risk.scales import RELATIVE, standard

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.io.pairs import NumericPair, numeric_pair
-from shoal.results import Rate
+from shoal.results.rates import Rate
 from shoal.risk.rates import rate_of
 
 __all__ = ["IntervalDisclosure"]

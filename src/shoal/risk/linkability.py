@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.io.pairs import NumericPair, numeric_control, numeric_pair
-from shoal.kernels.targets import nearest_by_both
-from shoal.results import Rate
+from shoal.kernels.linking.nearest_released import nearest_by_both
+from shoal.results.rates import Rate
 from shoal.risk.rates import check_count, rate_of, sample_rows
 from shoal.risk.scales import RELATIVE, standard
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
-from shoal.results import Inferred
+from shoal.results.rates import Inferred
 from shoal.risk.rates import check_count, rate_of
 
 __all__ = ["Evidence", "MinimalityAttack"]

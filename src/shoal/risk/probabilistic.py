@@ -14,8 +14,8 @@ from scipy.optimize import linear_sum_assignment
 
 from shoal.errors import InputError
 from shoal.io.pairs import NumericPair, numeric_pair
-from shoal.kernels import agreement as kernel
-from shoal.results import Rate
+from shoal.kernels.linking import agreement as kernel
+from shoal.results.rates import Rate
 from shoal.risk.fellegi_sunter import FellegiSunter, learn
 from shoal.risk.identical import identical_rows, shared
 from shoal.risk.rates import check_count, rate_of, sample_rows

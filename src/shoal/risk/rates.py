@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
-from shoal.results import Rate
+from shoal.results.rates import Rate
 
 __all__ = ["check_count", "rate_of", "sample_rows", "wilson"]
 

@@ -15,7 +15,7 @@ from scipy.special import gammaln
 
 from shoal.errors import InputError
 from shoal.io.pairs import numeric_control, numeric_pair
-from shoal.results import Rate
+from shoal.results.rates import Rate
 from shoal.risk.rates import check_count, rate_of
 
 __all__ = ["SinglingOut"]

@@ -27,7 +27,7 @@ from sklearn.metrics import accuracy_score, f1_score
 from sklearn.naive_bayes import MultinomialNB
 
 from shoal.errors import InputError
-from shoal.utility.figures import ClassifierScore
+from shoal.results.utility import ClassifierScore
 from shoal.utility.folds import fold_of_rows
 from shoal.utility.spaces import SpacePair, class_of_rows, distinct_rows, space_pair
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score
 
 from shoal.errors import InputError
-from shoal.utility.figures import ClusterAgreement
+from shoal.results.utility import ClusterAgreement
 from shoal.utility.spaces import Distinct, SpacePair, distinct_rows, space_pair
 
 __all__ = ["CLUSTERS", "cluster_agreement", "compare_partitions", "pair_clusters", "partitions", "spherical_kmeans"]

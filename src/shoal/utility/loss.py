@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import erf
 
 from shoal.io.pairs import NumericPair, numeric_pair
-from shoal.results import ColumnLoss, Loss, PairLoss, ProbabilisticLoss, TableLoss
+from shoal.results.loss import ColumnLoss, Loss, PairLoss, ProbabilisticLoss, TableLoss
 
 __all__ = ["table_loss"]
 

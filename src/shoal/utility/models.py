@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from shoal.errors import InputError
 from shoal.io.pairs import NumericPair, numeric_pair
-from shoal.utility.figures import ModelScore, ModelUtility
+from shoal.results.utility import ModelScore, ModelUtility
 from shoal.utility.folds import fold_of_rows
 from shoal.utility.spaces import class_of_rows
 

@@ -27,7 +27,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
-from shoal.utility.figures import QueryAgreement
+from shoal.results.utility import QueryAgreement
 from shoal.utility.spaces import SpacePair, space_pair
 
 __all__ = ["KINDS", "chances_to_be_best", "expected_f1", "pair_queries", "query_agreement"]

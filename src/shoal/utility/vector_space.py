@@ -17,10 +17,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from shoal.results import Loss
+from shoal.results.loss import Loss
+from shoal.results.utility import SpaceProfile, SpaceUtility
 from shoal.utility.classification import pair_classification
 from shoal.utility.clustering import CLUSTERS, pair_clusters
-from shoal.utility.figures import SpaceProfile, SpaceUtility
 from shoal.utility.queries import LENGTHS, pair_queries
 from shoal.utility.spaces import SpacePair, class_of_rows, distinct_rows, space_pair
 

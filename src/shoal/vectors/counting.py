@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
-from shoal.kernels import words as kernel
+from shoal.kernels.text import words as kernel
 
 __all__ = ["Counted", "Tally", "TermOf", "count"]
 

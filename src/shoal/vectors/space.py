@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal.errors import InputError
 from shoal.io.lexicon import lexicon
-from shoal.kernels import words as kernel
+from shoal.kernels.text import words as kernel
 from shoal.vectors.counting import Counted, Tally, TermOf, count
 from shoal.vectors.language import check_language, stemmer, stop_words
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from shoal.errors import InputError
 from shoal.risk.learned import everyone
-from shoal.risk.learned.families import OWA, Bilinear, Choquet, WeightedMean
 from shoal.risk.learned.linking import chances
 from shoal.risk.learned.measures import made_monotone, moebius, set_sizes
 from shoal.risk.learned.records import label_columns, side_by_side
+from shoal.risk.proof.families import OWA, Bilinear, Choquet, WeightedMean
 
 WHOLE = st.integers(0, 3).map(float)  # few distinct values: ties and equal rows
 ANY = st.floats(-100, 100, allow_subnormal=False).map(lambda value: round(value, 3))

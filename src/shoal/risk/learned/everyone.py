@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
-from shoal.kernels import choquet as integral_kernel
-from shoal.kernels import neighbours
-from shoal.kernels import own as kernel
+from shoal.kernels.linking import choquet_rivals as integral_kernel
+from shoal.kernels.linking import nearer_rivals as kernel
+from shoal.kernels.linking import neighbours
 from shoal.risk.learned.linking import ABSOLUTE, RELATIVE, Distance, chances_by
 from shoal.risk.learned.measures import choquet, shapley
 from shoal.risk.learned.records import Records

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
-from shoal.results import Leak, LeakingAttribute, LeakingPair, Learned, Rate
+from shoal.results.leaks import Leak, LeakingAttribute, LeakingPair, Learned
+from shoal.results.rates import Rate
 from shoal.risk.learned.attackers import WorstCase, honest_chances, learn_worst_case, rates_alone
 from shoal.risk.learned.distances import LearnedDistance, Ordered, Weights, mahalanobis, plain
 from shoal.risk.learned.finding import chances_of

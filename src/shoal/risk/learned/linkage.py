@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
-from shoal.results import Learned
+from shoal.results.leaks import Learned
 from shoal.risk.learned.distances import additive, symmetric
-from shoal.risk.learned.families import OWA, Bilinear, Choquet, Family, WeightedMean, nearest_semidefinite
 from shoal.risk.learned.hrla import learn_measure
 from shoal.risk.learned.linking import chances
 from shoal.risk.learned.measures import moebius
-from shoal.risk.learned.optimum import Optimum
 from shoal.risk.learned.records import LabelColumn, Records, side_by_side
 from shoal.risk.learned.smooth import learn_ordered, learn_turn, learn_weights
-from shoal.risk.learned.turns import learn_in_turns
+from shoal.risk.proof.families import OWA, Bilinear, Choquet, Family, WeightedMean, nearest_semidefinite
+from shoal.risk.proof.optimum import Optimum
+from shoal.risk.proof.turns import learn_in_turns
 from shoal.risk.rates import check_count, rate_of
 
 __all__ = ["DISTANCES", "LearnedLinkage", "prove"]

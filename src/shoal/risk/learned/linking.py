@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.risk.learned.families import Family
 from shoal.risk.learned.records import Records
+from shoal.risk.proof.families import Family
 
 __all__ = ["Distance", "blocks", "chances", "chances_by", "margins", "nearest_rivals", "tied"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels import unmixing as kernel
+from shoal.kernels.linking import unmixing as kernel
 from shoal.risk.unmixing.counts import Sums, count_vectors
 
 __all__ = ["basis", "strongest"]

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels import unmixing as kernel
+from shoal.kernels.linking import unmixing as kernel
 
 __all__ = ["Sums", "count_vectors", "price", "total"]
 

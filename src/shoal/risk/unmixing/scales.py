@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels import unmixing as kernel
+from shoal.kernels.linking import unmixing as kernel
 from shoal.risk.unmixing.frequencies import Frequencies
 from shoal.risk.unmixing.precision import Precision
 

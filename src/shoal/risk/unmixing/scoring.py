@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 from sklearn.preprocessing import normalize
 
 from shoal.errors import InputError
-from shoal.results import Rate, UnmixingResult
+from shoal.results.rates import Rate, UnmixingResult
 from shoal.risk.rates import rate_of
 from shoal.risk.unmixing.blind import blind_guesses
 from shoal.risk.unmixing.published import Guesses, Published

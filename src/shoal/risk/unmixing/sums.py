@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from shoal.kernels.parting import part_counts
+from shoal.kernels.linking.sum_splitting import part_counts
 from shoal.risk.unmixing.frequencies import Frequencies
 from shoal.risk.unmixing.published import Published
 from shoal.risk.unmixing.scales import Row

@@ -1,0 +1,1 @@
+"""Assessment: a protected version judged against its original, whoever made it."""

@@ -1,0 +1,267 @@
+"""An original table and a protected one, made by anyone, with their rows side by side.
+
+Rows belong together by a key, by the private mapping of a release, or by their place. Where that cannot be relied on,
+the pair is refused with the reason: tables compared row by row in different orders give figures that mean nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from shoal.assessment.originals import Original, read_original
+from shoal.bundle.folders import CERTIFICATE
+from shoal.bundle.load import Release, load
+from shoal.bundle.private_mapping import PrivateMapping, private_folder, read_mapping, rows_of_parts
+from shoal.errors import InputError
+from shoal.io.files import counted, shown, unknown_column
+from shoal.io.table import holds_numbers
+
+__all__ = ["AlignedTables", "align_tables"]
+
+Ints = NDArray[np.int64]
+
+LARGEST = 1e150
+UNRELATED = 4.0  # standard errors of a rank correlation: below that, no column of the two tables goes with the other
+
+
+@dataclass(frozen=True)
+class AlignedTables:
+    """Row i of `after` is what became of row i of `before`; the same columns, numbers as float64, labels as text."""
+
+    before: pa.Table
+    after: pa.Table
+    numbers: tuple[str, ...]
+    labels: tuple[str, ...]
+    how: str  # in words: how the rows were put side by side
+    left_out: tuple[str, ...]  # columns that only one of the tables has, and the key
+    target: tuple[pa.ChunkedArray, pa.ChunkedArray] | None = None  # of both, a column to predict, as it stands
+    release: Release | None = None  # where the protected table is one, its rows in the order of `after`
+    places: Ints | None = None  # by the private mapping, the row of the original that each was
+    in_parts: bool = False
+
+    def matrix(self, which: str) -> NDArray[np.float64]:
+        """The numbers of `before` or `after`, (n, d)."""
+        table: pa.Table = getattr(self, which)
+        columns = [table[name].to_numpy() for name in self.numbers]
+        return np.column_stack(columns) if columns else np.empty((table.num_rows, 0))
+
+
+def align_tables(
+    original: Any,
+    protected: Any,
+    *,
+    key: str | None = None,
+    mapping: str | os.PathLike[str] | None = None,
+    columns: Sequence[str] | None = None,
+    aligned: bool = False,
+    target: str | None = None,
+) -> AlignedTables:
+    """Read both and put their rows side by side; see the module."""
+    if isinstance(protected, str | os.PathLike) and (Path(protected).parent / CERTIFICATE).is_file() and key is None:
+        protected = Path(protected).parent  # the data file of a release: its rows are in an order of their own
+    release = _release(protected)
+    after = read_original(protected).data if release is None else release.table
+    parts = [] if release is None else rows_of_parts(Path(protected), "table")
+    given = read_original(original, _text_columns(release, target), parts=bool(parts))
+    before = given.data
+    places = None
+    if target is not None:
+        _check_column(target, before, after)
+    if key is not None:
+        before, after, how = *_by_key(before, after, key), f"by the key {key}"
+    elif release is not None or mapping is not None:
+        found = read_mapping(private_folder(protected, mapping), parts or [after.num_rows])
+        places, how = _by_mapping(given, found), "by the private mapping"
+        before = before.take(pa.array(places))
+    else:
+        how = "by their place"
+        if before.num_rows != after.num_rows:
+            raise InputError(
+                f"the original has {counted(before.num_rows, 'row')} and the protected table {after.num_rows}; "
+                "give tables with the same rows, or the column that names them with --key"
+            )
+    names = _columns(before, after, columns, key, release)
+    numbers, labels = _kinds(before, after, names)
+    left_out = sorted({*before.column_names, *after.column_names} - {*names})
+    pair = AlignedTables(
+        before=_cast(before, numbers, labels),
+        after=_cast(after, numbers, labels),
+        numbers=numbers,
+        labels=labels,
+        how=how,
+        left_out=tuple(left_out),
+        target=None if target is None else (before[target], after[target]),
+        release=None if key is not None else release,
+        places=places,
+        in_parts=bool(parts),
+    )
+    _check_missing(pair)
+    if not aligned:
+        _check_related(pair)
+    return pair
+
+
+def _release(protected: Any) -> Release | None:
+    """The release in a folder, or None for anything else."""
+    if not isinstance(protected, str | os.PathLike) or not (Path(protected) / CERTIFICATE).is_file():
+        return None
+    found = load(protected)
+    if found.certificate.get("kind") != "table":
+        raise InputError(f"{shown(protected)} is a release of documents, and the original is a table; give one kind")
+    return found
+
+
+def _text_columns(release: Release | None, target: str | None) -> list[str]:
+    """Columns that a release has as text: in the original's text files they are text, too, whatever they hold."""
+    columns = [] if release is None else release.certificate["promises"]["columns"]
+    texts = [one for one in columns if one["type"] == "string"]
+    return [one["name"] for one in texts if one["role"] == "quasi" or one["name"] == target]
+
+
+def _by_mapping(original: Original, mapping: PrivateMapping) -> Ints:
+    """Which row of the original each row of the release was."""
+    if mapping.in_parts:
+        return original.places(mapping.names)
+    if len(original.parts) > 1:
+        raise InputError(f"the release was made of one table, and the original are {len(original.parts)}; give that")
+    try:
+        rows = np.asarray(mapping.names.cast(pa.int64())) - 1
+    except pa.ArrowException:
+        raise InputError(f"{mapping.place} is not the mapping of a table's release; give its private folder") from None
+    if len(rows) and (rows.max() >= original.data.num_rows or rows.min() < 0):
+        raise InputError(
+            f"{mapping.place} names row {rows.max() + 1}, the original has {original.data.num_rows}; "
+            "give the table that was protected"
+        )
+    return rows
+
+
+def _by_key(before: pa.Table, after: pa.Table, key: str) -> tuple[pa.Table, pa.Table]:
+    """Both in the order of the key, which must name the same rows in both, each once."""
+    orders = []
+    keys = []
+    for table, called in ((before, "the original"), (after, "the protected table")):
+        if key not in table.column_names:
+            raise unknown_column(key, table.column_names, called)
+        texts = pc.cast(_plain(table[key]), pa.large_string())
+        missing = texts.null_count
+        twice = len(texts) - missing - len(pc.unique(pc.drop_null(texts)))
+        if missing or twice:
+            what = counted(missing, "row") + " without a key" if missing else counted(twice, "key") + " more than once"
+            raise InputError(f"{called}: {what} in column {shown(key)}; give a column that names each row once")
+        orders.append(pc.sort_indices(texts))
+        keys.append(texts.take(orders[-1]))
+    only = [len(set(one.to_pylist()) - set(other.to_pylist())) for one, other in (keys, keys[::-1])]
+    if any(only):
+        raise InputError(
+            f"{counted(only[0], 'key')} only in the original and {only[1]} only in the protected table; "
+            "leave rows out that have no counterpart"
+        )
+    return before.take(orders[0]), after.take(orders[1])
+
+
+def _check_column(name: str, before: pa.Table, after: pa.Table) -> None:
+    for table, called in ((before, "the original"), (after, "the protected table")):
+        if name not in table.column_names:
+            raise unknown_column(name, table.column_names, called)
+
+
+def _columns(
+    before: pa.Table, after: pa.Table, columns: Sequence[str] | None, key: str | None, release: Release | None
+) -> tuple[str, ...]:
+    """The columns to compare: those asked for, a release's protected ones, or all that both tables have."""
+    if columns is not None:
+        for name in columns:
+            _check_column(name, before, after)
+        return tuple(dict.fromkeys(columns))
+    if release is not None:
+        listed = release.certificate["promises"]["columns"]
+        return tuple(one["name"] for one in listed if one["role"] == "quasi" and one["name"] in before.column_names)
+    both = tuple(name for name in before.column_names if name in after.column_names and name != key)
+    if not both:
+        raise InputError("the two tables have no column in common; give tables with the same names of columns")
+    return both
+
+
+def _kinds(before: pa.Table, after: pa.Table, names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Which columns are numbers and which labels, the same in both tables."""
+    kinds = {name: [holds_numbers(table[name].type) for table in (before, after)] for name in names}
+    for name, (one, other) in kinds.items():
+        if one != other:
+            types = f"{before[name].type} in the original and {after[name].type} in the protected table"
+            raise InputError(f"column {shown(name)} is {types}; make it one type, or leave it out with --columns")
+    numbers = tuple(name for name in names if kinds[name][0])
+    return numbers, tuple(name for name in names if name not in numbers)
+
+
+def _cast(table: pa.Table, numbers: Sequence[str], labels: Sequence[str]) -> pa.Table:
+    columns = {name: _plain(table[name]).cast(pa.float64(), safe=False) for name in numbers}
+    columns |= {name: _plain(table[name]).cast(pa.string()) for name in labels}
+    return pa.table(columns)
+
+
+def _plain(column: pa.ChunkedArray) -> pa.Array:
+    column = column.combine_chunks()
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def _check_missing(pair: AlignedTables) -> None:
+    for table, called in ((pair.before, "the original"), (pair.after, "the protected table")):
+        for name in pair.numbers:
+            values = table[name].to_numpy()
+            wrong = int(np.sum(~np.isfinite(values)))
+            if not wrong and len(values) and np.abs(values).max() >= LARGEST:
+                raise InputError(
+                    f"{called}: column {shown(name)} has numbers of {LARGEST:g} or more, too large; rescale it"
+                )
+            if wrong:
+                raise InputError(
+                    f"{called}: {counted(wrong, 'missing or infinite value')} in column {shown(name)}; "
+                    "leave these rows out, or the column with --columns"
+                )
+
+
+def _check_related(pair: AlignedTables) -> None:
+    """Refuse tables of which most columns do not go with their counterparts: their rows do not belong together."""
+    related = []
+    for name in pair.numbers:
+        one, other = (rankdata(table[name].to_numpy()) for table in (pair.before, pair.after))
+        if one.std() and other.std():
+            bound = min(UNRELATED / np.sqrt(max(pair.before.num_rows - 1, 1)), 0.9)
+            related.append(float(np.corrcoef(one, other)[0, 1]) >= bound)
+    for name in pair.labels:
+        found = _labels_related(pair.before[name], pair.after[name])
+        related += [] if found is None else [found]
+    if related and 2 * sum(related) < len(related):
+        raise InputError(
+            f"{len(related) - sum(related)} of {counted(len(related), 'column')} do not go with their counterparts: "
+            f"the rows, put side by side {pair.how}, do not belong together, or little is left; give the column that "
+            "names rows with --key, the right table or private folder, or say --aligned if all is right"
+        )
+
+
+def _labels_related(before: pa.ChunkedArray, after: pa.ChunkedArray) -> bool | None:
+    """Whether labels hang together more than by chance; None when one side has a single label."""
+    codes = [np.asarray(side.combine_chunks().dictionary_encode("encode").indices) for side in (before, after)]
+    sizes = [int(one.max()) + 1 for one in codes]
+    if min(sizes) < 2:
+        return None
+    equal = pc.sum(pc.fill_null(pc.equal(before, after), False)).as_py() or 0
+    if 2 * equal >= len(before):
+        return True
+    pairs, counts = np.unique(codes[0] * sizes[1] + codes[1], return_counts=True)
+    margins = [np.bincount(one) for one in codes]
+    expected = margins[0][pairs // sizes[1]] * margins[1][pairs % sizes[1]] / len(before)
+    statistic = float(np.sum(counts**2 / expected)) - len(before)  # chi-square
+    freedom = (sizes[0] - 1) * (sizes[1] - 1)
+    return bool(statistic > freedom + UNRELATED * np.sqrt(2 * freedom))

@@ -1,0 +1,55 @@
+"""Control records: people who are not in the original, on whom the same attacks are tried."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.assessment.aligned import AlignedTables
+from shoal.assessment.originals import read_original
+from shoal.errors import InputError
+from shoal.io.files import counted, unknown_column
+
+__all__ = ["control_records"]
+
+FEWEST = 30  # below, what happens to them says little about anybody else
+
+
+def control_records(source: Any, pair: AlignedTables) -> tuple[pa.Table, tuple[str, ...]]:
+    """The numbers that are compared, of the control table, and what makes it less of a control."""
+    if not pair.numbers:
+        raise InputError("control records are for attacks on numbers, and no column of numbers is compared; leave them")
+    table = read_original(source).data
+    for name in pair.numbers:
+        if name not in table.column_names:
+            raise unknown_column(name, table.column_names, "the control table")
+    notes = []
+    if table.num_rows < FEWEST:
+        notes.append(
+            f"the control table has {counted(table.num_rows, 'record')}, and with fewer than {FEWEST} it says little; "
+            "give more people who are not in the original"
+        )
+    known = _in_original(table, pair)
+    if known:
+        are = "is" if known == 1 else "are"
+        notes.append(
+            f"{known} of {counted(table.num_rows, 'control record')} {are} also in the original, equal in all columns "
+            "that are compared; give people who are not in it"
+        )
+    return table.select(list(pair.numbers)), tuple(notes)
+
+
+def _in_original(table: pa.Table, pair: AlignedTables) -> int:
+    """How many rows equal a row of the original, in numbers, and in labels where the control has them."""
+    columns = [*pair.numbers, *(name for name in pair.labels if name in table.column_names)]
+    before = [pair.before[name].to_pylist() for name in columns]
+    others = [_plain(table[name], name in pair.labels).to_pylist() for name in columns]
+    originals = set(zip(*before, strict=True))
+    return sum(row in originals for row in zip(*others, strict=True))
+
+
+def _plain(column: pa.ChunkedArray, is_label: bool) -> pa.ChunkedArray:
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    return column.cast(pa.string()) if is_label else column

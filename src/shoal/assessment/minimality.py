@@ -1,0 +1,106 @@
+"""The minimality attack on a release that promises l: the grouping is repeated as its certificate says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.assessment.aligned import AlignedTables
+from shoal.io.row_order import sort_rows
+from shoal.microaggregation import CategoricalMicroaggregation, Microaggregation, MixedMicroaggregation
+from shoal.microaggregation.diversity import JOINED, GroupDistances, Join, joins_of
+from shoal.protection.groups import value_codes
+from shoal.protection.masked import distance_to_means, equal_rows, values_of
+from shoal.results.rates import Inferred
+from shoal.risk.minimality import Evidence, MinimalityAttack
+
+__all__ = ["MOST", "evidence_of", "minimality_of"]
+
+MOST = 20_000  # rows of a table whose grouping is repeated
+
+Ints = NDArray[np.int64]
+
+
+def minimality_of(
+    pair: AlignedTables, ontology: Any = None
+) -> tuple[tuple[tuple[str, Inferred], ...], tuple[str, ...]]:
+    """What joined groups tell of each confidential column; and where it was not tried, why, in a sentence."""
+    if pair.release is None or pair.places is None or pair.release.certificate["promises"]["diversity"]["l"] is None:
+        return (), ()
+    promises, stated = (pair.release.certificate[part] for part in ("promises", "stated"))
+    if stated["parameters"].get("diversity") != JOINED:
+        return (), ("groups were joined only where values were lacking, which tells who lacked them; protect it anew",)
+    if pair.before.num_rows > MOST or pair.in_parts:
+        return (), (f"what joined groups tell was not tried: it is for one table of at most {MOST:,} records",)
+    # In the order in which they were given, which the list of released columns does not tell.
+    protected = [name for together in promises["anonymity"]["shared_columns"] for name in together]
+    confidential = [one["column"] for one in promises["diversity"]["columns"]]
+    insensitive = [one["name"] for one in promises["columns"] if one["role"] == "insensitive"]
+    model = _model(stated["parameters"].get("microaggregation", {}), promises["anonymity"]["k"], ontology)
+    if model is None or any(name not in pair.before.column_names for name in protected):
+        return (), ("what joined groups tell was not tried: the grouping cannot be repeated without its ontology",)
+
+    table = pair.release.table
+    quasi = pair.before.select(protected)
+    released = equal_rows([pair.after[name].combine_chunks() for name in protected])
+    # Rows are grouped in the order of their content, and where that is the same as they came.
+    unchanged = {name: table[name] for name in (*confidential, *insensitive)}
+    content = pa.table({name: quasi[name] for name in protected} | unchanged)
+    as_it_came = np.argsort(pair.places, kind="stable")
+    order = as_it_came[sort_rows(content.take(pa.array(as_it_came)))]
+    quasi, released = quasi.take(pa.array(order)), released[order]
+    groups, distances = _repeated(model, quasi)
+    if any(len(set(released[groups == group].tolist())) > 1 for group in range(int(groups.max()) + 1)):
+        return (), ("what joined groups tell was not tried: the grouping could not be repeated",)
+    columns = {name: value_codes(values_of(table[name].take(pa.array(order)))) for name in confidential}
+    least = promises["diversity"]["l"]
+    joins = joins_of(groups, released, list(columns.values()), least, distances)
+    attack, evidence = MinimalityAttack(least), evidence_of(groups, joins)
+    return tuple((name, attack.run(released, codes, evidence)) for name, codes in columns.items()), ()
+
+
+def evidence_of(groups: Ints, joins: tuple[Join, ...]) -> list[Evidence]:
+    """Joins of groups as what they tell of rows: one of two halves was short; and one of two parts, where a crowd was
+    not divided further."""
+    order = np.argsort(groups, kind="stable")
+    rows_of = np.split(order, np.cumsum(np.bincount(groups))[:-1])
+
+    def rows(some: Ints) -> Ints:
+        return np.concatenate([rows_of[group] for group in some.tolist()])
+
+    found = []
+    for join in joins:
+        reasons = []
+        for half in join.halves:
+            here = [np.intersect1d(crowd, half) for crowd in join.crowds]
+            reasons.append(
+                tuple(
+                    (rows(mine),) if parts is None else tuple(rows(np.union1d(mine, part)) for part in parts)
+                    for mine, parts in zip(here, join.undivided, strict=True)
+                )
+            )
+        found.append(Evidence(tuple(rows(crowd) for crowd in join.crowds), tuple(reasons)))
+    return found
+
+
+def _model(parameters: Mapping[str, Any], k: int, ontology: Any) -> Any:
+    """The estimator that a certificate describes; None if it needs what the certificate does not have."""
+    given = dict(parameters) | {"k": k}
+    if "attribute_groups" in given:
+        return Microaggregation(**given)
+    if given.get("mapping") is not None or (given.get("ontology") is not None and ontology is None):
+        return None
+    given["ontology"] = None if given.get("ontology") is None else ontology
+    return MixedMicroaggregation(**given) if "weights" in given else CategoricalMicroaggregation(**given)
+
+
+def _repeated(model: Any, quasi: pa.Table) -> tuple[Ints, GroupDistances]:
+    groups: Ints = model.fit(quasi).groups_
+    if isinstance(model, Microaggregation):
+        values = np.column_stack([column.to_numpy() for column in quasi.columns])
+        return groups, distance_to_means((values - model.mean_) / model.scale_, groups)
+    return groups, model.distance_to_groups(quasi)

@@ -1,0 +1,1 @@
+"""Bundles: folders that appear whole or not at all, their private side, and releases loaded as data."""

@@ -1,0 +1,74 @@
+"""load: a release as data to work with."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from shoal.errors import InputError
+from shoal.verification.row_files import parts_of
+from shoal.verification.tables import read_released_table
+
+__all__ = ["Release", "kind_of_release", "load"]
+
+
+@dataclass(frozen=True)
+class Release:
+    """What was released: a table, and for documents also their vectors."""
+
+    certificate: dict[str, Any]
+    table: pa.Table  # documents: terms, counts, weights, label; tables: the released columns
+    vectors: sp.csr_array | None = None  # documents: the weights, one row per document
+    counts: sp.csr_array | None = None  # documents: how often the documents of its group have each term, together
+    terms: NDArray[np.str_] | None = None  # documents: the names of their columns
+
+
+def load(folder: str | os.PathLike[str]) -> Release:
+    """Load a release. It is not verified on the way: call `verify(folder)` for that.
+
+    >>> from shoal import load
+    >>> release = load("release")  # doctest: +SKIP
+    >>> release.vectors.shape  # doctest: +SKIP
+    (360, 812)
+    """
+    release = Path(folder)
+    try:
+        certificate = json.loads((release / "certificate.json").read_bytes())
+        if certificate["kind"] == "table":
+            return Release(certificate, read_released_table(release, certificate["promises"]["columns"]))
+        terms = np.array((release / "terms.txt").read_text(encoding="utf-8").split("\n")[:-1], dtype=np.str_)
+        files = parts_of(release, "documents") or ["vectors.parquet"]
+        table = pa.concat_tables(pq.ParquetFile(release / file).read() for file in files)
+        # Releases of before the certificate's second version have no counts.
+        counts = _matrix(table, "counts", terms) if "counts" in table.column_names[1:2] else None
+        return Release(certificate, table, _matrix(table, "weights", terms), counts, terms)
+    except (OSError, ValueError, KeyError, pa.ArrowException) as problem:
+        reason = getattr(problem, "strerror", None) or type(problem).__name__
+        raise InputError(f"{str(folder)!r} is not a release that can be read ({reason}); try: shoal verify") from None
+
+
+def kind_of_release(folder: str | os.PathLike[str]) -> str | None:
+    """ "documents" or "table", by the certificate; None where there is none that can be read."""
+    try:
+        kind = json.loads((Path(folder) / "certificate.json").read_bytes())["kind"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return str(kind)
+
+
+def _matrix(table: pa.Table, values: str, terms: NDArray[np.str_]) -> sp.csr_array:
+    """A column of lists as a matrix, one column per term."""
+    lengths = pc.list_value_length(table["terms"]).to_numpy()
+    columns = pc.index_in(pc.list_flatten(table["terms"]), value_set=pa.array(terms.tolist())).to_numpy()
+    ends = np.concatenate(([0], np.cumsum(lengths)))
+    return sp.csr_array((pc.list_flatten(table[values]).to_numpy(), columns, ends), shape=(len(lengths), len(terms)))

@@ -1,0 +1,1 @@
+"""Exploration: many protections tried, one recommended."""

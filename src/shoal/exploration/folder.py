@@ -1,0 +1,112 @@
+"""The folder of an exploration: outcomes kept as they come, so that it goes on after an interruption, and its results.
+
+Every file is written aside and renamed: it is whole, or as it was. The folder is its owner's alone.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import InputError
+from shoal.io import Roles
+from shoal.io.files import shown
+from shoal.io.private_files import PRIVATE_FILE, PRIVATE_FOLDER, close_to_others
+from shoal.io.table import Role
+from shoal.results.exploration import Exploration, Outcome, Trial
+
+__all__ = ["ExplorationFolder"]
+
+RUNS, RESULTS, REPORT, ROLES = "runs.json", "results.csv", "report.html", "roles.toml"
+HARDENING = "hardening.csv"
+FILES = {RUNS, RESULTS, REPORT, ROLES, HARDENING}
+ASIDE = ".part"
+
+
+class ExplorationFolder:
+    """`done` has the outcomes by the names of their trials."""
+
+    def __init__(self, folder: Path, fingerprint: str, force: bool) -> None:
+        self.done: dict[str, Outcome] = {}
+        self._fingerprint = fingerprint
+        self._folder = folder
+        runs = folder / RUNS
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
+            others = set(os.listdir(folder)) - FILES - {name + ASIDE for name in FILES}
+            known = json.loads(runs.read_text(encoding="utf-8")) if runs.is_file() else None
+            if known is not None and known["fingerprint"] == fingerprint:
+                self.done = {name: _outcome(one) for name, one in known["runs"].items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
+            reason = getattr(problem, "strerror", None) or "its runs cannot be read"
+            raise InputError(f"{shown(folder)} cannot be used ({reason}); choose another folder") from None
+        if others:
+            raise InputError(f"{shown(folder)} holds other files; choose an empty folder, or that of an exploration")
+        if known is not None and known.get("fingerprint") != fingerprint and not force:
+            raise InputError(
+                f"{shown(folder)} has results of another table or other settings; "
+                "choose another folder, or --force to drop them"
+            )
+        try:
+            close_to_others(folder)  # it may have been there, open to others
+        except OSError:
+            raise InputError(f"{shown(folder)} is not yours to close to others; choose another folder") from None
+
+    def add(self, outcome: Outcome) -> None:
+        """Keep it at once."""
+        self.done[outcome.trial.name] = outcome
+        content = {"fingerprint": self._fingerprint, "runs": {name: asdict(one) for name, one in self.done.items()}}
+        self._write(RUNS, json.dumps(content, indent=1))
+
+    def write_results(self, found: Exploration, page: str) -> None:
+        """The table of all outcomes, and the page."""
+        self._write(RESULTS, _table(found, found.outcomes))
+        if found.hardened:
+            self._write(HARDENING, _table(found, found.hardened))
+        self._write(REPORT, page)
+
+    def write_roles(self, roles: Roles) -> Path:
+        """The roles as a file that `shoal protect --roles` reads."""
+        lines = [f"{role} = [{', '.join(map(_quoted, roles.columns(role)))}]\n" for role in Role if roles.columns(role)]
+        self._write(ROLES, "".join(lines))
+        return self._folder / ROLES
+
+    def _write(self, name: str, text: str) -> None:
+        aside = self._folder / (name + ASIDE)
+        try:
+            aside.write_text(text, encoding="utf-8", newline="\n")
+            aside.chmod(PRIVATE_FILE)
+            os.replace(aside, self._folder / name)
+        except OSError as problem:
+            raise InputError(f"{shown(aside)} cannot be written ({problem.strerror}); make room for it") from None
+        finally:
+            with suppress(OSError):
+                aside.unlink(missing_ok=True)
+
+
+def _outcome(data: dict[str, Any]) -> Outcome:
+    return Outcome(**(data | {"trial": Trial(**data["trial"])}))
+
+
+def _table(found: Exploration, outcomes: tuple[Outcome, ...]) -> str:
+    figures = list(outcomes[0].figures)
+    on_front = {one.trial.name for one in found.front}
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(["method", "score", "loss", "risk", "smallest group", "on the front", *figures])
+    for one in outcomes:
+        row = [round(value, 4) for value in (one.score, one.loss, one.risk)]
+        more = [round(one.figures[name], 4) for name in figures]
+        lines.writerow([one.trial.name, *row, one.smallest_group, one.trial.name in on_front, *more])
+    return text.getvalue()
+
+
+def _quoted(name: str) -> str:
+    """A name as TOML has it: JSON's strings, but for the one character that TOML wants escaped and JSON does not."""
+    return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,105 @@
+"""Ways to protect a table, each tried out: what it costs, what it risks, and the command that does it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.masking import Noise, RankSwap
+from shoal.microaggregation import CategoricalMicroaggregation, Microaggregation, coarsened
+from shoal.protection.labels import concepts_before_and_after, linked_by_labels
+from shoal.protection.masked import equal_rows
+from shoal.results.exploration import Outcome, Trial
+from shoal.risk.disclosure import DisclosureRisk
+from shoal.utility.loss import table_loss
+
+__all__ = [
+    "coarser",
+    "judged",
+    "label_trials",
+    "masked_by",
+    "number_trials",
+    "try_out",
+]
+
+KS = (3, 4, 5, 6, 8, 10, 15, 20)
+SOME_KS = (3, 5, 10)
+ATTRIBUTES = (2, 3, 4, 5, 6)  # Mic2 to Mic6
+SWAPS = (1, 2, 3, 5, 7, 10, 15, 20)
+NOISES = (1, 2, 5, 10, 15, 20)
+ON_LABELS = ("sa-mdav", "sa-mdav-static", "s-mdav", "mdav-lcs", "mdav-mode")
+
+
+def number_trials(n_rows: int, n_columns: int) -> list[Trial]:
+    """Maskings of a table of numbers: microaggregation of all columns and of some at a time, swapping, noise."""
+    found = [Trial("mdav", k=k) for k in KS]
+    found += [Trial("mdav", k=k, attribute_groups=some) for some in ATTRIBUTES if some < n_columns for k in SOME_KS]
+    found += [Trial(method, k=k) for method in ("ranking", "z-scores", "principal-component") for k in SOME_KS]
+    found += [Trial("rank-swap", percent=p) for p in SWAPS]
+    found += [Trial(method, percent=p) for method in ("noise", "correlated-noise") for p in NOISES]
+    return [trial for trial in found if trial.k is None or trial.k <= n_rows]
+
+
+def label_trials(n_rows: int) -> list[Trial]:
+    """Maskings of a table of labels."""
+    return [Trial(method, k=k) for method in ON_LABELS for k in KS if k <= n_rows]
+
+
+def estimator_of(trial: Trial, refine: bool, meaning: Mapping[str, Any]) -> Any:
+    """What does it. Noise is drawn with a fixed seed here, to be compared; a release draws its own."""
+    if trial.percent is not None:
+        if trial.method == "rank-swap":
+            return RankSwap(trial.percent, random_state=0)
+        return Noise(trial.percent, correlated=trial.method == "correlated-noise", random_state=0)
+    k = trial.k or 2
+    if trial.method in ON_LABELS:
+        adaptive = trial.method.startswith("sa-mdav")
+        return CategoricalMicroaggregation(k, method=trial.method, refine=refine and adaptive, **meaning)
+    return Microaggregation(k, method=trial.method, attribute_groups=trial.attribute_groups, refine=refine)
+
+
+def try_out(trial: Trial, quasi: pa.Table, refine: bool, meaning: Mapping[str, Any]) -> Outcome:
+    """Mask the table and attack it."""
+    model, masked = masked_by(trial, quasi, refine, meaning)
+    return judged(trial, quasi, model, masked)
+
+
+def masked_by(trial: Trial, quasi: pa.Table, refine: bool, meaning: Mapping[str, Any]) -> tuple[Any, pa.Table]:
+    """What masked the table, and the table it made; columns are coarsened after that."""
+    model = estimator_of(trial, refine, meaning)
+    return model, coarser(model.fit_transform(quasi), trial.coarsen)
+
+
+def coarser(masked: pa.Table, coarsen: tuple[tuple[str, int], ...]) -> pa.Table:
+    """The masked table with these columns coarsened."""
+    for column, least in coarsen:
+        place = masked.column_names.index(column)
+        masked = masked.set_column(place, column, pa.array(coarsened(masked[column], least)))
+    return masked
+
+
+def judged(trial: Trial, quasi: pa.Table, model: Any, masked: pa.Table) -> Outcome:
+    """What the masked table lost and what it risks."""
+    smallest = int(np.bincount(equal_rows([column.combine_chunks() for column in masked.columns])).min())
+    if trial.method in ON_LABELS:
+        linked = 100.0 * linked_by_labels(*concepts_before_and_after(quasi, model, quasi.column_names))
+        loss = 100.0 * float(model.information_loss_)
+        return Outcome(trial, loss, linked, smallest, {"L": loss, "RL": linked})
+    cost, risk = table_loss(quasi, masked), DisclosureRisk().run(quasi, masked)
+    figures = {
+        "IL1": 100.0 * cost.values,
+        "IL2": 100.0 * cost.means,
+        "IL3": 100.0 * cost.covariances,
+        "IL4": 100.0 * cost.variances,
+        "IL5": 100.0 * cost.correlations,
+        "PIL": 100.0 * cost.probabilistic.mean,
+        "squared error": 100.0 * cost.squared.information_loss,
+        "linked, Euclidean": 100.0 * risk.euclidean.rate,
+        "linked, Mahalanobis": 100.0 * risk.mahalanobis.rate,
+        "linked, probabilistic": 100.0 * risk.probabilistic.rate,
+        "interval disclosure": 100.0 * risk.interval.rate,
+    }
+    return Outcome(trial, cost.information_loss, risk.risk, smallest, figures)

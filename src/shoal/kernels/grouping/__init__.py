@@ -1,0 +1,1 @@
+"""Loops that make groups: MDAV, annealing, and the distances they take."""

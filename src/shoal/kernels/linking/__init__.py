@@ -1,0 +1,1 @@
+"""Loops that attack: nearest records, weights that link the most, groups taken apart."""

@@ -1,0 +1,189 @@
+"""A block: rows that are grouped together, and what can be done to it wherever it is.
+
+Every function takes blocks and gives blocks or small figures, and depends on nothing else: any process may do it, and
+do it again when a machine is lost.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from shoal.microaggregation.blocks.executors import memory_of
+from shoal.microaggregation.blocks.tree import SAMPLE, Tree, sample_keys
+from shoal.microaggregation.mdav import mdav
+from shoal.microaggregation.refine.partitions import numbered_by_first_row, refined
+from shoal.microaggregation.spaces.euclidean import EuclideanSpace
+from shoal.microaggregation.spaces.spherical import SphericalSpace
+
+__all__ = [
+    "Block",
+    "Sample",
+    "counted",
+    "counted_groups",
+    "divided",
+    "errors_of_groups",
+    "grouped",
+    "joined",
+    "loosened",
+    "refined_block",
+    "regrouped",
+    "sampled",
+    "sampled_groups",
+    "whole",
+]
+
+Groups = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Sample = tuple[NDArray[np.uint64], sp.csr_matrix]  # keys, and the rows that have them
+
+SORTED_BY = ("digest", "label", "name")  # what is carried and tells rows apart that are equal
+
+# Parallel kernels must not run twice at once in a process (numba's simplest threading layer forbids it).
+_all_cores = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows (CSR), what goes with each of them, and the group of each."""
+
+    X: sp.csr_matrix
+    carried: Mapping[str, NDArray[Any]]  # "row": its number; or whatever goes with it, by SORTED_BY told apart
+    groups: Groups
+
+    def __sizeof__(self) -> int:
+        return memory_of(self.X, self.groups, *self.carried.values())
+
+    def take(self, rows: NDArray[Any]) -> Block:
+        """Some of the rows, in that order."""
+        return Block(self.X[rows], {name: values[rows] for name, values in self.carried.items()}, self.groups[rows])
+
+
+def sampled(block: Block) -> Sample:
+    """Of the rows, those with the smallest keys."""
+    return _smallest(block.X)
+
+
+def sampled_groups(block: Block, loose: Mask, spherical: bool) -> Sample:
+    """Of the centres of loose groups, those with the smallest keys."""
+    return _smallest(_centres(block, spherical)[loose])
+
+
+def _smallest(X: sp.csr_matrix) -> Sample:
+    keys = sample_keys(X)
+    smallest = np.argsort(keys, kind="stable")[:SAMPLE]
+    return keys[smallest], X[smallest]
+
+
+def counted(block: Block, tree: Tree) -> Groups:
+    """How many rows go to each block of the tree."""
+    return np.bincount(tree.block_of(block.X), minlength=tree.n_blocks)
+
+
+def counted_groups(block: Block, loose: Mask, tree: Tree, spherical: bool) -> Groups:
+    """How many rows of loose groups go to each block of the tree."""
+    target = tree.block_of(_centres(block, spherical)[loose])
+    return np.bincount(target, weights=np.bincount(block.groups)[loose], minlength=tree.n_blocks).astype(np.int64)
+
+
+def divided(block: Block, tree: Tree, use: Groups) -> list[Block]:
+    """The rows that go to each of the blocks in use."""
+    target = use[tree.block_of(block.X)]
+    return [block.take(np.flatnonzero(target == number)) for number in np.unique(use)]
+
+
+def joined(parts: Sequence[Block]) -> Block:
+    """One block of all the rows, by their number or else by their content; groups stay, numbered apart."""
+    names = parts[0].carried
+    carried = {name: np.concatenate([part.carried[name] for part in parts]) for name in names}
+    offsets = np.cumsum([0, *(int(part.groups.max(initial=-1)) + 1 for part in parts)])
+    groups = np.concatenate([part.groups + offset for part, offset in zip(parts, offsets, strict=False)])
+    block = Block(sp.csr_matrix(sp.vstack([part.X for part in parts], format="csr")), carried, groups)
+    order = np.argsort(carried["row"], kind="stable") if "row" in carried else _by_content(block)
+    block = block.take(order)
+    return replace(block, groups=numbered_by_first_row(block.groups))
+
+
+def whole(block: Block) -> Block:
+    """The block itself: a part that is here already."""
+    return block
+
+
+def grouped(block: Block, k: int, spherical: bool, most: int) -> Block:
+    """The rows in groups of k, by MDAV; no more than 2 * `most` rows at a time, which only equal rows come to."""
+    n_rows = block.X.shape[0]
+    n_pieces = max(n_rows // max(most, 3 * k), 1)
+    groups = [np.empty(0, dtype=np.int64)]
+    n_groups = 0
+    for piece in range(n_pieces):
+        X = block.X[piece * n_rows // n_pieces : (piece + 1) * n_rows // n_pieces]
+        groups.append(n_groups + mdav(SphericalSpace(X) if spherical else EuclideanSpace(X.toarray()), k))
+        n_groups = int(groups[-1].max()) + 1
+    return replace(block, groups=np.concatenate(groups))
+
+
+def regrouped(block: Block, k: int, spherical: bool, most: int) -> Block:
+    """The rows grouped again, if that lowers the error."""
+    again = grouped(block, k, spherical, most)
+    better = errors_of_groups(again, spherical)[0].sum() < errors_of_groups(block, spherical)[0].sum()
+    return again if better else block
+
+
+def refined_block(
+    block: Block, k: int, spherical: bool, seconds: float | None, seed: Any, stop: threading.Event | None
+) -> Block:
+    """The groups after a search of their own."""
+    with _all_cores:
+        return replace(block, groups=refined(block.X, block.groups, k, spherical, seconds, seed, stop))
+
+
+def loosened(block: Block, loose: Mask, tree: Tree, use: Groups, spherical: bool) -> list[Block]:
+    """What stays when the loose groups leave, and then the rows of those that go to each of the pools in use."""
+    pool_of_group = np.full(len(loose), -1)
+    pool_of_group[loose] = use[tree.block_of(_centres(block, spherical)[loose])]
+    pool = pool_of_group[block.groups]
+    parts = [block.take(np.flatnonzero(pool == number)) for number in (-1, *np.unique(use))]
+    return [replace(part, groups=numbered_by_first_row(part.groups)) for part in parts]
+
+
+def errors_of_groups(block: Block, spherical: bool) -> tuple[Floats, Groups]:
+    """The error (SSE) of each group, and its size."""
+    sizes = np.bincount(block.groups).astype(np.int64)
+    squares: Floats = _squared_lengths(_membership(block.groups) @ block.X)
+    if spherical:
+        return np.subtract(sizes, np.sqrt(squares), dtype=np.float64), sizes
+    return np.bincount(block.groups, weights=_squared_lengths(block.X)) - squares / sizes, sizes
+
+
+def _centres(block: Block, spherical: bool) -> sp.csr_matrix:
+    """The direction of each group on the sphere, else its mean."""
+    sums = _membership(block.groups) @ block.X
+    lengths = np.sqrt(_squared_lengths(sums)) if spherical else np.bincount(block.groups).astype(np.float64)
+    return sp.csr_matrix(sp.diags_array(1.0 / np.where(lengths > 0, lengths, 1.0)) @ sums)
+
+
+def _by_content(block: Block) -> Groups:
+    """Rows by what they hold, as a release sorts them."""
+    X, more = block.X, [block.carried[name] for name in SORTED_BY if name in block.carried]
+
+    def content(row: int) -> tuple[Any, ...]:
+        part = slice(X.indptr[row], X.indptr[row + 1])
+        return X.indices[part].astype(np.int32).tobytes(), X.data[part].tobytes(), *(values[row] for values in more)
+
+    return np.array(sorted(range(X.shape[0]), key=content), dtype=np.int64)
+
+
+def _membership(groups: Groups) -> sp.csr_matrix:
+    return sp.csr_matrix((np.ones(len(groups)), (groups, np.arange(len(groups)))))
+
+
+def _squared_lengths(X: sp.csr_matrix) -> Floats:
+    squares: Floats = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    return squares

@@ -1,0 +1,1 @@
+"""Labels: columns of categories as concepts, with distances and representatives."""

@@ -1,0 +1,1 @@
+"""Refinement: from any partition to a better one."""

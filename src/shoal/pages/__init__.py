@@ -1,0 +1,1 @@
+"""Pages: plain data in, HTML out. No method is known here."""

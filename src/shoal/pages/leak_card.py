@@ -1,0 +1,218 @@
+"""The leak card as people read it: sentences, and pictures of who finds how many and by which attributes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from shoal.pages.charts import named_bars, rates_with_intervals
+from shoal.pages.drawing import DEEP, INK, Picture, svg
+from shoal.pages.templating import page
+from shoal.pages.words import count, percent
+from shoal.results.leaks import Leak, LeakCard, LeakingAttribute
+from shoal.results.rates import Rate
+
+__all__ = ["CardPage", "card_page", "leaks_html", "learned_rates", "proof", "remedy", "share_of"]
+
+MOST_ATTRIBUTES = 15  # bars
+DRAWN = 4  # attributes of the lattice: 16 sets
+NOTABLE = 0.01  # interactions that are told
+
+
+class CardPage:
+    """What the template of the card needs."""
+
+    def __init__(self, card: LeakCard, rows: int) -> None:
+        leak = card.leak
+        self.leak = leak
+        self.verdict = verdict(leak)
+        self.remedy = remedy(card)
+        self.remedies = card.remedies
+        self.attackers = _attackers(leak)
+        self.attributes = _attributes(leak)
+        self.lattice = _lattice(leak)
+        self.letters = _letters(leak)
+        self.pairs = [pair for pair in leak.pairs if abs(pair.interaction) >= NOTABLE][:5]
+        self.sampled = leak.learned_on < rows
+        self.proof = proof(leak)
+
+
+def card_page(card: LeakCard | None, rows: int) -> CardPage | None:
+    """None when there is no card."""
+    return None if card is None else CardPage(card, rows)
+
+
+def leaks_html(card: LeakCard, rows: int) -> str:
+    """The card as a page of its own."""
+    return page("leaks.html.jinja", card=CardPage(card, rows), rows=rows)
+
+
+def learned_rates(card: LeakCard | None) -> tuple[Rate, ...]:
+    """What of the card may be told: how many are found, not by what."""
+    if card is None:
+        return ()
+    leak = card.leak
+    return (
+        replace(leak.honest, about="linkage learned from known links, tried on others"),
+        replace(leak.worst, about="linkage learned from all links (worst case)"),
+    )
+
+
+def verdict(leak: Leak) -> str:
+    """The result in two sentences."""
+    key = leak.attributes[0].name
+    return (
+        f"Looking each record up on its own, who learns from known links finds {percent(leak.honest.rate)} of the "
+        f"others, who knows all links {percent(leak.worst.rate)}; who weighs all columns alike finds "
+        f"{percent(leak.plain.rate)}, who guesses {percent(leak.plain.baseline)}. What tells most is {key}."
+    )
+
+
+def remedy(card: LeakCard) -> str:
+    """What to do, measured by doing it."""
+    if not card.remedies:
+        return ""
+    best = card.remedies[0]
+    if best.after.rate >= best.before.rate:
+        tried = ", ".join(dict.fromkeys(one.column for one in card.remedies))
+        return f"Coarsening one column alone does not help; tried: {tried}."
+    falls = (
+        f"coarsened so that at least {best.least:,} records share each value, the worst rate falls from "
+        f"{percent(best.before.rate)} to {percent(best.after.rate)}"
+    )
+    if not best.helps:
+        return f"No single column is to blame: even with {best.column} {falls}. Protect all columns more strongly."
+    return f"Mask {best.column} more strongly: {falls}."
+
+
+def proof(leak: Leak) -> str:
+    """What is known for certain of all weightings."""
+    if leak.proof is None:
+        return ""
+    by = " by a clear margin"
+    if leak.proof.rate.rate > leak.proof.bound:  # by less than that
+        return "Nothing is proved: some records are told apart by less than the margin that a proof needs."
+    if leak.proof.proved:
+        return f"Proved: no weighting of the columns finds more than {percent(leak.proof.found)}{_of_which(leak)}{by}."
+    return (
+        f"No weighting of the columns finds more than {percent(leak.proof.bound)}{_of_which(leak)}{by}; the best one "
+        f"found, in {count(round(leak.proof.seconds), 'second')}, finds {percent(leak.proof.found)}."
+    )
+
+
+def _of_which(leak: Leak) -> str:
+    """A proof is about the records that were learned from, among themselves."""
+    return f" of the {leak.learned_on:,} records drawn, among themselves" if leak.learned_on < leak.worst.n else ""
+
+
+def _attackers(leak: Leak) -> Picture:
+    rates = (
+        ("plain: all columns alike", leak.plain),
+        ("Mahalanobis: correlations, too", leak.mahalanobis),
+        (f"learned from {leak.links_known:,} links, tried on others", leak.honest),
+        ("learned from all links (worst case)", leak.worst),
+    )
+    description = "Chart of four attackers: the share of records each finds, with intervals, and what a guess finds."
+    drawn = rates_with_intervals(rates, "Records found", description)
+    rows = tuple(
+        (who, percent(one.rate), f"{percent(one.low)} to {percent(one.high)}", percent(one.baseline), f"{one.n:,}")
+        for who, one in rates
+    )
+    header = ("Attacker", "Finds", "95 % interval", "By guessing", "Records tried")
+    return Picture(drawn, description, header, rows)
+
+
+def _attributes(leak: Leak) -> Picture:
+    told = leak.attributes[:MOST_ATTRIBUTES]
+    bars = [(one.name, share_of(one)) for one in told]
+    description = f"Bar chart: how much of the linking each of {count(len(told), 'column')} carries."
+    drawn = named_bars(bars, "Share of the linking", description)
+    rows = tuple(
+        (
+            one.name,
+            percent(one.weight),
+            "" if one.shapley is None else percent(one.shapley),
+            percent(one.alone),
+            "" if one.without is None else percent(one.without),
+        )
+        for one in leak.attributes
+    )
+    header = ("Column", "Weight", "Shapley value", "Found by it alone", "Found without it")
+    return Picture(drawn, description, header, rows)
+
+
+def share_of(one: LeakingAttribute) -> float:
+    """How much of the linking a column carries."""
+    return one.weight if one.shapley is None else one.shapley
+
+
+def _letters(leak: Leak) -> tuple[tuple[str, str], ...]:
+    """A letter for each attribute of the lattice, the most telling first."""
+    if not leak.measured:
+        return ()
+    return tuple((chr(ord("A") + place), one.name) for place, one in enumerate(leak.attributes[:DRAWN]))
+
+
+def _lattice(leak: Leak) -> Picture | None:
+    """The sets of the most telling attributes, each over its subsets, the darker the more it weighs."""
+    letters = _letters(leak)
+    if len(letters) < 2:
+        return None
+    bits = [1 << leak.measured.index(name) for _, name in letters]
+    nodes, edges, place_of = [], [], {}
+    for size in range(len(letters) + 1):
+        level = [one for one in range(2 ** len(letters)) if one.bit_count() == size]
+        level.sort(key=lambda one: [-(one >> place & 1) for place in range(len(letters))])
+        for rank, one in enumerate(level):
+            weight = leak.measure[sum(bit for place, bit in enumerate(bits) if one >> place & 1)]
+            label = "".join(letter for place, (letter, _) in enumerate(letters) if one >> place & 1) or "none"
+            place_of[one] = ((rank + 1) / (len(level) + 1), size)
+            nodes.append({"x": place_of[one][0], "y": size, "label": label, "weight": weight, "said": f"{weight:.2f}"})
+            for place in range(len(letters)):
+                if one >> place & 1:
+                    below = place_of[one ^ (1 << place)]
+                    edges.append({"x": place_of[one][0], "y": size, "x2": below[0], "y2": below[1]})
+    named = ", ".join(f"{letter} {name}" for letter, name in letters)
+    description = f"Lattice of the sets of {named}: how much each set weighs in the learned fuzzy measure."
+    x = {"type": "quantitative", "axis": None, "scale": {"domain": [0, 1]}}
+    y = {"type": "quantitative", "axis": None, "scale": {"domain": [-0.4, len(letters) + 0.4]}}
+    spec = {
+        "height": 70 * (len(letters) + 1),
+        "layer": [
+            {
+                "data": {"values": edges},
+                "mark": {"type": "rule", "color": "#b7c6cc", "strokeWidth": 1},
+                "encoding": {
+                    "x": {"field": "x", **x},
+                    "y": {"field": "y", **y},
+                    "x2": {"field": "x2"},
+                    "y2": {"field": "y2"},
+                },
+            },
+            {
+                "data": {"values": nodes},
+                "mark": {"type": "point", "filled": True, "size": 1500, "opacity": 1, "stroke": DEEP, "strokeWidth": 1},
+                "encoding": {
+                    "x": {"field": "x", **x},
+                    "y": {"field": "y", **y},
+                    "color": {
+                        "field": "weight",
+                        "type": "quantitative",
+                        "scale": {"domain": [0, 1], "range": ["#ffffff", "#7fb5c6"], "interpolate": "rgb"},
+                        "legend": None,
+                    },
+                },
+            },
+            {
+                "data": {"values": nodes},
+                "mark": {"type": "text", "color": INK, "fontSize": 11, "fontWeight": "bold", "dy": -6},
+                "encoding": {"x": {"field": "x", **x}, "y": {"field": "y", **y}, "text": {"field": "label"}},
+            },
+            {
+                "data": {"values": nodes},
+                "mark": {"type": "text", "color": INK, "fontSize": 11, "dy": 8},
+                "encoding": {"x": {"field": "x", **x}, "y": {"field": "y", **y}, "text": {"field": "said"}},
+            },
+        ],
+    }
+    rows = tuple((str(node["label"]), str(node["said"])) for node in nodes)
+    return Picture(svg(spec, description), description, ("Set", "Weight"), rows)

@@ -1,0 +1,79 @@
+"""The two texts people read in a release: report.html, one page for everybody, and README.md for who loads the data.
+
+Both are translations of a `Summary` and nothing else: the same summary gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import PurePosixPath
+
+from shoal.pages import report_charts as plots
+from shoal.pages import words
+from shoal.pages.templating import page
+from shoal.results.summary import Summary
+
+__all__ = ["readme_text", "report_html"]
+
+# How each format is read without Shoal: the import, and the call on a path.
+_READERS = {
+    ".npz": ("import scipy.sparse", "scipy.sparse.load_npz({path})"),
+    ".parquet": ("import pyarrow.parquet", "pyarrow.parquet.read_table({path})"),
+    ".csv": ("import pandas", "pandas.read_csv({path})"),
+    ".csv.gz": ("import pandas", "pandas.read_csv({path})"),
+    ".tsv.gz": ("import pandas", 'pandas.read_csv({path}, sep="\\t")'),
+    ".tsv": ("import pandas", 'pandas.read_csv({path}, sep="\\t")'),
+    ".jsonl": ("import pandas", "pandas.read_json({path}, lines=True)"),
+    ".txt": ("from pathlib import Path", 'Path({path}).read_text(encoding="utf-8").splitlines()'),
+}
+
+
+def report_html(summary: Summary) -> str:
+    """The whole page: style and pictures inside, nothing to fetch, nothing to run."""
+    pictures = {
+        "groups": plots.group_sizes(summary) if summary.group_sizes else None,
+        "distances": plots.distances(summary.distances, words.record_noun(summary))
+        if summary.distances.pairs
+        else None,
+        "spread": plots.spread(summary) if summary.columns else None,
+        "terms": plots.terms(summary) if summary.terms else None,
+    }
+    overlap = plots.shared_by_both(summary.distances) if summary.distances.pairs else None
+    return _render("report.html.jinja", summary, pictures=pictures, overlap=overlap)
+
+
+def readme_text(summary: Summary) -> str:
+    """README.md: what this is, what it promises, how to check and to load it."""
+    return _render("README.md.jinja", summary)
+
+
+def _render(template: str, summary: Summary, **more: object) -> str:
+    return page(
+        template,
+        s=summary,
+        noun=words.record_noun(summary),
+        guarantee=words.guarantee(summary),
+        groups=sum(many for _, many in summary.group_sizes),
+        unique=sum(many for size, many in summary.group_sizes if size == 1),
+        withheld=sum(one.count for one in summary.withheld),
+        loading=_loading(summary),
+        **more,
+    )
+
+
+def _loading(summary: Summary) -> str:
+    """Python lines that read every data file of the release without Shoal."""
+    imports: dict[str, None] = {}
+    calls: dict[str, str] = {}
+    for name, _ in summary.files:
+        path = PurePosixPath(name)
+        if (kind := "".join(path.suffixes)) in _READERS:
+            needed, call = _READERS[kind]
+            imports[needed] = None
+            # One stem may come in two formats.
+            stem = path.name.removesuffix(kind)
+            variable = stem if stem not in calls else name.replace(".", "_")
+            calls[variable] = call.format(path=json.dumps(f"FOLDER/{name}"))
+    if not calls:
+        return ""
+    return "\n".join([*imports, "", *(f"{variable} = {call}" for variable, call in calls.items())])

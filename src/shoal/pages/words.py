@@ -1,0 +1,144 @@
+"""Figures in words: how a report writes numbers, shares and the promise itself."""
+
+from __future__ import annotations
+
+import math
+
+from shoal.results.summary import StatedLoss, Summary
+
+__all__ = [
+    "count",
+    "guarantee",
+    "loss_in_figures",
+    "loss_in_words",
+    "number",
+    "percent",
+    "record_noun",
+    "share_in_words",
+]
+
+_SHARES = (
+    (0.01, "about a hundredth"),
+    (0.02, "about a fiftieth"),
+    (0.05, "about a twentieth"),
+    (0.075, "less than a tenth"),
+    (0.1, "about a tenth"),
+    (1 / 7, "about a seventh"),
+    (0.2, "about a fifth"),
+    (0.25, "about a quarter"),
+    (0.3, "about three tenths"),
+    (1 / 3, "about a third"),
+    (0.4, "about two fifths"),
+    (0.5, "about half"),
+    (0.6, "about three fifths"),
+    (2 / 3, "about two thirds"),
+    (0.75, "about three quarters"),
+    (0.8, "about four fifths"),
+    (0.9, "about nine tenths"),
+    (0.98, "nearly all"),
+)
+
+_FIRST_TENTHS = ("none", "a tenth", "a fifth", "three tenths", "two fifths", "half")
+_TENTHS = (*_FIRST_TENTHS, "three fifths", "seven tenths", "four fifths", "nine tenths", "all")
+
+
+def number(value: float) -> str:
+    """Thousands separated; four significant digits where there are decimals.
+
+    >>> number(7673), number(1234.5), number(0.30452), number(2.0)
+    ('7,673', '1,234', '0.3045', '2')
+    """
+    if not math.isfinite(value):
+        return "unknown"
+    if value == int(value):
+        return f"{int(value):,}"
+    size = abs(value)
+    if size >= 1000:
+        return f"{value:,.0f}"
+    if size < 0.0001:
+        return f"{value:.1e}"
+    return f"{value:.4g}"
+
+
+def percent(share: float) -> str:
+    """One decimal; never rounds something to nothing, nor nearly all to all.
+
+    >>> percent(0.3045), percent(0.0002), percent(0.9999), percent(1.0)
+    ('30.4%', 'under 0.1%', 'over 99.9%', '100%')
+    """
+    if share in (0, 1):
+        return f"{share:.0%}"
+    if 0 < share < 0.001:
+        return "under 0.1%"
+    if 0.999 < share < 1:
+        return "over 99.9%"
+    return f"{share:.1%}"
+
+
+def count(how_many: int, one: str, many: str | None = None) -> str:
+    """The number with its noun.
+
+    >>> count(1, "group"), count(1534, "group"), count(2, "is", "are")
+    ('1 group', '1,534 groups', '2 are')
+    """
+    return f"{how_many:,} {one if how_many == 1 else many or one + 's'}"
+
+
+def share_in_words(share: float) -> str:
+    """The nearest everyday fraction, to be followed by "of …".
+
+    >>> share_in_words(0.0), share_in_words(0.24), share_in_words(1.0)
+    ('none', 'about a quarter', 'all')
+    """
+    if share <= 0:
+        return "none"
+    if share >= 1:
+        return "all"
+    if share < 0.005:
+        return "hardly any"
+    return min(_SHARES, key=lambda known: abs(known[0] - share))[1]
+
+
+def loss_in_figures(loss: StatedLoss) -> str:
+    """The share that was lost, or between which two it lies.
+
+    >>> loss_in_figures(StatedLoss(0.304, 0.304)), loss_in_figures(StatedLoss(0.0, 0.1, reason="few records"))
+    ('30.4%', '0% to 10%')
+    """
+    return percent(loss.low) if loss.measured else f"{loss.low:.0%} to {loss.high:.0%}"
+
+
+def loss_in_words(loss: StatedLoss) -> str:
+    """How much of the detail was given up, to be followed by "of …".
+
+    >>> loss_in_words(StatedLoss(0.24, 0.24)), loss_in_words(StatedLoss(0.0, 0.1, reason="few records"))
+    ('about a quarter', 'at most a tenth')
+    """
+    return share_in_words(loss.low) if loss.measured else f"at most {_TENTHS[round(10 * loss.high)]}"
+
+
+def record_noun(summary: Summary) -> str:
+    """What one record is called."""
+    return "document" if summary.kind == "documents" else "record"
+
+
+def guarantee(summary: Summary) -> str:
+    """The promise in one sentence, or plainly that there is none."""
+    noun = record_noun(summary)
+    if not summary.promises_k:
+        return (
+            f"No promise is made that a {noun} hides among others: the method used ({summary.method}) changes values "
+            f"but does not make whole {noun}s identical, so a {noun} may still be one of a kind."
+        )
+    others = count(summary.k - 1, "other")
+    every = f"Every one of the {count(summary.rows, noun)}"
+    crowd = f"nobody can tell which of {summary.k:,} or more is yours"
+    if not summary.diversity and not summary.insensitive:
+        return f"{every} is identical to at least {others} in this release: {crowd}."
+    # Confidential and insensitive columns are released as they are, so the promise is about everything else.
+    if summary.kind == "documents":
+        return f"{every} has the same terms and weights as at least {others} in this release: by its words, {crowd}."
+    return (
+        f"{every} is identical to at least {others} in all the columns that could point to a person: "
+        f"by those columns, {crowd}."
+    )

@@ -1,0 +1,86 @@
+"""What became of a column of labels, as a tree of concepts: who is below whom, and how many records say so.
+
+The tree is handed out: a label that fewer than k records had is counted only after protection, and not named at all if
+the release does not show it. What is left uncounted adds up to k or more, so that no subtraction gives it away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.ontology import Taxonomy, subsumers
+from shoal.results.summary import Concept
+
+__all__ = ["MISSING", "concept_tree"]
+
+MISSING = "(missing)"
+MOST = 150  # concepts of one tree; the least used ones are left out of a picture that nobody could read
+
+Ints = NDArray[np.int64]
+
+
+def concept_tree(
+    taxonomy: Taxonomy, labels: Mapping[int, str], before: Ints, after: Ints, k: int
+) -> tuple[tuple[Concept, ...], int]:
+    """The lines of the tree from the top, and of how many records it does not tell what they had.
+
+    `before` and `after` are each record's concept, negative for a missing value; `labels` names the concepts.
+    """
+    had, has = _counts(before), _counts(after)
+    told = _told(had, k)
+    named = sorted({*has, *told}, key=lambda one: (-has.get(one, 0), -had.get(one, 0), one))[:MOST]
+    inside = np.array([concept for concept in named if concept >= 0], dtype=np.int64)
+    # Where branches meet, so that the tree shows what is near to what.
+    joints = np.unique(subsumers(taxonomy, inside, inside)) if len(inside) else inside
+    shown = np.union1d(inside, joints)
+    children: dict[int | None, list[int]] = {}
+    for concept in shown.tolist():
+        children.setdefault(_parent(taxonomy, concept, shown), []).append(concept)
+
+    def line(concept: int, level: int, label: str) -> Concept:
+        records = told.get(concept) if concept in had else 0
+        return Concept(label, level, records, has.get(concept, 0))
+
+    lines: list[Concept] = []
+
+    def walk(concept: int, level: int) -> None:
+        lines.append(line(concept, level, labels[concept]))
+        for child in sorted(children.get(concept, []), key=lambda one: (-weight[one], labels[one])):
+            walk(child, level + 1)
+
+    weight = {concept: _weight(concept, children, has) for concept in shown.tolist()}
+    for top in sorted(children.get(None, []), key=lambda one: (-weight[one], labels[one])):
+        walk(top, 0)
+    if any(concept < 0 for concept in named):
+        lines.append(line(-1, 0, MISSING))
+    counted = told.keys() & {*shown.tolist(), *named}
+    return tuple(lines), sum(records for concept, records in had.items() if concept not in counted)
+
+
+def _told(had: Mapping[int, int], k: int) -> dict[int, int]:
+    """The counts that may be told: none below k, and those left out add up to none or to k and more."""
+    told = {concept: records for concept, records in had.items() if records >= k}
+    left_out = sum(had.values()) - sum(told.values())
+    if 0 < left_out < k and told:
+        del told[min(told, key=lambda concept: (told[concept], concept))]
+    return told
+
+
+def _counts(concepts: Ints) -> dict[int, int]:
+    found, counts = np.unique(np.maximum(concepts, -1), return_counts=True)
+    return dict(zip(found.tolist(), counts.tolist(), strict=True))
+
+
+def _parent(taxonomy: Taxonomy, concept: int, shown: Ints) -> int | None:
+    """The deepest of the shown concepts above this one; the lowest number of several."""
+    start, stop = taxonomy.ancestor_indptr[concept : concept + 2]
+    above = [one for one in np.intersect1d(taxonomy.ancestors[start:stop], shown).tolist() if one != concept]
+    return max(above, key=lambda one: (int(taxonomy.depth[one]), -one)) if above else None
+
+
+def _weight(concept: int, children: Mapping[Any, list[int]], has: Mapping[int, int]) -> int:
+    return has.get(concept, 0) + sum(_weight(child, children, has) for child in children.get(concept, []))

@@ -1,0 +1,95 @@
+"""What an assessment found, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from shoal.results.leaks import LeakCard
+from shoal.results.loss import TableLoss
+from shoal.results.rates import Differenced, Disclosure, Inferred, Rate
+from shoal.results.utility import ModelUtility, SpaceUtility
+
+__all__ = ["SpaceAssessment", "TableAssessment", "as_data"]
+
+
+@dataclass(frozen=True)
+class TableAssessment:
+    """A protected table judged against its original: what was lost, and what an intruder finds."""
+
+    rows: int
+    numbers: tuple[str, ...]
+    labels: tuple[str, ...]
+    how: str  # how the rows of the two tables were put side by side
+    left_out: tuple[str, ...]  # columns that were not compared
+    smallest_group: int  # fewest protected rows that are equal in all compared columns
+    unique: int  # protected rows that no other equals
+    loss: TableLoss | None  # of the numbers
+    risk: Disclosure | None  # of the numbers
+    gdpr: tuple[Rate, ...]  # singling out, linkability, inference, of the numbers
+    labels_changed: tuple[tuple[str, float], ...]  # share of the records whose label changed, by column
+    labels_linked: float | None  # chance that equal labels link a record with its original
+    models: ModelUtility | None = None  # what the protected table teaches of a target
+    leaks: LeakCard | None = None  # what who learns from known links finds
+    minimality: tuple[tuple[str, Inferred], ...] = ()  # by confidential column, what joined groups tell
+    differencing: Differenced | None = None  # what a second release without a record tells of it
+    notes: tuple[str, ...] = ()  # what makes figures less certain, in a sentence each
+
+    @property
+    def score(self) -> float | None:
+        """Half loss, half risk, in per cent: less is better."""
+        return self.risk.score(self.loss) if self.risk is not None and self.loss is not None else None
+
+    def data(self) -> dict[str, Any]:
+        """All of it as JSON has it, chances of single records aside."""
+        found: dict[str, Any] = as_data(self)
+        if self.loss is not None and self.risk is not None:
+            found["loss"]["IL"] = self.loss.information_loss
+            found["loss"]["PIL"] = self.loss.probabilistic.mean
+            found["loss"]["squared"]["information_loss"] = self.loss.squared.information_loss
+            found["risk"] |= {"DR": self.risk.risk, "linkage": self.risk.linkage}
+        return found | {"score": self.score}
+
+
+@dataclass(frozen=True)
+class SpaceAssessment:
+    """A protected vector space judged against its original: what it is still good for."""
+
+    rows: int
+    how: str
+    smallest_group: int  # fewest protected documents that are equal
+    unique: int
+    utility: SpaceUtility
+    attacks: tuple[Rate, ...] = ()  # documents recovered from the rows of their groups
+
+    def data(self) -> dict[str, Any]:
+        """All of it as JSON has it."""
+        found: dict[str, Any] = as_data(self)
+        figures = {"information_loss": self.utility.loss.information_loss, "query_f1": self.utility.query_f1}
+        found["utility"] |= figures | {"ari": self.utility.ari}
+        return found
+
+
+def as_data(value: Any) -> Any:
+    """Dataclasses as dicts, tuples as lists; of a rate, not who was found."""
+    if isinstance(value, Rate):
+        return {
+            "about": value.about,
+            "rate": value.rate,
+            "low": value.low,
+            "high": value.high,
+            "baseline": value.baseline,
+            "control": value.control,
+            "control_low": value.control_low,
+            "control_high": value.control_high,
+            "attempts": value.n,
+        }
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: as_data(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, tuple | list):
+        return [as_data(one) for one in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    return value

@@ -1,0 +1,45 @@
+"""What is promised of a release and what was found: claims, diversity and closeness of groups, records withheld."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Claim", "Closeness", "Diversity", "Withheld"]
+
+
+@dataclass(frozen=True)
+class Diversity:
+    """How many different values of a confidential column the records of a group have."""
+
+    column: str
+    least: int  # fewest distinct values in any group (distinct-l)
+    single_valued_groups: int  # groups whose members all share one value: membership tells it
+    groups: int
+    values: int  # distinct values in the whole release
+
+
+@dataclass(frozen=True)
+class Closeness:
+    """How far, at most, a group's values of a confidential column are from those of all records (t-closeness)."""
+
+    column: str
+    t: float  # 0: every group is like the whole, 1: some group has nothing in common with it
+    ordered: bool  # numbers: moving a value farther counts more; else any two values are equally far apart
+
+
+@dataclass(frozen=True)
+class Withheld:
+    """Records that are not in the release, and why."""
+
+    reason: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One promise of a certificate, and whether it was found to hold."""
+
+    promise: str  # what is promised, e.g. "k-anonymity"
+    holds: bool
+    detail: str  # what was found, in a sentence
+    file: str | None = None  # the file that shows it

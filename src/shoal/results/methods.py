@@ -1,0 +1,20 @@
+"""What methods are called in words, by their names on the command line."""
+
+from __future__ import annotations
+
+__all__ = ["IN_WORDS"]
+
+IN_WORDS = {
+    "mdav": "microaggregation (MDAV)",
+    "ranking": "microaggregation of each column on its own",
+    "z-scores": "microaggregation along the sum of z-scores",
+    "principal-component": "microaggregation along the first principal component",
+    "rank-swap": "rank swapping",
+    "noise": "added noise",
+    "correlated-noise": "added noise that keeps correlations",
+    "sa-mdav": "semantic adaptive microaggregation (SA-MDAV)",
+    "sa-mdav-static": "semantic adaptive microaggregation (SA-MDAV) with a static centroid",
+    "s-mdav": "semantic microaggregation (S-MDAV)",
+    "mdav-lcs": "microaggregation (MDAV) by least common subsumers",
+    "mdav-mode": "microaggregation (MDAV) by modes",
+}

@@ -1,0 +1,139 @@
+"""What a release's report says, as plain data.
+
+Everything here is handed out with the release, so it holds aggregates only: never a word that was
+withheld, an extreme value, a name or a path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shoal.results.claims import Closeness, Diversity, Withheld
+from shoal.results.rates import Rate
+
+__all__ = [
+    "ColumnChange",
+    "Concept",
+    "Distances",
+    "Generalisation",
+    "StatedLoss",
+    "Summary",
+    "TermUse",
+    "WordsLeftOut",
+]
+
+
+@dataclass(frozen=True)
+class Distances:
+    """Share of record pairs at each distance, in equal bins, before and after protection."""
+
+    edges: tuple[float, ...]  # bins + 1 edges
+    before: tuple[float, ...]  # shares that sum to 1
+    after: tuple[float, ...]
+    pairs: int  # pairs looked at
+    sampled: bool  # a sample of the records, not all
+
+
+@dataclass(frozen=True)
+class TermUse:
+    """A term that survived: in how many released documents, with what mean weight there."""
+
+    term: str
+    documents: int
+    weight: float
+
+
+@dataclass(frozen=True)
+class WordsLeftOut:
+    """How many different words, and how many occurrences of them, one step left out."""
+
+    step: str  # e.g. "stop words", "not in WordNet", "in fewer than 5 documents"
+    words: int
+    occurrences: int
+
+
+@dataclass(frozen=True)
+class StatedLoss:
+    """The information loss as far as it is told: as it was measured, or between two tenths and why."""
+
+    low: float
+    high: float  # equal to low when the loss is told as it was measured
+    sse: float | None = None  # None: not told
+    ssa: float | None = None
+    reason: str | None = None  # why it is not told as it was measured
+
+    @property
+    def measured(self) -> bool:
+        return self.reason is None
+
+
+@dataclass(frozen=True)
+class ColumnChange:
+    """What protection did to one numeric column; figures are None where one or few records would decide them.
+
+    Spread is the standard deviation, extreme values drawn in (see `extremes`).
+    """
+
+    name: str
+    median: float | None  # of the released column
+    spread_before: float | None
+    spread_after: float | None
+    loss: float | None  # share of this column's variance that was lost, 0 to 1
+    step: float | None = None  # published means are multiples of it; None: they were not rounded
+    withheld: str | None = None  # why the figures are not told
+
+
+@dataclass(frozen=True)
+class Concept:
+    """A line of a column's tree of concepts."""
+
+    label: str
+    level: int  # 0 at the top of the tree
+    before: int | None  # records that meant exactly this; None when there were some, but fewer than k
+    after: int  # records of the release that say this
+
+
+@dataclass(frozen=True)
+class Generalisation:
+    """What protection did to one column of labels, as a tree: a concept's own come below it."""
+
+    name: str
+    concepts: tuple[Concept, ...]
+    unnamed: int  # records whose value is not in the tree, since fewer than k had it
+    loss: float | None  # mean distance between a record's label and what replaced it, 0 to 1; None: not told
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One release in figures."""
+
+    kind: str  # "documents" or "table"
+    k: int  # 1 when no crowd is promised
+    method: str  # in words, e.g. "spherical MDAV"
+    promises_k: bool  # False for methods that mask without groups over all quasi-identifiers
+    rows: int  # records released
+    smallest_group: int  # fewest rows that share a value of the columns protected together
+    group_sizes: tuple[tuple[int, int], ...]  # groups of identical records: (size, how many), rising size
+    loss: StatedLoss
+    distances: Distances
+    withheld: tuple[Withheld, ...]
+    diversity: tuple[Diversity, ...]
+    l_promised: int | None  # minimum enforced with --l, None when none was asked for
+    form: str | None = None  # documents: what is published of a group, as the certificate names it
+    loss_of_means: float | None = None  # documents: what exact means of the same groups would have lost, 0 to 1
+    terms: tuple[TermUse, ...] = ()  # documents: the most used terms
+    vocabulary: int = 0  # documents: number of different terms released
+    stemmed: bool = True  # documents: terms are stems, not words
+    in_meaning: bool = False  # documents: terms are words and concepts above them, distances are those of meaning
+    words_read: int = 0  # documents: word occurrences in the input
+    words_left_out: tuple[WordsLeftOut, ...] = ()
+    columns: tuple[ColumnChange, ...] = ()  # tables: quasi-identifiers
+    coarsened: tuple[tuple[str, int], ...] = ()  # tables: columns aggregated once more, and the least of a class there
+    generalisations: tuple[Generalisation, ...] = ()  # tables: quasi-identifiers that are labels
+    linked: float | None = None  # tables of labels: chance to link a record with its original by equal labels (RL)
+    attacks: tuple[Rate, ...] = ()  # tables of numbers: what an intruder who knows the originals finds
+    closeness: tuple[Closeness, ...] = ()  # of each confidential column
+    insensitive: tuple[str, ...] = ()  # tables: columns released as they are, that the owner called harmless
+    dropped_columns: int = 0  # tables: identifiers and columns without a role
+    above_optimum: float | None = None  # tables: SSE is at most this share above the least possible, if that is known
+    files: tuple[tuple[str, str], ...] = ()  # (file name, what it is), for the reader

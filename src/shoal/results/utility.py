@@ -1,0 +1,165 @@
+"""What a protected version is still good for, in figures: small frozen values, beside what the original gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from shoal.results.loss import Loss
+
+__all__ = [
+    "ClassifierScore",
+    "ClusterAgreement",
+    "ModelScore",
+    "ModelUtility",
+    "QueryAgreement",
+    "SpaceProfile",
+    "SpaceUtility",
+]
+
+
+@dataclass(frozen=True)
+class QueryAgreement:
+    """How alike the answers to one query are from the original and the protected space."""
+
+    kind: str  # which terms are asked for, e.g. "most frequent terms"
+    terms: int  # in the query
+    best: int  # documents in an answer, at most
+    f1: float  # expected, ties broken at random
+    ceiling: float  # of the original with itself, ties broken anew: below 1 where its last documents tie
+    baseline: float  # of an answer drawn at random
+
+
+@dataclass(frozen=True)
+class ClassifierScore:
+    """How well a classifier does, by what it was trained on and what it was tested on."""
+
+    classifier: str
+    train: str  # "original" or "protected"
+    test: str
+    jaccard: float
+    accuracy: float
+    macro_f1: float
+
+
+@dataclass(frozen=True)
+class ClusterAgreement:
+    """How alike the clusters of the original and the protected space are."""
+
+    clusters: int
+    ari: float  # adjusted Rand index: 1 the same partition, 0 as alike as by chance
+    ceiling: float  # of the original with itself, clustered from other starts
+
+
+@dataclass(frozen=True)
+class SpaceProfile:
+    """A vector space in a few figures."""
+
+    terms_per_document: float
+    mean_weight: float  # of the terms that a document has, scaled to unit length
+    distances: tuple[float, ...]  # share of pairs of documents at each tenth of the cosine distance
+
+
+@dataclass(frozen=True)
+class SpaceUtility:
+    """What a protected vector space is still good for, beside what the original gives."""
+
+    documents: int
+    terms: int
+    loss: Loss
+    original: SpaceProfile
+    protected: SpaceProfile
+    pairs: int  # of documents whose distance was taken
+    sampled: bool  # whether these are a sample
+    queries: tuple[QueryAgreement, ...] = field(repr=False)
+    classifiers: tuple[ClassifierScore, ...] = field(repr=False)  # none without labels
+    clusters: tuple[ClusterAgreement, ...] = field(repr=False)
+
+    @property
+    def query_f1(self) -> float:
+        """Mean over all queries."""
+        return sum(query.f1 for query in self.queries) / len(self.queries)
+
+    @property
+    def ari(self) -> float | None:
+        """Mean over the numbers of clusters; None for a space too small to cluster."""
+        return sum(found.ari for found in self.clusters) / len(self.clusters) if self.clusters else None
+
+    def rows(self) -> list[dict[str, str | float]]:
+        """All figures as a table: what is measured, of what, what the original gives and what the protected space."""
+        one, other = self.original, self.protected
+        table = [
+            ("information loss", "SSE / (SSE + SSA)", 0.0, self.loss.information_loss),
+            ("terms a document", "mean", one.terms_per_document, other.terms_per_document),
+            ("weight", "mean", one.mean_weight, other.mean_weight),
+        ]
+        table += [
+            ("share of distances", f"from {tenth / 10:.1f}", before, after)
+            for tenth, (before, after) in enumerate(zip(one.distances, other.distances, strict=True))
+        ]
+        table += [
+            ("query F1", f"{query.kind}, {query.terms} of them, best {query.best}", query.ceiling, query.f1)
+            for query in self.queries
+        ]
+        baseline = {score.classifier: score for score in self.classifiers if score.train == score.test == "original"}
+        for score in self.classifiers:
+            best, about = baseline[score.classifier], f"trained on {score.train}, tested on {score.test}"
+            if score is not best:
+                table += [
+                    (f"{score.classifier}: Jaccard index", about, best.jaccard, score.jaccard),
+                    (f"{score.classifier}: accuracy", about, best.accuracy, score.accuracy),
+                    (f"{score.classifier}: macro F1", about, best.macro_f1, score.macro_f1),
+                ]
+        table += [
+            ("adjusted Rand index", f"{found.clusters} clusters", found.ceiling, found.ari) for found in self.clusters
+        ]
+        names = "measure", "of", "original", "protected"
+        return [dict(zip(names, line, strict=True)) for line in table]
+
+
+@dataclass(frozen=True)
+class ModelScore:
+    """A model tested on held-out originals, by what it was trained on."""
+
+    task: str  # "regression" or "classification"
+    model: str
+    measure: str  # "R2" or "accuracy": more is better
+    original: float  # trained on originals
+    protected: float  # trained on protected rows
+    baseline: float  # of the best constant guess
+
+
+@dataclass(frozen=True)
+class ModelUtility:
+    """What a protected table is worth for learning one of its attributes from the others."""
+
+    target: str
+    folds: int
+    records: int  # trained and tested on
+    known: tuple[str, ...]  # the attributes it was learnt from
+    scores: tuple[ModelScore, ...]
+    taken_together: int = 0  # rare labels that were made one class
+
+    @property
+    def learnable(self) -> bool:
+        """Whether any model does better than a constant guess when it has the originals."""
+        return any(score.original > score.baseline + 0.02 for score in self.scores)
+
+    def predicted(self, score: ModelScore) -> str:
+        """What a score is about, in words: a number is learnt as such, and as a class."""
+        is_number = any(one.task == "regression" for one in self.scores)
+        return f"{self.target} above its median" if is_number and score.task == "classification" else self.target
+
+    def rows(self) -> list[dict[str, str | float]]:
+        """All figures as a table."""
+        return [
+            {
+                "target": self.predicted(score),
+                "task": score.task,
+                "model": score.model,
+                "measure": score.measure,
+                "original": score.original,
+                "protected": score.protected,
+                "baseline": score.baseline,
+            }
+            for score in self.scores
+        ]

@@ -1,0 +1,106 @@
+"""What must be positive for a record to be found, as directions in the space of parameters."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.kernels.linking.cones import Cones
+from shoal.risk.learned.linking import margins
+from shoal.risk.learned.records import Records
+from shoal.risk.proof.families import Family
+from shoal.risk.proof.optimum import LOST, Rivals
+
+__all__ = ["Conditions", "has_room"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MOST_NUMBERS = 12_000_000  # records times records times parameters
+FIRST_NEAR, MOST_NEAR = 6, 200  # rows of a record that are looked at before others
+ROUNDING = 1e-12  # what differs by less, whatever the parameters, does not differ
+NEGATIVE = -1e-8  # of a distance; rounding may make a zero a little less
+
+
+def has_room(family: Family, records: Records) -> bool:
+    """Whether all rows can be held."""
+    return len(records) ** 2 * family.size <= MOST_NUMBERS
+
+
+class Conditions:
+    """The rows of all records, each attribute on a scale of its own, each row of length 1.
+
+    A point is a vector on these scales, of any length; where it is allowed, it has parameters of the family.
+    """
+
+    def __init__(self, rivals: Rivals, family: Family) -> None:
+        self.rivals, self.family = rivals, family
+        owner, rows = _rows(rivals, family)
+        n, reach = len(rivals.records), np.full(family.size, max(abs(family.lower), abs(family.upper)))
+        hopeless = np.abs(rows) @ reach < LOST  # no parameters make such a row large enough
+        self.never = np.isin(np.arange(n), owner[hopeless])  # the records that are never found
+        keep = ~hopeless & ~np.r_[self.never, False][owner]
+        self.owner, rows = owner[keep], rows[keep]
+        rows[:, np.abs(rows).max(axis=0, initial=0.0) * reach < ROUNDING] = 0.0
+        self._scale = np.sqrt(np.mean(rows * rows, axis=0)) if len(rows) else np.ones(family.size)
+        self._scale[self._scale == 0] = 1.0
+        rows /= self._scale
+        length = np.linalg.norm(rows, axis=1)
+        rows /= length[:, None]
+        starts = np.searchsorted(self.owner, np.arange(n + 2))
+        room = max(MOST_NEAR, starts[n + 1] - starts[n])  # nobody's are all looked at
+        near, n_near = np.zeros((n + 1, room), dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
+        for one in range(n + 1):
+            lengths = length[starts[one] : starts[one + 1]]
+            first = np.argsort(lengths, kind="stable")[: FIRST_NEAR if one < n else room]
+            near[one, : len(first)], n_near[one] = starts[one] + first, len(first)
+        weight = np.where(self.owner < n, 1.0 / length, 0.0)
+        self.cones = Cones(rows, weight, starts, reach * self._scale, near, n_near)
+
+    @property
+    def nobody(self) -> Ints:
+        """Who owns the rows that hold for all parameters; empty when there are none."""
+        n = len(self.rivals.records)
+        return np.arange(n, n + 1) if self.cones.n_near[n] else np.arange(0)
+
+    def copy(self) -> Cones:
+        """To add rows to those looked at first, side by side with others."""
+        return self.cones._replace(near=self.cones.near.copy(), n_near=self.cones.n_near.copy())
+
+    def remember(self, cones: Cones) -> None:
+        """Look first at the rows that were needed, from now on."""
+        mine = self.cones
+        for one in np.flatnonzero(cones.n_near > mine.n_near).tolist():
+            many = mine.n_near[one]
+            new = np.setdiff1d(cones.near[one, : cones.n_near[one]], mine.near[one, :many])[: mine.near.shape[1] - many]
+            mine.near[one, many : many + len(new)] = new
+            mine.n_near[one] += len(new)
+
+    def point(self, parameters: Floats) -> Floats:
+        """Where parameters are."""
+        return parameters * self._scale
+
+    def parameters(self, point: Floats) -> Floats | None:
+        """The parameters of a point, None when they are not allowed."""
+        family, found = self.family, point / self._scale
+        size = found.sum() if family.sums_to_one else np.abs(found).max()
+        if not size > 0:
+            return None
+        found /= size
+        if found.min() < family.lower or found.max() > family.upper:
+            return None
+        if np.any(family.rows() @ found < 0.0) or len(family.broken(found)):
+            return None
+        if family.non_negative:
+            distances = margins(self.rivals.records, family, found)
+            if any(to_all.min() < NEGATIVE for _, _, to_all in distances):
+                return None
+        return found
+
+
+def _rows(rivals: Rivals, family: Family) -> tuple[Ints, Floats]:
+    """Of each record what must be positive where it is found, and last, nobody's, what holds for all parameters."""
+    blocks = list(rivals.rows())
+    for always in (family.rows(), np.eye(family.size) if family.lower >= 0 else np.empty((0, family.size))):
+        blocks.append((np.full(len(always), len(rivals.records)), always))
+    return np.concatenate([owner for owner, _ in blocks]), np.concatenate([rows for _, rows in blocks])

@@ -1,0 +1,113 @@
+"""The best parameters known and what none can exceed; and by how much records are nearer than their rivals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.risk.learned.linking import blocks, margins
+from shoal.risk.learned.records import Records
+from shoal.risk.proof.families import Family
+
+__all__ = ["ASKED", "COUNTED", "LOST", "MARGIN", "Optimum", "Rivals", "tolerated"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MARGIN = 1e-6  # by which a record must be nearer than its rivals, where parameters sum to 1
+COUNTED = MARGIN / 2  # by which it counts as found: rounding must not tell
+ASKED = 0.51 * MARGIN  # by which a program asks for it, so that its solutions count
+MOST_PARTS = 10_000  # of a record
+ROUNDING = 1e-6  # of what is found or lost
+LOST = 0.49 * MARGIN  # what is not above is lost for certain
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The best parameters known, and what none can do better."""
+
+    parameters: Floats
+    found: float  # records nearer to their own than to any other by the margin, equal ones shared
+    bound: float  # no parameters of the family find more
+    rounds: int
+    rows: int  # constraints, rivals or sets of records that the last search wrote down
+    seconds: float
+
+    @property
+    def proved(self) -> bool:
+        """Whether nothing better exists."""
+        return self.within(0.0)
+
+    def within(self, gap: float) -> bool:
+        """Whether nothing exists that is better by more than the gap, in records."""
+        return self.bound - self.found < gap + 1e-6
+
+
+class Rivals:
+    """Of each record the masked ones that are not equal to its own, and what it counts when it is found."""
+
+    def __init__(self, records: Records, family: Family, share: Floats | None) -> None:
+        self.records, self.family = records, family
+        self.same = records.classes()
+        self.share = 1.0 / np.bincount(self.same)[self.same] if share is None else share
+
+    @property
+    def everyone(self) -> float:
+        return float(self.share.sum())
+
+    @cached_property
+    def step(self) -> float:
+        """What is found is a multiple of this: a sixth where pairs and threes of records are equal; 0 if of nothing."""
+        sizes = np.unique(np.rint(1.0 / np.maximum(self.share[self.share > 0], 1.0 / MOST_PARTS)))
+        parts = math.lcm(*(int(size) for size in sizes))
+        if not 0 < parts <= MOST_PARTS:
+            return 0.0
+        counted = parts * self.share
+        return 1.0 / parts if np.abs(counted - np.rint(counted)).max(initial=0.0) < 1e-9 else 0.0
+
+    def at_most(self, bound: float) -> float:
+        """The most that can be found below a bound, rounding aside."""
+        return math.floor((bound + ROUNDING) / self.step) * self.step if self.step else bound
+
+    def rows(self) -> Iterator[tuple[Ints, Floats]]:
+        """Records and their rivals in blocks: whose, and by how much the features of the rival exceed the own."""
+        for some in blocks(self.records, 2 * self.family.size):
+            features = self.family.features(self.records.differences(some))
+            own = features[np.arange(len(some)), some]
+            i, j = np.nonzero(self.same[some][:, None] != self.same[None, :])
+            yield some[i], features[i, j] - own[i]
+
+    def best_of(self, tried: list[Floats]) -> tuple[Floats, float]:
+        """The first of the parameters that find the most, and how much."""
+        values = [self.found(some) for some in tried]
+        best = int(np.argmax(values))
+        return tried[best], values[best]
+
+    def found(self, parameters: Floats) -> float:
+        """What is found by the margin, rounding aside."""
+        return float(self.share[self.least_margins(parameters)[0] >= COUNTED].sum())
+
+    def least_margins(
+        self, parameters: Floats, n_rivals: int = 0, below: float = math.inf
+    ) -> tuple[Floats, list[tuple[int, int]]]:
+        """By how much each record is nearer than its nearest rival, and its nearest rivals, by less than `below`."""
+        least = np.full(len(self.records), np.inf)
+        rivals: list[tuple[int, int]] = []
+        for rows, own, to_all in margins(self.records, self.family, parameters):
+            margin = np.where(self.same[rows][:, None] == self.same[None, :], np.inf, to_all - own[:, None])
+            least[rows] = margin.min(axis=1)
+            if n_rivals:
+                nearest = np.argsort(margin, axis=1, kind="stable")[:, :n_rivals]
+                there = np.take_along_axis(margin, nearest, axis=1) < below  # infinite for equal records
+                rivals += [(int(rows[i]), int(nearest[i, j])) for i, j in zip(*np.nonzero(there), strict=True)]
+        return least, rivals
+
+
+def tolerated(gap: float, rivals: Rivals) -> float:
+    """By how much a bound may exceed what is found when the search may end."""
+    return max(gap, rivals.step - ROUNDING, 1e-7)

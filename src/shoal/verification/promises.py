@@ -1,0 +1,103 @@
+"""What was counted against what was promised, one claim each. Part of verification: knows no method."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from shoal.results.claims import Claim
+from shoal.verification.forms.refused import Refused
+
+__all__ = [
+    "anonymity",
+    "canonical_order",
+    "check_rows",
+    "columns_as_promised",
+    "diversity",
+    "nothing_rides_along",
+    "only_of_confidential",
+    "rows_as_promised",
+]
+
+
+def columns_as_promised(expected: list[str], found: list[str], promises: dict[str, Any], file: str) -> Claim:
+    """The columns are those of the certificate, in its order."""
+    promised = [column["name"] for column in promises["columns"]]
+    same = expected == found == promised
+    return Claim("schema", same, f"{len(found)} columns, as promised" if same else "the columns differ", file)
+
+
+def rows_as_promised(rows: int, promises: dict[str, Any], file: str) -> Claim:
+    """As many rows as certified."""
+    promised = promises["rows"]
+    if rows == promised:
+        return Claim("rows", True, f"{rows:,} rows, as promised", file)
+    return Claim("rows", False, f"{rows:,} rows where {promised:,} are promised", file)
+
+
+def check_rows(rows: int, promises: dict[str, Any], file: str) -> None:
+    """Before rows are read: there are not more than certified."""
+    if rows > promises["rows"]:
+        raise Refused("rows", rows_as_promised(rows, promises, file).detail, file)
+
+
+def nothing_rides_along(file: pq.ParquetFile) -> bool:
+    """No notes of its writer in a Parquet file, but Arrow's own of the types: not on a column, not inside a list."""
+    waiting = list(file.schema_arrow)
+    while waiting:
+        field = waiting.pop()
+        if field.metadata:
+            return False
+        waiting += [field.type.field(place) for place in range(field.type.num_fields)]
+    return set(file.metadata.metadata or {}) <= {b"ARROW:schema"} and not file.schema_arrow.metadata
+
+
+def anonymity(smallest: int, promises: dict[str, Any], file: str) -> Claim:
+    """Every record shares its protected values with at least k - 1 others."""
+    promised = promises["anonymity"]
+    if promised["k"] is None:
+        same = smallest == promised["smallest_group"] and promised["whole_rows"] is False
+        found = f"none is promised: a row may be one of a kind; the fewest that are equal are {smallest}"
+        return Claim("no crowd", same, found if same else "the rows that are equal are not as many as stated", file)
+    k, whole = promised["k"], promised["whole_rows"]
+    promise = "k-anonymity" if whole else "shared values"
+    what = "row" if whole else "row's values in each group of columns"
+    over = " | ".join(", ".join(map(str, part)) for part in promised["shared_columns"])
+    if smallest < k:
+        return Claim(promise, False, f"a row is shared by {smallest} only, k={k} is promised", file)
+    if smallest != promised["smallest_group"]:
+        return Claim(promise, False, f"the smallest group has {smallest}, not {promised['smallest_group']!r}", file)
+    caution = "" if whole else "; NO k-anonymity: a whole row may be one of a kind"
+    return Claim(promise, True, f"every {what} is shared by at least {smallest} (k={k}) in {over}{caution}", file)
+
+
+def only_of_confidential(promises: dict[str, Any], file: str) -> Iterator[Claim]:
+    """What is said of diversity is said of each confidential column and of no other, so that all of it is counted."""
+    confidential = [column["name"] for column in promises["columns"] if column["role"] == "confidential"]
+    stated = [found["column"] for found in promises["diversity"]["columns"]]
+    if sorted(stated) != sorted(confidential):
+        yield Claim("l-diversity", False, "it is not stated of the confidential columns, of each once", file)
+    elif promises["diversity"]["l"] is not None and not confidential:
+        yield Claim("l-diversity", False, "l is promised where no column is confidential", file)
+
+
+def diversity(column: str, distinct: list[int], values: int, promises: dict[str, Any], file: str) -> Claim:
+    """Each group has as many distinct confidential values as stated, and at least l where l is promised."""
+    promised = promises["diversity"]
+    stated = {found["column"]: found for found in promised["columns"]}.get(column)
+    least, single = min(distinct), sum(count <= 1 for count in distinct)
+    if stated is None:
+        return Claim("l-diversity", False, f"nothing is stated of the confidential column {column!r}", file)
+    if promised["l"] is not None and least < promised["l"]:
+        return Claim("l-diversity", False, f"{column!r}: a group has {least} value(s), l={promised['l']}", file)
+    figures = (stated["least"], stated["single_valued_groups"], stated["groups"], stated["values"])
+    if (least, single, len(distinct), values) != figures:
+        return Claim("l-diversity", False, f"{column!r}: the counts by group differ from those stated", file)
+    return Claim("l-diversity", True, f"{column!r}: at least {least} distinct value(s) in every group", file)
+
+
+def canonical_order(holds: bool, file: str) -> Claim:
+    """Rows are sorted by their content, so their order tells nothing."""
+    return Claim("order", holds, "rows are in the order of their content" if holds else "rows are out of order", file)

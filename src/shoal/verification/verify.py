@@ -1,0 +1,163 @@
+"""verify: does a release hold what its certificate promises?
+
+Independent on purpose: it reads the files, counts, and compares. It imports none of the methods it checks, and
+it trusts nothing that the release says about itself but what it then finds to be so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import InputError
+from shoal.results.claims import Claim
+from shoal.verification.documents import DOCUMENT_FILES, document_claims
+from shoal.verification.forms.certificate import CERTIFICATE, is_sealed, read_certificate
+from shoal.verification.forms.pages import check_pages
+from shoal.verification.forms.refused import Refused
+from shoal.verification.row_files import FOLDER_OF_PARTS, is_part
+from shoal.verification.tables import TABLE_FILES, table_claims
+
+__all__ = ["Verification", "verify"]
+
+WITHOUT_POLICY = "shoal-certificate/1"  # its reports had no content security policy
+PAGES = ("README.md", "report.html")
+DATA_FILES = {"documents": DOCUMENT_FILES, "table": TABLE_FILES}
+PART_FOLDERS = tuple(FOLDER_OF_PARTS.values())
+NOT_PLAIN = "is not a plain file"
+CROWD = "k-anonymity"  # the promise of whole rows that are shared by k
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Every promise of a release, and whether it holds. True when all do."""
+
+    claims: tuple[Claim, ...]
+
+    @property
+    def holds(self) -> bool:
+        return all(claim.holds for claim in self.claims)
+
+    @property
+    def promises_crowd(self) -> bool:
+        """Whether it is promised that whole rows are shared by k."""
+        return any(claim.promise == CROWD for claim in self.claims)
+
+    @property
+    def broken(self) -> tuple[Claim, ...]:
+        return tuple(claim for claim in self.claims if not claim.holds)
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+
+def verify(folder: str | os.PathLike[str], expect: str | None = None, min_k: int | None = None) -> Verification:
+    """Check every promise that can be checked from the release alone.
+
+    A seal shows that nothing changed since it was made, not who made it. `expect` is the seal as its maker gave it by
+    another way: with it, a release that was changed and sealed anew is found out too.
+
+    `min_k` is the crowd that is asked for: a release that promises less, or none, does not hold.
+
+    >>> from shoal import verify
+    >>> bool(verify("release"))  # doctest: +SKIP
+    True
+    """
+    release = Path(folder)
+    try:
+        names = _names(release)
+    except (OSError, ValueError):
+        raise InputError(f"{str(folder)!r} is not a folder that can be read; give the folder of a release") from None
+    try:
+        content = read_certificate(release)
+    except Refused as refused:
+        return Verification((refused.claim,))
+    claims = [_sealed(content, expect), *_file_claims(release, names, content)]
+    if min_k is not None:
+        claims.append(_enough(content, min_k))
+    if any(claim.detail == NOT_PLAIN for claim in claims):  # A pipe would block the reader, a device never end.
+        return Verification(tuple(claims))
+    return Verification((*claims, *_counted(release, content)))
+
+
+def _names(release: Path) -> list[str]:
+    """What is in the folder; of a folder of parts, what is in that."""
+    names = []
+    for name in os.listdir(release):
+        parts = release / name
+        inside = name in PART_FOLDERS and parts.is_dir() and not parts.is_symlink()
+        names += ([f"{name}/{part}" for part in os.listdir(parts)] if inside else []) or [name]
+    return sorted(names)
+
+
+def _sealed(content: dict[str, Any], expect: str | None) -> Claim:
+    """Whether the certificate is as it was sealed, and sealed as expected."""
+    if not is_sealed(content):
+        return Claim("certificate", False, "the certificate was changed after it was sealed", CERTIFICATE)
+    if expect is not None and content["seal"] != expect.strip().lower():
+        return Claim("certificate", False, "the seal is not the one expected", CERTIFICATE)
+    return Claim("certificate", True, "sealed and unchanged", CERTIFICATE)
+
+
+def _enough(content: dict[str, Any], min_k: int) -> Claim:
+    """Whether the crowd that is promised is as large as the one asked for."""
+    promised = content["promises"]["anonymity"]
+    k = promised["k"] if promised["whole_rows"] else None
+    told = "NO crowd is promised" if k is None else f"k={k} is promised"
+    return Claim("least k", k is not None and k >= min_k, f"{told}, at least {min_k} was asked for", CERTIFICATE)
+
+
+def _file_claims(release: Path, names: list[str], content: dict[str, Any]) -> Iterator[Claim]:
+    """Each certified file is there unchanged, and there is no other."""
+    # A file that no count looks into could carry anything, whatever the certificate says of it.
+    files, kind = content["files"], content["kind"]
+    known = {*PAGES, *DATA_FILES[kind]}
+    for name in sorted({*names, *files} - {CERTIFICATE}):
+        path = release / name
+        if name not in files or not (name in known or is_part(kind, name)):
+            yield Claim("files", False, "is not part of the release; take it out", name)
+        elif name not in names:
+            yield Claim("files", False, "is missing", name)
+        elif path.is_symlink() or not path.is_file():
+            yield Claim("files", False, NOT_PLAIN, name)
+        else:
+            same = _is_file(path, files[name])
+            yield Claim("files", same, "unchanged (SHA-256)" if same else "was changed: its SHA-256 differs", name)
+
+
+def _is_file(path: Path, fingerprint: dict[str, Any]) -> bool:
+    """Whether the file has the size and the SHA-256 that the certificate says."""
+    try:
+        with path.open("rb") as file:
+            if os.fstat(file.fileno()).st_size != fingerprint["bytes"]:
+                return False
+            return bool(hashlib.file_digest(file, "sha256").hexdigest() == fingerprint["sha256"])
+    except OSError:
+        return False
+
+
+COUNTED: dict[str, Callable[[Path, dict[str, Any], str], Iterator[Claim]]] = {
+    "documents": document_claims,
+    "table": table_claims,
+}
+
+
+def _counted(release: Path, content: dict[str, Any]) -> Iterator[Claim]:
+    """The promises about the data, counted anew."""
+    format = content["format"]
+    try:
+        check_pages(release, set(content["files"]), with_policy=format != WITHOUT_POLICY)
+    except Refused as refused:
+        yield refused.claim
+    except OSError:
+        yield Claim("page", False, "the pages for people cannot be read")
+    try:
+        yield from COUNTED[content["kind"]](release, content["promises"], format)
+    except Refused as refused:
+        yield refused.claim
+    except Exception as problem:  # Whatever a hostile file does to a reader, the answer is that the promise fails.
+        yield Claim("data", False, f"the data cannot be read as promised ({type(problem).__name__})")

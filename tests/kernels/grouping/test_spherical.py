@@ -1,0 +1,137 @@
+"""Spherical kernels against their twins.
+
+Rows have one entry of ±1 or four of ±1/2: unit length and every product exact, so that ties are ties.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal.kernels.grouping import spherical as kernel
+from shoal.microaggregation.mdav import mdav
+from shoal.microaggregation.spaces.spherical import SphericalSpace
+from tests.reference import spherical as twin
+from tests.reference.mdav import spherical_mdav
+
+COLUMNS = 6
+
+
+@st.composite
+def unit_rows(draw):
+    signs = st.sampled_from([1.0, 1.0, -1.0])
+    row = [0.0] * COLUMNS
+    if draw(st.booleans()):
+        row[draw(st.integers(0, COLUMNS - 1))] = draw(signs)
+    else:
+        for column in draw(st.permutations(range(COLUMNS)))[:4]:
+            row[column] = draw(signs) / 2
+    return row
+
+
+@st.composite
+def spaces(draw, least=1, most=30):
+    """Unit rows, many of them repeated."""
+    different = draw(st.lists(unit_rows(), min_size=1, max_size=8))
+    return draw(st.lists(st.sampled_from(different), min_size=least, max_size=most))
+
+
+def csr(X):
+    matrix = sp.csr_matrix(np.array(X).reshape(-1, COLUMNS))
+    return matrix.indptr.astype(np.int64), matrix.indices, matrix.data
+
+
+def alive_rows(data, n_rows):
+    alive = data.draw(st.lists(st.booleans(), min_size=n_rows, max_size=n_rows))
+    alive[data.draw(st.integers(0, n_rows - 1))] = True
+    return alive
+
+
+@given(spaces(), st.data())
+def test_similarities_through_inverted_lists_are_the_dot_products(X, data):
+    query = data.draw(unit_rows())
+    columns = np.flatnonzero(query).astype(np.int32)
+    scores = np.full(len(X), 99.0)
+    kernel.similarities(*kernel.invert(*csr(X), COLUMNS), columns, np.array(query)[columns], scores)
+    assert scores.tolist() == [twin.dot(row, query) for row in X]
+
+
+@given(st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=30), st.data())
+def test_most_similar_sorts_by_score_and_then_by_row(scores, data):
+    alive = alive_rows(data, len(scores))
+    row = data.draw(st.integers(0, len(scores) - 1))
+    count = data.draw(st.integers(2, len(scores) + 1))  # k is at least 2
+    found = kernel.most_similar(np.array(scores), np.array(alive), row, count)
+    assert found.tolist() == twin.most_similar(scores, alive, row, count)
+
+
+@given(st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=30), st.data())
+def test_least_similar_takes_the_lowest_of_equals(scores, data):
+    alive = alive_rows(data, len(scores))
+    assert kernel.least_similar(np.array(scores), np.array(alive)) == twin.least_similar(scores, alive)
+
+
+@given(spaces(), st.lists(st.integers(-3, 3).map(float), min_size=COLUMNS, max_size=COLUMNS))
+def test_dots_with_a_vector_are_the_dot_products(X, vector):
+    assert kernel.dots_with(*csr(X), np.array(vector)).tolist() == [twin.dot(row, vector) for row in X]
+
+
+@given(spaces(), st.data())
+def test_least_similar_to_a_sum_that_moved_is_found_without_looking_at_all(X, data):
+    old, new = (data.draw(st.lists(st.integers(-3, 3).map(float), min_size=6, max_size=6)) for _ in range(2))
+    alive = alive_rows(data, len(X))
+    dots = np.array([twin.dot(row, old) for row in X])
+    order = np.argsort(dots, kind="stable")
+    row, looked_at = kernel.least_similar_to_sum(*csr(X), np.array(alive), order, dots, np.array(old), np.array(new))
+    assert row == twin.least_similar([twin.dot(row, new) for row in X], alive)
+    assert 1 <= looked_at <= len(X)
+
+
+@given(spaces(), st.data())
+def test_subtracting_rows_leaves_the_sum_of_the_others(X, data):
+    rows = data.draw(st.lists(st.integers(0, len(X) - 1), unique=True))
+    total = np.sum(X, axis=0)
+    kernel.subtract_rows(*csr(X), np.array(rows, dtype=np.int64), total)
+    others = [X[row] for row in range(len(X)) if row not in rows]
+    assert total.tolist() == [float(sum(row[column] for row in others)) for column in range(COLUMNS)]
+
+
+@given(spaces(), st.data())
+def test_compacting_keeps_the_living_rows_in_order(X, data):
+    alive = alive_rows(data, len(X))
+    indptr, indices, weights = kernel.compact_rows(*csr(X), np.array(alive))
+    kept = sp.csr_matrix((weights, indices, indptr), shape=(sum(alive), COLUMNS)).toarray()
+    assert kept.tolist() == [row for row, lives in zip(X, alive, strict=True) if lives]
+
+
+@given(spaces())
+def test_inverted_lists_hold_each_columns_rows_in_order(X):
+    list_ptr, list_row, list_weight = kernel.invert(*csr(X), COLUMNS)
+    found = [
+        list(zip(list_row[start:end].tolist(), list_weight[start:end].tolist(), strict=True))
+        for start, end in pairwise(list_ptr)
+    ]
+    assert found == twin.inverted_lists(X, COLUMNS)
+
+
+@given(spaces(), spaces(most=9), st.integers(1, 5))
+def test_most_similar_listed_is_the_lowest_of_the_most_similar_for_any_number_of_blocks(X, listed, blocks):
+    found = kernel.most_similar_listed(*csr(X), *kernel.invert(*csr(listed), COLUMNS), len(listed), blocks)
+    assert found.tolist() == twin.most_similar_listed(X, listed)
+
+
+@settings(max_examples=60)
+@given(st.integers(2, 5), spaces(least=5, most=45))
+def test_mdav_on_the_sphere_is_mdav_by_brute_force(k, X):
+    assert mdav(SphericalSpace(sp.csr_matrix(np.array(X))), k).tolist() == spherical_mdav(X, k)
+
+
+def test_mdav_is_brute_force_also_for_rows_without_ties_and_many_compactions():
+    X = np.random.default_rng(1).random((240, 7)) * (np.random.default_rng(2).random((240, 7)) < 0.6)
+    X[~X.any(axis=1), 0] = 1.0
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    assert mdav(SphericalSpace(sp.csr_matrix(X)), 3).tolist() == spherical_mdav(X.tolist(), 3)

@@ -1,0 +1,100 @@
+"""What values tell is counted the same by the owner, by the verifier and by hand."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal import Roles, verify
+from shoal.protection.groups import diversities, meaning
+from shoal.verification.distinct_values import ToldValues, told_by
+from tests.release.releases import certificate_of, release_frame, reseal
+
+PAGE = Path(__file__).parents[2] / "docs" / "certificate.md"
+SPELLINGS = st.one_of(
+    st.text(max_size=8),
+    st.text(alphabet="0123456789+-.eEinfaNtyu _\u200b\u0661\uff11\u2212", max_size=8),
+    st.integers(),
+    st.floats(),
+    st.decimals(allow_nan=False),
+    st.booleans(),
+    st.none(),
+    st.sampled_from(
+        ["NA", "n/a", "-NaN", "None", "Infinity", "-inf", "1e999999999", "1e9999999999", "٣", "ß", "ﬁ", "İ"]
+    ),
+)
+
+
+def by_hand():
+    """The function that the documentation gives its readers."""
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    block = next(code for code in blocks if "def told" in code)
+    namespace: dict[str, object] = {}
+    exec(block[block.index("import") : block.index("# The check")], namespace)
+    return namespace["told"]
+
+
+TOLD = by_hand()
+
+
+@given(SPELLINGS)
+def test_owner_and_verifier_agree_on_what_a_value_tells(value):
+    assert meaning(value) == told_by(value)
+
+
+@given(SPELLINGS, SPELLINGS)
+def test_what_is_counted_by_hand_is_what_is_counted(one, other):
+    assert (TOLD(one) == TOLD(other)) == (told_by(one) == told_by(other))
+    assert (TOLD(one) is None) == (told_by(one) is None)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), SPELLINGS.map(str)), min_size=1, max_size=20))
+def test_owner_and_verifier_count_the_same_values_in_groups(rows):
+    groups = np.unique([group for group, _ in rows], return_inverse=True)[1]
+    values = np.array([value for _, value in rows], dtype=object)
+    [owner] = diversities(groups, {"illness": values})
+    counted = ToldValues()
+    counted.add(groups.astype(np.int64), pa.array(values.tolist()))
+    distinct, different = counted.in_groups(int(groups.max()) + 1)
+    assert (min(distinct), len(distinct), different) == (owner.least, owner.groups, owner.values)
+
+
+def test_ids_of_18_digits_are_all_different(tmp_path):
+    ids = [10**17 + row for row in range(60)]
+    assert len({float(one) for one in ids}) == 5  # as doubles
+    frame = pa.table({"age": [float(row % 20) for row in range(60)], "id": ids})
+    folder = release_frame(frame, 3, tmp_path / "release", Roles(quasi=("age",), confidential=("id",))).folder
+    assert certificate_of(folder)["promises"]["diversity"]["columns"][0]["values"] == 60
+    assert verify(folder)
+
+
+@pytest.mark.parametrize("unit", ["time64[ns]", "timestamp[ns]", "duration[ns]"])
+def test_moments_a_nanosecond_apart_are_different(tmp_path, unit):
+    moments = pa.array(range(12), pa.int64()).cast(pa.type_for_alias(unit))
+    frame = pa.table({"age": [1.0, 2.0, 3.0] * 4, "seen": moments})
+    folder = release_frame(frame, 3, tmp_path / "release", Roles(quasi=("age",), confidential=("seen",))).folder
+    assert certificate_of(folder)["promises"]["diversity"]["columns"][0]["values"] == 12
+    assert verify(folder)
+
+
+def test_the_first_format_is_still_read(tmp_path):
+    """Its reports had no policy, and its tables larger row groups."""
+    frame = pa.table({"age": [1.0, 2.0, 3.0] * 4, "seen": list("abcabcabcabc")})
+    folder = release_frame(frame, 3, tmp_path / "release", Roles(quasi=("age",), confidential=("seen",))).folder
+    content = certificate_of(folder)
+    content["format"] = "shoal-certificate/1"
+    del content["promises"]["form"], content["stated"]["loss_range"], content["stated"]["loss_of_means"]
+    content["stated"] |= {"sse": 1.0, "ssa": 1.0, "information_loss": 0.5}
+    report = (folder / "report.html").read_text(encoding="utf-8")
+    (folder / "report.html").write_text(re.sub("<meta http-equiv.*\n", "", report), encoding="utf-8")
+    reseal(folder, content)
+    assert verify(folder)
+    content["promises"]["who"] = "Ann"
+    reseal(folder, content)
+    assert not verify(folder)
