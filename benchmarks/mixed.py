@@ -117,7 +117,7 @@ def microaggregated(refine: bool) -> dict[str, Any]:
     start = time.perf_counter()
     model = method(refine).fit(quasi)
     groups = merge_until_diverse(model.groups_, [income], L, model.distance_to_groups(quasi))
-    model.represent(quasi, groups)
+    model.fit_groups(quasi, groups)
     seconds = time.perf_counter() - start
     released = {name: model.representatives_[groups, 2 + place] for place, name in enumerate(LABELS)}
     name = "microaggregation, refined" if refine else "microaggregation (MDAV)"

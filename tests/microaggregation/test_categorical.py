@@ -249,7 +249,7 @@ def test_other_groups_for_the_same_rows_have_their_own_representatives():
     every = np.arange(len(fitted.representatives_))
     to_groups = fitted.distance_to_groups(PEOPLE)(np.arange(len(PEOPLE)), every)
     assert to_groups.shape == every.shape
-    fitted.represent(PEOPLE, np.zeros(len(PEOPLE), dtype=np.int64))
+    fitted.fit_groups(PEOPLE, np.zeros(len(PEOPLE), dtype=np.int64))
     assert len(fitted.representatives_) == 1
     assert fitted.information_loss_ == 1.0
 

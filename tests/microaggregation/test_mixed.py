@@ -188,7 +188,7 @@ def test_other_groups_for_the_same_rows_have_their_own_representatives():
     every = np.arange(len(model.representatives_))
     for group in every:
         assert distance(np.flatnonzero(model.groups_ == group), every).argmin() == group
-    model.represent(PEOPLE, np.zeros(len(PEOPLE), dtype=np.int64))
+    model.fit_groups(PEOPLE, np.zeros(len(PEOPLE), dtype=np.int64))
     assert model.representatives_.shape == (1, 3)
     assert model.information_loss_ == 1.0
 

@@ -10,7 +10,6 @@ import pyarrow as pa
 from shoal import progress
 from shoal.microaggregation import coarsened
 from shoal.ontology import WordNet
-from shoal.protection.masked import Masked
 from shoal.results.leaks import Leak, LeakCard, Remedy
 from shoal.results.rates import Rate
 from shoal.risk.learned.leakage import FEWEST, Leakage, attack_all
@@ -45,12 +44,12 @@ def find_leaks(
     return LeakCard(leak, _remedies(were, are, words, leak, sample, random_state))
 
 
-def leaks_of_release(quasi: pa.Table, masked: Masked, numbers: tuple[str, ...], ontology: Any) -> LeakCard | None:
+def leaks_of_release(quasi: pa.Table, released: pa.Table, numbers: tuple[str, ...], ontology: Any) -> LeakCard | None:
     """What leaks from columns that were just masked; only some records are tried, so that nobody waits for it."""
     labels = tuple(name for name in quasi.column_names if name not in numbers)
     if labels and ontology is None:
         ontology = WordNet()  # as what masked them
-    return find_leaks(quasi, pa.table(dict(masked.columns)), numbers, labels, ontology=ontology, sample=TRIED_AT_ONCE)
+    return find_leaks(quasi, released, numbers, labels, ontology=ontology, sample=TRIED_AT_ONCE)
 
 
 def worst_rate(

@@ -14,7 +14,7 @@ from shoal.bundle.folders import CERTIFICATE
 from shoal.errors import InputError
 from shoal.microaggregation import Microaggregation
 from shoal.protection.coarsening import coarsened_columns
-from shoal.protection.numbers import publish_means
+from shoal.protection.numbers import published_means
 
 __all__ = ["protection_of"]
 
@@ -32,7 +32,7 @@ def protection_of(release: Any, names: tuple[str, ...]) -> Callable[[Floats], Fl
     def protect(values: Floats) -> Floats:
         ordered = values[np.lexsort(values.T[::-1])]  # as a release has them, in the order of their content
         means = coarsened_columns(names, method.fit_transform(ordered), coarsen)
-        return publish_means(names, ordered, means, method.k).released
+        return published_means(ordered, means, method.k)
 
     return protect
 

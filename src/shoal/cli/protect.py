@@ -131,10 +131,17 @@ def protect(
     as well.
     """
     columns = roles_from(roles, quasi, confidential, insensitive, drop)
-    from shoal.release.protect import in_parts, is_documents
+    from shoal.release.sources import open_source
 
-    parts = scheduler is not None or in_parts(source)
-    documents = columns is None and (parts or is_documents(source, columns, text_column))
+    opened = open_source(
+        source,
+        roles=columns,
+        text_column=text_column,
+        id_column=id_column,
+        label_column=label_column,
+        on_cluster=scheduler is not None,
+    )
+    documents = opened.kind == "documents"
     steps = {"language": language, "wordnet": wordnet, "stem": stem, "min_df": min_df, "max_terms": max_terms}
     steps |= {"terms_per_document": terms_per_document}
     given = [f"--{name.replace('_', '-')}" for name, value in steps.items() if value is not None]
@@ -153,7 +160,7 @@ def protect(
     )
     with shown_progress(), search_stops_at_first_interrupt():
         made = shoal.protect(
-            source,
+            opened,
             k,
             out,
             text_column=text_column,

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from shoal.masking import Noise, RankSwap
 from shoal.microaggregation import CategoricalMicroaggregation, Microaggregation, coarsened
-from shoal.protection.labels import concepts_before_and_after, linked_by_labels
 from shoal.protection.masked import equal_rows
 from shoal.results.exploration import Outcome, Trial
 from shoal.risk.disclosure import DisclosureRisk
+from shoal.risk.equality import linked_by_equality
 from shoal.utility.loss import table_loss
 
 __all__ = [
@@ -85,7 +86,7 @@ def judged(trial: Trial, quasi: pa.Table, model: Any, masked: pa.Table) -> Outco
     """What the masked table lost and what it risks."""
     smallest = int(np.bincount(equal_rows([column.combine_chunks() for column in masked.columns])).min())
     if trial.method in ON_LABELS:
-        linked = 100.0 * linked_by_labels(*concepts_before_and_after(quasi, model, quasi.column_names))
+        linked = 100.0 * linked_by_equality(*_concepts(quasi, model))
         loss = 100.0 * float(model.information_loss_)
         return Outcome(trial, loss, linked, smallest, {"L": loss, "RL": linked})
     cost, risk = table_loss(quasi, masked), DisclosureRisk().run(quasi, masked)
@@ -103,3 +104,12 @@ def judged(trial: Trial, quasi: pa.Table, model: Any, masked: pa.Table) -> Outco
         "interval disclosure": 100.0 * risk.interval.rate,
     }
     return Outcome(trial, cost.information_loss, risk.risk, smallest, figures)
+
+
+def _concepts(quasi: pa.Table, model: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Each row's concepts: what its labels meant, and what they became."""
+    before = []
+    for name, reading in zip(quasi.column_names, model.readings_, strict=True):
+        concepts, codes, *_ = reading.encode(quasi[name].combine_chunks())
+        before.append(concepts[codes])
+    return np.column_stack(before), model.concepts_[model.groups_]

@@ -159,10 +159,11 @@ class CategoricalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_out
             nearest[start : start + AT_A_TIME] = np.argmax(total <= least + 1e-9, axis=1)
         return like_columns(list(self.representatives_[nearest[row.ravel()]].T), X)
 
-    def represent(self, X: Any, groups: Ints) -> CategoricalMicroaggregation:
-        """Put the fitted rows X in other groups: representatives and loss follow."""
-        check_is_fitted(self, "representatives_")
-        tuples = self._tuples(checked_columns(self, X, reset=False)[1])
+    def fit_groups(self, X: Any, groups: Ints) -> CategoricalMicroaggregation:
+        """Take the groups of the rows as given: representatives and loss follow."""
+        names, columns = checked_columns(self, X, reset=True)
+        self.readings_ = readings(names, columns, self.ontology, self.mapping)
+        tuples = self._tuples(columns)
         self._store(tuples, Pairs.of_rows(tuples, np.asarray(groups, dtype=np.int64)))
         self.groups_ = np.asarray(groups, dtype=np.int64)
         return self

@@ -21,6 +21,7 @@ from shoal.microaggregation.labels.mixed_table import (
     CATEGORICAL,
     NUMERIC,
     MixedRows,
+    Scales,
     column_kinds,
     column_weights,
     means_of,
@@ -106,7 +107,23 @@ class MixedMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_ke
 
     def fit(self, X: Any, y: Any = None) -> MixedMicroaggregation:
         """Group the rows."""
+        return self.fit_scaled(X, None)
+
+    def fit_scaled(self, X: Any, scales: Scales | None) -> MixedMicroaggregation:
+        """Group rows that are a part of a table, on the scales of all of it."""
         check_time_budget(self.time_budget)
+        rows, k = self._read(X, scales)
+        groups = mdav(MixedSpace(rows.numbers, rows.codes, rows.table, rows.squares), k)
+        if self.refine:
+            groups = regrouped(rows.problem, groups, k, self.time_budget, self.random_state)
+        return self._store(rows, groups)
+
+    def fit_groups(self, X: Any, groups: Ints, scales: Scales | None = None) -> MixedMicroaggregation:
+        """Take the groups of the rows as given: representatives and loss follow."""
+        return self._store(self._read(X, scales)[0], np.asarray(groups, dtype=np.int64))
+
+    def _read(self, X: Any, scales: Scales | None) -> tuple[MixedRows, int]:
+        """The rows on the scale of the distance, and k."""
         names, columns = checked_columns(self, X, reset=True)
         k = check_k(self.k, len(columns[0]))
         self.kinds_ = column_kinds(names, columns, self.roles)
@@ -116,12 +133,9 @@ class MixedMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_ke
         numbers = number_matrix(self._of(NUMERIC, names), self._of(NUMERIC, columns), len(columns[0]))
         labels = [label_column(one, column, k) for one, column in zip(self.readings_, of_labels, strict=True)]
         kinds = np.array(self.kinds_)
-        self.scales_ = scales_of(numbers, labels, weights[kinds == NUMERIC], weights[kinds == CATEGORICAL])
-        rows = mixed_rows(numbers, labels, self.scales_)
-        groups = mdav(MixedSpace(rows.numbers, rows.codes, rows.table, rows.squares), k)
-        if self.refine:
-            groups = regrouped(rows.problem, groups, k, self.time_budget, self.random_state)
-        return self._store(rows, groups)
+        of_columns = weights[kinds == NUMERIC], weights[kinds == CATEGORICAL]
+        self.scales_ = scales_of(numbers, labels, *of_columns) if scales is None else scales
+        return mixed_rows(numbers, labels, self.scales_), k
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Group the rows and return each row's representative."""
@@ -147,10 +161,6 @@ class MixedMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_ke
         own = np.tile(np.arange(len(self.means_))[:, None], (1, len(encoded)))
         nearest = kernel.nearest_mixed(standard, codes, squares, self.means_, own)
         return like_columns(list(self.representatives_[nearest].T), X)
-
-    def represent(self, X: Any, groups: Ints) -> MixedMicroaggregation:
-        """Put the fitted rows X in other groups: representatives and loss follow."""
-        return self._store(self._fitted_rows(X), np.asarray(groups, dtype=np.int64))
 
     def distance_to_groups(self, X: Any) -> Callable[[Ints, Ints], Floats]:
         """A function that tells how far the centre of some of the fitted rows X is from some representatives."""

@@ -135,7 +135,7 @@ class Microaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         values = self._values(X, reset=True)
         k = check_k(self.k, len(values))
         check_time_budget(self.time_budget)
-        self.attribute_groups_ = self._columns_apart(values.shape[1])
+        self.attribute_groups_ = self.columns_apart(values.shape[1])
         self.mean_ = values.mean(axis=0)
         self.scale_ = scale_of(values.std(axis=0), np.abs(values).max(axis=0, initial=0.0))
         Z = (values - self.mean_) / self.scale_
@@ -189,7 +189,7 @@ class Microaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         most = -(-len(Z) // block_count(self.blocks, len(Z), k))
         return group_rows(Z, Plan(k, most, False, self.refine, self.time_budget, self.random_state, stop))
 
-    def _columns_apart(self, n_columns: int) -> list[NDArray[np.int64]]:
+    def columns_apart(self, n_columns: int) -> list[NDArray[np.int64]]:
         """The groups of attributes as column numbers, checked to cover every column once."""
         if self.method not in METHODS:
             raise InputError(f"method={self.method!r} is not known; use one of: {', '.join(METHODS)}")

@@ -164,13 +164,19 @@ def spherical_representatives(X: sp.csr_matrix, groups: NDArray[np.int64]) -> sp
     return representatives
 
 
-def spherical_loss(X: sp.csr_matrix, groups: NDArray[np.int64], representatives: sp.csr_matrix) -> Loss:
-    """SSE: distance of the rows to their representatives. SSA: of these to the direction of all rows."""
+def spherical_loss(
+    X: sp.csr_matrix,
+    groups: NDArray[np.int64],
+    representatives: sp.csr_matrix,
+    centre: NDArray[np.float64] | None = None,
+) -> Loss:
+    """SSE: distance of the rows to their representatives. SSA: of these to `centre`, the direction of all rows."""
     sums = _membership(groups) @ X  # by groups: a representative for every row would be many times the size of X
     sse = float(X.shape[0] - sums.multiply(representatives).sum())
-    total = np.asarray(X.sum(axis=0)).ravel()
-    length = float(np.linalg.norm(total))
-    centre = total / length if length > 0 else total
+    if centre is None:
+        total = np.asarray(X.sum(axis=0)).ravel()
+        length = float(np.linalg.norm(total))
+        centre = total / length if length > 0 else total
     sizes = np.bincount(groups, minlength=representatives.shape[0])
     ssa = float(np.sum(sizes * (1.0 - representatives @ centre)))
     return Loss(sse=max(sse, 0.0), ssa=max(ssa, 0.0))

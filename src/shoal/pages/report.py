@@ -32,11 +32,9 @@ def report_html(summary: Summary) -> str:
     """The whole page: style and pictures inside, nothing to fetch, nothing to run."""
     pictures = {
         "groups": plots.group_sizes(summary) if summary.group_sizes else None,
-        "distances": plots.distances(summary.distances, words.record_noun(summary))
-        if summary.distances.pairs
-        else None,
-        "spread": plots.spread(summary) if summary.columns else None,
-        "terms": plots.terms(summary) if summary.terms else None,
+        "distances": plots.distances(summary.distances, summary.figures.record) if summary.distances.pairs else None,
+        "spread": plots.spread(getattr(summary.figures, "columns", ())),
+        "terms": plots.terms(getattr(summary.figures, "terms", ())),
     }
     overlap = plots.shared_by_both(summary.distances) if summary.distances.pairs else None
     return _render("report.html.jinja", summary, pictures=pictures, overlap=overlap)
@@ -49,9 +47,10 @@ def readme_text(summary: Summary) -> str:
 
 def _render(template: str, summary: Summary, **more: object) -> str:
     return page(
-        template,
+        f"{summary.kind}_{template}",
         s=summary,
-        noun=words.record_noun(summary),
+        f=summary.figures,
+        noun=summary.figures.record,
         guarantee=words.guarantee(summary),
         groups=sum(many for _, many in summary.group_sizes),
         unique=sum(many for size, many in summary.group_sizes if size == 1),

@@ -10,8 +10,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 from shoal.pages.drawing import DEEP, SAND, Picture, svg
-from shoal.pages.words import count, number, percent, record_noun
-from shoal.results.summary import Distances, Summary
+from shoal.pages.words import count, number, percent
+from shoal.results.summary import ColumnChange, Distances, Summary, TermUse
 
 __all__ = ["distances", "group_sizes", "shared_by_both", "spread", "terms"]
 
@@ -25,7 +25,7 @@ def group_sizes(summary: Summary) -> Picture:
     smallest, largest = summary.group_sizes[0][0], summary.group_sizes[-1][0]
     bars = [{"size": label, "groups": many} for label, many in _size_bars(summary.group_sizes, summary.k)]
     description = (
-        f"Bar chart of group sizes: {count(groups, 'group')}, the smallest of {count(smallest, record_noun(summary))}, "
+        f"Bar chart of group sizes: {count(groups, 'group')}, the smallest of {count(smallest, summary.figures.record)}, "
         f"the largest of {number(largest)}."
     )
     spec = {
@@ -37,7 +37,7 @@ def group_sizes(summary: Summary) -> Picture:
                 "field": "size",
                 "type": "nominal",
                 "sort": None,
-                "title": f"{record_noun(summary).capitalize()}s in the group",
+                "title": f"{summary.figures.record.capitalize()}s in the group",
                 "axis": {"labelAngle": 0, "labelOverlap": True},
                 "scale": {"paddingInner": 0.2},
             },
@@ -50,7 +50,7 @@ def group_sizes(summary: Summary) -> Picture:
         },
     }
     rows = tuple((number(size), number(many), number(size * many)) for size, many in summary.group_sizes)
-    header = ("Size of the group", "Groups", f"{record_noun(summary).capitalize()}s in them")
+    header = ("Size of the group", "Groups", f"{summary.figures.record.capitalize()}s in them")
     return Picture(svg(spec, description), description, header, rows)
 
 
@@ -110,11 +110,11 @@ def shared_by_both(measured: Distances) -> float:
     return min(1.0, sum(min(before, after) for before, after in both))
 
 
-def spread(summary: Summary) -> Picture | None:
+def spread(columns: Sequence[ColumnChange]) -> Picture | None:
     """How much of its spread every numeric column kept; the columns that changed most, when there are many."""
     kept_by = {
         one.name: one.spread_after / one.spread_before
-        for one in summary.columns
+        for one in columns
         if one.spread_before and one.spread_after is not None
     }
     changed = sorted(kept_by.items(), key=lambda one: -abs(1 - one[1]))[:_MOST_BARS]
@@ -132,7 +132,7 @@ def spread(summary: Summary) -> Picture | None:
             "not told" if one.loss is None else percent(one.loss),
             "not rounded" if one.step is None else number(one.step),
         )
-        for one in summary.columns
+        for one in columns
     )
     return Picture(svg(spec, description), description, header, rows)
 
@@ -141,15 +141,17 @@ def _told(figure: float | None) -> str:
     return "not told" if figure is None else number(figure)
 
 
-def terms(summary: Summary) -> Picture:
+def terms(terms: Sequence[TermUse]) -> Picture | None:
     """The most used terms and how many documents of the release have them."""
-    used = summary.terms[:_MOST_BARS]
+    if not terms:
+        return None
+    used = terms[:_MOST_BARS]
     bars = [{"name": one.term, "documents": one.documents} for one in used]
     description = f"Bar chart of the {count(len(used), 'most used term')} and the documents that have each."
     spec = _horizontal(
         bars, "documents", "Documents with the term", {"format": ",d", "tickCount": 5, "tickMinStep": 1}, None
     )
-    rows = tuple((one.term, number(one.documents), number(one.weight)) for one in summary.terms)
+    rows = tuple((one.term, number(one.documents), number(one.weight)) for one in terms)
     return Picture(svg(spec, description), description, ("Term", "Documents", "Mean weight"), rows)
 
 

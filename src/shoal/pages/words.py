@@ -13,7 +13,6 @@ __all__ = [
     "loss_in_words",
     "number",
     "percent",
-    "record_noun",
     "share_in_words",
 ]
 
@@ -117,14 +116,9 @@ def loss_in_words(loss: StatedLoss) -> str:
     return share_in_words(loss.low) if loss.measured else f"at most {_TENTHS[round(10 * loss.high)]}"
 
 
-def record_noun(summary: Summary) -> str:
-    """What one record is called."""
-    return "document" if summary.kind == "documents" else "record"
-
-
 def guarantee(summary: Summary) -> str:
     """The promise in one sentence, or plainly that there is none."""
-    noun = record_noun(summary)
+    noun = summary.figures.record
     if not summary.promises_k:
         return (
             f"No promise is made that a {noun} hides among others: the method used ({summary.method}) changes values "
@@ -133,7 +127,7 @@ def guarantee(summary: Summary) -> str:
     others = count(summary.k - 1, "other")
     every = f"Every one of the {count(summary.rows, noun)}"
     crowd = f"nobody can tell which of {summary.k:,} or more is yours"
-    if not summary.diversity and not summary.insensitive:
+    if not summary.diversity and not getattr(summary.figures, "insensitive", ()):
         return f"{every} is identical to at least {others} in this release: {crowd}."
     # Confidential and insensitive columns are released as they are, so the promise is about everything else.
     if summary.kind == "documents":

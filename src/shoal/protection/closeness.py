@@ -6,14 +6,13 @@ value, and for numbers over how many ranks, as a share of all. Missing values ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.protection.groups import meanings, value_codes
 from shoal.results.claims import Closeness
 
 __all__ = ["closeness"]
@@ -22,26 +21,24 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-def closeness(groups: Ints, confidential: Mapping[str, NDArray[Any]]) -> tuple[Closeness, ...]:
-    """The largest distance of any group, for each confidential column."""
-    return tuple(_of_column(column, groups, values) for column, values in confidential.items())
-
-
-def _of_column(column: str, groups: Ints, values: NDArray[Any]) -> Closeness:
-    codes, by_size = value_codes(values), _by_size(values)
-    told = codes >= 0
-    if by_size is not None:
-        codes = by_size
-    codes, members = codes[told], np.unique(groups[told], return_inverse=True)[1]
-    if len(codes) == 0 or codes.max() == 0:
-        return Closeness(column, 0.0, by_size is not None)
-    overall = np.bincount(codes) / len(codes)
+def closeness(column: str, values: Mapping[Any, Mapping[str, int]]) -> Closeness:
+    """The largest distance of any group; `values` has, by group, how many records have each value."""
+    different = {value for counts in values.values() for value in counts}
+    ordered = _by_size(different)
+    place = {value: number for number, value in enumerate(ordered or sorted(different))}
+    if len(place) <= 1:
+        return Closeness(column, 0.0, ordered is not None)
     # One entry for every value that a group has: never groups times values, which may be millions each.
-    pairs, counts = np.unique(members * len(overall) + codes, return_counts=True)
-    group, value = pairs // len(overall), pairs % len(overall)
-    share = counts / np.bincount(members)[group]
-    distances = _unordered if by_size is None else _ordered
-    return Closeness(column, round(float(distances(group, value, share, overall).max()), 4), by_size is not None)
+    entries = [
+        (group, place[value], count)
+        for group, counts in enumerate(counts for counts in values.values() if counts)
+        for value, count in counts.items()
+    ]
+    group, value, count = (np.array(side, dtype=np.int64) for side in zip(*sorted(entries), strict=True))
+    overall = np.bincount(value, weights=count) / count.sum()
+    share = count / np.bincount(group, weights=count)[group]
+    distances = _unordered if ordered is None else _ordered
+    return Closeness(column, round(float(distances(group, value, share, overall).max()), 4), ordered is not None)
 
 
 def _unordered(group: Ints, value: Ints, share: Floats, overall: Floats) -> Floats:
@@ -68,12 +65,9 @@ def _ordered(group: Ints, value: Ints, share: Floats, overall: Floats) -> Floats
     return distance
 
 
-def _by_size(values: NDArray[Any]) -> Ints | None:
-    """Each value's place among the numbers, exactly; -1 for a missing one, and None if some value is no number."""
-    told = meanings(values)
+def _by_size(values: Iterable[str]) -> list[str] | None:
+    """The values as numbers, rising; None if one is no number."""
     try:
-        numbers = sorted({value for value in told if value is not None}, key=Decimal)
+        return sorted(values, key=Decimal)
     except InvalidOperation:
         return None
-    place: dict[str | None, int] = {value: number for number, value in enumerate(numbers)} | {None: -1}
-    return np.array([place[value] for value in told], dtype=np.int64)

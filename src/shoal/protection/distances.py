@@ -14,6 +14,7 @@ from shoal.results.summary import Distances
 __all__ = [
     "MOST_IN_MEANING",
     "NOT_TOLD",
+    "SAMPLE",
     "cosine_distances",
     "distances_in_meaning",
     "euclidean_distances",
@@ -26,20 +27,15 @@ BINS = 10
 NOT_TOLD = Distances(edges=(0.0, 1.0), before=(0.0,), after=(0.0,), pairs=0, sampled=False)
 
 
-def cosine_distances(
-    before: sp.csr_matrix, groups: NDArray[np.int64], representatives: sp.csr_matrix, n_rows: int | None = None
-) -> Distances:
-    """Histogram of 1 - <a, b> in tenths; `n_rows` when the rows given are a sample of more."""
-    n_rows = before.shape[0] if n_rows is None else n_rows
-    rows = spread_out(before.shape[0], SAMPLE)
+def cosine_distances(before: sp.csr_matrix, after: sp.csr_matrix, n_rows: int) -> Distances:
+    """Histogram of 1 - <a, b> in tenths; the rows given are a sample of `n_rows`, or all of them."""
 
     def measure(X: sp.csr_matrix) -> NDArray[np.float64]:
         products = (X @ X.T).toarray()
-        distances: NDArray[np.float64] = np.clip(1.0 - products[np.triu_indices(len(rows), 1)], 0.0, 1.0)
+        distances: NDArray[np.float64] = np.clip(1.0 - products[np.triu_indices(X.shape[0], 1)], 0.0, 1.0)
         return distances
 
-    after = representatives[groups[rows]]
-    return _histogram(measure(before[rows]), measure(after), np.linspace(0.0, 1.0, BINS + 1), n_rows)
+    return _histogram(measure(before), measure(after), np.linspace(0.0, 1.0, BINS + 1), n_rows)
 
 
 def euclidean_distances(

@@ -21,7 +21,7 @@ from shoal.results.summary import StatedLoss
 __all__ = [
     "check_values",
     "codes_of",
-    "diversities",
+    "diversity",
     "meaning",
     "meanings",
     "sizes_of",
@@ -116,25 +116,11 @@ def too_few_values(column: str, there: int, least: int) -> InputError:
     return InputError(f"l={least} needs {least} different values, column {column} has {there}; lower l")
 
 
-def diversities(groups: NDArray[np.int64], confidential: Mapping[str, NDArray[Any]]) -> tuple[Diversity, ...]:
-    """Distinct values of each confidential column in each group."""
-    found = []
-    for column, values in confidential.items():
-        codes = value_codes(values)
-        n_values = int(codes.max(initial=-1)) + 1
-        told = np.flatnonzero(codes >= 0)
-        pairs = np.unique(groups[told] * max(n_values, 1) + codes[told]) // max(n_values, 1)
-        distinct = np.bincount(pairs, minlength=int(groups.max()) + 1)[np.unique(groups)]
-        found.append(
-            Diversity(
-                column=column,
-                least=int(distinct.min()),
-                single_valued_groups=int((distinct <= 1).sum()),
-                groups=len(distinct),
-                values=n_values,
-            )
-        )
-    return tuple(found)
+def diversity(column: str, values: Mapping[Any, Mapping[str, int]]) -> Diversity:
+    """Distinct values of a confidential column; `values` has, by group, how many records have each value."""
+    distinct = [len(counts) for counts in values.values()]
+    different = {value for counts in values.values() for value in counts}
+    return Diversity(column, min(distinct), sum(count <= 1 for count in distinct), len(distinct), len(different))
 
 
 def stated_loss(loss: Loss, told: bool, reason: str | None = FEW_RECORDS, digits: int = 6) -> StatedLoss:

@@ -1,53 +1,20 @@
-"""Protected columns, and what may be said of them."""
+"""Columns and rows of a table as values: equal rows, distances of rows to means, values as Python has them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.bundle.folders import Writer
-from shoal.microaggregation.diversity import GroupDistances
 from shoal.microaggregation.numeric import group_means
-from shoal.protection.distances import NOT_TOLD
-from shoal.results.rates import Rate
-from shoal.results.summary import ColumnChange, Distances, Generalisation, StatedLoss
 
-__all__ = ["Masked", "Merge", "distance_to_means", "equal_rows", "values_of"]
+__all__ = ["distance_to_means", "equal_rows", "values_of"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-# From groups, and the distance of rows to some of them, to groups that are diverse enough.
-Merge = Callable[[Ints, GroupDistances], Ints]
-
-
-@dataclass(frozen=True)
-class Masked:
-    """The quasi-identifiers of a table after protection, in the order of the rows that were given."""
-
-    columns: Mapping[str, pa.Array]
-    together: tuple[tuple[str, ...], ...]  # columns whose values at least k rows share
-    k_anonymous: bool
-    method: str  # in words
-    parameters: Mapping[str, Any]
-    loss: StatedLoss
-    rounded_to: Mapping[str, float] = field(default_factory=dict)  # what published means are multiples of
-    distances: Distances = NOT_TOLD
-    above_optimum: float | None = None
-    changes: tuple[ColumnChange, ...] = ()
-    generalisations: tuple[Generalisation, ...] = ()
-    linked: float | None = None
-    attacks: tuple[Rate, ...] = ()
-    private_files: Mapping[str, Writer] = field(default_factory=dict)
-
-    def classes(self, columns: tuple[str, ...]) -> Ints:
-        """Rows that are equal in these columns, as numbers."""
-        return equal_rows([self.columns[name] for name in columns])
 
 
 def equal_rows(columns: list[pa.Array]) -> Ints:

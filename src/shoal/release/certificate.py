@@ -22,7 +22,7 @@ FORMAT = "shoal-certificate/2"
 
 def certificate(draft: Draft, folder: Path) -> dict[str, Any]:
     """The certificate of a draft whose files are in `folder`."""
-    summary = draft.summary
+    summary, figures = draft.summary, draft.summary.figures
     content = {
         "format": FORMAT,
         "kind": summary.kind,
@@ -35,7 +35,7 @@ def certificate(draft: Draft, folder: Path) -> dict[str, Any]:
                 "shared_columns": [list(part) for part in draft.shared_columns],
                 "smallest_group": summary.smallest_group,
             },
-            "form": summary.form,
+            "form": getattr(figures, "form", None),
             "diversity": {"l": summary.l_promised, "columns": [asdict(diversity) for diversity in summary.diversity]},
         },
         "stated": {
@@ -45,9 +45,9 @@ def certificate(draft: Draft, folder: Path) -> dict[str, Any]:
             "ssa": summary.loss.ssa,
             "information_loss": round(summary.loss.low, 6) if summary.loss.measured else None,
             "loss_range": _range(summary.loss),
-            "loss_of_means": summary.loss_of_means,
-            "above_optimum": summary.above_optimum,
-            "linked": summary.linked,
+            "loss_of_means": getattr(figures, "loss_of_means", None),
+            "above_optimum": getattr(figures, "above_optimum", None),
+            "linked": getattr(figures, "linked", None),
             "attacks": [
                 {"about": attack.about, "n": attack.n}
                 | {name: round(getattr(attack, name), 4) for name in ("rate", "low", "high", "baseline")}

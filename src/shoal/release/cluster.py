@@ -1,4 +1,4 @@
-"""Where parts are worked on, and what documents and tables in parts have in common: grouping and writing.
+"""Where parts are worked on, and what documents and tables have in common: diversity and writing.
 
 The schedule is a Dask client, or this process. Every step is a function of what came before, so a lost worker costs
 time and nothing else.
@@ -14,29 +14,17 @@ from pathlib import Path
 from typing import Any
 
 from shoal import progress
-from shoal.bundle.folders import MAPPING_FOLDER
+from shoal.bundle.folders import MAPPING, MAPPING_FOLDER
 from shoal.errors import InputError, MissingExtra
-from shoal.microaggregation import Microaggregation, SphericalMicroaggregation
 from shoal.microaggregation.blocks.block import joined
-from shoal.microaggregation.blocks.executors import Here, Schedule
-from shoal.microaggregation.blocks.grouping import Plan, block_count, group_in_blocks
+from shoal.microaggregation.blocks.executors import Directly, Here, Schedule
 from shoal.protection.groups import too_few_values
 from shoal.release.part_facts import values_in
 from shoal.verification.row_files import part_name
 
-__all__ = ["diverse_parts", "grouped_parts", "schedule_of", "write_parts"]
+__all__ = ["diverse_parts", "schedule_of", "write_parts"]
 
 UNFINISHED = ".unfinished"
-
-
-def grouped_parts(
-    rows: list[Any], n_rows: int, model: SphericalMicroaggregation | Microaggregation, schedule: Schedule
-) -> list[Any]:
-    """Blocks with groups (futures), from parts of the rows (futures)."""
-    most = -(-n_rows // block_count(model.blocks, n_rows, model.k))
-    spherical = isinstance(model, SphericalMicroaggregation)
-    plan = Plan(model.k, most, spherical, model.refine, model.time_budget, model.random_state)
-    return group_in_blocks(rows, n_rows, plan, schedule)
 
 
 def diverse_parts(
@@ -67,13 +55,22 @@ def _in_pairs(things: list[Any]) -> list[list[Any]]:
 
 
 def write_parts(
-    kind: str, write: Callable[[int, str, str], Any], n_parts: int, folders: tuple[Path, Path], schedule: Schedule
+    kind: str,
+    write: Callable[[int, str, str], Any],
+    n_parts: int,
+    whole: str | None,
+    folders: tuple[Path, Path],
+    schedule: Schedule,
 ) -> list[Any]:
     """Have every part written, with its private side; `write(number, file, private file)` gives futures of figures.
+
+    `whole` is the file of a release in one piece; None for parts.
 
     Workers write aside, and what is whole is put in its place here: when a worker is lost, others may do its work again
     at any time, even after all figures have come.
     """
+    if whole is not None:
+        return [write(0, str(folders[1] / whole), str(folders[0] / MAPPING))]
     targets = folders[0] / MAPPING_FOLDER, (folders[1] / part_name(kind, 0)).parent
     private, release = (folder / UNFINISHED for folder in folders)
     for folder in (private, release):
@@ -96,9 +93,14 @@ def write_parts(
 
 
 @contextmanager
-def schedule_of(client: Any) -> Iterator[Schedule]:
-    """A Dask client as it is, one made for the address of a scheduler, or for None this process."""
-    if client is None:
+def schedule_of(client: Any, whole: bool) -> Iterator[Schedule]:
+    """A Dask client as it is, or one made for the address of a scheduler; for None this process.
+
+    What is in one piece is worked on in this thread, which Ctrl-C reaches and whose kernels use all cores.
+    """
+    if whole:
+        yield Directly()
+    elif client is None:
         with Here() as here:
             yield here
     elif not isinstance(client, str):

@@ -1,11 +1,11 @@
-"""What is done to one part of a collection of documents, wherever it is: read, weigh, arrange, write."""
+"""What is done to one part of a collection of documents, wherever it is: read, count, arrange, write."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from shoal import progress
 from shoal.assessment.unmixing import taken_apart
 from shoal.bundle.formulas import formulas_in
 from shoal.io import Corpus, Skipped
@@ -21,40 +22,39 @@ from shoal.io.parts import local_copy
 from shoal.microaggregation.blocks.block import Block
 from shoal.microaggregation.blocks.executors import memory_of
 from shoal.microaggregation.blocks.tree import sample_keys
-from shoal.microaggregation.spherical import spherical_loss, spherical_representatives
-from shoal.microaggregation.words.giveaways import without_giveaways
 from shoal.microaggregation.words.pooling import (
     members_with,
-    pooled_counts,
     pooled_weights,
     rank_of_pools,
     unit_rows,
     with_length,
     without_length,
 )
-from shoal.protection.documents import Published, merged_until_diverse
+from shoal.protection.distances import spread_out
+from shoal.protection.documents.pools import DocumentProtection, PooledBlock, Term, Vocabulary
 from shoal.protection.groups import codes_of
-from shoal.release.documents import Released
-from shoal.release.part_facts import SHOWN, GroupFacts, facts_of, replacing, write_mapping_part
+from shoal.release.document_files import write_vectors
+from shoal.release.part_facts import GroupFacts, facts_of, replacing, write_mapping_part
+from shoal.results.loss import Loss
 from shoal.results.rates import Rate
 from shoal.vectors import VectorSpace
 from shoal.vectors.counting import Counted, Tally
 
 __all__ = [
+    "Collected",
     "Facts",
-    "Whole",
     "arranged",
-    "diverse",
+    "centre_of",
     "first_row",
     "frequency_in",
     "read_part",
     "reading_of",
     "rows_of",
-    "settled",
+    "terms_of",
     "without_terms",
+    "write_matrix",
     "write_part",
 ]
-
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -75,15 +75,24 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Whole:
-    """What the weights of a part need to know of all parts."""
+class Arranged:
+    """A block, and its documents in the order in which they will be released."""
 
-    terms: NDArray[Any]
-    idf: Floats  # of the original rows
-    frequency: Ints | None  # of the released ones, in thousandths; None for weights without it
+    pooled: PooledBlock
+    pools: sp.csr_matrix  # (groups, vocabulary)
+    rank: Ints  # of each group's pool among the different ones
+    order: Ints  # of the documents
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What writing a part needs to know of all parts."""
+
+    vocabulary: Vocabulary
+    frequency: Ints | None  # of the released terms, in thousandths; None for weights without it
+    centre: Any  # what stands for all documents
     n_rows: int
-    min_df: int
-    tried: int  # groups that are taken apart
+    tried: int  # groups that are taken apart; 0 for none
 
 
 @dataclass(frozen=True)
@@ -91,128 +100,151 @@ class Facts:
     """What the owner must know of a part that was written: its groups, and sums over the vocabulary."""
 
     groups: GroupFacts
-    sse: float
-    sse_of_means: float  # what exact means of the same groups would cost
-    means: NDArray[np.float64]  # sum of these means over the rows
-    total: NDArray[np.float64]  # sum of the original rows
-    released: NDArray[np.float64]  # sum of the released rows
-    documents: NDArray[np.int64]  # released rows that have each term
-    sample: tuple[NDArray[np.uint64], sp.csr_matrix, sp.csr_matrix]  # keys, rows before, rows after
+    loss: Loss
+    loss_of_means: Loss  # what exact means of the same groups would cost
+    weight: Floats  # of each term, over the released rows
+    documents: Ints  # released rows that have each term
+    sample: tuple[NDArray[np.uint64], Any]  # keys, and these documents before and after
     attacks: tuple[Rate, ...]
     formulas: Counter[str]  # labels that a spreadsheet would run
 
 
-def read_part(part: str, columns: dict[str, str | None], space: VectorSpace) -> Part:
-    """Read a file and count its terms."""
+def read_part(part: str | Corpus, columns: Mapping[str, str | None], space: VectorSpace) -> Part:
+    """Read a file and count its terms; documents of one of several files are named after it as well."""
+    if isinstance(part, Corpus):
+        return _counted(part, "", space)
+    with local_copy(part) as path:
+        return _counted(Corpus(path, **columns), f"{Path(part).name}:", space)
+
+
+def _counted(corpus: Corpus, prefix: str, space: VectorSpace) -> Part:
     names: list[str] = []
     labels: list[str] = []
-    with local_copy(part) as path:
-        corpus = Corpus(path, **columns)
 
-        def texts() -> Iterator[str]:
-            for document in corpus:
-                names.append(f"{Path(part).name}:{document.id}")
-                labels.append(document.label or "")
-                yield document.text
+    def texts() -> Iterator[str]:
+        for document in corpus if prefix else progress.track("reading", corpus):
+            names.append(f"{prefix}{document.id}")
+            labels.append(document.label or "")
+            yield document.text
 
-        counted = space.count(texts())
+    counted = space.count(texts())
     return Part(counted, np.array(names, dtype=object), np.array(labels, dtype=object), corpus.skipped)
 
 
 def reading_of(part: Part) -> tuple[Tally, tuple[Skipped, ...]]:
-    """What reading the part told: words and terms, and what could not be read."""
+    """Words and terms of a part, and what could not be read."""
     return part.counted.tally, part.skipped
 
 
 def rows_of(part: Part, space: VectorSpace) -> Block:
-    """The rows that have terms, in the fitted space; with each its length, from which its counts are known again."""
+    """The documents that have terms, in the order of their content, so that the order of the input has no bearing.
+
+    Each carries its length, from which its counts are known again.
+    """
     counts = space.count_rows(part.counted)
-    rows = np.flatnonzero(np.diff(counts.indptr))
+    rows = _in_order_of_content(counts, part.labels)
     X, lengths = unit_rows(counts[rows], space.idf_)
     carried = {"label": part.labels[rows], "name": part.names[rows], "length": lengths}
     return Block(with_length(X, lengths), carried, np.zeros(len(rows), dtype=np.int64))
 
 
-def without_terms(part: Part, space: VectorSpace) -> list[str]:
-    """Documents that no term is left of."""
-    return [str(name) for name in part.names[np.diff(space.weigh(part.counted).indptr) == 0]]
+def _in_order_of_content(counts: sp.csr_matrix, labels: NDArray[Any]) -> Ints:
+    def content(row: int) -> tuple[bytes, bytes, str]:
+        part = slice(counts.indptr[row], counts.indptr[row + 1])
+        return counts.indices[part].tobytes(), counts.data[part].tobytes(), labels[row]
+
+    return np.array(sorted(np.flatnonzero(np.diff(counts.indptr)).tolist(), key=content), dtype=np.int64)
 
 
-def settled(block: Block, idf: Floats) -> Block:
-    """The block with groups from whose pools no member can be read off."""
-    X, lengths = without_length(block.X), block.carried["length"]
-    return replace(block, groups=without_giveaways(_counts(block, idf), X, lengths, block.groups))
+def without_terms(part: Part, space: VectorSpace) -> tuple[list[str], Counter[str]]:
+    """Documents that no term is left of, and occurrences of terms that are too light in their document."""
+    empty = np.diff(space.count_rows(part.counted).indptr) == 0
+    return [str(name) for name in part.names[empty]], space.light_terms(part.counted)
 
 
-def frequency_in(block: Block, idf: Floats) -> Ints:
+def terms_of(pooled: PooledBlock) -> tuple[Term, ...]:
+    """The terms that the block's pools have."""
+    return pooled.terms
+
+
+def centre_of(pooled: PooledBlock, protection: DocumentProtection) -> Any:
+    """What stands for all documents of the block."""
+    return protection.centre(pooled)
+
+
+def arranged(pooled: PooledBlock, vocabulary: Vocabulary) -> Arranged:
+    """The documents in the order of what will be released of them: pools, then labels."""
+    pools = pooled.pools_in(vocabulary)
+    rank = rank_of_pools(pools)
+    block = pooled.block
+    return Arranged(pooled, pools, rank, np.lexsort((codes_of(block.carried["label"]), rank[block.groups])))
+
+
+def first_row(part: Arranged) -> tuple[Any, ...]:
+    """What the first document will be released as."""
+    document = part.order[0]
+    pool = part.pools[part.pooled.block.groups[document]]
+    return pool.indices.tolist(), pool.data.tolist(), part.pooled.block.carried["label"][document]
+
+
+def frequency_in(part: Arranged) -> Ints:
     """About how many documents have each term, by the pools of the groups, in thousandths."""
-    return members_with(_pools(block, idf), np.bincount(block.groups).astype(np.int64))
+    return members_with(part.pools, np.bincount(part.pooled.block.groups).astype(np.int64))
 
 
-def diverse(block: Block, least: int) -> Block:
-    """The block with groups joined until each has `least` labels."""
-    return replace(
-        block, groups=merged_until_diverse(without_length(block.X), block.groups, block.carried["label"], least)
-    )
-
-
-def arranged(block: Block, idf: Floats) -> Block:
-    """The rows in the order of what will be released of them."""
-    rank = rank_of_pools(_pools(block, idf))
-    block = replace(block, groups=rank[block.groups])
-    # Rows of a block are in the order of their content, and stay so where groups and labels are equal: sums of rows
-    # then have the same last digit however the collection was cut into parts.
-    return block.take(np.lexsort((codes_of(block.carried["label"]), block.groups)))
-
-
-def first_row(block: Block, idf: Floats) -> tuple[Any, ...]:
-    """What the first row will be released as."""
-    first = _pools(block, idf)[0]
-    return first.indices.tolist(), first.data.tolist(), block.carried["label"][0]
-
-
-def write_part(block: Block, whole: Whole, label: str | None, target: str, mapping: str) -> Facts:
+def write_part(
+    part: Arranged, protection: DocumentProtection, all_parts: Collected, label: str | None, target: str, mapping: str
+) -> Facts:
     """Write the rows, and privately which document became which of them."""
-    pools = _pools(block, whole.idf)
-    published = Published(pools, pooled_weights(pools, whole.frequency, whole.n_rows), whole.terms)
-    labels = block.carried["label"]
-    released = Released(block.groups, published, {} if label is None else {label: labels})
+    block, pools, names = part.pooled.block, part.pools, all_parts.vocabulary.names
+    weights = pooled_weights(pools, all_parts.frequency, all_parts.n_rows)
+    labels = block.carried["label"][part.order]
+    confidential = {} if label is None else {label: labels}
     with replacing(target) as path:
-        released.write_parquet(path)
-    write_mapping_part(block.carried["name"], block.groups, mapping)
+        write_vectors(path, block.groups[part.order], pools, weights, names, confidential)
+    groups = part.rank[block.groups]
+    write_mapping_part(block.carried["name"][part.order], groups[part.order], mapping)
 
-    sizes = np.bincount(block.groups)
-    digests = [_digest(pools, group) for group in range(len(sizes))]
-    X, representatives = without_length(block.X), published.weights
-    means = spherical_representatives(X, block.groups)
-    keys = sample_keys(X)
-    shown = np.argsort(keys, kind="stable")[:SHOWN]
+    of_rank = np.unique(part.rank, return_index=True)[1]  # groups with equal pools are one to the reader
+    sizes = np.bincount(groups)
+    distinct = sp.csr_matrix(pools[of_rank])
+    loss, loss_of_means = protection.losses(part.pooled, weights, all_parts.vocabulary, all_parts.centre)
+    shown, keys = _shown(part, protection.most_shown, len(groups) == all_parts.n_rows)
     return Facts(
-        groups=facts_of(digests, block.groups, {} if label is None else {label: labels}),
-        sse=spherical_loss(X, block.groups, representatives).sse,
-        sse_of_means=spherical_loss(X, block.groups, means).sse,
-        means=means.T @ sizes,
-        total=np.asarray(X.sum(axis=0)).ravel(),
-        released=representatives.T @ sizes,
-        documents=(pools != 0).T @ sizes,
-        sample=(keys[shown], X[shown], representatives[block.groups[shown]]),
-        attacks=taken_apart(
-            pools, whole.terms, _counts(block, whole.idf), whole.terms, block.groups, whole.min_df, tried=whole.tried
-        ),
-        formulas=formulas_in(pa.table({} if label is None else {label: pa.array(labels, pa.string())})),
+        groups=facts_of([_digest(distinct, rank) for rank in range(len(sizes))], groups[part.order], confidential),
+        loss=loss,
+        loss_of_means=loss_of_means,
+        weight=weights[of_rank].T @ sizes,
+        documents=(distinct != 0).T @ sizes,
+        sample=(keys, protection.sample(part.pooled, shown, weights, all_parts.vocabulary)),
+        attacks=_attacked(part, protection.space, distinct, names, groups, all_parts.tried),
+        formulas=formulas_in(pa.table({name: pa.array(values, pa.string()) for name, values in confidential.items()})),
     )
 
 
-def _counts(block: Block, idf: Floats) -> sp.csr_matrix:
-    """How often each document has each term: rows of unit length are counts times weights over lengths."""
-    counts = without_length(block.X)
-    entries = np.repeat(block.carried["length"], np.diff(counts.indptr)) / idf[counts.indices]
-    counts.data = np.rint(counts.data * entries).astype(np.int64)
-    return counts
+def _shown(part: Arranged, most: int, whole: bool) -> tuple[Ints, NDArray[np.uint64]]:
+    """Documents whose distances the report shows: spread evenly, or those with the smallest keys; and their keys."""
+    if whole:
+        rows = part.order[spread_out(len(part.order), most)]
+        return rows, np.zeros(len(rows), dtype=np.uint64)
+    keys = sample_keys(without_length(part.pooled.block.X))
+    rows = np.argsort(keys, kind="stable")[:most]
+    return rows, keys[rows]
 
 
-def _pools(block: Block, idf: Floats) -> sp.csr_matrix:
-    return pooled_counts(_counts(block, idf), block.groups)
+def write_matrix(part: Arranged, all_parts: Collected, target: str) -> None:
+    """The weights of a release in one piece as a SciPy matrix."""
+    weights = pooled_weights(part.pools, all_parts.frequency, all_parts.n_rows)
+    sp.save_npz(target, sp.csr_array(weights[part.pooled.block.groups[part.order]]))
+
+
+def _attacked(
+    part: Arranged, space: VectorSpace, pools: sp.csr_matrix, names: NDArray[Any], groups: Ints, tried: int
+) -> tuple[Rate, ...]:
+    """How many documents are recovered from the pools of some groups."""
+    if not tried:
+        return ()
+    return taken_apart(pools, names, part.pooled.counts, space.terms_, groups, space.min_df, tried=tried)
 
 
 def _digest(pools: sp.csr_matrix, group: int) -> bytes:

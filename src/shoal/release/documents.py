@@ -1,155 +1,157 @@
-"""Documents to the draft of a release: vector space, groups, rows in canonical order."""
+"""Documents to the draft of a release, in one piece or in parts: only counts, samples and figures come together."""
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
-import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from shoal import progress
-from shoal.assessment.unmixing import taken_apart
-from shoal.bundle.folders import MAPPING, write_csv, write_mapping
-from shoal.bundle.formulas import formulas_in
+from shoal.assessment.unmixing import GROUPS_TRIED, over_parts
+from shoal.bundle.folders import write_csv
 from shoal.errors import InputError
-from shoal.io import Corpus
+from shoal.io import Skipped
+from shoal.microaggregation.blocks.executors import Schedule
 from shoal.microaggregation.diversity import JOINED
-from shoal.microaggregation.words.pooling import rank_of_pools
 from shoal.protection.distances import NOT_TOLD
-from shoal.protection.documents import Published, Way, form_of
-from shoal.protection.groups import FEW, check_values, codes_of, diversities, sizes_of, stated_loss
+from shoal.protection.documents import DocumentProtection, form_of
+from shoal.protection.documents.pools import Vocabulary, with_space
+from shoal.protection.groups import FEW, stated_loss
+from shoal.release import document_part as work
+from shoal.release.cluster import diverse_parts, write_parts
+from shoal.release.document_files import TERM_COLUMNS, described, write_terms
 from shoal.release.draft import Draft
+from shoal.release.part_facts import crowd_figures
+from shoal.release.sources import DocumentSource
 from shoal.results.claims import Withheld
+from shoal.results.loss import Loss
 from shoal.results.rates import Rate
-from shoal.results.summary import Summary, TermUse, WordsLeftOut
+from shoal.results.summary import DocumentFigures, Summary, TermUse, WordsLeftOut
 from shoal.vectors import VectorSpace
+from shoal.vectors.counting import Tally
 
-__all__ = [
-    "Released",
-    "described",
-    "draft_documents",
-    "too_few",
-    "warn_of_copies",
-    "warn_of_rare_terms",
-    "words",
-    "words_left_out",
-]
+__all__ = ["draft_documents"]
 
 NO_TERM = "no term left after the vector space's steps"
+NOTHING = 1e-6  # a distance that comes of rounded weights
 TERMS_SHOWN = 30
-TERM_COLUMNS = ("terms", "counts", "weights")
-ROWS_AT_ONCE = 20_000  # rows written to Parquet at a time, so that memory stays bounded
-
-Ints = NDArray[np.int64]
+WHOLE = "vectors.parquet"
 
 
-def draft_documents(corpus: Corpus, k: int, way: Way, l: int | None, label: str | None) -> Draft:
-    """Vectorise the corpus, group its documents, and put the result in the order of its content."""
-    ids: list[str] = []
-    labels: list[str] = []
+def draft_documents(
+    source: DocumentSource,
+    k: int,
+    protection: DocumentProtection,
+    l: int | None,
+    attack: bool,
+    folders: tuple[Path, Path],
+    schedule: Schedule,
+) -> Draft:
+    """Protect the documents and write the rows into the folders (private, release); the draft has the rest."""
+    submit, gather, label = schedule.submit, schedule.gather, source.label
+    space = clone(protection.space)
+    _warn_of_rare_terms(space, k)
+    read, skipped = _read(source, protection, space, schedule)
+    protection = with_space(protection, space)
+    rows = [submit(work.rows_of, part, protection.space) for part in read]
+    light = gather([submit(work.without_terms, part, protection.space) for part in read])
+    read.clear()  # what nobody holds any more need not be kept
+    empty = [name for names, _ in light for name in names]
+    space.leave_out_light(sum((occurrences for _, occurrences in light), Counter()))
+    n_rows = space.n_documents_ - len(empty)
+    if n_rows < k:
+        raise _too_few(k, n_rows, len(empty), len(skipped))
 
-    def texts() -> Iterator[str]:
-        for document in progress.track("reading", corpus):
-            ids.append(document.id)
-            labels.append(document.label or "")
-            yield document.text
-
-    space = way.space
-    warn_of_rare_terms(space, k)
-    counts = way.rows(texts())
-    source = _in_order_of_content(counts, labels)
-    empty = np.flatnonzero(np.diff(counts.indptr) == 0)
-    if len(source) < k:
-        raise too_few(k, len(source), len(empty), len(corpus.skipped))
-    counts = counts[source]
-    released_labels = np.array(labels, dtype=object)[source]
-
+    blocks = [submit(protection.group, rows[0])] if source.whole else protection.group_parts(rows, n_rows, schedule)
     if l is not None:
-        check_values(str(label), released_labels, l)
-    groups = way.group(counts, k, released_labels, l)
-    published = way.publish(counts, groups)
-    rank = rank_of_pools(published.counts)
-    order = np.lexsort((codes_of(released_labels), rank[groups]))
-    groups, released_labels, source = groups[order], released_labels[order], source[order]
-    counts = counts[order]
+        carried = {str(label): "label"}
+        blocks = diverse_parts(blocks, carried, l, lambda block: submit(protection.diverse, block, l), schedule)
+    pooled = [submit(protection.pooled, block) for block in blocks]
+    terms = {term for terms in gather([submit(work.terms_of, block) for block in pooled]) for term in terms}
+    vocabulary = Vocabulary.of(protection.names(terms))
+    centre = protection.common_centre(gather([submit(work.centre_of, block, protection) for block in pooled]))
+    parts = [submit(work.arranged, block, vocabulary) for block in pooled]
+    first = gather([submit(work.first_row, part) for part in parts])
+    parts = [parts[number] for number in sorted(range(len(parts)), key=first.__getitem__)]
+    frequency = None
+    if space.weighting == "tf-idf":
+        frequency = np.sum(gather([submit(work.frequency_in, part) for part in parts]), axis=0)
+    enough = n_rows >= FEW
+    tried = -(-GROUPS_TRIED // len(parts)) if attack and enough else 0
+    collected = work.Collected(vocabulary, frequency, centre, n_rows, tried)
 
-    confidential = {} if label is None else {label: released_labels}
-    released = Released(groups, published, confidential)
-    enough = len(groups) >= FEW
-    reasons = Counter(skipped.reason for skipped in corpus.skipped)
-    withheld = [Withheld(reason, count) for reason, count in sorted(reasons.items())]
-    withheld += [Withheld(NO_TERM, len(empty))] if len(empty) else []
-    sizes = np.bincount(rank[groups])  # groups with equal representatives are one to the reader
+    def write(number: int, target: str, mapping: str) -> Any:
+        return submit(work.write_part, parts[number], protection, collected, label, target, mapping)
+
+    one_file = WHOLE if source.whole else None
+    facts: list[work.Facts] = write_parts("documents", write, len(parts), one_file, folders, schedule)
+    if source.whole:
+        work.write_matrix(parts[0], collected, str(folders[1] / "vectors.npz"))
+    attacks = over_parts([fact.attacks for fact in facts]) if tried else ()
+    _warn_of_copies(attacks)
     summary = Summary(
-        kind="documents",
         k=k,
-        method=way.name,
+        method=protection.name,
         promises_k=True,
-        form=form_of(space),
-        rows=len(groups),
-        smallest_group=int(sizes.min()),
-        group_sizes=sizes_of(sizes),
-        loss=stated_loss(way.loss(counts, groups, published), enough, digits=4),
-        loss_of_means=round(way.loss_of_means(counts, groups).information_loss, 4) if enough else None,
-        distances=way.distances(counts, groups, published) if enough else NOT_TOLD,
-        withheld=tuple(withheld),
-        diversity=diversities(rank[groups], confidential),
+        rows=n_rows,
+        **crowd_figures([fact.groups for fact in facts], () if label is None else (label,)),
+        loss=stated_loss(_loss([fact.loss for fact in facts], n_rows), enough, digits=4),
+        distances=_distances(facts, protection, n_rows) if enough else NOT_TOLD,
+        withheld=_withheld(skipped, empty),
         l_promised=l,
-        attacks=_attacked(published, counts, groups, space) if enough else (),
-        terms=_most_used(released),
-        vocabulary=len(released.terms),
-        stemmed=space.stem,
-        in_meaning=way.in_meaning,
-        words_read=space.words_read_,
-        words_left_out=words_left_out(space),
-        files=(
-            (
-                "vectors.parquet",
-                "one row per document: terms, how often the documents of its group have each of them, and weights"
-                + (", its label" if label else ""),
-            ),
-            ("vectors.npz", "the same weights as a SciPy CSR matrix"),
-            ("terms.txt", "the matrix's columns: one term per line"),
+        attacks=attacks,
+        attacked=attack,
+        figures=DocumentFigures(
+            form=form_of(space),
+            loss_of_means=_share_of_means(facts, n_rows) if enough else None,
+            terms=_most_used(facts, vocabulary.names),
+            vocabulary=len(vocabulary.names),
+            stemmed=space.stem,
+            in_meaning=protection.in_meaning,
+            words_read=space.words_read_,
+            words_left_out=_words_left_out(space),
         ),
+        files=_files(source),
     )
-    skipped = [(one.name, one.reason) for one in corpus.skipped] + [(ids[row], NO_TERM) for row in empty]
+    left_out = [(one.name, one.reason) for one in skipped] + [(name, NO_TERM) for name in empty]
     return Draft(
         summary=summary,
-        columns=described(tuple(confidential)),
-        shared_columns=(TERM_COLUMNS,),
-        parameters=way.parameters() | ({} if l is None else {"diversity": JOINED}),
-        files={
-            "vectors.parquet": released.write_parquet,
-            "vectors.npz": released.write_npz,
-            "terms.txt": released.write_terms,
-        },
+        columns=described(() if label is None else (label,)),
+        shared_columns=(tuple(TERM_COLUMNS),),
+        parameters=protection.parameters() | ({} if l is None else {"diversity": JOINED}),
+        files={"terms.txt": lambda path: write_terms(path, vocabulary.names)},
         private_files={
-            MAPPING: write_mapping([ids[row] for row in source], rank[groups]),
-            "withheld.csv": write_csv(("document", "reason"), skipped),
-            "words_left_out.csv": write_csv(("step", "word", "occurrences"), words(space)),
+            "withheld.csv": write_csv(("document", "reason"), left_out),
+            "words_left_out.csv": write_csv(("step", "word", "occurrences"), _words(space)),
         },
-        formulas=formulas_in(pa.table({name: pa.array(values, pa.string()) for name, values in confidential.items()})),
+        formulas=sum((fact.formulas for fact in facts), Counter()),
     )
 
 
-def _attacked(published: Published, counts: sp.csr_matrix, groups: Ints, space: VectorSpace) -> tuple[Rate, ...]:
-    progress.step("taking crowds apart", 0, 1)
-    found = taken_apart(published.counts, published.terms, counts, space.terms_, groups, space.min_df)
-    progress.step("taking crowds apart", 1, 1)
-    warn_of_copies(found)
-    return found
+def _read(
+    source: DocumentSource, protection: DocumentProtection, space: VectorSpace, schedule: Schedule
+) -> tuple[list[Any], list[Skipped]]:
+    """The parts, read and counted (futures), and what could not be read; the space is fitted to all of them."""
+    submit, n_parts = schedule.submit, len(source.parts)
+    if not source.whole:
+        progress.step("reading", 0, n_parts)
+    read = [submit(work.read_part, part, source.columns, space) for part in source.parts]
+    readings = schedule.gather([submit(work.reading_of, part) for part in read])
+    space.settle([protection.known(Tally.merged(tally for tally, _ in readings))])
+    if not source.whole:
+        progress.step("reading", n_parts, n_parts)
+    return read, [one for _, skipped in readings for one in skipped]
 
 
-def warn_of_copies(attacks: tuple[Rate, ...]) -> None:
+def _warn_of_copies(attacks: tuple[Rate, ...]) -> None:
     """Documents that are copies of each other show in the row of their group, whatever is done."""
-    if attacks[0].baseline > 0:
+    if attacks and attacks[0].baseline > 0:
         warnings.warn(
             f"{attacks[0].baseline:.1%} of the documents can be read off the row of their group: they are copies, or "
             "nearly, of the others in it; remove duplicates and protect again",
@@ -157,14 +159,13 @@ def warn_of_copies(attacks: tuple[Rate, ...]) -> None:
         )
 
 
-def too_few(k: int, left: int, empty: int, skipped: int) -> InputError:
-    """What to say when fewer than k documents have a term."""
+def _too_few(k: int, left: int, empty: int, skipped: int) -> InputError:
     unusable = f"{empty} without a term after stop words, WordNet and min_df, {skipped} unreadable"
     remedy = "lower k or min_df, add documents, or see whether the language is right"
     return InputError(f"k={k} needs at least {k} documents with terms, got {left} ({unusable}); {remedy}")
 
 
-def warn_of_rare_terms(space: VectorSpace, k: int) -> None:
+def _warn_of_rare_terms(space: VectorSpace, k: int) -> None:
     """A term that fewer than k documents have points at them, even inside a group."""
     if space.min_df < k:
         warnings.warn(
@@ -174,75 +175,58 @@ def warn_of_rare_terms(space: VectorSpace, k: int) -> None:
         )
 
 
-class Released:
-    """The rows that go out, one a document, as the files want them."""
-
-    def __init__(self, groups: Ints, published: Published, confidential: dict[str, NDArray[Any]]) -> None:
-        used = np.unique(published.counts.indices)  # a term that no document has any more is not released
-        self.groups = groups
-        self.counts = published.counts[:, used]
-        self.weights = published.weights[:, used]
-        self.terms = published.terms[used]
-        self.confidential = confidential
-
-    def write_parquet(self, path: Path) -> None:
-        fields = [("terms", pa.list_(pa.string())), ("counts", pa.list_(pa.int64()))]
-        fields += [("weights", pa.list_(pa.float64()))]
-        schema = pa.schema(fields + [(name, pa.string()) for name in self.confidential])
-        names = pa.array(self.terms.tolist(), pa.string())
-        with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-            for start in range(0, len(self.groups), ROWS_AT_ONCE):
-                part = slice(start, start + ROWS_AT_ONCE)
-                counts, weights = (rows[self.groups[part]] for rows in (self.counts, self.weights))
-                ends, terms = pa.array(counts.indptr, pa.int32()), names.take(pa.array(counts.indices))
-                lists = terms, pa.array(counts.data), pa.array(weights.data)
-                columns: list[Any] = [pa.ListArray.from_arrays(ends, values) for values in lists]
-                columns += [pa.array(values[part].tolist(), pa.string()) for values in self.confidential.values()]
-                writer.write_table(pa.Table.from_arrays(columns, schema=schema))
-
-    def write_npz(self, path: Path) -> None:
-        sp.save_npz(path, sp.csr_array(self.weights[self.groups]))
-
-    def write_terms(self, path: Path) -> None:
-        path.write_text("".join(f"{term}\n" for term in self.terms.tolist()), encoding="utf-8", newline="\n")
+def _withheld(skipped: Sequence[Skipped], empty: Sequence[str]) -> tuple[Withheld, ...]:
+    reasons = sorted(Counter(one.reason for one in skipped).items())
+    return tuple(Withheld(reason, count) for reason, count in [*reasons, (NO_TERM, len(empty))] if count)
 
 
-def described(labels: tuple[str, ...]) -> tuple[dict[str, str], ...]:
-    """Name, role and type of each released column."""
-    types = ("list of text", "list of whole numbers", "list of numbers")
-    columns = [{"name": name, "role": "quasi", "type": type} for name, type in zip(TERM_COLUMNS, types, strict=True)]
-    return (*columns, *({"name": name, "role": "confidential", "type": "text"} for name in labels))
+def _loss(parts: Sequence[Loss], n_rows: int) -> Loss:
+    """Of all parts; what rounded weights alone cost is nothing."""
+    sse, ssa = sum(loss.sse for loss in parts), sum(loss.ssa for loss in parts)
+    nothing = n_rows * NOTHING
+    return Loss(sse=sse if sse > nothing else 0.0, ssa=ssa if ssa > nothing else 0.0)
 
 
-def _in_order_of_content(X: sp.csr_matrix, labels: list[str]) -> Ints:
-    """Rows that have terms, by what they hold: the order of the input then has no bearing on the result."""
-
-    def content(row: int) -> tuple[bytes, bytes, str]:
-        part = slice(X.indptr[row], X.indptr[row + 1])
-        return X.indices[part].tobytes(), X.data[part].tobytes(), labels[row]
-
-    return np.array(sorted(np.flatnonzero(np.diff(X.indptr)).tolist(), key=content), dtype=np.int64)
+def _share_of_means(facts: Sequence[work.Facts], n_rows: int) -> float:
+    return round(_loss([fact.loss_of_means for fact in facts], n_rows).information_loss, 4)
 
 
-def _most_used(released: Released) -> tuple[TermUse, ...]:
-    sizes = np.bincount(released.groups, minlength=released.counts.shape[0])
-    documents = (released.counts != 0).T @ sizes
-    weight = released.weights.T @ sizes
-    heaviest = np.lexsort((released.terms, -weight))[:TERMS_SHOWN]
+def _distances(facts: Sequence[work.Facts], protection: DocumentProtection, n_rows: int) -> Any:
+    """Of the documents with the smallest keys of all parts."""
+    keys = np.concatenate([fact.sample[0] for fact in facts])
+    most = np.sort(keys)[: protection.most_shown][-1]
+    samples = [protection.first(fact.sample[1], int(np.sum(fact.sample[0] <= most))) for fact in facts]
+    return protection.distances(samples, n_rows)
+
+
+def _most_used(facts: Sequence[work.Facts], names: NDArray[Any]) -> tuple[TermUse, ...]:
+    weight = np.sum([fact.weight for fact in facts], axis=0)
+    documents = np.sum([fact.documents for fact in facts], axis=0)
+    heaviest = np.lexsort((names, -weight))[:TERMS_SHOWN]
     return tuple(
-        TermUse(str(released.terms[term]), int(documents[term]), round(float(weight[term] / documents[term]), 6))
+        TermUse(str(names[term]), int(documents[term]), round(float(weight[term] / documents[term]), 6))
         for term in heaviest
     )
 
 
-def words_left_out(space: VectorSpace) -> tuple[WordsLeftOut, ...]:
+def _files(source: DocumentSource) -> tuple[tuple[str, str], ...]:
+    """The files of the release and what they are, for the reader."""
+    rows = "one row per document: terms, how often the documents of its group have each of them, and weights"
+    label = ", its label" if source.label else ""
+    if source.whole:
+        matrix = ("vectors.npz", "the same weights as a SciPy CSR matrix")
+        return ((WHOLE, rows + label), matrix, ("terms.txt", "the matrix's columns: one term per line"))
+    return (("vectors", f"folder of parts, {rows}{label}"), ("terms.txt", "every term of the release, one per line"))
+
+
+def _words_left_out(space: VectorSpace) -> tuple[WordsLeftOut, ...]:
     """How much each step left out."""
     return tuple(
         WordsLeftOut(step, len(words), sum(words.values())) for step, words in sorted(space.words_left_out_.items())
     )
 
 
-def words(space: VectorSpace) -> list[tuple[str, str, int]]:
+def _words(space: VectorSpace) -> list[tuple[str, str, int]]:
     """Every word that was left out: for the private side."""
     return [
         (step, word, seen)

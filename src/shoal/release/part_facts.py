@@ -18,16 +18,15 @@ from numpy.typing import NDArray
 
 from shoal.io.private_files import PRIVATE_FILE
 from shoal.microaggregation.blocks.block import Block
-from shoal.protection.groups import meaning
-from shoal.results.claims import Diversity
+from shoal.protection.closeness import closeness
+from shoal.protection.groups import diversity, meaning, meanings
 
 __all__ = [
     "SHOWN",
     "GroupFacts",
-    "diversity_of",
+    "crowd_figures",
     "facts_of",
     "replacing",
-    "sizes_over",
     "values_in",
     "write_mapping_part",
 ]
@@ -37,10 +36,10 @@ SHOWN = 2_000  # records whose distances the report shows
 
 @dataclass(frozen=True)
 class GroupFacts:
-    """One line a group, by the digest of its representative: equal representatives are one group to the reader."""
+    """The groups of a part, by the digest of what is published of them: equal ones are one group to the reader."""
 
-    sizes: dict[bytes, int]
-    values: dict[str, dict[bytes, frozenset[str]]]  # of each confidential column
+    sizes: Counter[bytes]
+    values: dict[str, dict[bytes, Counter[str]]]  # of each confidential column, how many records have each value
 
 
 def facts_of(
@@ -50,39 +49,38 @@ def facts_of(
     sizes: Counter[bytes] = Counter()
     for digest, size in zip(digests, np.bincount(groups).tolist(), strict=True):
         sizes[digest] += size
-    values: dict[str, dict[bytes, frozenset[str]]] = {}
+    values: dict[str, dict[bytes, Counter[str]]] = {}
     for name, column in confidential.items():
-        found: dict[bytes, set[str]] = {digest: set() for digest in digests}
-        for group, value in zip(groups.tolist(), column.tolist(), strict=True):
-            if (told := meaning(value)) is not None:
-                found[digests[group]].add(told)
-        values[name] = {digest: frozenset(one) for digest, one in found.items()}
-    return GroupFacts(dict(sizes), values)
+        of_group: dict[bytes, Counter[str]] = {digest: Counter() for digest in digests}
+        for group, value in zip(groups.tolist(), meanings(column), strict=True):
+            if value is not None:
+                of_group[digests[group]][value] += 1
+        values[name] = of_group
+    return GroupFacts(sizes, values)
 
 
 def values_in(block: Block, carried: tuple[str, ...]) -> list[frozenset[str]]:
-    """What the values tell that the block carries under each of these names."""
-    told = ({meaning(value) for value in set(block.carried[name].tolist())} for name in carried)
-    return [frozenset(value for value in values if value is not None) for values in told]
+    """The values, spelling aside, that the block carries under each of these names."""
+    different = ({meaning(value) for value in set(block.carried[name].tolist())} for name in carried)
+    return [frozenset(value for value in values if value is not None) for values in different]
 
 
-def sizes_over(facts: Sequence[GroupFacts]) -> NDArray[np.int64]:
-    """The size of each group, over all parts."""
+def crowd_figures(parts: Sequence[GroupFacts], confidential: tuple[str, ...]) -> dict[str, Any]:
+    """What a summary says of the groups of all parts: their sizes, and the confidential values in them."""
     sizes: Counter[bytes] = Counter()
-    for fact in facts:
-        sizes.update(fact.sizes)
-    return np.array(list(sizes.values()))
-
-
-def diversity_of(column: str, facts: Sequence[GroupFacts]) -> Diversity:
-    """Distinct values of a confidential column in each group, over all parts."""
-    values: dict[bytes, frozenset[str]] = {}
-    for fact in facts:
-        for digest, found in fact.values[column].items():
-            values[digest] = values.get(digest, frozenset()) | found
-    distinct = [len(found) for found in values.values()]
-    different = frozenset().union(*values.values())
-    return Diversity(column, min(distinct), sum(count <= 1 for count in distinct), len(distinct), len(different))
+    for part in parts:
+        sizes.update(part.sizes)
+    values: dict[str, dict[bytes, Counter[str]]] = {name: {} for name in confidential}
+    for part in parts:
+        for name, groups in values.items():
+            for digest, counts in part.values[name].items():
+                groups[digest] = groups.get(digest, Counter()) + counts
+    return {
+        "smallest_group": min(sizes.values()),
+        "group_sizes": tuple(sorted(Counter(sizes.values()).items())),
+        "diversity": tuple(diversity(name, groups) for name, groups in values.items()),
+        "closeness": tuple(closeness(name, groups) for name, groups in values.items()),
+    }
 
 
 def write_mapping_part(names: NDArray[Any], groups: NDArray[np.int64], target: str) -> None:

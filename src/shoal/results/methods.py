@@ -12,6 +12,7 @@ IN_WORDS = {
     "rank-swap": "rank swapping",
     "noise": "added noise",
     "correlated-noise": "added noise that keeps correlations",
+    "mixed": "microaggregation (MDAV) of numbers and labels together",
     "sa-mdav": "semantic adaptive microaggregation (SA-MDAV)",
     "sa-mdav-static": "semantic adaptive microaggregation (SA-MDAV) with a static centroid",
     "s-mdav": "semantic microaggregation (S-MDAV)",

@@ -7,6 +7,7 @@ withheld, an extreme value, a name or a path.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from shoal.results.claims import Closeness, Diversity, Withheld
 from shoal.results.rates import Rate
@@ -15,9 +16,11 @@ __all__ = [
     "ColumnChange",
     "Concept",
     "Distances",
+    "DocumentFigures",
     "Generalisation",
     "StatedLoss",
     "Summary",
+    "TableFigures",
     "TermUse",
     "WordsLeftOut",
 ]
@@ -104,10 +107,42 @@ class Generalisation:
 
 
 @dataclass(frozen=True)
+class DocumentFigures:
+    """What only a release of documents has to say."""
+
+    kind: ClassVar[str] = "documents"
+    record: ClassVar[str] = "document"  # what one record is called
+
+    form: str  # what is published of a group, as the certificate names it
+    loss_of_means: float | None  # what exact means of the same groups would have lost, 0 to 1
+    terms: tuple[TermUse, ...]  # the most used
+    vocabulary: int  # number of different terms released
+    stemmed: bool  # terms are stems, not words
+    in_meaning: bool  # terms are words and concepts above them, distances are those of meaning
+    words_read: int  # word occurrences in the input
+    words_left_out: tuple[WordsLeftOut, ...]
+
+
+@dataclass(frozen=True)
+class TableFigures:
+    """What only a release of a table has to say."""
+
+    kind: ClassVar[str] = "table"
+    record: ClassVar[str] = "record"
+
+    columns: tuple[ColumnChange, ...] = ()  # quasi-identifiers that are numbers
+    generalisations: tuple[Generalisation, ...] = ()  # quasi-identifiers that are labels
+    coarsened: tuple[tuple[str, int], ...] = ()  # columns aggregated once more, and the least of a class there
+    linked: float | None = None  # chance to link a record with its original by equal labels (RL), if all are labels
+    insensitive: tuple[str, ...] = ()  # columns released as they are, that the owner called harmless
+    dropped_columns: int = 0  # identifiers and columns without a role
+    above_optimum: float | None = None  # SSE is at most this share above the least possible, if that is known
+
+
+@dataclass(frozen=True)
 class Summary:
     """One release in figures."""
 
-    kind: str  # "documents" or "table"
     k: int  # 1 when no crowd is promised
     method: str  # in words, e.g. "spherical MDAV"
     promises_k: bool  # False for methods that mask without groups over all quasi-identifiers
@@ -119,21 +154,13 @@ class Summary:
     withheld: tuple[Withheld, ...]
     diversity: tuple[Diversity, ...]
     l_promised: int | None  # minimum enforced with --l, None when none was asked for
-    form: str | None = None  # documents: what is published of a group, as the certificate names it
-    loss_of_means: float | None = None  # documents: what exact means of the same groups would have lost, 0 to 1
-    terms: tuple[TermUse, ...] = ()  # documents: the most used terms
-    vocabulary: int = 0  # documents: number of different terms released
-    stemmed: bool = True  # documents: terms are stems, not words
-    in_meaning: bool = False  # documents: terms are words and concepts above them, distances are those of meaning
-    words_read: int = 0  # documents: word occurrences in the input
-    words_left_out: tuple[WordsLeftOut, ...] = ()
-    columns: tuple[ColumnChange, ...] = ()  # tables: quasi-identifiers
-    coarsened: tuple[tuple[str, int], ...] = ()  # tables: columns aggregated once more, and the least of a class there
-    generalisations: tuple[Generalisation, ...] = ()  # tables: quasi-identifiers that are labels
-    linked: float | None = None  # tables of labels: chance to link a record with its original by equal labels (RL)
-    attacks: tuple[Rate, ...] = ()  # tables of numbers: what an intruder who knows the originals finds
+    figures: DocumentFigures | TableFigures
+    attacks: tuple[Rate, ...] = ()  # what an intruder finds
+    attacked: bool = True  # False: the owner left the attacks out
     closeness: tuple[Closeness, ...] = ()  # of each confidential column
-    insensitive: tuple[str, ...] = ()  # tables: columns released as they are, that the owner called harmless
-    dropped_columns: int = 0  # tables: identifiers and columns without a role
-    above_optimum: float | None = None  # tables: SSE is at most this share above the least possible, if that is known
     files: tuple[tuple[str, str], ...] = ()  # (file name, what it is), for the reader
+
+    @property
+    def kind(self) -> str:
+        """Documents or a table, as the certificate names it."""
+        return self.figures.kind

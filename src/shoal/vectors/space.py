@@ -7,6 +7,7 @@ Computers & Security 49 (2015), section 2.
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
@@ -123,8 +124,7 @@ class VectorSpace(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def fit_counted(self, counted: Counted) -> sp.csr_matrix:
         """Learn the terms from texts that were counted, and return their rows."""
         X = self.settle([counted.tally]).weigh(counted)
-        if self.terms_per_document is not None:
-            self._account_for_cut(counted, X)
+        self.leave_out_light(self.light_terms(counted))
         return X
 
     def transform(self, texts: Iterable[str]) -> sp.csr_matrix:
@@ -177,6 +177,19 @@ class VectorSpace(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             counts = sp.csr_matrix(counts.multiply(self.weigh(counted) != 0))
         counts.sort_indices()
         return counts
+
+    def light_terms(self, counted: Counted) -> Counter[str]:
+        """Occurrences of terms that are not among the heaviest of their document."""
+        if self.terms_per_document is None:
+            return Counter()
+        occurrences = np.asarray((self._occurrences(counted) - self.count_rows(counted)).sum(axis=0)).ravel()
+        light = np.flatnonzero(occurrences)
+        return Counter(dict(zip(self.terms_[light].tolist(), occurrences[light].tolist(), strict=True)))
+
+    def leave_out_light(self, occurrences: Counter[str]) -> None:
+        """Account for such terms of all parts."""
+        if occurrences:
+            self.words_left_out_[LIGHT_HERE] = dict(sorted(occurrences.items()))
 
     @property
     def idf_(self) -> NDArray[np.float64]:
@@ -269,15 +282,6 @@ class VectorSpace(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         there = columns >= 0
         shape = (len(counted.row_end), len(self.terms_))
         return sp.csr_matrix((counted.counts[there].astype(np.int64), (rows[there], columns[there])), shape=shape)
-
-    def _account_for_cut(self, counted: Counted, X: sp.csr_matrix) -> None:
-        """Count what is beyond each document's heaviest terms, by term."""
-        counts = self._occurrences(counted)
-        occurrences = np.asarray((counts - counts.multiply(X != 0)).sum(axis=0)).ravel()
-        cut = np.flatnonzero(occurrences)
-        if len(cut):
-            beyond = zip(self.terms_[cut].tolist(), occurrences[cut].astype(np.int64).tolist(), strict=True)
-            self.words_left_out_[LIGHT_HERE] = dict(beyond)
 
 
 def _columns(terms: Iterable[str], names: NDArray[np.str_]) -> NDArray[np.int32]:

@@ -24,7 +24,7 @@ from shoal.microaggregation.blocks.executors import Here, Schedule
 from shoal.microaggregation.blocks.tree import SAMPLE, Tree, grow
 from shoal.microaggregation.refine.partitions import numbered_by_first_row, usual_seconds, warn_of_interruption
 
-__all__ = ["Plan", "block_count", "group_in_blocks", "group_rows", "seconds_of_search"]
+__all__ = ["Plan", "block_count", "divided_into_blocks", "group_in_blocks", "group_rows", "seconds_of_search"]
 
 WHOLE_BELOW = 50_000  # rows that are grouped in one piece unless blocks are asked for
 BLOCK_ROWS = 12_500
@@ -103,15 +103,22 @@ def group_in_blocks(parts: list[Any], n_rows: int, plan: Plan, schedule: Schedul
 
 def _divided(parts: list[Any], n_rows: int, plan: Plan, schedule: Schedule) -> list[Any]:
     """The rows in blocks, each grouped."""
-    submit = schedule.submit
+    rows = divided_into_blocks(parts, n_rows, plan.k, plan.most, plan.spherical, schedule)
+    return [schedule.submit(work.grouped, block, plan.k, plan.spherical, plan.most) for block in rows]
+
+
+def divided_into_blocks(
+    parts: list[Any], n_rows: int, k: int, most: int, spherical: bool, schedule: Schedule
+) -> list[Any]:
+    """Blocks of like rows (futures), not grouped yet, from parts of the rows (futures) in any order."""
+    submit, plan = schedule.submit, Plan(k, most, spherical)
     tree = _tree([submit(work.sampled, part) for part in parts], n_rows, plan, schedule)
     counts = schedule.gather([submit(work.counted, part, tree) for part in parts])
-    use = tree.with_blocks_of(3 * plan.k, np.sum(counts, axis=0))
+    use = tree.with_blocks_of(3 * k, np.sum(counts, axis=0))
     n_blocks = len(np.unique(use))
     slices = [_each(submit(work.divided, part, tree, use), n_blocks, schedule) for part in parts]
     parts.clear()
-    rows = [submit(work.joined, list(pieces)) for pieces in zip(*slices, strict=True)]
-    return [submit(work.grouped, block, plan.k, plan.spherical, plan.most) for block in rows]
+    return [submit(work.joined, list(pieces)) for pieces in zip(*slices, strict=True)]
 
 
 def _each(sequence: Any, length: int, schedule: Schedule) -> list[Any]:

@@ -18,13 +18,13 @@ from shoal.errors import InputError
 from shoal.io.columns import is_text
 from shoal.io.delimited import MISSING
 from shoal.io.files import counted, shown
-from shoal.kernels.grouping.concepts import ONE, Concepts
+from shoal.kernels.grouping.concepts import ONE, Concepts, represent
 from shoal.microaggregation.labels.unordered import Flat
 from shoal.ontology import Taxonomy, distances
 from shoal.ontology.taxonomy import segments
 from shoal.ontology.value_mapping import ABSENT_VALUE
 
-__all__ = ["Labels", "Ontology", "Reading", "equality", "label_column", "pack"]
+__all__ = ["Labels", "Ontology", "Reading", "centroid_of", "equality", "label_column", "pack"]
 
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -118,6 +118,12 @@ class Reading:
         found = np.where(outside, both / (both + 2.0), found)
         return np.where(same, 0.0, found)
 
+    def moved(self, before: Ints, after: Ints) -> Floats:
+        """The distance of each concept to the one beside it."""
+        (a, of_a), (b, of_b) = (np.unique(side, return_inverse=True) for side in (before, after))
+        moves: Floats = self.distances(a, b)[of_a, of_b]
+        return moves
+
     def _links_to_root(self, concepts: Ints) -> Ints:
         taxonomy = self.ontology.taxonomy
         places, _ = segments(taxonomy.ancestor_indptr, np.maximum(concepts, 0))
@@ -173,6 +179,19 @@ def label_column(reading: Reading, column: pa.Array, k: int) -> Labels:
         distance=reading.distances(concepts, values),
         spelling=_spellings(encoded, own, k) if is_text(column) else {},
     )
+
+
+def centroid_of(reading: Reading, values: pa.Array, counts: Ints) -> tuple[int, float]:
+    """The concept in the middle of a column, and the root mean square distance of its records to it; 1 for 0.
+
+    `values` are the different ones, `counts` how many records have each.
+    """
+    labels = label_column(reading, values, 1)
+    by_code = np.bincount(labels.codes, weights=counts, minlength=len(labels.concept_of_value)).astype(np.int64)
+    codes = np.arange(len(by_code))[:, None]
+    centroid = represent(pack([labels]), codes, by_code, np.array([0, len(by_code)]), False)[0, 0]
+    mean_square = float(np.average(labels.distance[centroid] ** 2, weights=by_code))
+    return int(labels.concepts[centroid]), float(np.sqrt(mean_square)) if mean_square > 0 else 1.0
 
 
 def pack(columns: Sequence[Labels]) -> Concepts:

@@ -16,7 +16,7 @@ from shoal.errors import InputError
 from shoal.microaggregation.words.meanings import Documents, Meanings
 from shoal.results.loss import Loss
 
-__all__ = ["Collection", "Representatives"]
+__all__ = ["Collection", "Representatives", "term_names"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -32,9 +32,21 @@ class Representatives:
     terms: tuple[tuple[str | int, ...], ...]
     weights: tuple[Floats, ...]
 
+    @staticmethod
+    def joined(parts: Sequence[Representatives]) -> Representatives:
+        """All of them, one after the other."""
+        terms = tuple(terms for part in parts for terms in part.terms)
+        return Representatives(parts[0].ontology, terms, tuple(weights for part in parts for weights in part.weights))
+
+    def chosen(self, rows: Sequence[int]) -> Representatives:
+        """These of them, in that order."""
+        return Representatives(
+            self.ontology, tuple(self.terms[row] for row in rows), tuple(self.weights[row] for row in rows)
+        )
+
     def shown(self) -> list[dict[str, float]]:
         """As {label: weight}, by falling weight; terms of one label count as one, their weights added up."""
-        names = self._names()
+        names = term_names({term for terms in self.terms for term in terms}, self.ontology)
         shown = []
         for terms, weights in zip(self.terms, self.weights, strict=True):
             total: dict[str, float] = {}
@@ -42,10 +54,6 @@ class Representatives:
                 total[names[term]] = total.get(names[term], 0.0) + weight
             shown.append(dict(sorted(total.items(), key=lambda entry: (-entry[1], entry[0]))))
         return shown
-
-    def _names(self) -> dict[str | int, str]:
-        """Of every term that is used."""
-        return _names({term for terms in self.terms for term in terms}, self.ontology)
 
 
 @dataclass(frozen=True)
@@ -98,16 +106,18 @@ class Collection:
         found.sum_duplicates()
         return found
 
-    def names(self, terms: Ints) -> list[str]:
-        """What each of these terms is called beside the others."""
-        spelt = [self._spelt(term) for term in terms.tolist()]
-        names = _names(spelt, self.ontology)
-        return [names[term] for term in spelt]
+    def terms(self, numbers: Ints) -> list[str | int]:
+        """Words, and numbers of concepts in the ontology, from the numbers that terms have here."""
+        return [self._spelt(term) for term in numbers.tolist()]
 
-    def loss(self, groups: Ints, representatives: Documents) -> Loss:
-        """Squared distances of documents to their representatives, and of these to the representative of all."""
-        everything = np.arange(len(self.documents))
-        centre = Documents.of([self.meanings.representative(self.documents, everything)])
+    def loss(self, groups: Ints, representatives: Documents, centre: Documents | None = None) -> Loss:
+        """Squared distances of documents to their representatives, and of these to the representative of all.
+
+        `centre` stands for more documents than these, where they are a part of a collection.
+        """
+        if centre is None:
+            everything = np.arange(len(self.documents))
+            centre = Documents.of([self.meanings.representative(self.documents, everything)])
         within = self.meanings.paired_distances(representatives, self.documents, groups)
         between = self.meanings.paired_distances(centre, representatives, np.zeros(len(representatives), np.int64))
         return Loss(sse=float(np.sum(within**2)), ssa=float(np.bincount(groups) @ between**2))
@@ -134,7 +144,7 @@ class Collection:
         return self.words[term] if term < len(self.words) else self.meanings.concept_of_term(term)
 
 
-def _names(terms: Iterable[str | int], ontology: Any) -> dict[str | int, str]:
+def term_names(terms: Iterable[str | int], ontology: Any) -> dict[str | int, str]:
     """A concept goes by its first lemma, or by its full name where that is another term's lemma, too."""
     used = sorted(set(terms), key=str)
     lemmas = {term: term if isinstance(term, str) else ontology.lemma(term) for term in used}

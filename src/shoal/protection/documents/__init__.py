@@ -1,0 +1,31 @@
+"""Protection of documents: how they are grouped, and what is published of each group. By words, or by meaning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shoal.errors import InputError
+from shoal.microaggregation import SemanticMicroaggregation, SphericalMicroaggregation
+from shoal.protection.documents.by_meaning import TERMS_PER_DOCUMENT, ByMeaning
+from shoal.protection.documents.by_words import ByWords
+from shoal.protection.documents.pools import DocumentProtection
+from shoal.vectors import VectorSpace
+
+__all__ = ["TERMS_PER_DOCUMENT", "DocumentProtection", "document_protection", "form_of"]
+
+
+def document_protection(method: Any, space: VectorSpace | None, k: int) -> DocumentProtection:
+    """The protection that an estimator stands for; None is spherical microaggregation."""
+    if isinstance(method, SemanticMicroaggregation):
+        chosen = VectorSpace(min_df=k, stem=False, terms_per_document=TERMS_PER_DOCUMENT) if space is None else space
+        return ByMeaning(chosen, method, k)
+    if method is None or isinstance(method, SphericalMicroaggregation):
+        return ByWords(VectorSpace(min_df=k) if space is None else space, method or SphericalMicroaggregation(), k)
+    raise InputError(
+        f"{type(method).__name__} cannot protect documents; use SphericalMicroaggregation or SemanticMicroaggregation"
+    )
+
+
+def form_of(space: VectorSpace) -> str:
+    """How a certificate names what is published of a group."""
+    return f"pooled counts, {space.weighting}"

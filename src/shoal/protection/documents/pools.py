@@ -1,0 +1,125 @@
+"""Blocks of documents with the pools of their groups, and what every protection of documents can do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from shoal.microaggregation.blocks.block import Block
+from shoal.microaggregation.blocks.executors import Schedule
+from shoal.microaggregation.words.pooling import without_length
+from shoal.results.loss import Loss
+from shoal.results.summary import Distances
+from shoal.vectors import VectorSpace
+from shoal.vectors.counting import Tally
+
+__all__ = ["DocumentProtection", "PooledBlock", "Term", "Vocabulary", "counts_of", "with_space"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Term = str | int  # a word, or the number of a concept
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The terms of a release, in the alphabetical order of their names."""
+
+    names: NDArray[Any]
+    column_of: dict[Term, int]
+
+    @staticmethod
+    def of(names: dict[Term, str]) -> Vocabulary:
+        """From the name of each term."""
+        by_name = sorted(names, key=names.__getitem__)
+        return Vocabulary(np.array([names[term] for term in by_name]), {t: place for place, t in enumerate(by_name)})
+
+
+@dataclass(frozen=True)
+class PooledBlock:
+    """Documents in groups, and how often the documents of each group together have each term."""
+
+    block: Block
+    counts: sp.csr_matrix  # (documents, terms of the space)
+    pools: sp.csr_matrix  # (groups, terms)
+    terms: tuple[Term, ...]  # of the pools' columns
+
+    def pools_in(self, vocabulary: Vocabulary) -> sp.csr_matrix:
+        """The pools with a column for each term of the release."""
+        columns = np.array([vocabulary.column_of[term] for term in self.terms], dtype=np.int64)
+        shape = (self.pools.shape[0], len(vocabulary.names))
+        pools = sp.csr_matrix((self.pools.data, columns[self.pools.indices], self.pools.indptr), shape=shape)
+        pools.sort_indices()
+        return pools
+
+
+class DocumentProtection(Protocol):
+    """Documents in, groups and their pools out. Every method takes a block, so that any machine can do the work."""
+
+    space: VectorSpace  # fitted once all parts have been read
+    name: str  # of the method, in words
+    in_meaning: bool  # terms are words and concepts, and distances are those of meaning
+    most_shown: int  # documents whose distances the report shows
+
+    def known(self, tally: Tally) -> Tally:
+        """The tally without the terms that the method cannot place."""
+
+    def group(self, block: Block) -> Block:
+        """All documents in groups."""
+
+    def group_parts(self, parts: list[Any], n_rows: int, schedule: Schedule) -> list[Any]:
+        """Blocks of documents in groups (futures), from parts of them (futures)."""
+
+    def diverse(self, block: Block, least: int) -> Block:
+        """The block with groups joined until each has `least` labels."""
+
+    def pooled(self, block: Block) -> PooledBlock:
+        """The block with the pools of its groups."""
+
+    def names(self, terms: Iterable[Term]) -> dict[Term, str]:
+        """What each of these terms is called beside the others."""
+
+    def centre(self, pooled: PooledBlock) -> Any:
+        """What stands for all documents of a block."""
+
+    def common_centre(self, centres: Sequence[Any]) -> Any:
+        """What stands for the documents of all blocks."""
+
+    def losses(self, pooled: PooledBlock, weights: sp.csr_matrix, vocabulary: Vocabulary, centre: Any) -> list[Loss]:
+        """The loss of a block, published as `weights` (groups, vocabulary); and of exact means of the same groups."""
+
+    def sample(self, pooled: PooledBlock, rows: Ints, weights: sp.csr_matrix, vocabulary: Vocabulary) -> Any:
+        """Some documents before and after, for `distances`."""
+
+    def first(self, sample: Any, n_documents: int) -> Any:
+        """The first documents of a sample."""
+
+    def distances(self, samples: Sequence[Any], n_rows: int) -> Distances:
+        """Distances between the sampled documents before and after."""
+
+    def parameters(self) -> dict[str, Any]:
+        """Of the space and of the method."""
+
+
+def with_space(protection: DocumentProtection, space: VectorSpace) -> DocumentProtection:
+    """The protection as workers need it: with a fitted space, without the words that were left out."""
+    bare: VectorSpace = clone(space)
+    bare.terms_, bare.document_frequency_ = space.terms_, space.document_frequency_
+    bare.n_documents_ = space.n_documents_
+    fitted = copy(protection)
+    fitted.space = bare
+    return fitted
+
+
+def counts_of(block: Block, idf: Floats) -> sp.csr_matrix:
+    """How often each document has each term: rows of unit length are counts times weights over lengths."""
+    counts = without_length(block.X)
+    entries = np.repeat(block.carried["length"], np.diff(counts.indptr)) / idf[counts.indices]
+    counts.data = np.rint(counts.data * entries).astype(np.int64)
+    return counts

@@ -1,0 +1,163 @@
+"""Labels become concepts as general as their group needs them, alone or beside numbers, which become means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from shoal.microaggregation import CategoricalMicroaggregation, MixedMicroaggregation
+from shoal.microaggregation.blocks.block import Block
+from shoal.microaggregation.blocks.executors import Schedule
+from shoal.microaggregation.blocks.grouping import divided_into_blocks
+from shoal.microaggregation.labels.column import Reading, centroid_of
+from shoal.microaggregation.labels.column_ontologies import readings
+from shoal.microaggregation.labels.embedding import embedded
+from shoal.microaggregation.labels.mixed_table import Scales, column_weights
+from shoal.microaggregation.labels.unordered import Flat
+from shoal.protection.tables.diverse import merged
+from shoal.protection.tables.layout import Layout, MaskedBlock, MaskedLabels, TableProtection, column_of
+from shoal.protection.tables.means import standardised
+from shoal.results.methods import IN_WORDS
+
+__all__ = ["Concepts"]
+
+ANY = "*"  # any value of a column whose values have nothing above them
+BLOCK_ROWS = 12_500  # rows of a block, where they come in parts
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class Concepts:
+    """Microaggregation of labels, or of labels and numbers."""
+
+    averages = True
+    k_anonymous = True
+
+    def __init__(self, method: CategoricalMicroaggregation | MixedMicroaggregation, k: int) -> None:
+        self.k = k
+        name = IN_WORDS[method.method if isinstance(method, CategoricalMicroaggregation) else "mixed"]
+        self.name = name + (", refined" if method.refine else "")
+        self.together: tuple[tuple[str, ...], ...] = ()
+        self.readings: dict[str, Reading] = {}
+        self._mixed = isinstance(method, MixedMicroaggregation)
+        self._method = method
+        self._model = clone(method).set_params(k=k)
+        self._centre: dict[str, Ints] = {}  # the concept in the middle of each column of labels
+        self._scales = Scales(np.empty(0), np.empty(0), np.empty(0))
+
+    def prepared(self, layout: Layout, values: Mapping[str, tuple[pa.Array, Ints]]) -> TableProtection:
+        names, ready = list(layout.labels), copy(self)
+        ready.together = (layout.roles.quasi,)
+        different = [values[name][0] for name in names]
+        method = self._method
+        ready.readings = dict(zip(names, readings(names, different, method.ontology, method.mapping), strict=True))
+        # One ontology for all blocks: a set without structure would else be another one in each.
+        ontologies = {name: reading.ontology for name, reading in ready.readings.items()}
+        ready._model = clone(self._model).set_params(ontology=ontologies or None)
+        middle = {name: centroid_of(reading, *values[name]) for name, reading in ready.readings.items()}
+        ready._centre = {name: np.array([concept]) for name, (concept, _) in middle.items()}
+        distances = np.array([distance for _, distance in middle.values()])
+        weights = column_weights(layout.roles.quasi, getattr(method, "weights", None))
+        of = dict(zip(layout.roles.quasi, weights.tolist(), strict=True))
+        roots = {name: np.sqrt(of[name]) for name in of}
+        ready._scales = Scales(
+            layout.mean,
+            layout.scale / np.array([roots[name] for name in layout.numbers]),
+            distances / np.array([roots[name] for name in names]),
+        )
+        return ready
+
+    def rows(self, block: Block, layout: Layout) -> Block:
+        columns = [standardised(block.carried["values"], layout)]
+        for name, reading in self.readings.items():
+            concepts, codes, *_ = reading.encode(column_of(block, layout, name))
+            columns.append(embedded(reading.ontology.taxonomy, concepts)[codes])
+        return replace(block, X=sp.csr_matrix(np.column_stack(columns)))
+
+    def group(self, block: Block, layout: Layout) -> tuple[Block, float]:
+        return self._grouped(block, layout), 0.0
+
+    def group_parts(self, parts: list[Any], n_rows: int, layout: Layout, schedule: Schedule) -> list[Any]:
+        blocks = divided_into_blocks(parts, n_rows, self.k, BLOCK_ROWS, False, schedule)
+        return [schedule.submit(self._grouped, block, layout) for block in blocks]
+
+    def diverse(self, block: Block, layout: Layout, least: int) -> Block:
+        quasi = self._quasi(block, layout)
+        model = self._represented(quasi, block.groups)
+        return merged(block, layout, least, model.distance_to_groups(quasi))
+
+    def masked(self, block: Block, layout: Layout) -> MaskedBlock:
+        quasi = self._quasi(block, layout)
+        model = self._represented(quasi, block.groups)
+        rows = model.representatives_[block.groups]
+        concepts = dict(zip(self.readings, model.concepts_[block.groups].T, strict=True))
+        labels = {}
+        for name, reading in self.readings.items():
+            distinct, codes, *_ = reading.encode(quasi[name].combine_chunks())
+            place = layout.roles.quasi.index(name)
+            released = _texts(rows[:, place], concepts[name], reading)
+            labels[name] = MaskedLabels(released, distinct[codes], concepts[name])
+        numbers = [layout.roles.quasi.index(name) for name in layout.numbers]
+        return MaskedBlock(block, rows[:, numbers].astype(np.float64), labels)
+
+    def squares(self, masked: MaskedBlock, released: Floats, layout: Layout) -> tuple[float, float]:
+        moves, offsets = self._moves(masked, after=True), self._moves(masked, after=False)
+        if not self._mixed:
+            return tuple(float(np.sum(np.mean(side, axis=1) ** 2)) for side in (moves, offsets))  # type: ignore[return-value]
+        values, scales = masked.block.carried["values"], self._scales
+        sse = np.sum((moves / scales.label_scale) ** 2) + np.sum(((values - released) / scales.scale) ** 2)
+        sst = np.sum((offsets / scales.label_scale) ** 2) + np.sum(((values - scales.mean) / scales.scale) ** 2)
+        return float(sse), float(sst)
+
+    def parameters(self) -> dict[str, Any]:
+        given: dict[str, Any] = self._method.get_params() | {"k": self.k}
+        # A mapping lists the original values, or says where on the owner's machine they are.
+        return given | {"mapping": None if self._method.mapping is None else "given"}
+
+    def _grouped(self, block: Block, layout: Layout) -> Block:
+        quasi, model = self._quasi(block, layout), clone(self._model)
+        fitted = model.fit_scaled(quasi, self._scales) if self._mixed else model.fit(quasi)
+        return replace(block, groups=fitted.groups_)
+
+    def _represented(self, quasi: pa.Table, groups: Ints) -> Any:
+        """The estimator with these groups of the rows."""
+        model = clone(self._model)
+        if self._mixed:
+            return model.fit_groups(quasi, groups, self._scales)
+        return model.fit_groups(quasi, groups)
+
+    def _quasi(self, block: Block, layout: Layout) -> pa.Table:
+        """The quasi-identifiers of a block's rows, as they were."""
+        columns: dict[str, Any] = {name: column_of(block, layout, name) for name in layout.labels}
+        columns |= dict(zip(layout.numbers, map(pa.array, block.carried["values"].T), strict=True))
+        return pa.table({name: columns[name] for name in layout.roles.quasi})
+
+    def _moves(self, masked: MaskedBlock, after: bool) -> Floats:
+        """How far each row's labels moved, or are from the middle of their column: (rows, labels)."""
+        found = np.empty((len(masked.block.groups), len(self.readings)))
+        for place, (name, reading) in enumerate(self.readings.items()):
+            labels = masked.labels[name]
+            if after:
+                found[:, place] = reading.moved(labels.before, labels.after)
+            else:
+                concepts, row = np.unique(labels.before, return_inverse=True)
+                found[:, place] = reading.distances(concepts, self._centre[name])[row, 0]
+        return found
+
+
+def _texts(labels: NDArray[Any], concepts: Ints, reading: Reading) -> pa.Array:
+    """Labels as text; a missing value stays missing."""
+    texts = [None if label is None else str(label) for label in labels.tolist()]
+    if isinstance(reading.ontology, Flat):
+        root = reading.ontology.taxonomy.root
+        texts = [ANY if concept == root else text for concept, text in zip(concepts.tolist(), texts, strict=True)]
+    return pa.array(texts, pa.string())

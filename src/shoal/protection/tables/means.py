@@ -1,0 +1,94 @@
+"""Numbers become the means of groups over all quasi-identifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from shoal.errors import InputError
+from shoal.microaggregation import Microaggregation
+from shoal.microaggregation.blocks.block import Block
+from shoal.microaggregation.blocks.executors import Schedule
+from shoal.microaggregation.blocks.grouping import Plan, block_count, group_in_blocks
+from shoal.microaggregation.numeric import group_means
+from shoal.protection.masked import distance_to_means
+from shoal.protection.tables.diverse import merged
+from shoal.protection.tables.layout import Layout, MaskedBlock, TableProtection
+from shoal.results.methods import IN_WORDS
+
+__all__ = ["Means", "number_squares", "standardised", "words_for"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class Means:
+    """Microaggregation of numbers in one partition."""
+
+    averages = True
+    k_anonymous = True
+
+    def __init__(self, method: Microaggregation, k: int) -> None:
+        self.k = k
+        self.name = words_for(method)
+        self.together: tuple[tuple[str, ...], ...] = ()
+        self._model: Microaggregation = clone(method).set_params(k=k)
+
+    def prepared(self, layout: Layout, values: Mapping[str, tuple[pa.Array, Ints]]) -> TableProtection:
+        ready = copy(self)
+        ready.together = (layout.numbers,)
+        return ready
+
+    def rows(self, block: Block, layout: Layout) -> Block:
+        return replace(block, X=sp.csr_matrix(standardised(block.carried["values"], layout)))
+
+    def group(self, block: Block, layout: Layout) -> tuple[Block, float]:
+        model = clone(self._model).fit(block.carried["values"])
+        return replace(block, groups=model.groups_), float(getattr(model, "lower_bound_", 0.0))
+
+    def group_parts(self, parts: list[Any], n_rows: int, layout: Layout, schedule: Schedule) -> list[Any]:
+        model = self._model
+        if model.method != "mdav":
+            raise InputError(f"method {model.method!r} sorts all rows at once; for a table in parts use 'mdav'")
+        most = -(-n_rows // block_count(model.blocks, n_rows, model.k))
+        plan = Plan(model.k, most, False, model.refine, model.time_budget, model.random_state)
+        return group_in_blocks(parts, n_rows, plan, schedule)
+
+    def diverse(self, block: Block, layout: Layout, least: int) -> Block:
+        standard = standardised(block.carried["values"], layout)
+        return merged(block, layout, least, distance_to_means(standard, block.groups))
+
+    def masked(self, block: Block, layout: Layout) -> MaskedBlock:
+        return MaskedBlock(block, group_means(block.carried["values"], block.groups)[block.groups], {})
+
+    def squares(self, masked: MaskedBlock, released: Floats, layout: Layout) -> tuple[float, float]:
+        return number_squares(masked.block, released, layout)
+
+    def parameters(self) -> dict[str, Any]:
+        return dict(self._model.get_params())
+
+
+def standardised(values: Floats, layout: Layout) -> Floats:
+    """Numbers on the scale on which rows are compared."""
+    standard: Floats = (values - layout.mean) / layout.scale
+    return standard
+
+
+def number_squares(block: Block, released: Floats, layout: Layout) -> tuple[float, float]:
+    """SSE and SST of numbers, SST as SSE and the squares of what is released."""
+    before, after = (standardised(values, layout) for values in (block.carried["values"], released))
+    sse = float(np.sum((before - after) ** 2))
+    return sse, sse + float(np.sum(after**2))
+
+
+def words_for(method: Microaggregation) -> str:
+    """The method as the report names it."""
+    return IN_WORDS[method.method] + (", refined" if method.refine and method.method == "mdav" else "")

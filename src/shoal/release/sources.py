@@ -1,0 +1,100 @@
+"""What is to be protected, opened once: documents or a table, in one piece or in parts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import InputError
+from shoal.io import Corpus, Roles, looks_like_documents
+from shoal.io.files import shown
+from shoal.io.parts import in_parts, list_parts
+
+__all__ = ["DocumentSource", "Source", "TableSource", "open_source"]
+
+Source = str | os.PathLike[str] | Corpus | Iterable[str] | Any
+
+
+@dataclass(frozen=True)
+class DocumentSource:
+    """Documents: files, or a corpus in one piece."""
+
+    kind = "documents"
+
+    parts: tuple[str | Corpus, ...]
+    columns: dict[str, str | None]  # text_column, id_column, label_column
+    whole: bool  # in one piece
+    path: Path | None = None  # on this machine
+
+    @property
+    def label(self) -> str | None:
+        """The confidential column that is released as it is."""
+        return self.columns["label_column"]
+
+
+@dataclass(frozen=True)
+class TableSource:
+    """A table: files, or anything that holds rows, in one piece."""
+
+    kind = "table"
+
+    parts: tuple[Any, ...]
+    roles: Roles | None
+    whole: bool
+    path: Path | None = None
+
+
+def open_source(
+    source: Source,
+    *,
+    roles: Roles | None = None,
+    text_column: str | None = None,
+    id_column: str | None = None,
+    label_column: str | None = None,
+    on_cluster: bool = False,
+) -> DocumentSource | TableSource:
+    """Tell documents from tables, and one piece from parts; with roles it is a table."""
+    if isinstance(source, DocumentSource | TableSource):
+        return source
+    if isinstance(source, Iterator):
+        source = list(source)
+    path = Path(source) if isinstance(source, str | os.PathLike) and "://" not in str(source) else None
+    columns = {"text_column": text_column, "id_column": id_column, "label_column": label_column}
+    _check_label(label_column, text_column, id_column)
+    if on_cluster or in_parts(source):
+        if not isinstance(source, str | os.PathLike):
+            raise InputError("a cluster reads files; give a folder or a pattern such as letters/*.parquet")
+        parts = tuple(list_parts(source))
+        if roles is None:
+            return DocumentSource(parts, columns, False, path)
+        return TableSource(parts, roles, False, path)
+    if not _is_documents(source, roles, text_column):
+        return TableSource((source,), roles, True, path)
+    if roles is not None:
+        raise InputError("roles are for tables, and this is a collection of documents; leave them out")
+    if isinstance(source, str | os.PathLike):
+        source = Corpus(source, **columns)
+    elif not isinstance(source, Corpus):
+        source = Corpus.from_texts(source)
+    return DocumentSource((source,), columns, True, path)
+
+
+def _is_documents(source: Source, roles: Roles | None, text_column: str | None) -> bool:
+    if isinstance(source, str | os.PathLike):
+        return roles is None and looks_like_documents(source, text_column)
+    return isinstance(source, Corpus) or (isinstance(source, list | tuple) and all(isinstance(t, str) for t in source))
+
+
+def _check_label(label: str | None, text: str | None, identity: str | None) -> None:
+    """The label is published: it must be neither the text nor the id, nor be called like what is released beside it."""
+    if label is None:
+        return
+    if label in (text or "text", identity or "id"):
+        raise InputError(
+            f"the label column {shown(label)} is also the text or the id, which stay private; name another"
+        )
+    if label in ("terms", "counts", "weights"):
+        raise InputError(f"a label column named {shown(label)} would clash with the release's own; rename the column")
