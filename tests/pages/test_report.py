@@ -12,12 +12,20 @@ import pytest
 from shoal.pages.report import readme_text, report_html
 from shoal.pages.words import guarantee, number, percent, share_in_words
 from shoal.results.claims import Diversity, Withheld
-from shoal.results.summary import ColumnChange, Distances, StatedLoss, Summary, TermUse, WordsLeftOut
+from shoal.results.summary import (
+    ColumnChange,
+    Distances,
+    DocumentFigures,
+    StatedLoss,
+    Summary,
+    TableFigures,
+    TermUse,
+    WordsLeftOut,
+)
 
 HOSTILE = "<script>alert(1)</script>"
 
 DOCUMENTS = Summary(
-    kind="documents",
     k=5,
     method="spherical MDAV",
     promises_k=True,
@@ -29,10 +37,16 @@ DOCUMENTS = Summary(
     withheld=(Withheld("no term left", 1), Withheld("empty", 12)),
     diversity=(),
     l_promised=None,
-    terms=(TermUse("trade", 2100, 0.21), TermUse("oil", 900, 0.33)),
-    vocabulary=5127,
-    words_read=1000,
-    words_left_out=(WordsLeftOut("stop words", 20, 300), WordsLeftOut("not in WordNet", 90, 100)),
+    figures=DocumentFigures(
+        form="pooled counts, tf-idf",
+        loss_of_means=None,
+        terms=(TermUse("trade", 2100, 0.21), TermUse("oil", 900, 0.33)),
+        vocabulary=5127,
+        stemmed=True,
+        in_meaning=False,
+        words_read=1000,
+        words_left_out=(WordsLeftOut("stop words", 20, 300), WordsLeftOut("not in WordNet", 90, 100)),
+    ),
     files=(
         ("documents.parquet", "terms and weights"),
         ("documents.npz", "the same as a sparse matrix"),
@@ -40,7 +54,6 @@ DOCUMENTS = Summary(
     ),
 )
 TABLE = Summary(
-    kind="table",
     k=3,
     method="MDAV",
     promises_k=True,
@@ -52,8 +65,10 @@ TABLE = Summary(
     withheld=(),
     diversity=(Diversity("diagnosis", least=1, single_valued_groups=12, groups=140, values=9),),
     l_promised=None,
-    columns=(ColumnChange("age", 44.5, 16.0, 12.0, 0.4375, 0.5), ColumnChange("always 7", 7.0, 0.0, 0.0, 0.0)),
-    dropped_columns=2,
+    figures=TableFigures(
+        columns=(ColumnChange("age", 44.5, 16.0, 12.0, 0.4375, 0.5), ColumnChange("always 7", 7.0, 0.0, 0.0, 0.0)),
+        dropped_columns=2,
+    ),
     files=(("table.csv", "the protected table"),),
 )
 BOTH = pytest.mark.parametrize("summary", [DOCUMENTS, TABLE], ids=["documents", "table"])
@@ -61,21 +76,24 @@ BOTH = pytest.mark.parametrize("summary", [DOCUMENTS, TABLE], ids=["documents", 
 
 def bare(summary: Summary) -> Summary:
     """The same release with every part left out that can be."""
+    figures: dict[str, object] = {"terms": (), "vocabulary": 0, "words_read": 0, "words_left_out": ()}
+    if isinstance(summary.figures, TableFigures):
+        figures = {"columns": (), "dropped_columns": 0}
     return replace(
         summary,
+        figures=replace(summary.figures, **figures),
         group_sizes=(),
         loss=StatedLoss(0.0, 0.0),
         distances=Distances((), (), (), 0, False),
         withheld=(),
         diversity=(),
-        terms=(),
-        vocabulary=0,
-        words_read=0,
-        words_left_out=(),
-        columns=(),
-        dropped_columns=0,
         files=(),
     )
+
+
+def of_kind(summary: Summary, **figures: object) -> Summary:
+    """The same release with other figures of its kind."""
+    return replace(summary, figures=replace(summary.figures, **figures))
 
 
 def text_of(page: str) -> str:
@@ -129,16 +147,17 @@ def test_both_kinds_render_with_nothing_optional_in_them(summary: Summary) -> No
 
 def test_hostile_terms_and_names_are_shown_and_not_obeyed() -> None:
     documents = replace(
-        DOCUMENTS,
+        of_kind(
+            DOCUMENTS,
+            terms=(TermUse(HOSTILE, 9, 0.5), TermUse('"><svg onload=alert(1)>', 8, 0.5)),
+            words_left_out=(WordsLeftOut(HOSTILE, 1, 1),),
+        ),
         method=HOSTILE,
-        terms=(TermUse(HOSTILE, 9, 0.5), TermUse('"><svg onload=alert(1)>', 8, 0.5)),
-        words_left_out=(WordsLeftOut(HOSTILE, 1, 1),),
         withheld=(Withheld(HOSTILE, 1),),
         files=((f"{HOSTILE}.csv", HOSTILE),),
     )
     table = replace(
-        TABLE,
-        columns=(ColumnChange(HOSTILE, 1.0, 2.0, 1.0, 0.75),),
+        of_kind(TABLE, columns=(ColumnChange(HOSTILE, 1.0, 2.0, 1.0, 0.75),)),
         diversity=(Diversity(HOSTILE, least=1, single_valued_groups=1, groups=2, values=2),),
     )
     for page in (report_html(documents), report_html(table)):
@@ -148,7 +167,7 @@ def test_hostile_terms_and_names_are_shown_and_not_obeyed() -> None:
 
 
 def test_a_column_name_cannot_leave_its_code_span_in_the_readme() -> None:
-    table = replace(TABLE, columns=(ColumnChange("a`\n# b <b>", 1.0, 2.0, 1.0, 0.75),))
+    table = of_kind(TABLE, columns=(ColumnChange("a`\n# b <b>", 1.0, 2.0, 1.0, 0.75),))
     assert "`` a` # b <b> `` was changed" in readme_text(table)
 
 
@@ -276,7 +295,7 @@ def test_numbers_have_thousands_separators_and_four_digits() -> None:
 
 
 def test_columns_released_unchanged_are_named_and_records_not_called_identical() -> None:
-    summary = replace(TABLE, diversity=(), insensitive=("ward",))
+    summary = of_kind(replace(TABLE, diversity=()), insensitive=("ward",))
     assert "in all the columns that could point to a person" in guarantee(summary)
     assert "nothing protects it: ward." in report_html(summary)
     assert "`ward` is released as it was, and nothing protects it." in readme_text(summary)

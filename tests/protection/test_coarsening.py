@@ -30,7 +30,6 @@ from shoal.risk.distance import DistanceLinkage
 from shoal.risk.intervals import IntervalDisclosure
 from tests.release.releases import (
     LETTERS,
-    ROLES,
     certificate_of,
     fewest_values,
     files_of,
@@ -274,11 +273,8 @@ def test_what_cannot_be_coarsened_is_refused_and_nothing_is_written(tmp_path, co
     assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
 
 
-def test_documents_and_tables_in_parts_are_not_coarsened(tmp_path):
+def test_documents_are_not_coarsened(tmp_path):
     texts = [text for _, text, _ in LETTERS]
     with pytest.raises(InputError, match="coarsen pay=3: documents have no columns of numbers; leave it out"):
         protect(texts, 3, tmp_path / "release", method=SphericalMicroaggregation(refine=False), coarsen={"pay": 3})
-    people().to_parquet(tmp_path / "people-1.parquet")
-    with pytest.raises(InputError, match=r"coarsen pay=3: .* the input is in parts; give a table in one file"):
-        protect(f"{tmp_path}/*.parquet", 3, tmp_path / "release", roles=ROLES, coarsen={"pay": 3})
     assert not (tmp_path / "release").exists()

@@ -148,10 +148,3 @@ def test_what_does_not_fit_is_refused_in_one_line(tmp_path, options, message):
     assert message in str(refused.value)
     assert "\n" not in str(refused.value)
     assert not (tmp_path / "release").exists()
-
-
-def test_documents_in_parts_are_refused(tmp_path):
-    (tmp_path / "letters").mkdir()
-    (tmp_path / "letters" / "a.jsonl").write_text('{"text": "a dog"}\n', encoding="utf-8")
-    with pytest.raises(InputError, match="cannot protect documents in parts; use SphericalMicroaggregation"):
-        protect(str(tmp_path / "letters" / "*.jsonl"), 2, tmp_path / "out", method=SemanticMicroaggregation())

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import Roles, verify
-from shoal.protection.groups import diversities, meaning
+from shoal.protection.groups import diversity, meaning
+from shoal.release.part_facts import facts_of
 from shoal.verification.distinct_values import ToldValues, told_by
 from tests.release.releases import certificate_of, release_frame, reseal
 
@@ -58,7 +59,8 @@ def test_what_is_counted_by_hand_is_what_is_counted(one, other):
 def test_owner_and_verifier_count_the_same_values_in_groups(rows):
     groups = np.unique([group for group, _ in rows], return_inverse=True)[1]
     values = np.array([value for _, value in rows], dtype=object)
-    [owner] = diversities(groups, {"illness": values})
+    digests = [bytes([group]) for group in range(int(groups.max()) + 1)]
+    owner = diversity("illness", facts_of(digests, groups, {"illness": values}).values["illness"])
     counted = ToldValues()
     counted.add(groups.astype(np.int64), pa.array(values.tolist()))
     distinct, different = counted.in_groups(int(groups.max()) + 1)

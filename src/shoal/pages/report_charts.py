@@ -25,8 +25,8 @@ def group_sizes(summary: Summary) -> Picture:
     smallest, largest = summary.group_sizes[0][0], summary.group_sizes[-1][0]
     bars = [{"size": label, "groups": many} for label, many in _size_bars(summary.group_sizes, summary.k)]
     description = (
-        f"Bar chart of group sizes: {count(groups, 'group')}, the smallest of {count(smallest, summary.figures.record)}, "
-        f"the largest of {number(largest)}."
+        f"Bar chart of group sizes: {count(groups, 'group')}, "
+        f"the smallest of {count(smallest, summary.figures.record)}, the largest of {number(largest)}."
     )
     spec = {
         "height": 200,

@@ -27,7 +27,8 @@ from shoal.release.cluster import schedule_of
 from shoal.release.documents import draft_documents
 from shoal.release.draft import Draft
 from shoal.release.sources import DocumentSource, Source, open_source
-from shoal.release.tables import TableOptions, draft_table
+from shoal.release.table_source import TableOptions
+from shoal.release.tables import draft_table
 from shoal.vectors import VectorSpace
 
 __all__ = ["Protected", "protect"]

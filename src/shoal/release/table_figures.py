@@ -1,0 +1,121 @@
+"""Figures of a release of a table that may be published, from the facts of its parts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.bundle.folders import Writer, write_csv
+from shoal.microaggregation.blocks.executors import Schedule
+from shoal.microaggregation.exact_sums import mean_of_sums
+from shoal.protection.distances import SAMPLE, euclidean_distances, spread_out
+from shoal.protection.extremes import Limits, limits_of
+from shoal.protection.generalisations import generalisation
+from shoal.protection.publishable import changes_of, reasons_withheld, warn_of_dominance
+from shoal.protection.tables import TableProtection
+from shoal.protection.tables.concepts import Concepts
+from shoal.protection.tables.layout import Layout
+from shoal.release import table_reading
+from shoal.release.table_part import Facts
+from shoal.results.summary import ColumnChange, Distances
+
+SHOWN = SAMPLE  # records of a table in parts whose distances the report shows
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How the numbers of a table are spread: figures that no record decides, and whether one decides others."""
+
+    limits: Limits
+    spread: Floats
+    dominance: Floats
+
+
+def spread_of(
+    read: list[Any],
+    layout: Layout,
+    protection: TableProtection,
+    readings: Sequence[table_reading.Reading],
+    most: int,
+    schedule: Schedule,
+) -> Spread:
+    """How the numbers are spread; the owner is warned of columns that one record decides."""
+    submit, gather = schedule.submit, schedule.gather
+    n_rows = sum(reading.n_rows for reading in readings)
+    farthest = np.max(gather([submit(table_reading.largest_deviation, part, layout.mean) for part in read]), axis=0)
+    deviations = gather([submit(table_reading.deviations_of, part, layout.mean) for part in read])
+    total = n_rows * mean_of_sums(deviations, n_rows)
+    varies = ~layout.constant & (total > 0)
+    dominance = np.divide(farthest, total, out=np.zeros_like(total), where=varies)
+    warn_of_dominance(layout.numbers, dominance, n_rows)
+    samples = gather([submit(table_reading.sample_of, part, layout, most) for part in read])
+    keys, values = (np.concatenate(side) for side in zip(*samples, strict=True))
+    sample: Floats = values[np.argsort(keys, kind="stable")[:most]]
+    limits = limits_of(sample, protection.k)
+    return Spread(limits, limits.spread(sample), dominance)
+
+
+def reasons_of(facts: Sequence[Facts], layout: Layout, spread: Spread) -> tuple[str | None, ...]:
+    """Why the figures of a column may not be published, numbers first; None: they may."""
+    names = (*layout.numbers, *layout.labels)
+    moved = np.array([sum(fact.moved[name] for fact in facts) for name in names], dtype=np.int64)
+    return reasons_withheld(moved, np.concatenate([spread.dominance, np.zeros(len(layout.labels))]))
+
+
+def column_changes(
+    facts: Sequence[Facts], layout: Layout, spread: Spread, steps: Floats, reasons: tuple[str | None, ...]
+) -> tuple[ColumnChange, ...]:
+    """What may be published of each number."""
+    if not layout.numbers:
+        return ()
+    before, after = _shown(facts)
+    lost, squares = (np.sum([getattr(fact, name) for fact in facts], axis=0) for name in ("lost", "spread"))
+    share = np.divide(lost, squares, out=np.zeros_like(lost), where=squares > 0)
+    return changes_of(layout.numbers, before, after, spread.limits, share, steps, reasons[: len(layout.numbers)])
+
+
+def _shown(facts: Sequence[Facts]) -> tuple[Floats, Floats]:
+    """Numbers of the rows with the smallest keys, before and after; all rows of a table in one piece."""
+    before, after = (np.concatenate([fact.sample[side] for fact in facts]) for side in (1, 2))
+    if len(facts) == 1:
+        return before, after
+    rows = np.argsort(np.concatenate([fact.sample[0] for fact in facts]), kind="stable")[:SHOWN]
+    return before[rows], after[rows]
+
+
+def distances_of(facts: Sequence[Facts], n_rows: int, layout: Layout, spread: Spread) -> Distances:
+    """On a scale that no record decides: distances on it do not tell how far out the most unusual one is."""
+    inner = np.where(spread.spread > 0.0, spread.spread, layout.scale)
+    before, after = _shown(facts)
+    rows = spread_out(len(before), SAMPLE)
+    return euclidean_distances(before[rows] / inner, after[rows] / inner, n_rows)
+
+
+def generalisations_of(facts: Sequence[Facts], protection: TableProtection, told: bool) -> tuple[Any, ...]:
+    """What became of each column of labels."""
+    if not isinstance(protection, Concepts):
+        return ()
+    found = []
+    for name, reading in protection.readings.items():
+        moves = sum((fact.concepts[name] for fact in facts), Counter())
+        spelt = {concept: text for fact in reversed(facts) for concept, text in fact.spelt[name].items()}
+        found.append(generalisation(reading, moves, spelt, protection.k, told))
+    return tuple(found)
+
+
+def every_generalisation(facts: Sequence[Facts], layout: Layout) -> Writer:
+    """For the owner alone: what every label became, how often."""
+    rows: list[tuple[Any, ...]] = []
+    for name in layout.labels:
+        pairs = sum((fact.texts[name] for fact in facts), Counter())
+        listed = [(name, before, after, count) for (before, after), count in pairs.items()]
+        rows += sorted(listed, key=lambda row: (str(row[1]), str(row[2])))
+    return write_csv(("column", "before", "after", "records"), rows)

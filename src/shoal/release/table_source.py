@@ -1,0 +1,154 @@
+"""A table opened: its parts read, the protection chosen by its columns, and what all parts agree on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal import progress
+from shoal.errors import InputError
+from shoal.io import Roles
+from shoal.io.files import shown
+from shoal.microaggregation.blocks.executors import Schedule
+from shoal.microaggregation.exact_sums import mean_of_sums, scale_of
+from shoal.ontology.value_mapping import check_mapping, explained_columns
+from shoal.protection.tables import TableProtection, averaged, table_method, table_protection, unexplained
+from shoal.protection.tables.concepts import Concepts
+from shoal.protection.tables.layout import Layout
+from shoal.release import table_reading as work
+from shoal.release.sources import TableSource
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """What is asked for a table beside k."""
+
+    method: Any  # an estimator, a function that chooses one by the columns, or None
+    l: int | None
+    missing: str
+    coarsen: Mapping[str, int]
+    attack: bool
+
+
+def read_table_source(
+    source: TableSource, k: int, options: TableOptions, schedule: Schedule
+) -> tuple[list[Any], work.Outline, TableProtection, Layout, list[work.Reading]]:
+    """The parts (futures), their columns, what protects them, and what they agree on."""
+    submit, gather, n_parts = schedule.submit, schedule.gather, len(source.parts)
+    ontology, mapping = _meanings(options.method, source.roles)
+    unchanged = () if source.roles is None else (*source.roles.confidential, *source.roles.insensitive)
+    verbatim = (*unchanged, *explained_columns(ontology, mapping))
+    if not source.whole:
+        progress.step("reading", 0, n_parts)
+    opened = [submit(work.open_part, part, source.roles, verbatim, source.whole) for part in source.parts]
+    outlines: list[work.Outline] = []
+    for part in opened:
+        outlines += gather([submit(work.outline_of, part)])
+        if not source.whole:
+            progress.step("reading", len(outlines), n_parts)
+    outline, roles = outlines[0], outlines[0].roles
+    _check_columns(source.parts, outlines)
+    check_mapping(mapping, outline.columns)
+    if options.l is not None and not roles.confidential:
+        raise InputError(f"l={options.l} needs a confidential column; name it with --confidential")
+    of_numbers = tuple(name for name in roles.quasi if all(name in one.numbers for one in outlines))
+    of_labels = tuple(name for name in roles.quasi if name not in of_numbers)
+    method = table_method(options.method, of_numbers, of_labels)
+    protection, numbers = table_protection(method, k), averaged(method, roles.quasi, of_numbers)
+    as_labels = isinstance(protection, Concepts)
+    checked = unexplained(method, of_labels) if as_labels else None
+    hierarchy = as_labels and method.ontology is not None
+    read = [submit(work.complete_part, part, numbers, options.missing, checked, hierarchy) for part in opened]
+    readings: list[work.Reading] = gather([submit(work.reading_of, part) for part in read])
+    n_rows = sum(reading.n_rows for reading in readings)
+    if n_rows < protection.k:
+        raise _too_few_rows(protection.k, n_rows, sum(len(reading.withheld) for reading in readings))
+    schema = _agreed_schema(source.parts, readings)
+    mean = mean_of_sums([reading.sums for reading in readings], n_rows)
+    deviations = gather([submit(work.deviations_of, part, mean) for part in read])
+    lowest, highest = _range(readings)
+    scale = scale_of(np.sqrt(mean_of_sums(deviations, n_rows)), np.maximum(np.abs(lowest), np.abs(highest)))
+    layout = Layout(
+        roles=roles,
+        schema=schema,
+        numbers=numbers,
+        labels=tuple(name for name in roles.quasi if name not in numbers),
+        mean=mean,
+        scale=scale,
+        constant=lowest == highest,
+        released=tuple(name for name in outline.columns if name in (*numbers, *schema.names)),
+        kept=read[0].others if source.whole else None,
+    )
+    return read, outline, protection.prepared(layout, _all_labels(readings, layout)), layout, readings
+
+
+def _meanings(method: Any, roles: Roles | None) -> tuple[Any, Any]:
+    """The ontology and the mapping that the user gave for labels, if any; a chooser is asked as if all were labels."""
+    labels = ("",) if roles is None else roles.quasi
+    for numbers in ((), labels[:1]):
+        try:
+            chosen = table_method(method, numbers, labels)
+        except InputError:  # what it has is for numbers
+            continue
+        return getattr(chosen, "ontology", None), getattr(chosen, "mapping", None)
+    return None, None
+
+
+def _all_labels(readings: Sequence[work.Reading], layout: Layout) -> dict[str, tuple[pa.Array, Ints]]:
+    """The different labels of each column over all parts, and how many records have each."""
+    found: dict[str, tuple[pa.Array, Ints]] = {}
+    for name in layout.labels:
+        kind = layout.schema.field(name).type
+        values = pa.concat_arrays([reading.labels[name][0].cast(kind) for reading in readings])
+        counts = np.concatenate([reading.labels[name][1] for reading in readings])
+        encoded = values.dictionary_encode(null_encoding="encode")
+        found[name] = encoded.dictionary, np.bincount(np.asarray(encoded.indices), weights=counts).astype(np.int64)
+    return found
+
+
+def _too_few_rows(k: int, left: int, withheld: int) -> InputError:
+    why = f" ({withheld} withheld)" if withheld else ""
+    return InputError(f"k={k} needs at least {k} rows, got {left}{why}; lower k or add rows")
+
+
+def _check_columns(parts: Sequence[Any], outlines: Sequence[work.Outline]) -> None:
+    for part, outline in zip(parts, outlines, strict=True):
+        if outline.columns != outlines[0].columns:
+            raise InputError(
+                f"{shown(part)} has {_listed(outline.columns)} where {shown(parts[0])} has "
+                f"{_listed(outlines[0].columns)}; give all parts the same columns in the same order"
+            )
+
+
+def _listed(columns: tuple[str, ...]) -> str:
+    return ", ".join(shown(name) for name in columns[:10]) + (", …" if len(columns) > 10 else "")
+
+
+def _agreed_schema(parts: Sequence[Any], readings: Sequence[work.Reading]) -> pa.Schema:
+    """The types that every part has; a column that is empty in a part may have any type there."""
+    schema = readings[0].schema
+    for part, reading in zip(parts, readings, strict=True):
+        for place, field in enumerate(reading.schema):
+            agreed = schema.field(place)
+            if pa.types.is_null(agreed.type):
+                schema = schema.set(place, field)
+            elif field.type != agreed.type and not pa.types.is_null(field.type):
+                raise InputError(
+                    f"{shown(part)}: column {shown(field.name)} is {field.type}, in the parts before it {agreed.type}; "
+                    "write all parts with the same types"
+                )
+    return schema
+
+
+def _range(readings: Sequence[work.Reading]) -> tuple[Floats, Floats]:
+    lowest: Floats = np.min([reading.lowest for reading in readings], axis=0)
+    highest: Floats = np.max([reading.highest for reading in readings], axis=0)
+    return lowest, highest
