@@ -65,7 +65,7 @@ def loss() -> list[dict[str, Any]]:
         whole = SphericalMicroaggregation(5, refine=refine, blocks=False, time_budget=10).fit(X).sse_
         for blocks in (12_500, 6_250, 3_125):
             sse = SphericalMicroaggregation(5, refine=refine, blocks=blocks, time_budget=10).fit(X).sse_
-            rows.append({"refine": refine, "rows a block": blocks, "SSE": sse, "above one piece": sse / whole - 1})
+            rows.append({"refine": refine, "rows per block": blocks, "SSE": sse, "above one piece": sse / whole - 1})
     return rows
 
 

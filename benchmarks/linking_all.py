@@ -90,7 +90,7 @@ def link_by_all(records: Any) -> list[dict[str, Any]]:
             "distance": name,
             "records tried": len(some),
             "seconds": seconds,
-            "records a second": round(len(some) / seconds),
+            "records per second": round(len(some) / seconds),
             "ratio to brute force": seconds / (brute * len(some)),
             "found %": 100 * float(found[0].mean()),
             "as all pairs": same(records, apart, some, found[0]),

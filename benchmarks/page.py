@@ -14,7 +14,10 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 HEAD = """# How good, how fast, how far
 
 Written by `make bench`; do not edit. Each comparison is a ratio measured in one run on the same data and machine (2
-cores). Seconds depend on the machine and vary by some ten per cent from run to run.
+cores). Seconds depend on the machine and vary by about ten per cent from run to run.
+
+In tables about microaggregation, IL is the share of information lost, SSE / (SSE + SSA). Only *Census: maskings by
+score* uses the IL of `assess`, the mean relative change of statistics.
 """
 
 # What each table shows, in the order of the page: results file, key, title, a sentence.
@@ -23,117 +26,127 @@ TABLES = (
         "tables",
         "casc",
         "Numeric tables: plain MDAV",
-        "Information loss on the CASC files, equal to the published figures.",
+        "Share of information lost on the CASC files, in per cent (IL % in the literature); equal to the published "
+        "figures.",
     ),
     (
         "diversity",
         "minimality",
-        "Diversity: what joined groups tell",
-        "Incomes of Adult, k=5, l=2, concluded by who repeats the grouping, against groups merged only where needed.",
+        "Diversity: what joined groups reveal",
+        "Incomes of Adult, k=5, l=2, inferred by an attacker who repeats the grouping, compared with groups merged "
+        "only where needed.",
     ),
     (
         "refinement",
         "casc",
         "Numeric tables: refined",
-        "The search from MDAV's groups, and how far from the best it can be.",
+        "The search from MDAV's groups, and the most by which the result can exceed the optimum.",
     ),
     (
         "publishing",
         "cost",
-        "Documents: what is published, and what it costs",
-        "Pooled counts against exact means, each refined for itself with the time that `protect` takes. Exact means "
-        "can be taken apart and are not published; the other tables of documents on this page are of exact means, as "
-        "the papers have them, unless they say otherwise.",
+        "Documents: the published form and its cost",
+        "Pooled counts compared with exact means, each refined separately with the time that `protect` takes. Exact "
+        "means can be taken apart and are not published. The other tables of documents on this page use exact means, "
+        "as in the papers, unless stated otherwise. IL is the share of information lost.",
     ),
     (
         "publishing",
         "attacked",
         "Documents: taken apart",
-        "Of 100 groups of each release. *Exactly*: all terms with their counts. *Nearly*: nine in ten of the terms of "
-        "guess and document are in both. *From the row itself*: the best guess that takes nothing apart.",
+        "The attack on 100 groups of each release. *Exactly*: all terms with their counts. *Nearly*: guess and "
+        "document have nine in ten of their combined terms in common. *From the row itself*: the best guess that "
+        "takes nothing apart.",
     ),
     (
         "publishing",
         "classifiers",
-        "Documents: classifiers from what is published",
-        "Reuters R8, k=5: accuracy, by what was learnt from and tested on.",
+        "Documents: classifiers on the published form",
+        "Reuters R8, k=5: accuracy, by training and test data.",
     ),
-    ("documents", "r8", "Reuters R8: plain spherical MDAV", "Exact, against all pairwise products in scipy."),
-    ("refinement", "documents", "Documents: refined", "SSE against plain MDAV's."),
+    (
+        "documents",
+        "r8",
+        "Reuters R8: plain spherical MDAV",
+        "Exact grouping, compared with all pairwise products in scipy. IL is the share of information lost.",
+    ),
+    ("refinement", "documents", "Documents: refined", "SSE compared with plain MDAV: the reduction in per cent."),
     (
         "documents",
         "passages",
         "100,000 passages",
-        "Against scikit-learn's `TfidfVectorizer`, which neither filters nor stems.",
+        "Compared with scikit-learn's `TfidfVectorizer`, which neither filters nor stems.",
     ),
-    ("documents", "memory", "The whole of it", "100,000 passages: read, vectorised, grouped, written and verified."),
+    ("documents", "memory", "The whole job", "100,000 passages: read, vectorised, grouped, written and verified."),
     ("blocks", "scale", "Blocks", "Time as the collection grows."),
-    ("blocks", "loss", "Blocks: what they cost", "SSE against the exact run."),
+    ("blocks", "loss", "Blocks: what they cost", "SSE compared with the exact run."),
     ("blocks", "million", "One million documents", "Made from the passages; protected and verified on this machine."),
     (
         "semantic",
         "speed",
         "Documents by meaning: a thousand",
-        "1,000 film reviews, their 50 heaviest nouns, k=5; a pair of documents against plain Python.",
+        "1,000 film reviews, their 50 heaviest nouns, k=5; the time for a pair of documents compared with plain "
+        "Python.",
     ),
     (
         "semantic",
         "loss",
         "Documents by meaning: loss",
-        "IL% of 50 documents beside the paper's, whose documents are not public.",
+        "Share of information lost for 50 documents, in per cent, next to the paper's, whose documents are not public.",
     ),
     (
         "categorical",
         "loss",
         "Labels: information loss",
-        "L in per cent on Adult (30,162 rows, occupation and native country, WordNet): SA-MDAV, the search from its "
-        "groups (2 seconds), and the methods it is compared with; which of these lose less than SA-MDAV as published, "
-        "and which loses least of all.",
+        "L, the share of information lost in per cent, on Adult (30,162 rows, occupation and native country, "
+        "WordNet): SA-MDAV, the search from its groups (2 seconds), and the methods it is compared with. The last "
+        "columns name the methods that lose less than SA-MDAV as published, and the method that loses least.",
     ),
     ("categorical", "linkage", "Labels: linkage", "RL in per cent: the chance of linking a record by equal text."),
     ("categorical", "score", "Labels: score", "The mean of L and RL; less is better."),
     (
         "categorical",
         "ties",
-        "Labels: what ties do",
-        "L of SA-MDAV in 100 random orders of the tuples, which decide ties, where another method loses less.",
+        "Labels: the effect of ties",
+        "L of SA-MDAV in 100 random orders of the tuples, which decide ties, for each k where another method loses "
+        "less.",
     ),
     (
         "categorical",
         "speed",
         "Labels: time",
-        "From tuples with counts to groups, representatives and loss, against the plain twin and with every row twice; "
-        "then from the table. The paper reports 131 to 205 seconds.",
+        "From tuples with counts to groups, representatives and loss, compared with the plain twin and with every row "
+        "doubled; then from the table. The paper reports 131 to 205 seconds.",
     ),
     (
         "mixed",
         "generalisation",
         "Numbers and labels: against generalisation",
-        "Adult: age, hours, education, occupation and country, k=10, two incomes in every group; against the best of "
-        "all full-domain generalisations that leave out at most 5 % of the rows, with the same hierarchies.",
+        "Adult: age, hours, education, occupation and country, k=10, two incomes in every group; compared with the "
+        "best of all full-domain generalisations that leave out at most 5 % of the rows, with the same hierarchies.",
     ),
-    ("mixed", "release", "Numbers and labels: the whole of it", "Read, grouped, searched, written and verified."),
+    ("mixed", "release", "Numbers and labels: the whole job", "Read, grouped, searched, written and verified."),
     (
         "utility",
         "r8",
-        "Reuters R8: what is still of use",
-        "Jaccard index of classifiers by what they are trained and tested on (o original, p protected); expected F1 of "
-        "18 queries with 10, 50 and 100 documents to an answer; adjusted Rand index of clusters. Refined: a search of "
-        "2 seconds. The paper reports IL of 0.17 at k=2 to 0.65 at k=20 over both collections.",
+        "Reuters R8: remaining utility",
+        "Jaccard index of classifiers by training and test data (o original, p protected); expected F1 of 18 queries "
+        "with 10, 50 and 100 documents per answer; adjusted Rand index of clusters. Refined: a search of 2 seconds. "
+        "IL is the share of information lost; the paper reports 0.17 at k=2 to 0.65 at k=20 over both collections.",
     ),
-    ("utility", "movies", "Movie Reviews: what is still of use", "As above."),
+    ("utility", "movies", "Movie Reviews: remaining utility", "The same measures as for Reuters R8."),
     (
         "utility",
         "losses",
-        "Classifiers: what is lost at k=20",
-        "In per cent of what they reach with originals, beside the worst loss that the paper reports.",
+        "Classifiers: the loss at k=20",
+        "In per cent of the result with originals, next to the worst loss that the paper reports.",
     ),
     (
         "linkage",
         "linkage",
         "Distance-based linkage",
-        "100,000 × 10 against itself, masked: all ties counted. Brute force is scikit-learn's, timed on 5,000 of the "
-        "queries with all rows, times 20.",
+        "100,000 × 10 linked to its own masked version, with all ties counted. Brute force is scikit-learn's, timed "
+        "on 5,000 of the queries against all rows, times 20.",
     ),
     (
         "linkage",
@@ -146,43 +159,45 @@ TABLES = (
         "published",
         "Learned linkage: six files of Census",
         "Records found, in per cent, of 400 drawn with seed 0 and masked by plain MDAV on groups of the first 4 to 6 "
-        "attributes (k in the name), and what the paper reports of its own 400 records. Mahalanobis is that of known "
-        "links. Everything is learned from the records it is counted on: the worst case.",
+        "attributes (k in the name), next to what the paper reports for its own 400 records. Mahalanobis is that of "
+        "known links. Everything is trained on the records it is tried on: the worst case.",
     ),
     (
         "learned",
         "files",
         "Learned linkage: proofs",
-        "Found by a margin of 1e-6, and what no parameters exceed. Until proved, for a minute; then until "
-        "within one point, for 10 minutes at most. Rounds: of all searches that took their turn.",
+        "Records found by a margin of 1e-6, and the bound that no parameters exceed. The search runs until proved, "
+        "for a minute; then until within one point, for at most 10 minutes. Rounds are those of all searches that "
+        "took a turn.",
     ),
     (
         "learned",
         "versions",
         "Learned linkage: other versions",
-        "Until within one point, for a minute at most; three of M5-38 are not.",
+        "Until within one point, for at most a minute; three of M5-38 do not get there.",
     ),
     (
         "learned",
         "full",
         "Learned linkage: against the full model",
-        "120 records: our searches in turns, the solver (HiGHS) with the rows that are needed, and the same solver "
-        "with all rows written at once. The fastest of three each.",
+        "120 records: our searches in turns, the solver (HiGHS) with rows added when needed, and the same solver with "
+        "all rows written at once. The fastest of three runs each.",
     ),
     (
         "learned",
         "census",
-        "Learned linkage: Census whole",
-        "1,080 records, 7 attributes, weighted mean, until within one point; at most 10 minutes. Mic3-k and Mic4-k are "
-        "plain MDAV on groups of three and of four attributes.",
+        "Learned linkage: all of Census",
+        "1,080 records, 7 attributes, weighted mean, until within one point; at most 10 minutes. Mic3-k and Mic4-k "
+        "are plain MDAV on groups of three and of four attributes.",
     ),
     (
         "learned",
         "few",
         "Learned linkage: 200 links known, 880 records tried",
-        "Census, 7 attributes; means of 5 random splits (exact Choquet: 2, 20 seconds each). Train: on the 200, "
-        "test: on the 880 others among themselves, with Wilson's interval of one split. Ours chooses kind and stage of "
-        "learning on links set aside, and stays with the plain mean unless another is better by a standard error.",
+        "Census, 7 attributes; means of 5 random splits (exact Choquet: 2, 20 seconds each). Train: rate on the 200; "
+        "test: rate on the other 880 among themselves, with Wilson's interval for one split. Our attacker chooses the "
+        "kind and stage of learning on links set aside, and stays with the plain mean unless another is better by a "
+        "standard error.",
     ),
     (
         "learned",
@@ -194,10 +209,10 @@ TABLES = (
         "linking_all",
         "linking",
         "Learned linkage: everyone in a large table",
-        "1,000,000 × 7, masked, each original among all masked records by a distance that is given: exact, all ties "
-        "counted. Brute force is scikit-learn's by the weighted mean, timed on 2,000 of the records with all others, "
-        "times as many; 20 records are compared with all others as a check. Boxes rule out least with an OWA of the "
-        "smaller differences.",
+        "1,000,000 × 7, masked; each original is linked among all masked records by a given distance, exactly, with "
+        "all ties counted. Brute force is scikit-learn's by the weighted mean, timed on 2,000 of the records against "
+        "all others and scaled up; 20 records are compared with all others as a check. Boxes rule out the least with "
+        "an OWA of the smaller differences.",
     ),
     (
         "linking_all",
@@ -209,12 +224,13 @@ TABLES = (
         "exploration",
         "census",
         "Census: maskings by score",
-        "All 13 attributes, one run of `explore`. IL and DR in per cent; the score is their mean, and less is better.",
+        "All 13 attributes, one run of `explore`. IL, the mean relative change of statistics, and DR in per cent; the "
+        "score is their mean, and less is better.",
     ),
-    ("documents", "compile", "Compiling the kernels", "Once after installation; then they are cached."),
+    ("documents", "compile", "Compiling the kernels", "Once after installation; afterwards they are cached."),
 )
 
-# A picture under a table: what draws it, and what it shows to who cannot see it.
+# A picture under a table: the function that draws it, and the text for readers who cannot see it.
 PICTURES: dict[tuple[str, str], tuple[Callable[[list[dict[str, Any]]], dict[str, Any]], str]] = {
     ("refinement", "casc"): (pictures.gains, "Bar chart: the error left by the search, as a share of MDAV's"),
     ("categorical", "loss"): (pictures.losses, "Line chart: information loss of each method against k"),
