@@ -34,5 +34,5 @@ def data_folder() -> Path:
 def leaks_only_where_wanted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Looking for leaks takes seconds: what is made to test something else goes without, but for marked tests."""
     if request.node.get_closest_marker("leaks") is None:
-        monkeypatch.setattr("shoal.release.tables.leaks_of_release", lambda *given: None)
+        monkeypatch.setattr("shoal.release.tables.draft.leaks_of_release", lambda *given: None)
         monkeypatch.setattr("shoal.assessment.assess.leaks_of", lambda *given: None)

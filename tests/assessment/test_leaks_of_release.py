@@ -14,7 +14,7 @@ from shoal.assessment.leaks import find_leaks
 from shoal.exploration.trials import masked_by
 from shoal.io import Roles, read_table
 from shoal.pages.leak_card import remedy
-from shoal.release.tables import draft_table
+from shoal.release.tables.draft import draft_table
 from shoal.results.exploration import LEARNED
 from shoal.results.leaks import Remedy
 from shoal.risk.learned.distances import plain

@@ -25,10 +25,9 @@ from shoal.errors import InputError
 from shoal.sample import letters
 from tests.release.releases import certificate_of
 
-HOBBIES = Hierarchy.from_pairs(
-    [("soccer", "ball game"), ("rugby", "ball game"), ("golf", "ball game"), ("ball game", "hobby")]
-    + [("violin", "music"), ("piano", "music"), ("music", "hobby")]
-)
+ABOVE = {"soccer": "ball", "rugby": "ball", "golf": "ball", "ball": "hobby"}
+ABOVE |= {"violin": "music", "piano": "music", "music": "hobby"}
+HOBBIES = Hierarchy.from_pairs(ABOVE.items())
 NUMBERS = Roles(quasi=("age", "pay"), confidential=("illness",))
 LABELS = Roles(quasi=("hobby", "town"), confidential=("illness",))
 MIXED = Roles(quasi=("age", "hobby"), confidential=("illness",))

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 import shoal
 from shoal.cli import options
+from shoal.cli import protect_options as given
 from shoal.cli.app import AsJson, Force, app
 from shoal.cli.methods import (
-    FOR_DOCUMENTS,
-    FOR_LABELS,
-    FOR_NUMBERS,
-    MASKING,
     Asked,
     document_method,
     document_space,
@@ -27,8 +22,6 @@ from shoal.errors import InputError
 
 __all__ = ["as_data", "protect", "roles_from", "say_protected"]
 
-METHODS = tuple(dict.fromkeys((*FOR_DOCUMENTS, *FOR_NUMBERS, *FOR_LABELS, *MASKING)))
-
 
 @app.command(
     epilog=examples(
@@ -37,89 +30,38 @@ METHODS = tuple(dict.fromkeys((*FOR_DOCUMENTS, *FOR_NUMBERS, *FOR_LABELS, *MASKI
     )
 )
 def protect(
-    source: Annotated[
-        Path, typer.Argument(help="Folder of texts, JSONL, CSV or Parquet; .gz too.", **options.path("INPUT"))
-    ],
-    out: Annotated[Path, typer.Option("-o", "--out", help="Folder to make for the release.", **options.path())],
-    k: Annotated[int, typer.Option("-k", help="Least number of records that look alike.", **options.whole(2))] = 5,
-    text_column: Annotated[str | None, typer.Option(help="Documents: column with the text.", **options.named())] = None,
-    id_column: Annotated[
-        str | None, typer.Option(help="Documents: column that names them (private).", **options.named())
-    ] = None,
-    label_column: Annotated[
-        str | None, typer.Option(help="Documents: confidential label, released as it is.", **options.named())
-    ] = None,
-    roles: Annotated[
-        Path | None, typer.Option(help="Table: TOML file with the columns of each role.", **options.path())
-    ] = None,
-    quasi: Annotated[str | None, typer.Option(help="Table: columns to protect, comma-separated.")] = None,
-    confidential: Annotated[str | None, typer.Option(help="Table: columns released as they are, watched.")] = None,
-    insensitive: Annotated[str | None, typer.Option(help="Table: columns released as they are.")] = None,
-    drop: Annotated[str | None, typer.Option(help="Table: columns to leave out; those without a role are too.")] = None,
-    missing: Annotated[
-        str,
-        typer.Option(help="Table: rows that lack a value: refuse or withhold.", **options.one_of("refuse", "withhold")),
-    ] = "refuse",
-    method: Annotated[
-        str | None,
-        typer.Option(help=f"One of {', '.join(METHODS)}.  [default: by the columns]", **options.one_of(*METHODS)),
-    ] = None,
-    attribute_groups: Annotated[
-        int | None, typer.Option(help="Table: protect so many columns at a time.", **options.whole(1))
-    ] = None,
-    ontology: Annotated[
-        list[str] | None, typer.Option(help="Labels: hierarchy, FILE or COLUMN=FILE.  [default: WordNet]")
-    ] = None,
-    mapping: Annotated[
-        Path | None, typer.Option(help="Labels: which concepts the values mean; see shoal map.", **options.path())
-    ] = None,
-    weights: Annotated[
-        str | None, typer.Option(help="Numbers and labels: what columns count, such as age=2,job=1.")
-    ] = None,
-    percent: Annotated[
-        float | None, typer.Option(help="Rank swapping and noise: how strong, in per cent.", **options.above_zero())
-    ] = None,
-    coarsen: Annotated[
-        list[str] | None,
-        typer.Option(help="Numbers: then average a column again, at least K records a value.", metavar="COLUMN=K"),
-    ] = None,
-    blocks: Annotated[
-        int | None,
-        typer.Option(help="Group at most so many records at a time.  [default: all up to 50,000]", **options.whole(6)),
-    ] = None,
-    refine: Annotated[bool, typer.Option("--refine/--no-refine", help="Search for better groups than MDAV's.")] = True,
-    time_budget: Annotated[
-        float | None,
-        typer.Option(help="About how many seconds that may take.  [default: by size]", **options.seconds()),
-    ] = None,
-    l: Annotated[
-        int | None, typer.Option("--l", help="Least number of confidential values in a group.", **options.whole(2))
-    ] = None,
-    language: Annotated[
-        str | None, typer.Option(help="Documents: chooses stop words and stemmer.  [default: english]")
-    ] = None,
-    wordnet: Annotated[
-        bool | None, typer.Option("--wordnet/--no-wordnet", help="Documents: keep only words in WordNet.")
-    ] = None,
-    stem: Annotated[
-        bool | None, typer.Option("--stem/--no-stem", help="Documents: reduce words to stems.  [default: stem]")
-    ] = None,
-    min_df: Annotated[
-        int | None, typer.Option(help="Documents: drop terms in fewer documents.  [default: k]", **options.whole(1))
-    ] = None,
-    max_terms: Annotated[
-        int | None, typer.Option(help="Documents: keep the heaviest terms only.", **options.whole(1))
-    ] = None,
-    terms_per_document: Annotated[
-        int | None,
-        typer.Option(help="Documents: of each its heaviest terms.  [default: all; semantic: 50]", **options.whole(1)),
-    ] = None,
-    private: Annotated[
-        Path | None, typer.Option(help="Folder for the private side.  [default: OUT-private]", **options.path())
-    ] = None,
-    scheduler: Annotated[
-        str | None, typer.Option(help="Input in parts: address of a Dask scheduler, such as tcp://host:8786.")
-    ] = None,
+    source: given.Source,
+    out: given.Out,
+    k: given.K = 5,
+    text_column: given.TextColumn = None,
+    id_column: given.IdColumn = None,
+    label_column: given.LabelColumn = None,
+    roles: given.Roles = None,
+    quasi: given.Quasi = None,
+    confidential: given.Confidential = None,
+    insensitive: given.Insensitive = None,
+    drop: given.Drop = None,
+    missing: given.Missing = "refuse",
+    method: given.Method = None,
+    attribute_groups: given.AttributeGroups = None,
+    ontology: given.Ontology = None,
+    mapping: given.Mapping = None,
+    weights: given.Weights = None,
+    percent: given.Percent = None,
+    coarsen: given.Coarsen = None,
+    blocks: given.Blocks = None,
+    refine: given.Refine = True,
+    time_budget: given.TimeBudget = None,
+    l: given.L = None,
+    language: given.Language = None,
+    wordnet: given.Wordnet = None,
+    stem: given.Stem = None,
+    min_df: given.MinDf = None,
+    max_terms: given.MaxTerms = None,
+    terms_per_document: given.TermsPerDocument = None,
+    private: given.Private = None,
+    scheduler: given.Scheduler = None,
+    attack: given.Attack = True,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -144,20 +86,9 @@ def protect(
     documents = opened.kind == "documents"
     steps = {"language": language, "wordnet": wordnet, "stem": stem, "min_df": min_df, "max_terms": max_terms}
     steps |= {"terms_per_document": terms_per_document}
-    given = [f"--{name.replace('_', '-')}" for name, value in steps.items() if value is not None]
-    if given and not documents:
-        raise InputError(f"{source} is a table: {given[0]} is for documents; leave it out, or name a --text-column")
-    asked = Asked(
-        method,
-        refine,
-        time_budget,
-        blocks,
-        attribute_groups,
-        options.ontologies(ontology),
-        mapping,
-        options.weights(weights),
-        percent,
-    )
+    _check_steps(steps, documents, source)
+    meaning = options.ontologies(ontology), mapping, options.weights(weights)
+    asked = Asked(method, refine, time_budget, blocks, attribute_groups, *meaning, percent)
     with shown_progress(), search_stops_at_first_interrupt():
         made = shoal.protect(
             opened,
@@ -175,11 +106,19 @@ def protect(
             private=private,
             force=force,
             client=scheduler,
+            attack=attack,
         )
     if as_json:
         write(json.dumps(as_data(made), indent=2))
     else:
         say_protected(made)
+
+
+def _check_steps(steps: dict[str, Any], documents: bool, source: Path) -> None:
+    """A vector space is for documents."""
+    unfit = [f"--{name.replace('_', '-')}" for name, value in steps.items() if value is not None]
+    if unfit and not documents:
+        raise InputError(f"{source} is a table: {unfit[0]} is for documents; leave it out, or name a --text-column")
 
 
 def roles_from(path: Path | None, *lists: str | None) -> Any:

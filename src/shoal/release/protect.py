@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -24,14 +24,12 @@ from shoal.protection.documents import document_protection
 from shoal.protection.tables import check_method
 from shoal.release.certificate import certificate, dump
 from shoal.release.cluster import schedule_of
-from shoal.release.documents import draft_documents
+from shoal.release.documents.draft import draft_documents
 from shoal.release.draft import Draft
 from shoal.release.sources import DocumentSource, Source, open_source
-from shoal.release.table_source import TableOptions
-from shoal.release.tables import draft_table
+from shoal.release.tables.draft import draft_table
+from shoal.release.tables.source import TableOptions
 from shoal.vectors import VectorSpace
-
-__all__ = ["Protected", "protect"]
 
 EPOCH = 315_532_800  # the beginning of 1980, the first time that every archive can hold
 
@@ -45,24 +43,41 @@ class Protected:
     certificate: Mapping[str, Any]
 
 
+class MoreOptions(TypedDict, total=False):
+    """What else `protect` takes, by name."""
+
+    text_column: str | None
+    id_column: str | None
+    label_column: str | None
+    missing: str
+    coarsen: Mapping[str, int] | None
+    client: Any
+    attack: bool
+
+
+DEFAULTS: MoreOptions = {
+    "text_column": None,
+    "id_column": None,
+    "label_column": None,
+    "missing": "refuse",
+    "coarsen": None,
+    "client": None,
+    "attack": True,
+}
+
+
 def protect(
     source: Source,
     k: int = 5,
     out: str | os.PathLike[str] = "release",
     *,
-    text_column: str | None = None,
-    id_column: str | None = None,
-    label_column: str | None = None,
     roles: Roles | None = None,
     space: VectorSpace | None = None,
     method: Any = None,
     l: int | None = None,
-    missing: str = "refuse",
-    coarsen: Mapping[str, int] | None = None,
     private: str | os.PathLike[str] | None = None,
     force: bool = False,
-    client: Any = None,
-    attack: bool = True,
+    **more: Unpack[MoreOptions],
 ) -> Protected:
     """Make a release of documents or of a table in which every record shares what is protected with k - 1 others.
 
@@ -101,23 +116,25 @@ def protect(
     attack : bool
         Attack the release before it is handed out, and say in the report what was found.
     """
+    for name in more.keys() - DEFAULTS.keys():
+        raise TypeError(f"protect() got an unexpected keyword argument {name!r}")
+    more = DEFAULTS | more
     release = Path(out)
     hidden = private_beside(release) if private is None else Path(private)
-    _check_numbers(k, l, missing)
-    l = None if l is None else int(l)
-    coarser = checked_coarsening(coarsen)
-    columns = {"text_column": text_column, "id_column": id_column, "label_column": label_column}
-    opened = open_source(source, roles=roles, on_cluster=client is not None, **columns)
+    _check_numbers(k, l, more["missing"])
+    k, l = int(k), None if l is None else int(l)
+    coarsen = checked_coarsening(more["coarsen"])
+    columns = {name: more[name] for name in ("text_column", "id_column", "label_column")}
+    opened = open_source(source, roles=roles, on_cluster=more["client"] is not None, **columns)
     check_places(opened.path, release, hidden, force)
     if isinstance(opened, DocumentSource):
-        _check_for_documents(l, label_column, missing, coarser)
-        protection = document_protection(method, space, int(k))
-        draft = partial(draft_documents, opened, int(k), protection, l, attack)
+        _check_for_documents(l, opened.label, more["missing"], coarsen)
+        draft = partial(draft_documents, opened, k, document_protection(method, space, k), l, more["attack"])
     else:
         _check_for_tables(columns, space)
         check_method(method)
-        draft = partial(draft_table, opened, int(k), TableOptions(method, l, missing, coarser, attack))
-    with schedule_of(client, opened.whole) as schedule:
+        draft = partial(draft_table, opened, k, TableOptions(method, l, more["missing"], coarsen, more["attack"]))
+    with schedule_of(more["client"], opened.whole) as schedule:
         return _write(lambda *folders: draft(folders, schedule), release, hidden)
 
 

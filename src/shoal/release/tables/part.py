@@ -22,8 +22,8 @@ from shoal.protection.rounding import on_grid
 from shoal.protection.tables.layout import Layout, MaskedBlock, MaskedLabels, TableProtection, column_of
 from shoal.protection.tables.means import standardised
 from shoal.release.part_facts import GroupFacts, facts_of, replacing, write_mapping_part
-from shoal.release.table_files import write_table
-from shoal.release.table_reading import smallest_keys
+from shoal.release.tables.files import write_table
+from shoal.release.tables.reading import smallest_keys
 from shoal.results.loss import Loss
 
 Floats = NDArray[np.float64]

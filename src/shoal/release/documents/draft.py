@@ -23,9 +23,9 @@ from shoal.protection.distances import NOT_TOLD
 from shoal.protection.documents import DocumentProtection, form_of
 from shoal.protection.documents.pools import Vocabulary, with_space
 from shoal.protection.groups import FEW, stated_loss
-from shoal.release import document_part as work
 from shoal.release.cluster import diverse_parts, write_parts
-from shoal.release.document_files import TERM_COLUMNS, described, write_terms
+from shoal.release.documents import part as work
+from shoal.release.documents.files import TERM_COLUMNS, described, write_terms
 from shoal.release.draft import Draft
 from shoal.release.part_facts import crowd_figures
 from shoal.release.sources import DocumentSource
@@ -72,28 +72,18 @@ def draft_documents(
     if l is not None:
         carried = {str(label): "label"}
         blocks = diverse_parts(blocks, carried, l, lambda block: submit(protection.diverse, block, l), schedule)
-    pooled = [submit(protection.pooled, block) for block in blocks]
-    terms = {term for terms in gather([submit(work.terms_of, block) for block in pooled]) for term in terms}
-    vocabulary = Vocabulary.of(protection.names(terms))
-    centre = protection.common_centre(gather([submit(work.centre_of, block, protection) for block in pooled]))
-    parts = [submit(work.arranged, block, vocabulary) for block in pooled]
-    first = gather([submit(work.first_row, part) for part in parts])
-    parts = [parts[number] for number in sorted(range(len(parts)), key=first.__getitem__)]
-    frequency = None
-    if space.weighting == "tf-idf":
-        frequency = np.sum(gather([submit(work.frequency_in, part) for part in parts]), axis=0)
-    enough = n_rows >= FEW
-    tried = -(-GROUPS_TRIED // len(parts)) if attack and enough else 0
-    collected = work.Collected(vocabulary, frequency, centre, n_rows, tried)
+    parts, collected = _arranged(blocks, protection, n_rows, attack, schedule)
 
     def write(number: int, target: str, mapping: str) -> Any:
         return submit(work.write_part, parts[number], protection, collected, label, target, mapping)
 
+    names = collected.vocabulary.names
     one_file = WHOLE if source.whole else None
     facts: list[work.Facts] = write_parts("documents", write, len(parts), one_file, folders, schedule)
     if source.whole:
         work.write_matrix(parts[0], collected, str(folders[1] / "vectors.npz"))
-    attacks = over_parts([fact.attacks for fact in facts]) if tried else ()
+    attacks = over_parts([fact.attacks for fact in facts]) if collected.tried else ()
+    enough = n_rows >= FEW
     _warn_of_copies(attacks)
     summary = Summary(
         k=k,
@@ -110,8 +100,8 @@ def draft_documents(
         figures=DocumentFigures(
             form=form_of(space),
             loss_of_means=_share_of_means(facts, n_rows) if enough else None,
-            terms=_most_used(facts, vocabulary.names),
-            vocabulary=len(vocabulary.names),
+            terms=_most_used(facts, names),
+            vocabulary=len(names),
             stemmed=space.stem,
             in_meaning=protection.in_meaning,
             words_read=space.words_read_,
@@ -125,7 +115,7 @@ def draft_documents(
         columns=described(() if label is None else (label,)),
         shared_columns=(tuple(TERM_COLUMNS),),
         parameters=protection.parameters() | ({} if l is None else {"diversity": JOINED}),
-        files={"terms.txt": lambda path: write_terms(path, vocabulary.names)},
+        files={"terms.txt": lambda path: write_terms(path, names)},
         private_files={
             "withheld.csv": write_csv(("document", "reason"), left_out),
             "words_left_out.csv": write_csv(("step", "word", "occurrences"), _words(space)),
@@ -147,6 +137,25 @@ def _read(
     if not source.whole:
         progress.step("reading", n_parts, n_parts)
     return read, [one for _, skipped in readings for one in skipped]
+
+
+def _arranged(
+    blocks: list[Any], protection: DocumentProtection, n_rows: int, attack: bool, schedule: Schedule
+) -> tuple[list[Any], work.Collected]:
+    """The parts to write, in their order (futures), and what writing them needs to know of all."""
+    submit, gather = schedule.submit, schedule.gather
+    pooled = [submit(protection.pooled, block) for block in blocks]
+    terms = {term for terms in gather([submit(work.terms_of, block) for block in pooled]) for term in terms}
+    vocabulary = Vocabulary.of(protection.names(terms))
+    centre = protection.common_centre(gather([submit(work.centre_of, block, protection) for block in pooled]))
+    parts = [submit(work.arranged, block, vocabulary) for block in pooled]
+    first = gather([submit(work.first_row, part) for part in parts])
+    parts = [parts[number] for number in sorted(range(len(parts)), key=first.__getitem__)]
+    frequency = None
+    if protection.space.weighting == "tf-idf":
+        frequency = np.sum(gather([submit(work.frequency_in, part) for part in parts]), axis=0)
+    tried = -(-GROUPS_TRIED // len(parts)) if attack and n_rows >= FEW else 0
+    return parts, work.Collected(vocabulary, frequency, centre, n_rows, tried)
 
 
 def _warn_of_copies(attacks: tuple[Rate, ...]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +25,15 @@ from shoal.protection.distances import NOT_TOLD
 from shoal.protection.groups import stated_loss
 from shoal.protection.publishable import DIGITS, FEW_MOVED, grid_of, reason_of_all
 from shoal.protection.rounding import chosen_steps
-from shoal.protection.tables import table_method
+from shoal.protection.tables import TableProtection, table_method
 from shoal.protection.tables.layout import Layout, MaskedBlock, carried_as, column_of
-from shoal.release import table_part as work
-from shoal.release import table_reading
 from shoal.release.cluster import diverse_parts, write_parts
 from shoal.release.draft import Draft
 from shoal.release.part_facts import crowd_figures
 from shoal.release.sources import TableSource
-from shoal.release.table_figures import (
+from shoal.release.tables import part as work
+from shoal.release.tables import reading
+from shoal.release.tables.figures import (
     SHOWN,
     column_changes,
     distances_of,
@@ -41,8 +42,8 @@ from shoal.release.table_figures import (
     reasons_of,
     spread_of,
 )
-from shoal.release.table_files import described, file_name
-from shoal.release.table_source import TableOptions, read_table_source
+from shoal.release.tables.files import described, file_name
+from shoal.release.tables.source import TableOptions, read_table_source
 from shoal.results.claims import Withheld
 from shoal.results.leaks import LeakCard
 from shoal.results.loss import Loss
@@ -71,20 +72,10 @@ def draft_table(
     coarsen = {name: options.coarsen[name] for name in roles.quasi if name in options.coarsen}
     shown_rows = n_rows if source.whole else SHOWN
     spread = spread_of(read, layout, protection, readings, shown_rows, schedule)
-    rows = [submit(table_reading.rows_of, part, layout, protection) for part in read]
+    rows = [submit(reading.rows_of, part, layout, protection) for part in read]
     read.clear()  # what nobody holds any more need not be kept
 
-    bound = 0.0
-    if source.whole:
-        block, bound = protection.group(rows[0], layout)
-        blocks = [block] if l is None else [protection.diverse(block, layout, l)]
-    else:
-        blocks = protection.group_parts(rows, n_rows, layout, schedule)
-        if l is not None:
-            carried = {name: carried_as(name) for name in roles.confidential}
-            blocks = diverse_parts(
-                blocks, carried, l, lambda block: submit(protection.diverse, block, layout, l), schedule
-            )
+    blocks, bound = _grouped(rows, n_rows, protection, layout, l, schedule)
     masked = [submit(protection.masked, block, layout) for block in blocks]
     masked = _coarsened(masked, layout, coarsen, schedule)
     error = math.fsum(gather([submit(work.squared_error, block, layout) for block in masked]))
@@ -149,6 +140,21 @@ def draft_table(
         },
         formulas=sum((fact.formulas for fact in facts), Counter()),
     )
+
+
+def _grouped(
+    rows: list[Any], n_rows: int, protection: TableProtection, layout: Layout, l: int | None, schedule: Schedule
+) -> tuple[list[Any], float]:
+    """Blocks of rows in groups (futures), diverse if that is asked for, and the least SSE possible if it is known."""
+    if layout.kept is not None:
+        block, bound = protection.group(rows[0], layout)
+        return [block if l is None else protection.diverse(block, layout, l)], bound
+    blocks = protection.group_parts(rows, n_rows, layout, schedule)
+    if l is not None:
+        carried = {name: carried_as(name) for name in layout.roles.confidential}
+        merge = partial(schedule.submit, protection.diverse)
+        blocks = diverse_parts(blocks, carried, l, lambda block: merge(block, layout, l), schedule)
+    return blocks, 0.0
 
 
 def _coarsened(masked: list[Any], layout: Layout, coarsen: Mapping[str, int], schedule: Schedule) -> list[Any]:

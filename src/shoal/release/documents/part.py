@@ -33,7 +33,7 @@ from shoal.microaggregation.words.pooling import (
 from shoal.protection.distances import spread_out
 from shoal.protection.documents.pools import DocumentProtection, PooledBlock, Term, Vocabulary
 from shoal.protection.groups import codes_of
-from shoal.release.document_files import write_vectors
+from shoal.release.documents.files import write_vectors
 from shoal.release.part_facts import GroupFacts, facts_of, replacing, write_mapping_part
 from shoal.results.loss import Loss
 from shoal.results.rates import Rate

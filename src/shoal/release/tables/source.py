@@ -20,8 +20,8 @@ from shoal.ontology.value_mapping import check_mapping, explained_columns
 from shoal.protection.tables import TableProtection, averaged, table_method, table_protection, unexplained
 from shoal.protection.tables.concepts import Concepts
 from shoal.protection.tables.layout import Layout
-from shoal.release import table_reading as work
 from shoal.release.sources import TableSource
+from shoal.release.tables import reading as work
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

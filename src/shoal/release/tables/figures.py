@@ -20,8 +20,8 @@ from shoal.protection.publishable import changes_of, reasons_withheld, warn_of_d
 from shoal.protection.tables import TableProtection
 from shoal.protection.tables.concepts import Concepts
 from shoal.protection.tables.layout import Layout
-from shoal.release import table_reading
-from shoal.release.table_part import Facts
+from shoal.release.tables import reading as parts_read
+from shoal.release.tables.part import Facts
 from shoal.results.summary import ColumnChange, Distances
 
 SHOWN = SAMPLE  # records of a table in parts whose distances the report shows
@@ -43,20 +43,20 @@ def spread_of(
     read: list[Any],
     layout: Layout,
     protection: TableProtection,
-    readings: Sequence[table_reading.Reading],
+    readings: Sequence[parts_read.Reading],
     most: int,
     schedule: Schedule,
 ) -> Spread:
     """How the numbers are spread; the owner is warned of columns that one record decides."""
     submit, gather = schedule.submit, schedule.gather
     n_rows = sum(reading.n_rows for reading in readings)
-    farthest = np.max(gather([submit(table_reading.largest_deviation, part, layout.mean) for part in read]), axis=0)
-    deviations = gather([submit(table_reading.deviations_of, part, layout.mean) for part in read])
+    farthest = np.max(gather([submit(parts_read.largest_deviation, part, layout.mean) for part in read]), axis=0)
+    deviations = gather([submit(parts_read.deviations_of, part, layout.mean) for part in read])
     total = n_rows * mean_of_sums(deviations, n_rows)
     varies = ~layout.constant & (total > 0)
     dominance = np.divide(farthest, total, out=np.zeros_like(total), where=varies)
     warn_of_dominance(layout.numbers, dominance, n_rows)
-    samples = gather([submit(table_reading.sample_of, part, layout, most) for part in read])
+    samples = gather([submit(parts_read.sample_of, part, layout, most) for part in read])
     keys, values = (np.concatenate(side) for side in zip(*samples, strict=True))
     sample: Floats = values[np.argsort(keys, kind="stable")[:most]]
     limits = limits_of(sample, protection.k)

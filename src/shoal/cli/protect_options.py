@@ -1,0 +1,84 @@
+"""The options of shoal protect."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli import options
+from shoal.cli.methods import FOR_DOCUMENTS, FOR_LABELS, FOR_NUMBERS, MASKING
+
+METHODS = tuple(dict.fromkeys((*FOR_DOCUMENTS, *FOR_NUMBERS, *FOR_LABELS, *MASKING)))
+
+Source = Annotated[
+    Path, typer.Argument(help="Folder of texts, JSONL, CSV or Parquet; .gz too.", **options.path("INPUT"))
+]
+Out = Annotated[Path, typer.Option("-o", "--out", help="Folder to make for the release.", **options.path())]
+K = Annotated[int, typer.Option("-k", help="Least number of records that look alike.", **options.whole(2))]
+TextColumn = Annotated[str | None, typer.Option(help="Documents: column with the text.", **options.named())]
+IdColumn = Annotated[str | None, typer.Option(help="Documents: column that names them (private).", **options.named())]
+LabelColumn = Annotated[
+    str | None, typer.Option(help="Documents: confidential label, released as it is.", **options.named())
+]
+Roles = Annotated[Path | None, typer.Option(help="Table: TOML file with the columns of each role.", **options.path())]
+Quasi = Annotated[str | None, typer.Option(help="Table: columns to protect, comma-separated.")]
+Confidential = Annotated[str | None, typer.Option(help="Table: columns released as they are, watched.")]
+Insensitive = Annotated[str | None, typer.Option(help="Table: columns released as they are.")]
+Drop = Annotated[str | None, typer.Option(help="Table: columns to leave out; those without a role are too.")]
+Missing = Annotated[
+    str,
+    typer.Option(help="Table: rows that lack a value: refuse or withhold.", **options.one_of("refuse", "withhold")),
+]
+Method = Annotated[
+    str | None,
+    typer.Option(help=f"One of {', '.join(METHODS)}.  [default: by the columns]", **options.one_of(*METHODS)),
+]
+AttributeGroups = Annotated[
+    int | None, typer.Option(help="Table: protect so many columns at a time.", **options.whole(1))
+]
+Ontology = Annotated[list[str] | None, typer.Option(help="Labels: hierarchy, FILE or COLUMN=FILE.  [default: WordNet]")]
+Mapping = Annotated[
+    Path | None, typer.Option(help="Labels: which concepts the values mean; see shoal map.", **options.path())
+]
+Weights = Annotated[str | None, typer.Option(help="Numbers and labels: what columns count, such as age=2,job=1.")]
+Percent = Annotated[
+    float | None, typer.Option(help="Rank swapping and noise: how strong, in per cent.", **options.above_zero())
+]
+Coarsen = Annotated[
+    list[str] | None,
+    typer.Option(help="Numbers: then average a column again, at least K records a value.", metavar="COLUMN=K"),
+]
+Blocks = Annotated[
+    int | None,
+    typer.Option(help="Group at most so many records at a time.  [default: all up to 50,000]", **options.whole(6)),
+]
+Refine = Annotated[bool, typer.Option("--refine/--no-refine", help="Search for better groups than MDAV's.")]
+TimeBudget = Annotated[
+    float | None,
+    typer.Option(help="About how many seconds that may take.  [default: by size]", **options.seconds()),
+]
+L = Annotated[
+    int | None, typer.Option("--l", help="Least number of confidential values in a group.", **options.whole(2))
+]
+Language = Annotated[str | None, typer.Option(help="Documents: chooses stop words and stemmer.  [default: english]")]
+Wordnet = Annotated[bool | None, typer.Option("--wordnet/--no-wordnet", help="Documents: keep only words in WordNet.")]
+Stem = Annotated[
+    bool | None, typer.Option("--stem/--no-stem", help="Documents: reduce words to stems.  [default: stem]")
+]
+MinDf = Annotated[
+    int | None, typer.Option(help="Documents: drop terms in fewer documents.  [default: k]", **options.whole(1))
+]
+MaxTerms = Annotated[int | None, typer.Option(help="Documents: keep the heaviest terms only.", **options.whole(1))]
+TermsPerDocument = Annotated[
+    int | None,
+    typer.Option(help="Documents: of each its heaviest terms.  [default: all; semantic: 50]", **options.whole(1)),
+]
+Private = Annotated[
+    Path | None, typer.Option(help="Folder for the private side.  [default: OUT-private]", **options.path())
+]
+Scheduler = Annotated[
+    str | None, typer.Option(help="Input in parts: address of a Dask scheduler, such as tcp://host:8786.")
+]
+Attack = Annotated[bool, typer.Option("--attack/--no-attack", help="Attack the release before it is handed out.")]

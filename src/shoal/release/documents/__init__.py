@@ -1,0 +1,1 @@
+"""Documents to the draft of a release."""

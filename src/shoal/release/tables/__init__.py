@@ -1,0 +1,1 @@
+"""Tables to the draft of a release."""
