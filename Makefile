@@ -3,18 +3,25 @@ PYTHON ?= python3
 CODE   := src tests $(wildcard benchmarks examples)
 VENV   := .venv
 BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+CORE   := $(VENV)/.core
 STAMP  := $(VENV)/.installed
 
 .PHONY: setup demo test check bench docs clean
 
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml constraints.txt
+# What users install; the demonstration needs no more.
+$(CORE): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,docs]'
+	$(PIP) -e .
+	touch $(CORE)
+
+$(STAMP): $(CORE)
+	$(PIP) -e '.[dev,docs]'
 	touch $(STAMP)
 
-demo: setup
+demo: $(CORE)
 	$(BIN)/shoal demo -o demo --force
 	$(BIN)/shoal verify demo/letters
 	$(BIN)/shoal verify demo/subjects

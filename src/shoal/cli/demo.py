@@ -12,7 +12,7 @@ import shoal
 from shoal.cli import options
 from shoal.cli.app import AsJson, Force, app
 from shoal.cli.protect import as_data, say_protected
-from shoal.cli.terminal import BROKEN, examples, say, shown_progress, write
+from shoal.cli.terminal import BROKEN, examples, say, say_if_kernels_compile, shown_progress, write
 
 __all__ = ["demo"]
 
@@ -26,6 +26,7 @@ def demo(
     """Make a sample of invented clinical letters, protect letters and patients, and verify both releases."""
     from shoal.release.demo import run_demo
 
+    say_if_kernels_compile()
     with shown_progress():
         made = run_demo(out, force=force)
     if as_json:

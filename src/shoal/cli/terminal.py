@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
@@ -25,6 +26,7 @@ __all__ = [
     "examples",
     "printable",
     "say",
+    "say_if_kernels_compile",
     "show_warning",
     "shown_progress",
     "write",
@@ -59,6 +61,14 @@ def say(message: str, code: int = DONE) -> int:
     except OSError:  # the terminal is gone
         _end(sys.stderr)
     return code
+
+
+def say_if_kernels_compile() -> None:
+    """Why the first run takes longer: numba compiles its kernels, and keeps them beside their sources."""
+    from shoal import kernels
+
+    if not any(Path(kernels.__path__[0]).rglob("*.nbi")) and "NUMBA_CACHE_DIR" not in os.environ:
+        say("the first run compiles kernels, which takes about a minute; later runs start at once")
 
 
 def printable(text: str) -> str:
