@@ -35,7 +35,6 @@ def space_html(found: SpaceAssessment) -> str:
         classifiers=_classifiers(utility.classifiers),
         best=_best(utility),
         distances=plots.distances(measured, "document"),
-        overlap=plots.shared_by_both(measured),
     )
 
 

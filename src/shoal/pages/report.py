@@ -36,8 +36,7 @@ def report_html(summary: Summary) -> str:
         "spread": plots.spread(getattr(summary.figures, "columns", ())),
         "terms": plots.terms(getattr(summary.figures, "terms", ())),
     }
-    overlap = plots.shared_by_both(summary.distances) if summary.distances.pairs else None
-    return _render("report.html.jinja", summary, pictures=pictures, overlap=overlap)
+    return _render("report.html.jinja", summary, pictures=pictures)
 
 
 def readme_text(summary: Summary) -> str:

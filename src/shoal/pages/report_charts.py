@@ -13,7 +13,7 @@ from shoal.pages.drawing import DEEP, SAND, Picture, svg
 from shoal.pages.words import count, number, percent
 from shoal.results.summary import ColumnChange, Distances, Summary, TermUse
 
-__all__ = ["distances", "group_sizes", "shared_by_both", "spread", "terms"]
+__all__ = ["distances", "group_sizes", "spread", "terms"]
 
 _MOST_SIZE_BARS = 14
 _MOST_BARS = 20
@@ -61,10 +61,7 @@ def distances(measured: Distances, noun: str) -> Picture:
     # A step needs the last edge too, at the height of the last bin.
     heights = (*measured.after, measured.after[-1])
     steps = [{"from": edge, "share": share} for edge, share in zip(measured.edges, heights, strict=True)]
-    description = (
-        f"Two overlaid charts of the distances between pairs of {noun}s, before and after protection. "
-        f"They overlap by {percent(shared_by_both(measured))}."
-    )
+    description = f"Two overlaid charts of the distances between pairs of {noun}s, before and after protection."
     x = {
         "field": "from",
         "type": "quantitative",
@@ -102,12 +99,6 @@ def distances(measured: Distances, noun: str) -> Picture:
         for a, b, before, after in zip(starts, ends, measured.before, measured.after, strict=True)
     )
     return Picture(svg(spec, description), description, ("Distance", "Pairs before", "Pairs after"), rows)
-
-
-def shared_by_both(measured: Distances) -> float:
-    """The share of pairs on which the distances before and after agree."""
-    both = zip(measured.before, measured.after, strict=True)
-    return min(1.0, sum(min(before, after) for before, after in both))
 
 
 def spread(columns: Sequence[ColumnChange]) -> Picture | None:

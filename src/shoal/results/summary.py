@@ -35,6 +35,7 @@ class Distances:
     after: tuple[float, ...]
     pairs: int  # pairs looked at
     sampled: bool  # a sample of the records, not all
+    order_kept: float | None = None  # of two pairs, how often the nearer one stays the nearer; 0.5 is chance
 
 
 @dataclass(frozen=True)
