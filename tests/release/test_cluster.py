@@ -125,7 +125,7 @@ def test_work_that_is_done_again_after_the_figures_came_leaves_nothing(tmp_path)
         def write(number, target, mapping):
             return schedule.submit(write_two, number, target, mapping)
 
-        assert write_parts("documents", write, 2, folders, schedule) == [0, 1]
+        assert write_parts("documents", write, 2, None, folders, schedule) == [0, 1]
     for once_more in again:
         with pytest.raises(OSError):
             once_more()

@@ -386,8 +386,8 @@ def test_what_is_no_release_does_not_load(tmp_path):
 
 
 def test_a_release_of_many_parts_is_read_and_verified_part_by_part(tmp_path, monkeypatch):
-    for place in ("release", "verification"):
-        monkeypatch.setattr(f"shoal.{place}.documents.ROWS_AT_ONCE", 7)
+    for place in ("release.documents.files", "verification.documents"):
+        monkeypatch.setattr(f"shoal.{place}.ROWS_AT_ONCE", 7)
     texts = [f"the {animal} {verb} near the river" for animal in ("heron", "otter", "trout") for verb in VERBS]
     made = protect(texts, 3, tmp_path / "release", space=VectorSpace(min_df=1))
     assert verify(made.folder)

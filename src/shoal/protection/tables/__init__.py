@@ -10,7 +10,7 @@ from shoal.masking import Noise, RankSwap
 from shoal.microaggregation import CategoricalMicroaggregation, Microaggregation, MixedMicroaggregation
 from shoal.microaggregation.labels.mixed_table import CATEGORICAL
 from shoal.ontology.value_mapping import mappings_of
-from shoal.protection.tables.columnwise import Columnwise
+from shoal.protection.tables.columnwise import Columnwise, attribute_groups
 from shoal.protection.tables.concepts import Concepts
 from shoal.protection.tables.layout import TableProtection
 from shoal.protection.tables.means import Means
@@ -49,11 +49,11 @@ def averaged(method: Any, quasi: tuple[str, ...], numbers: tuple[str, ...]) -> t
     return tuple(name for name in numbers if kinds.get(name) != CATEGORICAL)
 
 
-def table_protection(method: Any, k: int) -> TableProtection:
-    """The protection that an estimator stands for."""
+def table_protection(method: Any, k: int, numbers: tuple[str, ...]) -> TableProtection:
+    """The protection that an estimator stands for, of a table with these numbers."""
     if isinstance(method, CategoricalMicroaggregation | MixedMicroaggregation):
         return Concepts(method, k)
-    if isinstance(method, Microaggregation) and method.method != "ranking" and method.attribute_groups is None:
+    if isinstance(method, Microaggregation) and len(attribute_groups(method, numbers)) == 1:
         return Means(method, k)
     return Columnwise(method, k)
 

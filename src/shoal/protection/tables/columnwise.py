@@ -41,11 +41,8 @@ class Columnwise:
     def prepared(self, layout: Layout, values: Mapping[str, tuple[pa.Array, Ints]]) -> TableProtection:
         ready = copy(self)
         ready.together = (layout.numbers,)
-        if self.averages:
-            model = clone(self._model)
-            model.feature_names_in_ = np.array(layout.numbers, dtype=object)
-            parts = model.columns_apart(len(layout.numbers))
-            ready.together = tuple(tuple(layout.numbers[column] for column in part) for part in parts)
+        if isinstance(self._model, Microaggregation):
+            ready.together = attribute_groups(self._model, layout.numbers)
         return ready
 
     def rows(self, block: Block, layout: Layout) -> Block:
@@ -80,6 +77,13 @@ class Columnwise:
         # Who knows the seed can undo swapping and noise, so it is never published.
         given = self._model.get_params()
         return {name: value for name, value in given.items() if self.averages or name != "random_state"}
+
+
+def attribute_groups(method: Microaggregation, names: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """The sets of columns that are microaggregated together."""
+    model: Microaggregation = clone(method)
+    model.feature_names_in_ = np.array(names, dtype=object)
+    return tuple(tuple(names[column] for column in columns) for columns in model.columns_apart(len(names)))
 
 
 def _name_of(method: RankSwap | Noise) -> str:

@@ -51,7 +51,8 @@ class Means:
         return replace(block, X=sp.csr_matrix(standardised(block.carried["values"], layout)))
 
     def group(self, block: Block, layout: Layout) -> tuple[Block, float]:
-        model = clone(self._model).fit(block.carried["values"])
+        table = pa.table(dict(zip(layout.numbers, map(pa.array, block.carried["values"].T), strict=True)))
+        model = clone(self._model).fit(table)
         return replace(block, groups=model.groups_), float(getattr(model, "lower_bound_", 0.0))
 
     def group_parts(self, parts: list[Any], n_rows: int, layout: Layout, schedule: Schedule) -> list[Any]:

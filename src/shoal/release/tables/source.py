@@ -62,7 +62,8 @@ def read_table_source(
     of_numbers = tuple(name for name in roles.quasi if all(name in one.numbers for one in outlines))
     of_labels = tuple(name for name in roles.quasi if name not in of_numbers)
     method = table_method(options.method, of_numbers, of_labels)
-    protection, numbers = table_protection(method, k), averaged(method, roles.quasi, of_numbers)
+    numbers = averaged(method, roles.quasi, of_numbers)
+    protection = table_protection(method, k, numbers)
     as_labels = isinstance(protection, Concepts)
     checked = unexplained(method, of_labels) if as_labels else None
     hierarchy = as_labels and method.ontology is not None
