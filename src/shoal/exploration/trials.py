@@ -70,7 +70,7 @@ def try_out(trial: Trial, quasi: pa.Table, refine: bool, meaning: Mapping[str, A
 
 def masked_by(trial: Trial, quasi: pa.Table, refine: bool, meaning: Mapping[str, Any]) -> tuple[Any, pa.Table]:
     """What masked the table, and the table it made; columns are coarsened after that."""
-    model = estimator_of(trial, refine, meaning)
+    model = estimator_of(trial, refine, meaning).set_output(transform="default")
     return model, coarser(model.fit_transform(quasi), trial.coarsen)
 
 

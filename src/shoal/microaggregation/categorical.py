@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.errors import InputError
@@ -56,7 +56,7 @@ AT_A_TIME = 1000  # rows whose distances to all representatives are held
 ADAPTIVE = ("sa-mdav", "sa-mdav-static")  # groups of whole tuples, which can be refined
 
 
-class CategoricalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
+class CategoricalMicroaggregation(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Replace every row of labels by concepts that stand for at least k rows.
 
     Labels are concepts of an ontology, compared by 1 - Wu-Palmer similarity. Rows with the same labels are one tuple
@@ -138,7 +138,7 @@ class CategoricalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_out
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Group the rows and return each row's representative."""
         self.fit(X)
-        return like_columns(list(self.representatives_[self.groups_].T), X)
+        return like_columns(list(self.representatives_[self.groups_].T), X, self)
 
     def transform(self, X: Any) -> Any:
         """Give each row, new or old, the nearest existing representative."""
@@ -157,7 +157,7 @@ class CategoricalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_out
             # Sums that differ by rounding only are ties, which go to the lower group.
             least = np.min(total, axis=1, keepdims=True)
             nearest[start : start + AT_A_TIME] = np.argmax(total <= least + 1e-9, axis=1)
-        return like_columns(list(self.representatives_[nearest[row.ravel()]].T), X)
+        return like_columns(list(self.representatives_[nearest[row.ravel()]].T), X, self)
 
     def fit_groups(self, X: Any, groups: Ints) -> CategoricalMicroaggregation:
         """Take the groups of the rows as given: representatives and loss follow."""

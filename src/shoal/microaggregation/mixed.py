@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.io.columns import like_columns
@@ -40,7 +40,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-class MixedMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
+class MixedMicroaggregation(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Replace every row by the mean of its group's numbers and the concepts that stand for its labels.
 
     Squared distances add up over the columns: numbers are standardised, and the distances of labels (1 - Wu-Palmer
@@ -140,7 +140,7 @@ class MixedMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_ke
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Group the rows and return each row's representative."""
         self.fit(X)
-        return like_columns(list(self.representatives_[self.groups_].T), X)
+        return like_columns(list(self.representatives_[self.groups_].T), X, self)
 
     def transform(self, X: Any) -> Any:
         """Give each row, new or old, the nearest existing representative."""
@@ -160,7 +160,7 @@ class MixedMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_ke
         standard = np.ascontiguousarray((numbers - self.scales_.mean) / self.scales_.scale)
         own = np.tile(np.arange(len(self.means_))[:, None], (1, len(encoded)))
         nearest = kernel.nearest_mixed(standard, codes, squares, self.means_, own)
-        return like_columns(list(self.representatives_[nearest].T), X)
+        return like_columns(list(self.representatives_[nearest].T), X, self)
 
     def distance_to_groups(self, X: Any) -> Callable[[Ints, Ints], Floats]:
         """A function that tells how far the centre of some of the fitted rows X is from some representatives."""

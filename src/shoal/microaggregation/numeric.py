@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from shoal.errors import InputError
-from shoal.io.frames import like
+from shoal.io.frames import like, number_rows
 from shoal.kernels.grouping import euclidean as kernel
 from shoal.microaggregation.blocks.grouping import Plan, block_count, group_rows
 from shoal.microaggregation.bound import lower_bound
@@ -64,7 +64,7 @@ ALONG_A_LINE: dict[str, Callable[[Floats, int], Groups]] = {
 METHODS = ("mdav", *ALONG_A_LINE)
 
 
-class Microaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
+class Microaggregation(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Replace every row by the mean of a group of at least k rows.
 
     Attributes are standardised (a constant one stays 0), compared by Euclidean distance, and averaged on their own
@@ -132,7 +132,7 @@ class Microaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
 
     def fit(self, X: Any, y: Any = None) -> Microaggregation:
         """Group the rows."""
-        values = self._values(X, reset=True)
+        values = number_rows(self, X, reset=True)
         k = check_k(self.k, len(values))
         check_time_budget(self.time_budget)
         self.attribute_groups_ = self.columns_apart(values.shape[1])
@@ -161,27 +161,23 @@ class Microaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Group the rows and return each row's representative."""
         self.fit(X)
-        return like(self._represent(list(self.groups_.reshape(len(self.groups_), -1).T)), X)
+        return like(self._represent(list(self.groups_.reshape(len(self.groups_), -1).T)), X, self)
 
     def transform(self, X: Any) -> Any:
         """Give each row, new or old, the nearest existing representative."""
         check_is_fitted(self, "representatives_")
-        values = self._values(X, reset=False)
+        values = number_rows(self, X, reset=False)
         nearest = []
         for columns, means in zip(self.attribute_groups_, self._means_of_parts(), strict=True):
             centre, scale = self.mean_[columns], self.scale_[columns]
             nearest.append(kernel.nearest_row((values[:, columns] - centre) / scale, (means - centre) / scale))
-        return like(self._represent(nearest), X)
+        return like(self._represent(nearest), X, self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         # See SphericalMicroaggregation: fit_transform and transform may differ, and both are deterministic.
         tags.non_deterministic = True
         return tags
-
-    def _values(self, X: Any, reset: bool) -> Floats:
-        values: Floats = validate_data(self, X, dtype=np.float64, reset=reset)
-        return values
 
     def _partition(self, Z: Floats, k: int, stop: Event) -> Groups:
         if self.method in ALONG_A_LINE:

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.preprocessing import normalize
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from shoal.io.frames import like
+from shoal.io.frames import like, number_rows
 from shoal.kernels.grouping import spherical as kernel
 from shoal.microaggregation.blocks.grouping import Plan, block_count, group_rows
 from shoal.microaggregation.checks import check_k
@@ -29,7 +29,7 @@ __all__ = ["SphericalMicroaggregation", "spherical_loss", "spherical_representat
 WITHHELD = -1  # the group of a row without direction
 
 
-class SphericalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
+class SphericalMicroaggregation(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Replace every row by a direction that at least k rows share.
 
     Rows are scaled to unit length; the distance is 1 - <a, b>. A group's representative is the sum of its rows, scaled
@@ -100,7 +100,7 @@ class SphericalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_outpu
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Group the rows and return each row's representative."""
-        return like(self.fit(X)._represent(self.groups_), X)
+        return like(self.fit(X)._represent(self.groups_), X, self)
 
     def transform(self, X: Any) -> Any:
         """Give each row, new or old, the nearest existing representative."""
@@ -108,7 +108,7 @@ class SphericalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_outpu
         unit, has_direction = self._unit_rows(X, reset=False)
         nearest = np.full(unit.shape[0], WITHHELD)
         nearest[has_direction] = most_similar(unit[has_direction], sp.csr_matrix(self.representatives_))
-        return like(self._represent(nearest), X)
+        return like(self._represent(nearest), X, self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -119,7 +119,7 @@ class SphericalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_outpu
         return tags
 
     def _unit_rows(self, X: Any, reset: bool) -> tuple[sp.csr_matrix, NDArray[np.bool_]]:
-        checked = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+        checked = number_rows(self, X, reset=reset, sparse=True)
         unit = sp.csr_matrix(checked, copy=True)
         sizes = np.abs(unit.data)
         if len(sizes) and (sizes.max() > 1e100 or sizes.min() < 1e-100):
