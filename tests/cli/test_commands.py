@@ -463,10 +463,8 @@ def test_the_demo_makes_two_releases_that_verify_and_can_be_made_again_with_forc
     "options",
     [
         "--ontology h.csv",
-        "--ontology sport=h.csv --method sa-mdav-static",
-        "--ontology wordnet --method s-mdav",
-        "--method mdav-lcs",
-        "--method mdav-mode",
+        "--ontology sport=h.csv --method sa-mdav",
+        "--ontology wordnet",
         "--no-refine",
         "--time-budget 0.1 --l 2 --confidential age",
     ],
@@ -478,6 +476,13 @@ def test_labels_are_protected_and_verified(tmp_path: Path, options: str) -> None
 
 
 NINE_SPORTS = ["golf", "tennis", "rugby"] * 3
+
+
+@pytest.mark.parametrize("method", ["sa-mdav-static", "s-mdav", "mdav-lcs", "mdav-mode"])
+def test_methods_that_are_for_comparison_only_protect_nothing(tmp_path: Path, method: str) -> None:
+    make(tmp_path, LABELS)
+    assert run(tmp_path, f"{GOOD_LABELS} --method {method}").code == 2
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("options", ["--weights age=2,sport=1", "--ontology sport=h.csv --no-refine", "--method mdav"])

@@ -31,7 +31,6 @@ SOME_KS = (3, 5, 10)
 ATTRIBUTES = (2, 3, 4, 5, 6)  # Mic2 to Mic6
 SWAPS = (1, 2, 3, 5, 7, 10, 15, 20)
 NOISES = (1, 2, 5, 10, 15, 20)
-ON_LABELS = ("sa-mdav", "sa-mdav-static", "s-mdav", "mdav-lcs", "mdav-mode")
 
 
 def number_trials(n_rows: int, n_columns: int) -> list[Trial]:
@@ -46,7 +45,7 @@ def number_trials(n_rows: int, n_columns: int) -> list[Trial]:
 
 def label_trials(n_rows: int) -> list[Trial]:
     """Maskings of a table of labels."""
-    return [Trial(method, k=k) for method in ON_LABELS for k in KS if k <= n_rows]
+    return [Trial("sa-mdav", k=k) for k in KS if k <= n_rows]
 
 
 def estimator_of(trial: Trial, refine: bool, meaning: Mapping[str, Any]) -> Any:
@@ -56,9 +55,8 @@ def estimator_of(trial: Trial, refine: bool, meaning: Mapping[str, Any]) -> Any:
             return RankSwap(trial.percent, random_state=0)
         return Noise(trial.percent, correlated=trial.method == "correlated-noise", random_state=0)
     k = trial.k or 2
-    if trial.method in ON_LABELS:
-        adaptive = trial.method.startswith("sa-mdav")
-        return CategoricalMicroaggregation(k, method=trial.method, refine=refine and adaptive, **meaning)
+    if trial.method == "sa-mdav":
+        return CategoricalMicroaggregation(k, refine=refine, **meaning)
     return Microaggregation(k, method=trial.method, attribute_groups=trial.attribute_groups, refine=refine)
 
 
@@ -85,7 +83,7 @@ def coarser(masked: pa.Table, coarsen: tuple[tuple[str, int], ...]) -> pa.Table:
 def judged(trial: Trial, quasi: pa.Table, model: Any, masked: pa.Table) -> Outcome:
     """What the masked table lost and what it risks."""
     smallest = int(np.bincount(equal_rows([column.combine_chunks() for column in masked.columns])).min())
-    if trial.method in ON_LABELS:
+    if trial.method == "sa-mdav":
         linked = 100.0 * linked_by_equality(*_concepts(quasi, model))
         loss = 100.0 * float(model.information_loss_)
         return Outcome(trial, loss, linked, smallest, {"L": loss, "RL": linked})

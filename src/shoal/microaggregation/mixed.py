@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.io.columns import like_columns
 from shoal.kernels.grouping import mixed as kernel
 from shoal.microaggregation.checks import check_k
+from shoal.microaggregation.estimator import GroupsRows
 from shoal.microaggregation.labels.column import label_column
 from shoal.microaggregation.labels.column_ontologies import checked_columns, readings
 from shoal.microaggregation.labels.distinct_rows import labels_of
@@ -40,7 +40,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-class MixedMicroaggregation(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class MixedMicroaggregation(GroupsRows):
     """Replace every row by the mean of its group's numbers and the concepts that stand for its labels.
 
     Squared distances add up over the columns: numbers are standardised, and the distances of labels (1 - Wu-Palmer
@@ -49,15 +49,15 @@ class MixedMicroaggregation(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
     Parameters
     ----------
     k : int, at least 2
+    ontology : WordNet, Hierarchy, dict of column: ontology, or None
+        None: WordNet for text. An ontology is meant for the columns of text.
+    mapping : path of a CSV file, dict of value: concept, dict of column: such a dict, or None
+        Concepts of values that the ontology does not know under that name.
     roles : dict of column: "numeric" or "categorical", list of the categorical columns, or None
         What is not given goes by type. Numbers made categorical are labels without structure, unless `ontology` names
         their column.
     weights : dict of column: number above 0, or None
         How much the squared distance of a column counts; 1 unless given.
-    ontology : WordNet, Hierarchy, dict of column: ontology, or None
-        None: WordNet for text. An ontology is meant for the columns of text.
-    mapping : path of a CSV file, dict of value: concept, dict of column: such a dict, or None
-        Concepts of values that the ontology does not know under that name.
     refine : bool
         Search for a better partition from MDAV's; False is plain MDAV.
     time_budget : float or None
@@ -88,19 +88,19 @@ class MixedMicroaggregation(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         self,
         k: int = 3,
         *,
-        roles: Any = None,
-        weights: Any = None,
         ontology: Any = None,
         mapping: Any = None,
+        roles: Any = None,
+        weights: Any = None,
         refine: bool = True,
         time_budget: float | None = None,
         random_state: int | None = None,
     ) -> None:
         self.k = k
-        self.roles = roles
-        self.weights = weights
         self.ontology = ontology
         self.mapping = mapping
+        self.roles = roles
+        self.weights = weights
         self.refine = refine
         self.time_budget = time_budget
         self.random_state = random_state
@@ -182,8 +182,6 @@ class MixedMicroaggregation(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
-        # See SphericalMicroaggregation: fit_transform and transform may differ, and both are deterministic.
-        tags.non_deterministic = True
         return tags
 
     def _of(self, kind: str, things: Any) -> list[Any]:
@@ -209,7 +207,5 @@ class MixedMicroaggregation(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         self.representatives_[:, kinds == NUMERIC] = means_of(rows.values, groups)
         self.representatives_[:, kinds == CATEGORICAL] = labels_of(rows.labels, centroids)
         self.k_anonymous_ = True
-        self.loss_ = rows.loss(groups)
-        self.sse_ = self.loss_.sse
-        self.information_loss_ = self.loss_.information_loss
+        self._store_loss(rows.loss(groups))
         return self

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.errors import InputError
@@ -21,6 +20,7 @@ from shoal.kernels.grouping import euclidean as kernel
 from shoal.microaggregation.blocks.grouping import Plan, block_count, group_rows
 from shoal.microaggregation.bound import lower_bound
 from shoal.microaggregation.checks import check_k
+from shoal.microaggregation.estimator import GroupsRows
 from shoal.microaggregation.exact_sums import scale_of
 from shoal.microaggregation.refine.partitions import check_time_budget
 from shoal.results.loss import Loss
@@ -64,7 +64,7 @@ ALONG_A_LINE: dict[str, Callable[[Floats, int], Groups]] = {
 METHODS = ("mdav", *ALONG_A_LINE)
 
 
-class Microaggregation(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Microaggregation(GroupsRows):
     """Replace every row by the mean of a group of at least k rows.
 
     Attributes are standardised (a constant one stays 0), compared by Euclidean distance, and averaged on their own
@@ -150,9 +150,7 @@ class Microaggregation(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         self.groups_ = parts[0] if self.k_anonymous_ else np.column_stack(parts)
         self.representatives_ = means[0] if self.k_anonymous_ else means
         masked = (self._represent(parts) - self.mean_) / self.scale_
-        self.loss_ = table_loss(Z, masked)
-        self.sse_ = self.loss_.sse
-        self.information_loss_ = self.loss_.information_loss
+        self._store_loss(table_loss(Z, masked))
         if self.refine and self.method == "mdav":
             self.lower_bound_ = sum(lower_bound(Z[:, columns], k) for columns in self.attribute_groups_)
             self.optimality_gap_ = self.sse_ / self.lower_bound_ - 1.0 if self.lower_bound_ > 0 else np.nan
@@ -172,12 +170,6 @@ class Microaggregation(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             centre, scale = self.mean_[columns], self.scale_[columns]
             nearest.append(kernel.nearest_row((values[:, columns] - centre) / scale, (means - centre) / scale))
         return like(self._represent(nearest), X, self)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        # See SphericalMicroaggregation: fit_transform and transform may differ, and both are deterministic.
-        tags.non_deterministic = True
-        return tags
 
     def _partition(self, Z: Floats, k: int, stop: Event) -> Groups:
         if self.method in ALONG_A_LINE:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,6 +20,7 @@ from shoal.io.frames import like, number_rows
 from shoal.kernels.grouping import spherical as kernel
 from shoal.microaggregation.blocks.grouping import Plan, block_count, group_rows
 from shoal.microaggregation.checks import check_k
+from shoal.microaggregation.estimator import GroupsRows
 from shoal.microaggregation.refine.partitions import check_time_budget
 from shoal.results.loss import Loss
 
@@ -29,7 +29,7 @@ __all__ = ["SphericalMicroaggregation", "spherical_loss", "spherical_representat
 WITHHELD = -1  # the group of a row without direction
 
 
-class SphericalMicroaggregation(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class SphericalMicroaggregation(GroupsRows):
     """Replace every row by a direction that at least k rows share.
 
     Rows are scaled to unit length; the distance is 1 - <a, b>. A group's representative is the sum of its rows, scaled
@@ -93,9 +93,7 @@ class SphericalMicroaggregation(OneToOneFeatureMixin, TransformerMixin, BaseEsti
         self.groups_ = np.full(len(has_direction), WITHHELD)
         self.groups_[has_direction] = groups
         self.representatives_ = representatives if sp.issparse(X) else representatives.toarray()
-        self.loss_ = spherical_loss(directed, groups, representatives)
-        self.sse_ = self.loss_.sse
-        self.information_loss_ = self.loss_.information_loss
+        self._store_loss(spherical_loss(directed, groups, representatives))
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
@@ -113,9 +111,6 @@ class SphericalMicroaggregation(OneToOneFeatureMixin, TransformerMixin, BaseEsti
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        # transform gives the nearest representative, fit_transform the fitted group's: they may differ, and
-        # scikit-learn has no other word for that. Both are deterministic; tests/test_conformance.py holds them to it.
-        tags.non_deterministic = True
         return tags
 
     def _unit_rows(self, X: Any, reset: bool) -> tuple[sp.csr_matrix, NDArray[np.bool_]]:

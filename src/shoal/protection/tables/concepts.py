@@ -44,7 +44,7 @@ class Concepts:
 
     def __init__(self, method: CategoricalMicroaggregation | MixedMicroaggregation, k: int) -> None:
         self.k = k
-        name = IN_WORDS[method.method if isinstance(method, CategoricalMicroaggregation) else "mixed"]
+        name = IN_WORDS["mixed" if isinstance(method, MixedMicroaggregation) else "sa-mdav"]
         self.name = name + (", refined" if method.refine else "")
         self.together: tuple[tuple[str, ...], ...] = ()
         self.readings: dict[str, Reading] = {}
@@ -120,6 +120,8 @@ class Concepts:
 
     def parameters(self) -> dict[str, Any]:
         given: dict[str, Any] = self._method.get_params() | {"k": self.k}
+        if not self._mixed:
+            given["method"] = "sa-mdav"
         # A mapping lists the original values, or says where on the owner's machine they are.
         return given | {"mapping": None if self._method.mapping is None else "given"}
 
