@@ -80,12 +80,9 @@ class CategoricalMicroaggregation(GroupsRows):
         time_budget: float | None = None,
         random_state: int | None = None,
     ) -> None:
-        self.k = k
+        super().__init__(k, refine, time_budget, random_state)
         self.ontology = ontology
         self.mapping = mapping
-        self.refine = refine
-        self.time_budget = time_budget
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> CategoricalMicroaggregation:
         """Group the rows."""

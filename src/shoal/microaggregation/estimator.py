@@ -14,6 +14,12 @@ __all__ = ["GroupsRows"]
 class GroupsRows(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Rows in, for each row the representative of its group out, one column per column."""
 
+    def __init__(self, k: int, refine: bool, time_budget: float | None, random_state: int | None) -> None:
+        self.k = k
+        self.refine = refine
+        self.time_budget = time_budget
+        self.random_state = random_state
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         # transform gives the nearest representative, fit_transform the fitted group's: they may differ, and

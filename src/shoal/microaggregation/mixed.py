@@ -49,10 +49,6 @@ class MixedMicroaggregation(GroupsRows):
     Parameters
     ----------
     k : int, at least 2
-    ontology : WordNet, Hierarchy, dict of column: ontology, or None
-        None: WordNet for text. An ontology is meant for the columns of text.
-    mapping : path of a CSV file, dict of value: concept, dict of column: such a dict, or None
-        Concepts of values that the ontology does not know under that name.
     roles : dict of column: "numeric" or "categorical", list of the categorical columns, or None
         What is not given goes by type. Numbers made categorical are labels without structure, unless `ontology` names
         their column.
@@ -64,6 +60,10 @@ class MixedMicroaggregation(GroupsRows):
         About how many seconds the search may take, counted as work done, so that results repeat.
     random_state : int, RandomState or None
         Seeds the search. None is 0.
+    ontology : WordNet, Hierarchy, dict of column: ontology, or None
+        None: WordNet for text. An ontology is meant for the columns of text.
+    mapping : path of a CSV file, dict of value: concept, dict of column: such a dict, or None
+        Concepts of values that the ontology does not know under that name.
 
     Attributes
     ----------
@@ -88,22 +88,19 @@ class MixedMicroaggregation(GroupsRows):
         self,
         k: int = 3,
         *,
-        ontology: Any = None,
-        mapping: Any = None,
         roles: Any = None,
         weights: Any = None,
         refine: bool = True,
         time_budget: float | None = None,
         random_state: int | None = None,
+        ontology: Any = None,
+        mapping: Any = None,
     ) -> None:
-        self.k = k
-        self.ontology = ontology
-        self.mapping = mapping
+        super().__init__(k, refine, time_budget, random_state)
         self.roles = roles
         self.weights = weights
-        self.refine = refine
-        self.time_budget = time_budget
-        self.random_state = random_state
+        self.ontology = ontology
+        self.mapping = mapping
 
     def fit(self, X: Any, y: Any = None) -> MixedMicroaggregation:
         """Group the rows."""

@@ -122,12 +122,9 @@ class Microaggregation(GroupsRows):
         random_state: int | None = None,
         blocks: int | bool | None = None,
     ) -> None:
-        self.k = k
+        super().__init__(k, refine, time_budget, random_state)
         self.method = method
         self.attribute_groups = attribute_groups
-        self.refine = refine
-        self.time_budget = time_budget
-        self.random_state = random_state
         self.blocks = blocks
 
     def fit(self, X: Any, y: Any = None) -> Microaggregation:

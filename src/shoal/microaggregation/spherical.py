@@ -75,10 +75,7 @@ class SphericalMicroaggregation(GroupsRows):
         random_state: int | None = None,
         blocks: int | bool | None = None,
     ) -> None:
-        self.k = k
-        self.refine = refine
-        self.time_budget = time_budget
-        self.random_state = random_state
+        super().__init__(k, refine, time_budget, random_state)
         self.blocks = blocks
 
     def fit(self, X: Any, y: Any = None) -> SphericalMicroaggregation:
