@@ -63,7 +63,7 @@ def blocks(path: Path) -> list[Block]:
     return [Block(one["kind"], one["content"]) for one in found if "<!-- not run -->" not in one["before"]]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample and a release of each half of it."""
     folder = tmp_path_factory.mktemp("docs") / "made"

@@ -31,15 +31,24 @@ def people() -> pa.Table:
     return pa.table({"age": age, "pay": pay, "rent": rent + age, "ill": random.choice(["yes", "no"], 80)})
 
 
-def test_the_card_is_in_the_private_folder_and_its_weights_are_nowhere_in_the_release(tmp_path: Path) -> None:
-    roles = Roles(quasi=("age", "pay", "rent"), confidential=("ill",))
-    shoal.protect(people(), 4, tmp_path / "release", roles=roles)
-    card = (tmp_path / "release-private" / "leaks.html").read_text(encoding="utf-8")
+ROLES = Roles(quasi=("age", "pay", "rent"), confidential=("ill",))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the people are released: release/ and release-private/."""
+    folder = tmp_path_factory.mktemp("leaks")
+    shoal.protect(people(), 4, folder / "release", roles=ROLES)
+    return folder
+
+
+def test_the_card_is_in_the_private_folder_and_its_weights_are_nowhere_in_the_release(folder: Path) -> None:
+    card = (folder / "release-private" / "leaks.html").read_text(encoding="utf-8")
     assert "What leaks" in card
     assert "Shapley value" in card
-    released = list((tmp_path / "release").iterdir())
+    released = list((folder / "release").iterdir())
     assert not any("leaks" in path.name for path in released)
-    report = (tmp_path / "release" / "report.html").read_text(encoding="utf-8")
+    report = (folder / "release" / "report.html").read_text(encoding="utf-8")
     assert "linkage learned from all links (worst case)" in report
     assert "Shapley" not in report
 
@@ -52,21 +61,18 @@ def test_no_more_than_one_in_k_is_found_even_in_the_worst_case(tmp_path: Path) -
     assert all(one.rate <= 1 / 5 + 1e-9 for one in learned)
 
 
-def test_a_second_run_gives_the_same_card(tmp_path: Path) -> None:
-    roles = Roles(quasi=("age", "pay", "rent"))
-    for name in ("one", "other"):
-        shoal.protect(people(), 4, tmp_path / name, roles=roles)
-    cards = [(tmp_path / f"{name}-private" / "leaks.html").read_bytes() for name in ("one", "other")]
+def test_a_second_run_gives_the_same_card(folder: Path, tmp_path: Path) -> None:
+    shoal.protect(people(), 4, tmp_path / "release", roles=ROLES)
+    cards = [(place / "release-private" / "leaks.html").read_bytes() for place in (folder, tmp_path)]
     assert cards[0] == cards[1]
-    reports = [(tmp_path / name / "report.html").read_bytes() for name in ("one", "other")]
+    reports = [(place / "release" / "report.html").read_bytes() for place in (folder, tmp_path)]
     assert reports[0] == reports[1]
 
 
-def test_the_order_of_rows_does_not_show_in_the_report(tmp_path: Path) -> None:
-    roles = Roles(quasi=("age", "pay", "rent"))
-    shoal.protect(people(), 4, tmp_path / "one", roles=roles)
-    shoal.protect(people().take(pa.array(np.arange(80)[::-1])), 4, tmp_path / "other", roles=roles)
-    assert (tmp_path / "one" / "report.html").read_bytes() == (tmp_path / "other" / "report.html").read_bytes()
+def test_the_order_of_rows_does_not_show_in_the_report(folder: Path, tmp_path: Path) -> None:
+    shoal.protect(people().take(pa.array(np.arange(80)[::-1])), 4, tmp_path / "release", roles=ROLES)
+    reports = [(place / "release" / "report.html").read_bytes() for place in (folder, tmp_path)]
+    assert reports[0] == reports[1]
 
 
 def test_labels_are_attacked_too(tmp_path: Path) -> None:
