@@ -46,10 +46,18 @@ def here(parts, tmp_path_factory):
     )
 
 
-@pytest.fixture
-def cluster():
+@pytest.fixture(scope="module")
+def started():
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         yield cluster
+
+
+@pytest.fixture
+def cluster(started):
+    """The cluster with both its workers: one that a test before has killed is started anew."""
+    with distributed.Client(started) as client:
+        client.wait_for_workers(2, timeout=60)
+    return started
 
 
 def test_a_release_in_parts_is_verified_and_loaded(here):
