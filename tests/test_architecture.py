@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,7 @@ def imports_of(tree: ast.AST) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+@cache
 def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
@@ -95,7 +97,7 @@ def test_pages_know_no_method() -> None:
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(SOURCE).as_posix())
 def test_a_module_is_small_says_what_it_is_and_never_prints(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    tree = ast.parse(text)
+    tree = parsed(path)
     assert ast.get_docstring(tree), "the first line of a module says what it is"
     assert text.count("\n") <= LONGEST_MODULE, "a long module holds more than one idea; split it"
     prints = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == "print"]
