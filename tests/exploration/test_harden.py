@@ -20,7 +20,7 @@ from shoal.io import Roles
 from shoal.results.exploration import LEARNED, Exploration
 
 
-def table(rows: int = 40) -> pa.Table:
+def table(rows: int = 60) -> pa.Table:
     random = np.random.default_rng(0)
     return pa.table({name: random.normal(size=rows) for name in ("age", "pay", "rent")})
 
