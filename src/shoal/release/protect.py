@@ -12,7 +12,14 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from shoal import progress
-from shoal.bundle.folders import CERTIFICATE, check_places, folders_written_aside, private_beside, write_files
+from shoal.bundle.folders import (
+    CERTIFICATE,
+    PUBLIC_FOLDER,
+    check_places,
+    folders_written_aside,
+    private_beside,
+    write_files,
+)
 from shoal.bundle.formulas import warn_of_formulas
 from shoal.errors import InputError
 from shoal.io import Roles
@@ -154,9 +161,7 @@ def _check_for_tables(columns: dict[str, str | None], space: VectorSpace | None)
 
 
 def _write(make_draft: Callable[[Path, Path], Draft], release: Path, private: Path) -> Protected:
-    umask = os.umask(0)
-    os.umask(umask)
-    with folders_written_aside((private, PRIVATE_FOLDER), (release, 0o777 & ~umask)) as (private_aside, aside):
+    with folders_written_aside((private, PRIVATE_FOLDER), (release, PUBLIC_FOLDER)) as (private_aside, aside):
         draft = make_draft(private_aside, aside)
         warn_of_formulas((column["name"] for column in draft.columns), draft.formulas)
         progress.step("writing", 0, 2)
