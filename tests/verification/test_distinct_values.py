@@ -27,7 +27,7 @@ SPELLINGS = st.one_of(
     st.booleans(),
     st.none(),
     st.sampled_from(
-        ["NA", "n/a", "-NaN", "None", "Infinity", "-inf", "1e999999999", "1e9999999999", "٣", "ß", "ﬁ", "İ"]
+        ["NA", ".", "?", "n/a", "-NaN", "None", "Infinity", "-inf", "1e999999999", "1e9999999999", "٣", "ß", "ﬁ", "İ"]
     ),
 )
 
@@ -65,6 +65,11 @@ def test_owner_and_verifier_count_the_same_values_in_groups(rows):
     counted.add(groups.astype(np.int64), pa.array(values.tolist()))
     distinct, different = counted.in_groups(int(groups.max()) + 1)
     assert (min(distinct), len(distinct), different) == (owner.least, owner.groups, owner.values)
+
+
+@pytest.mark.parametrize("sign", [".", "?", " ? ", "NA", ""])
+def test_signs_for_a_missing_value_tell_nothing(sign):
+    assert meaning(sign) is told_by(sign) is TOLD(sign) is None
 
 
 def test_ids_of_18_digits_are_all_different(tmp_path):

@@ -115,7 +115,7 @@ class Table:
 def read_table(source: Any, verbatim: Iterable[str] = ()) -> Table:
     """A table from a CSV, TSV (also gzipped) or Parquet file, or from a dataframe of any library.
 
-    In columns of numbers an empty cell, NA, N/A, NaN and null are missing values. A column that mixes numbers
+    In columns of numbers an empty cell, `.`, `?`, NA, N/A, NaN and null are missing values. A column that mixes numbers
     and text is text, and text is taken as it stands. So is every column of a CSV or TSV that is named in `verbatim`.
     """
     if not isinstance(source, str | os.PathLike):

@@ -30,7 +30,7 @@ __all__ = [
     "value_codes",
 ]
 
-MISSING = {"", "na", "n/a", "nan", "+nan", "-nan", "null", "none"}
+MISSING = {"", ".", "?", "na", "n/a", "nan", "+nan", "-nan", "null", "none"}
 NUMBER = re.compile(r"[+-]?(?:inf(?:inity)?|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]{1,9})?)")
 NOT_SHOWN = {  # marks and fillers; format and control characters are known by their category
     *map(chr, (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x3164, 0xFFA0)),

@@ -22,6 +22,7 @@ __all__ = [
     "Summary",
     "TableFigures",
     "TermUse",
+    "TextColumn",
     "WordsLeftOut",
 ]
 
@@ -88,6 +89,15 @@ class ColumnChange:
 
 
 @dataclass(frozen=True)
+class TextColumn:
+    """How to read a column of a text file: 007 is text, and so is a column that has it."""
+
+    name: str
+    type: str  # string, int64 or double
+    missing: tuple[str, ...] = ()  # how a column of numbers writes that a value is missing
+
+
+@dataclass(frozen=True)
 class Concept:
     """A line of a column's tree of concepts."""
 
@@ -137,6 +147,7 @@ class TableFigures:
     linked: float | None = None  # chance to link a record with its original by equal labels (RL), if all are labels
     insensitive: tuple[str, ...] = ()  # columns released as they are, that the owner called harmless
     dropped_columns: int = 0  # identifiers and columns without a role
+    text_columns: tuple[TextColumn, ...] = ()  # all released columns, in order, if they are in a text file
     above_optimum: float | None = None  # SSE is at most this share above the least possible, if that is known
 
 

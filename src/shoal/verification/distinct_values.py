@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 __all__ = ["ToldValues", "told_by"]
 
-MISSING = {"", "na", "n/a", "nan", "+nan", "-nan", "null", "none"}
+MISSING = {"", ".", "?", "na", "n/a", "nan", "+nan", "-nan", "null", "none"}
 NUMBER = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d{1,9}))?", re.ASCII)
 INFINITE = re.compile(r"([+-]?)inf(?:inity)?")
 # Marks and fillers that are not shown; other such characters have a category of their own (Cf, Cc).

@@ -38,6 +38,7 @@ __all__ = ["TABLE_FILES", "read_released_table", "table_claims"]
 TABLE_FILES = ("table.csv", "table.tsv", "table.csv.gz", "table.tsv.gz", "table.parquet")
 ROWS_AT_ONCE = {"shoal-certificate/1": 1 << 20}  # rows of a row group, where a format has others than these:
 ROWS_OF_A_ROW_GROUP = 1 << 17
+KINDS = {"string": pa.string(), "int64": pa.int64(), "double": pa.float64()}  # of columns in text files
 
 Ints = NDArray[np.int64]
 
@@ -101,12 +102,17 @@ def _count_parquet(
 def _count_text(release: Path, file: str, promises: dict[str, Any], rows: Rows) -> Iterator[Claim]:
     names = _names(promises)
     numbers = {column["name"] for column in promises["columns"] if _is_protected_number(column)}
-    if any(column["type"] != "string" for column in promises["columns"] if not _is_protected_number(column)):
+    kinds = {column["name"]: column["type"] for column in promises["columns"]}
+    protected = [column["type"] for column in promises["columns"] if column["role"] == "quasi"]
+    if not {*kinds.values()} <= {"string", *delimited.NUMBERS} or not {*protected} <= {"string", "double"}:
         raise Refused("schema", "a type is promised that a text file does not have", file)
     yield columns_as_promised(names, names, promises, file)
     rows.next_part()
     for table in delimited.rows_as_written(release / file, names, numbers):
         rows.count(table, file)
+        for name in kinds.keys() - numbers:
+            if kinds[name] != "string" and not delimited.are_numbers(table[name], kinds[name]):
+                raise Refused("schema", f"a column is promised as {kinds[name]}, and a value in it is none", file)
 
 
 def _types_as_promised(schema: pa.Schema, promises: dict[str, Any], file: str) -> Claim:
@@ -298,7 +304,7 @@ def _is_protected_number(column: dict[str, str]) -> bool:
 
 
 def read_released_table(release: Path, columns: list[dict[str, str]]) -> pa.Table:
-    """The released rows, of all parts; in text files protected numbers are read as such."""
+    """The released rows, of all parts, with the types that the certificate states."""
     return pa.concat_tables(
         _read(release, name, columns) for name in parts_of(release, "table") or [_only_file(release)]
     )
@@ -309,14 +315,16 @@ def _read(release: Path, file: str, columns: list[dict[str, str]]) -> pa.Table:
         return pq.ParquetFile(release / file).read()
     raw = (release / file).read_bytes()
     content = gzip.decompress(raw) if file.endswith(".gz") else raw
-    types = {column["name"]: pa.float64() if _is_protected_number(column) else pa.string() for column in columns}
+    types = {column["name"]: KINDS[column["type"]] for column in columns}
 
     def read(block: int) -> pa.Table:
         return pyarrow.csv.read_csv(
             pa.BufferReader(delimited.owned_by_arrow(content)),
             read_options=pyarrow.csv.ReadOptions(block_size=block),
             parse_options=pyarrow.csv.ParseOptions(delimiter=delimited.delimiter(file), newlines_in_values=True),
-            convert_options=pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=False),
+            convert_options=pyarrow.csv.ConvertOptions(
+                column_types=types, null_values=list(delimited.MISSING), strings_can_be_null=False
+            ),
         )
 
     try:

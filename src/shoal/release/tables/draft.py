@@ -42,7 +42,7 @@ from shoal.release.tables.figures import (
     reasons_of,
     spread_of,
 )
-from shoal.release.tables.files import described, file_name
+from shoal.release.tables.files import described, file_name, text_columns
 from shoal.release.tables.source import TableOptions, read_table_source
 from shoal.results.claims import Withheld
 from shoal.results.leaks import LeakCard
@@ -90,6 +90,7 @@ def draft_table(
         return submit(work.write_part, parts[number], layout, protection, shown_rows, target, mapping)
 
     facts: list[work.Facts] = write_parts("table", write, len(parts), name, folders, schedule)
+    in_text = text_columns(parts[0].released, roles) if form != "parquet" else ()
     reasons = reasons_of(facts, layout, spread)
     attacks, card = (
         _attacked(parts[0], masked[0], layout, options, FEW_MOVED not in reasons) if source.whole else ((), None)
@@ -118,6 +119,7 @@ def draft_table(
             coarsened=tuple(coarsen.items()),
             linked=_linked(parts[0], layout) if source.whole and told else None,
             insensitive=roles.insensitive,
+            text_columns=in_text,
             dropped_columns=len(outline.columns) - len(layout.released),
             above_optimum=round(error / bound - 1.0, 3) if bound > 0 and reason is None and not coarsen else None,
         ),
@@ -126,7 +128,7 @@ def draft_table(
     grid = grid_of(layout.numbers, steps)
     return Draft(
         summary=summary,
-        columns=described(_schema(layout), roles),
+        columns=described(_schema(layout), roles, in_text),
         shared_columns=protection.together,
         parameters={"microaggregation" if protection.k > 1 else "masking": protection.parameters()}
         | ({"coarsen": dict(coarsen)} if coarsen else {})
