@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
@@ -24,7 +23,6 @@ __all__ = [
     "diversity",
     "meaning",
     "meanings",
-    "sizes_of",
     "stated_loss",
     "too_few_values",
     "value_codes",
@@ -39,11 +37,6 @@ NOT_SHOWN = {  # marks and fillers; format and control characters are known by t
 }
 FEW = 30  # of fewer records that moved, figures about the originals tell each of them
 FEW_RECORDS = f"of fewer than {FEW} records, figures about the originals tell each of them"
-
-
-def sizes_of(sizes: NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
-    """(size, how many groups have it), by rising size."""
-    return tuple(sorted(Counter(sizes.tolist()).items()))
 
 
 def codes_of(values: NDArray[Any]) -> NDArray[np.int64]:

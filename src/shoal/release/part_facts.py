@@ -22,7 +22,6 @@ from shoal.protection.closeness import closeness
 from shoal.protection.groups import diversity, meaning, meanings
 
 __all__ = [
-    "SHOWN",
     "GroupFacts",
     "crowd_figures",
     "facts_of",
@@ -30,8 +29,6 @@ __all__ = [
     "values_in",
     "write_mapping_part",
 ]
-
-SHOWN = 2_000  # records whose distances the report shows
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from shoal.results.claims import Claim
-from shoal.verification.distinct_values import ToldValues
+from shoal.verification.distinct_values import DistinctValues
 from shoal.verification.forms.npz import MEMBERS, Matrix
 from shoal.verification.forms.parquet import Layout, check_room, layout_of
 from shoal.verification.forms.refused import Refused
@@ -163,7 +163,7 @@ class _Rows:
 
     def __init__(self, terms: pa.Array, lists: list[str], confidential: list[str], matrix: Matrix | None) -> None:
         self.seen: Counter[int] = Counter()  # rows by the number of their group
-        self.values = {name: ToldValues() for name in confidential}
+        self.values = {name: DistinctValues() for name in confidential}
         self.in_order = self.unit = self.same_as_matrix = True
         self._numbers: dict[bytes, int] = {}  # of groups, by the digest of their rows
         self._seen_in_part: list[Counter[int]] = []

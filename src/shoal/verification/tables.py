@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from shoal.results.claims import Claim
-from shoal.verification.distinct_values import ToldValues
+from shoal.verification.distinct_values import DistinctValues
 from shoal.verification.forms import delimited
 from shoal.verification.forms.parquet import check_room, layout_of
 from shoal.verification.forms.refused import Refused
@@ -134,7 +134,7 @@ class Rows:
     def __init__(self, promises: dict[str, Any]) -> None:
         roles = {column["name"]: column["role"] for column in promises["columns"]}
         self.n_rows = 0
-        self.values = {name: ToldValues() for name, role in roles.items() if role == "confidential"}
+        self.values = {name: DistinctValues() for name, role in roles.items() if role == "confidential"}
         self._most = promises["rows"]
         self._quasi = [name for name, role in roles.items() if role == "quasi"]
         self._numbers = {column["name"] for column in promises["columns"] if _is_protected_number(column)}

@@ -19,7 +19,7 @@ from shoal.errors import InputError
 from shoal.io import Skipped
 from shoal.microaggregation.blocks.executors import Schedule
 from shoal.microaggregation.diversity import JOINED
-from shoal.protection.distances import NOT_TOLD
+from shoal.protection.distances import NOT_PUBLISHED
 from shoal.protection.documents import DocumentProtection, form_of
 from shoal.protection.documents.pools import Vocabulary, with_space
 from shoal.protection.groups import FEW, stated_loss
@@ -92,7 +92,7 @@ def draft_documents(
         rows=n_rows,
         **crowd_figures([fact.groups for fact in facts], () if label is None else (label,)),
         loss=stated_loss(_loss([fact.loss for fact in facts], n_rows), enough, digits=4),
-        distances=_distances(facts, protection, n_rows) if enough else NOT_TOLD,
+        distances=_distances(facts, protection, n_rows) if enough else NOT_PUBLISHED,
         withheld=_withheld(skipped, empty),
         l_promised=l,
         attacks=attacks,

@@ -21,7 +21,7 @@ from shoal.microaggregation.blocks.executors import Schedule
 from shoal.microaggregation.diversity import JOINED
 from shoal.pages.leak_card import leaks_html, learned_rates
 from shoal.protection.coarsening import check_coarsened_columns
-from shoal.protection.distances import NOT_TOLD
+from shoal.protection.distances import NOT_PUBLISHED
 from shoal.protection.groups import stated_loss
 from shoal.protection.publishable import DIGITS, FEW_MOVED, grid_of, reason_of_all
 from shoal.protection.rounding import chosen_steps
@@ -108,7 +108,7 @@ def draft_table(
         rows=n_rows,
         **crowds,
         loss=stated_loss(loss, reason is None, reason, DIGITS),
-        distances=distances_of(facts, n_rows, layout, spread) if told and not layout.labels else NOT_TOLD,
+        distances=distances_of(facts, n_rows, layout, spread) if told and not layout.labels else NOT_PUBLISHED,
         withheld=(Withheld(INCOMPLETE, len(withheld)),) if withheld else (),
         l_promised=l,
         attacks=attacks,
