@@ -468,7 +468,7 @@ def test_a_column_in_which_few_records_differ_tells_nothing_of_them(tmp_path):
     assert stated["loss_range"] == {"low": 0.1, "high": 0.2, "reason": reason}
     report = (made.folder / "report.html").read_text()
     assert "Spread" not in report
-    assert "between 0.1 and 0.2, or 10% to 20%. It is not told more exactly: " + reason in report
+    assert "between 0.1 and 0.2, or 10% to 20%. It is not published more exactly: " + reason in report
     assert "SSE =" not in report
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "private_beside",
     "write_csv",
     "write_files",
+    "write_text",
 ]
 
 Writer = Callable[[Path], None]  # writes one file at the path it is given
@@ -162,6 +163,15 @@ def write_files(folder: Path, files: Mapping[str, Writer]) -> None:
     """Write each file into the folder."""
     for name, write in files.items():
         write(folder / name)
+
+
+def write_text(text: str) -> Writer:
+    """A page, the same on every system."""
+
+    def write(path: Path) -> None:
+        path.write_text(text, encoding="utf-8", newline="\n")
+
+    return write
 
 
 def write_csv(header: tuple[str, ...], rows: list[Any]) -> Writer:

@@ -185,4 +185,4 @@ def say_protected(made: Any) -> None:
     write(f"seal         {made.certificate['seal']}")
     write(printable(f"private      {made.private} (keep it to yourself)"))
     if (made.private / "leaks.html").is_file():
-        write(printable(f"leaks        {made.private / 'leaks.html'} (what an attacker who learns finds)"))
+        write(printable(f"leaks        {made.private / 'leaks.html'} (what a trained attacker finds)"))

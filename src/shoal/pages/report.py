@@ -1,4 +1,4 @@
-"""The two texts people read in a release: report.html, one page for everybody, and README.md for who loads the data.
+"""The two texts people read in a release: report.html, one page for everybody, and README.md, how to load the data.
 
 Both are translations of a `Summary` and nothing else: the same summary gives the same bytes.
 """

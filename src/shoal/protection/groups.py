@@ -85,16 +85,16 @@ def _as_seen(text: str) -> str:
 
 def value_codes(values: NDArray[Any]) -> NDArray[np.int64]:
     """Each value's place among the different meanings; -1 for a missing one."""
-    told = meanings(values)
-    place = {value: number for number, value in enumerate(sorted({value for value in told if value is not None}))}
-    return np.fromiter((-1 if value is None else place[value] for value in told), dtype=np.int64, count=len(told))
+    meant = meanings(values)
+    place = {value: number for number, value in enumerate(sorted({value for value in meant if value is not None}))}
+    return np.fromiter((-1 if value is None else place[value] for value in meant), dtype=np.int64, count=len(meant))
 
 
 def meanings(values: NDArray[Any]) -> list[str | None]:
     """What each value tells."""
     listed = values.tolist()
-    told = {value: meaning(value) for value in set(listed)}
-    return [told[value] for value in listed]
+    of_value = {value: meaning(value) for value in set(listed)}
+    return [of_value[value] for value in listed]
 
 
 def check_values(column: str, values: NDArray[Any], least: int) -> None:
@@ -116,9 +116,9 @@ def diversity(column: str, values: Mapping[Any, Mapping[str, int]]) -> Diversity
     return Diversity(column, min(distinct), sum(count <= 1 for count in distinct), len(distinct), len(different))
 
 
-def stated_loss(loss: Loss, told: bool, reason: str | None = FEW_RECORDS, digits: int = 6) -> StatedLoss:
-    """The loss as it is told: as measured, in so many digits; else between which tenths it lies, and why no more."""
-    if told:
+def stated_loss(loss: Loss, publishable: bool, reason: str | None = FEW_RECORDS, digits: int = 6) -> StatedLoss:
+    """The loss as it is published: as measured, in so many digits; else the tenths it lies between, and why no more."""
+    if publishable:
         sse, ssa = (float(f"{part:.{digits}g}") for part in (loss.sse, loss.ssa))
         share = Loss(sse, ssa).information_loss
         return StatedLoss(share, share, sse, ssa)

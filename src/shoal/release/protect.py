@@ -19,6 +19,7 @@ from shoal.bundle.folders import (
     folders_written_aside,
     private_beside,
     write_files,
+    write_text,
 )
 from shoal.bundle.formulas import warn_of_formulas
 from shoal.errors import InputError
@@ -163,8 +164,8 @@ def _write(make_draft: Callable[[Path, Path], Draft], release: Path, private: Pa
         write_files(private_aside, draft.private_files)
         write_files(aside, draft.files)
         progress.step("writing", 1, 2)
-        (aside / "report.html").write_text(report_html(draft.summary), encoding="utf-8", newline="\n")
-        (aside / "README.md").write_text(readme_text(draft.summary), encoding="utf-8", newline="\n")
+        pages = {"report.html": report_html(draft.summary), "README.md": readme_text(draft.summary)}
+        write_files(aside, {name: write_text(page) for name, page in pages.items()})
         content = certificate(draft, aside)
         (aside / CERTIFICATE).write_bytes(dump(content))
         for path in aside.rglob("*"):

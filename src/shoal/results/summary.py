@@ -59,13 +59,13 @@ class WordsLeftOut:
 
 @dataclass(frozen=True)
 class StatedLoss:
-    """The information loss as far as it is told: as it was measured, or between two tenths and why."""
+    """The information loss as far as it is published: as it was measured, or between two tenths and why."""
 
     low: float
-    high: float  # equal to low when the loss is told as it was measured
-    sse: float | None = None  # None: not told
+    high: float  # equal to low when the loss is published as it was measured
+    sse: float | None = None  # None: not published
     ssa: float | None = None
-    reason: str | None = None  # why it is not told as it was measured
+    reason: str | None = None  # why it is not published as it was measured
 
     @property
     def measured(self) -> bool:
@@ -85,7 +85,7 @@ class ColumnChange:
     spread_after: float | None
     loss: float | None  # share of this column's variance that was lost, 0 to 1
     step: float | None = None  # published means are multiples of it; None: they were not rounded
-    withheld: str | None = None  # why the figures are not told
+    withheld: str | None = None  # why the figures are not published
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Generalisation:
     name: str
     concepts: tuple[Concept, ...]
     unnamed: int  # records whose value is not in the tree, since fewer than k had it
-    loss: float | None  # mean distance between a record's label and what replaced it, 0 to 1; None: not told
+    loss: float | None  # mean distance between a record's label and what replaced it, 0 to 1; None: not published
 
 
 @dataclass(frozen=True)

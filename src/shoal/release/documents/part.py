@@ -42,7 +42,7 @@ from shoal.vectors.counting import Counted, Tally
 
 __all__ = [
     "Collected",
-    "Facts",
+    "DocumentFacts",
     "arranged",
     "centre_of",
     "first_row",
@@ -96,7 +96,7 @@ class Collected:
 
 
 @dataclass(frozen=True)
-class Facts:
+class DocumentFacts:
     """What the owner must know of a part that was written: its groups, and sums over the vocabulary."""
 
     groups: GroupFacts
@@ -194,7 +194,7 @@ def frequency_in(part: Arranged) -> Ints:
 
 def write_part(
     part: Arranged, protection: DocumentProtection, all_parts: Collected, label: str | None, target: str, mapping: str
-) -> Facts:
+) -> DocumentFacts:
     """Write the rows, and privately which document became which of them."""
     block, pools, names = part.pooled.block, part.pools, all_parts.vocabulary.names
     weights = pooled_weights(pools, all_parts.frequency, all_parts.n_rows)
@@ -210,7 +210,7 @@ def write_part(
     distinct = sp.csr_matrix(pools[of_rank])
     loss, loss_of_means = protection.losses(part.pooled, weights, all_parts.vocabulary, all_parts.centre)
     shown, keys = _shown(part, protection.most_shown, len(groups) == all_parts.n_rows)
-    return Facts(
+    return DocumentFacts(
         groups=facts_of([_digest(distinct, rank) for rank in range(len(sizes))], groups[part.order], confidential),
         loss=loss,
         loss_of_means=loss_of_means,
