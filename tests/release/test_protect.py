@@ -472,6 +472,28 @@ def test_a_column_in_which_few_records_differ_tells_nothing_of_them(tmp_path):
     assert "SSE =" not in report
 
 
+def test_a_constant_column_does_not_hide_how_much_was_lost(tmp_path):
+    """Nobody changed in it, so it says nothing of anybody."""
+    ages = pa.array([float(age) for age in range(40)])
+    stated = [
+        protect(pa.table(columns), 2, tmp_path / str(number), method=TABLE_MDAV, attack=False).certificate["stated"]
+        for number, columns in enumerate(({"age": ages}, {"age": ages, "always": pa.array([7.0] * 40)}))
+    ]
+    assert [one["loss_range"] for one in stated] == [None, None]
+    assert stated[0]["information_loss"] == stated[1]["information_loss"] > 0
+    assert stated[1]["sse"] is not None
+
+
+@pytest.mark.parametrize(("make", "rows"), [(release_table, "table.csv"), (release_letters, "vectors.parquet")])
+def test_a_release_that_was_not_attacked_says_so_and_has_the_same_rows(make, rows, tmp_path):
+    attacked, untried = make(tmp_path / "a"), make(tmp_path / "b", attack=False)
+    assert (attacked.folder / rows).read_bytes() == (untried.folder / rows).read_bytes()
+    assert untried.certificate["stated"]["attacks"] == []
+    assert not (untried.private / "leaks.html").exists()
+    assert "The owner did not attack this release" in (untried.folder / "report.html").read_text(encoding="utf-8")
+    assert "The owner did not attack this release" not in (attacked.folder / "report.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("other", ["", "NA", " FLU ", "flu"])
 def test_a_missing_or_respelt_value_is_no_second_value(tmp_path, other):
     table = pd.DataFrame({"age": [1.0, 2.0, 3.0, 4.0], "illness": ["flu", other, "gout", "flu"]})

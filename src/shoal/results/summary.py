@@ -40,6 +40,21 @@ class Distances:
 
 
 @dataclass(frozen=True)
+class StatedLoss:
+    """The information loss as far as it is published: as it was measured, or between two tenths and why."""
+
+    low: float
+    high: float  # equal to low when the loss is published as it was measured
+    sse: float | None = None  # None: not published
+    ssa: float | None = None
+    reason: str | None = None  # why it is not published as it was measured
+
+    @property
+    def measured(self) -> bool:
+        return self.reason is None
+
+
+@dataclass(frozen=True)
 class TermUse:
     """A term that survived: in how many released documents, with what mean weight there."""
 
@@ -55,21 +70,6 @@ class WordsLeftOut:
     step: str  # e.g. "stop words", "not in WordNet", "in fewer than 5 documents"
     words: int
     occurrences: int
-
-
-@dataclass(frozen=True)
-class StatedLoss:
-    """The information loss as far as it is published: as it was measured, or between two tenths and why."""
-
-    low: float
-    high: float  # equal to low when the loss is published as it was measured
-    sse: float | None = None  # None: not published
-    ssa: float | None = None
-    reason: str | None = None  # why it is not published as it was measured
-
-    @property
-    def measured(self) -> bool:
-        return self.reason is None
 
 
 @dataclass(frozen=True)

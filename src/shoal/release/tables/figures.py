@@ -28,7 +28,6 @@ from shoal.results.summary import ColumnChange, Distances
 SHOWN = SAMPLE  # records of a table in parts whose distances the report shows
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
