@@ -178,7 +178,6 @@ def test_dataframes_that_cannot_be_used_are_refused() -> None:
 def test_roles_are_read_from_toml(write: Write) -> None:
     roles = Roles.from_toml(write("r.toml", 'quasi = ["age", "zip"]\nidentifier = ["name"]\n'))
     assert roles == Roles(quasi=("age", "zip"), identifier=("name",))
-    assert roles.unassigned(["name", "pay", "zip", "note"]) == ("pay", "note")
 
 
 @pytest.mark.parametrize(

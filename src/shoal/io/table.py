@@ -98,11 +98,6 @@ class Roles:
         listed: tuple[str, ...] = getattr(self, role.value)
         return listed
 
-    def unassigned(self, columns: Iterable[str]) -> tuple[str, ...]:
-        """Those of `columns` that have no role."""
-        assigned = {column for role in Role for column in self.columns(role)}
-        return tuple(column for column in columns if column not in assigned)
-
 
 @dataclass(frozen=True)
 class Table:

@@ -21,7 +21,7 @@ _READERS = {
     ".npz": ("import scipy.sparse", "scipy.sparse.load_npz({path})"),
     ".parquet": ("import pyarrow.parquet", "pyarrow.parquet.read_table({path})"),
     ".txt": ("from pathlib import Path", 'Path({path}).read_text(encoding="utf-8").splitlines()'),
-} | dict.fromkeys((".csv", ".csv.gz", ".tsv", ".tsv.gz"), ("import pandas", "pandas.read_csv({path}{options})"))
+} | dict.fromkeys((".csv", ".csv.gz", ".tsv", ".tsv.gz"), ("import pandas", "pandas.read_csv({options})"))
 _DTYPES = {"string": "str", "double": "float64", "int64": "int64"}
 
 
@@ -68,21 +68,22 @@ def _loading(summary: Summary) -> str:
             # One stem may come in two formats.
             stem = path.name.removesuffix(kind)
             variable = stem if stem not in calls else name.replace(".", "_")
-            options = _text_options(name, getattr(summary.figures, "text_columns", ()))
-            calls[variable] = call.format(path=json.dumps(f"FOLDER/{name}"), options=options)
+            quoted = json.dumps(f"FOLDER/{name}")
+            options = _text_options(quoted, getattr(summary.figures, "text_columns", ()))
+            calls[variable] = call.format(path=quoted, options=options)
     if not calls:
         return ""
     return "\n".join([*imports, "", *(f"{variable} = {call}" for variable, call in calls.items())])
 
 
-def _text_options(file: str, columns: Sequence[TextColumn]) -> str:
-    """What pandas must know to read every cell of a text file as it was meant."""
-    types = {column.name: _dtype(column) for column in columns}
+def _text_options(path: str, columns: Sequence[TextColumn]) -> str:
+    """The path, and what pandas must know to read every cell of a text file as it was meant."""
     missing = {column.name: list(column.missing) for column in columns if column.missing}
-    options = [f"dtype={types!r}", "keep_default_na=False"] if types else []
-    options += ['sep="\\t"'] if ".tsv" in file else []
-    options += [f"na_values={missing!r}"] if missing else []
-    return "".join(f", {option}" for option in options)
+    options = [path, *(['sep="\\t"'] if ".tsv" in path else [])]
+    if columns:
+        options += [f"dtype={ {column.name: _dtype(column) for column in columns} }", "keep_default_na=False"]
+    options += [f"na_values={missing}"] if missing else []
+    return path if len(options) == 1 else "\n    " + ",\n    ".join(options) + ",\n"
 
 
 def _dtype(column: TextColumn) -> str:
