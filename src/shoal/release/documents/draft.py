@@ -6,6 +6,7 @@ import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -193,9 +194,9 @@ def _arranged(
     """The parts to write, in their order (futures), and what writing them needs to know of all."""
     submit, gather = schedule.submit, schedule.gather
     pooled = [submit(protection.pooled, block) for block in blocks]
-    terms = {term for terms in gather([submit(part_steps.terms_of, block) for block in pooled]) for term in terms}
+    terms = {term for terms in gather([submit(attrgetter("terms"), block) for block in pooled]) for term in terms}
     vocabulary = Vocabulary.of(protection.names(terms))
-    centre = protection.common_centre(gather([submit(part_steps.centre_of, block, protection) for block in pooled]))
+    centre = protection.common_centre(gather([submit(protection.centre, block) for block in pooled]))
     parts = [submit(part_steps.arranged, block, vocabulary) for block in pooled]
     first = gather([submit(part_steps.first_row, part) for part in parts])
     parts = [parts[number] for number in sorted(range(len(parts)), key=first.__getitem__)]

@@ -31,7 +31,7 @@ from shoal.microaggregation.words.pooling import (
     without_length,
 )
 from shoal.protection.distances import spread_out
-from shoal.protection.documents.pools import DocumentProtection, PooledBlock, Term, Vocabulary
+from shoal.protection.documents.pools import DocumentProtection, PooledBlock, Vocabulary
 from shoal.protection.groups import codes_of
 from shoal.release.documents.files import write_vectors
 from shoal.release.part_facts import GroupFacts, facts_of, replacing, write_mapping_part
@@ -44,13 +44,11 @@ __all__ = [
     "Collected",
     "DocumentFacts",
     "arranged",
-    "centre_of",
     "first_row",
     "frequency_in",
     "read_part",
     "reading_of",
     "rows_of",
-    "terms_of",
     "without_terms",
     "write_matrix",
     "write_part",
@@ -160,16 +158,6 @@ def without_terms(part: Part, space: VectorSpace) -> tuple[list[str], Counter[st
     """Documents that no term is left of, and occurrences of terms that are too light in their document."""
     empty = np.diff(space.count_rows(part.counted).indptr) == 0
     return [str(name) for name in part.names[empty]], space.light_terms(part.counted)
-
-
-def terms_of(pooled: PooledBlock) -> tuple[Term, ...]:
-    """The terms that the block's pools have."""
-    return pooled.terms
-
-
-def centre_of(pooled: PooledBlock, protection: DocumentProtection) -> Any:
-    """What stands for all documents of the block."""
-    return protection.centre(pooled)
 
 
 def arranged(pooled: PooledBlock, vocabulary: Vocabulary) -> Arranged:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,6 @@ from shoal.release.tables.reading import (
     deviations_of,
     open_part,
     outline_of,
-    reading_of,
 )
 
 Floats = NDArray[np.float64]
@@ -86,7 +86,7 @@ def read_table_source(source: TableSource, k: int, options: TableOptions, schedu
     checked = unexplained(method, of_labels) if as_labels else None
     hierarchy = as_labels and method.ontology is not None
     read = [submit(complete_part, part, numbers, options.missing, checked, hierarchy) for part in opened]
-    readings: list[Reading] = gather([submit(reading_of, part) for part in read])
+    readings: list[Reading] = gather([submit(attrgetter("reading"), part) for part in read])
     n_rows = sum(reading.n_rows for reading in readings)
     withheld = [name for reading in readings for name in reading.withheld]
     if n_rows < protection.k:
