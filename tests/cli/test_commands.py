@@ -67,6 +67,7 @@ def good(folder: Path, command: str) -> str:
         (f"{GOOD_TABLE} --attribute-groups 1", TABLE_FILES),
         (f"{GOOD_TABLE} --attribute-groups {10**20}", TABLE_FILES),
         (f"{GOOD_TABLE} --missing refuse", TABLE_FILES),
+        (f"{GOOD_TABLE} --no-attack", TABLE_FILES),
         (f"{GOOD_TABLE} --l 2 --coarsen income=30 --coarsen age=10", TABLE_FILES),
         (f"{GOOD_TABLE} --method rank-swap --percent 20 --coarsen income=9", TABLE_FILES),
         ("protect t.csv -o out -k 3 --quasi ,age, --confidential diagnosis --method ranking --l 2", TABLE_FILES),
@@ -86,6 +87,8 @@ def test_a_release_is_made_and_verifies(command: str, files: set[str], folder: P
     printed = good(folder, command)
     assert set(os.listdir(folder / "out")) == files
     assert "mapping.parquet" in os.listdir(folder / "out-private")
+    if "--no-attack" in command:
+        assert "leaks.html" not in os.listdir(folder / "out-private")
     assert stat.S_IMODE((folder / "out-private").stat().st_mode) == 0o700
     assert sorted(os.listdir(folder)) == ["d.jsonl", "out", "out-private", "t.csv", "texts"]
     for word in ("release", "report", "records", "promise", "lost", "seal", "private"):

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from shoal import InputError, SphericalMicroaggregation, load, progress, protect, verify
-from shoal.microaggregation.blocks.executors import Here
+from shoal.microaggregation.blocks.executors import LocalExecutor
 from shoal.release.cluster import write_parts
 from shoal.release.part_facts import replacing
 from shoal.sample import letters
@@ -111,7 +111,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(here, parts, cluster, tmp
 
 
 def test_work_that_is_done_again_after_the_figures_came_leaves_nothing(tmp_path):
-    class Twice(Here):
+    class Twice(LocalExecutor):
         """A schedule that does everything once more when its result was fetched, as after the loss of a worker."""
 
         def submit(self, work, *arguments):
