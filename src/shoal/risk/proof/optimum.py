@@ -53,7 +53,7 @@ class Rivals:
 
     def __init__(self, records: Records, family: Family, share: Floats | None) -> None:
         self.records, self.family = records, family
-        self.same = records.classes()
+        self.same = records.crowds.of_record
         self.share = 1.0 / np.bincount(self.same)[self.same] if share is None else share
 
     @property
