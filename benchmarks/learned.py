@@ -227,13 +227,12 @@ def whole_census(name: str) -> dict[str, Any]:
 def few_links(name: str) -> dict[str, Any]:
     """Learned from 200 records, tried on the other 880 among themselves, as in the paper's table 5.14."""
     from shoal.risk.learned.attackers import learn_from_links
-    from shoal.risk.learned.distances import Measure, plain
+    from shoal.risk.learned.distances import plain
     from shoal.risk.learned.finding import chances_of
     from shoal.risk.learned.hrla import learn_measure
     from shoal.risk.learned.linkage import prove
-    from shoal.risk.learned.measures import uniform, zeta
+    from shoal.risk.learned.measures import uniform
     from shoal.risk.learned.records import side_by_side
-    from shoal.risk.proof.families import Choquet
     from shoal.risk.rates import wilson
 
     everyone = side_by_side(*protected_census(name))
@@ -249,10 +248,7 @@ def few_links(name: str) -> dict[str, Any]:
             "HRLA": learn_measure(train, rows, uniform(n))[-1],
         }
         if split < CHOQUET_SPLITS:
-            learned = prove(train, "choquet", seconds=CHOQUET_SECONDS).parameters
-            m = np.zeros(2**n)
-            m[Choquet(n).sets] = list(learned.values())
-            attackers["Choquet"] = Measure(zeta(m))
+            attackers["Choquet"] = prove(train, "choquet", seconds=CHOQUET_SECONDS)[1]
         for attacker, distance in attackers.items():
             pair = tuple(100 * float(chances_of(part, distance).mean()) for part in (train, test))
             rates[attacker].append((pair[0], pair[1]))
