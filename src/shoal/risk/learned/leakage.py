@@ -18,6 +18,7 @@ from shoal.risk.learned.finding import chances_of
 from shoal.risk.learned.linkage import check_distance, prove
 from shoal.risk.learned.records import LabelColumn, Records, side_by_side
 from shoal.risk.learned.smooth import learn_weights
+from shoal.risk.proof.optimum import Limits
 from shoal.risk.rates import check_count, rate_of, sample_rows
 
 __all__ = ["FEWEST", "Leakage", "attack_all"]
@@ -135,7 +136,7 @@ class Leakage:
     def _proof(self, everyone: Records, rows: Ints) -> tuple[Learned, LearnedDistance]:
         """What a family finds of some records among themselves; crowds count as they are in the whole table."""
         share = 1.0 / everyone.crowds.sizes[everyone.crowds.of_record[rows]]
-        return prove(everyone.take(rows), self.proof_distance, seconds=self.proof_seconds, share=share)
+        return prove(everyone.take(rows), self.proof_distance, Limits(self.proof_seconds), share)
 
 
 def drawn(everyone: Records, sample: int, random_state: int) -> tuple[Ints, Records, Ints]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -20,7 +21,7 @@ from shoal.risk.learned.measures import moebius
 from shoal.risk.learned.records import LabelColumn, Records, side_by_side
 from shoal.risk.learned.smooth import learn_ordered, learn_turn, learn_weights
 from shoal.risk.proof.families import OWA, Bilinear, Choquet, Family, WeightedMean, nearest_semidefinite
-from shoal.risk.proof.optimum import Optimum
+from shoal.risk.proof.optimum import Limits, Optimum, Rivals
 from shoal.risk.proof.turns import learn_in_turns
 from shoal.risk.rates import check_count, rate_of
 
@@ -94,7 +95,7 @@ class LearnedLinkage:
         if not isinstance(self.gap, Real) or not self.gap >= 0:
             raise InputError(f"gap={self.gap!r} must be a number of per cent, 0 or more")
         records = side_by_side(original, protected, labels)
-        return prove(records, self.distance, seconds=self.seconds, nodes=self.nodes, gap=self.gap)[0]
+        return prove(records, self.distance, Limits(self.seconds, self.nodes, self.gap * len(records) / 100.0))[0]
 
 
 def check_distance(distance: str, n_attributes: int = 1, with_labels: bool = False) -> None:
@@ -110,13 +111,7 @@ def check_distance(distance: str, n_attributes: int = 1, with_labels: bool = Fal
 
 
 def prove(
-    records: Records,
-    distance: str,
-    *,
-    seconds: float = math.inf,
-    nodes: int | None = None,
-    gap: float = 0.0,
-    share: Floats | None = None,
+    records: Records, distance: str, limits: Limits, share: Floats | None = None
 ) -> tuple[Learned, LearnedDistance]:
     """The most that a family finds of these records, and the distance that finds it.
 
@@ -125,11 +120,9 @@ def prove(
     began = time.monotonic()
     n = records.n_attributes
     family = DISTANCES[distance](n)
-    starts = _starts(records, family, seconds * FIRST, nodes)
-    left = seconds - (time.monotonic() - began)
-    optimum = learn_in_turns(
-        records, family, starts, seconds=left, nodes=nodes, gap=gap * len(records) / 100.0, share=share
-    )
+    starts = _starts(records, family, limits.seconds * FIRST, limits.nodes)
+    left = replace(limits, seconds=limits.seconds - (time.monotonic() - began))
+    optimum = learn_in_turns(Rivals(records, family, share), starts, left)
     parameters, found, proved = optimum.parameters, optimum.found, optimum.proved
     if distance == "bilinear-semidefinite":
         assert isinstance(family, Bilinear)
@@ -178,7 +171,7 @@ def _starts(records: Records, family: Family, seconds: float, nodes: int | None)
 def _simpler(records: Records, family: Family, seconds: float, nodes: int | None) -> list[Floats]:
     """The optimum of a family by the margin, and what finds the most when ties count by their chance."""
     starts = _starts(records, family, 0.0, None)
-    optimum = learn_in_turns(records, family, starts, seconds=seconds, nodes=nodes).parameters
+    optimum = learn_in_turns(Rivals(records, family), starts, Limits(seconds, nodes)).parameters
     return [optimum, _best(records, family, [optimum, family.plain(), *starts])[0]]
 
 
