@@ -24,6 +24,7 @@ from shoal.kernels.linking.nearer_rivals import (
     NEARER,
     Slack,
     Table,
+    add_ties,
     chunk_at,
     leaves_within,
     limit_of,
@@ -128,10 +129,9 @@ def _ties_in_group(
         if _to_rows(leaves[leaf], query, factors, weights, squares, sums) > limit:
             continue
         _integrals(squares, mu, sets, before, row_distances)
-        found = ties_in_leaf(row_distances, sizes[leaf], own, slack)
-        if found == NEARER:
-            return NEARER
-        ties += found
+        ties = add_ties(ties, ties_in_leaf(row_distances, sizes[leaf], own, slack))
+        if ties == NEARER:
+            break
     return ties
 
 
@@ -139,11 +139,7 @@ def _ties_in_group(
 def ties_by_integral(
     table: Table, queries: Floats, own: Floats, weighing: Weighing, home: Ints, order: Ints, slack: Slack
 ) -> Ints:
-    """For every query how many rows are as near as its own, that one included; NEARER when one is nearer.
-
-    `own` (m, d) has a row of the table for every query, `home` the group that is searched first, `order` the order of
-    work: queries near each other need the same leaves.
-    """
+    """For every query how many rows are as near as its own; as `ties_by_squares`, which says what is given."""
     n_queries, n_columns = queries.shape
     _, boxes, outer, _ = table
     factors, mu, below, weights = weighing
@@ -171,8 +167,7 @@ def ties_by_integral(
                         continue
                     _integrals(squares, below, sets, before, to_groups)
                 if to_groups[group % WIDE] <= limit and group != home[place]:
-                    found = _ties_in_group(table, group, query, weighing, to_own, slack, scratch)
-                    count = NEARER if found == NEARER else count + found
+                    count = add_ties(count, _ties_in_group(table, group, query, weighing, to_own, slack, scratch))
                 group += 1
             ties[place] = count
     return ties

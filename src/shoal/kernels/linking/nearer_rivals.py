@@ -24,6 +24,7 @@ __all__ = [
     "NEARER",
     "Slack",
     "Table",
+    "add_ties",
     "chunk_at",
     "leaves_within",
     "limit_of",
@@ -72,6 +73,12 @@ def ties_in_leaf(distances: Floats, sizes: Ints, own: float, slack: Slack) -> in
 
 
 @njit(cache=True, nogil=True)
+def add_ties(count: int, more: int) -> int:
+    """So many ties and more; NEARER when a row is nearer."""
+    return NEARER if more == NEARER else count + more
+
+
+@njit(cache=True, nogil=True)
 def leaves_within(limit: float, box_distances: Floats, n_leaves: int, order: Ints) -> int:
     """The leaves of a group whose boxes are within the limit, the nearest first, into `order`; how many."""
     nearest = 0
@@ -106,10 +113,9 @@ def _ties_in_group(
     for nth in range(leaves_within(limit_of(own, slack), box_distances, n_leaves, order)):
         leaf = group * WIDE + order[nth]
         to_rows(leaves[leaf], query, n_added, row_distances)
-        found = ties_in_leaf(row_distances, sizes[leaf], own, slack)
-        if found == NEARER:
-            return NEARER
-        ties += found
+        ties = add_ties(ties, ties_in_leaf(row_distances, sizes[leaf], own, slack))
+        if ties == NEARER:
+            break
     return ties
 
 
@@ -144,8 +150,7 @@ def ties_by_squares(
                 if group % WIDE == 0:
                     to_boxes(outer[group // WIDE], query, n_added, to_groups)
                 if to_groups[group % WIDE] <= limit and group != home[place]:
-                    found = _ties_in_group(table, group, query, n_added, to_own, slack, scratch)
-                    count = NEARER if found == NEARER else count + found
+                    count = add_ties(count, _ties_in_group(table, group, query, n_added, to_own, slack, scratch))
                 group += 1
             ties[place] = count
     return ties
