@@ -37,6 +37,7 @@ from shoal.risk.differencing import Differencing
 from shoal.risk.disclosure import DisclosureRisk
 from shoal.risk.equality import linked_by_equality
 from shoal.risk.inference import AttributeInference
+from shoal.risk.learned.linkage import check_distance
 from shoal.risk.linkability import Linkability
 from shoal.risk.singling_out import SinglingOut
 from shoal.utility.loss import table_loss
@@ -69,6 +70,7 @@ def assess(
     target: str | None = None,
     ontology: Any = None,
     prove: float = 0.0,
+    distance: str | None = None,
     differencing: int = 0,
     text_column: str | None = None,
     id_column: str | None = None,
@@ -105,7 +107,9 @@ def assess(
     ontology : ontology, or dict of ontologies by column
         How far apart labels are to who learns from known links; without it they are equal or not.
     prove : float
-        Seconds to spend on a proof of how many records any weighting of the columns can find.
+        Seconds to spend on a proof of how many records any distance of a family can find.
+    distance : str
+        The family, as for `LearnedLinkage`: "weighted-mean" (default), "owa", "choquet", "bilinear" and others.
     differencing : int
         Repeat the protection of a release without so many records, one at a time, and subtract: what do two releases
         tell of the record between them? 0: leave it out.
@@ -114,6 +118,10 @@ def assess(
     """
     if not prove >= 0:
         raise InputError(f"prove={prove!r} must be a number of seconds, 0 or more")
+    if distance is not None:
+        check_distance(distance)
+        if not prove:
+            raise InputError("distance says what to prove; give prove, a number of seconds, as well")
     if not isinstance(differencing, int | np.integer) or isinstance(differencing, bool) or differencing < 0:
         raise InputError(f"differencing={differencing!r} must be a whole number of records, 0 or more")
     if out is not None:
@@ -133,6 +141,8 @@ def assess(
     if is_space(original):
         raise InputError("the original is vectors of documents and the protected one a table; give two of one kind")
     pair = align_tables(original, protected, key=key, mapping=mapping, columns=columns, aligned=aligned, target=target)
+    proof_distance = distance or "weighted-mean"
+    check_distance(proof_distance, len(pair.numbers + pair.labels), bool(pair.labels))
     protection = protection_of(protected, pair.numbers) if differencing else None
     others, notes = (None, ()) if control is None else control_records(control, pair)
     minimality, untried = minimality_of(pair, ontology)
@@ -140,7 +150,7 @@ def assess(
     for note in notes:
         warnings.warn(note, stacklevel=2)
     found = replace(assess_tables(pair, others, target, random_state), minimality=minimality, notes=notes)
-    found = replace(found, leaks=leaks_of(pair, ontology, prove, random_state))
+    found = replace(found, leaks=leaks_of(pair, ontology, prove, random_state, proof_distance))
     if protection is not None:
         attack = Differencing(removals=int(differencing), random_state=random_state)
         found = replace(found, differencing=attack.run(pair.before.select(pair.numbers), protection))
@@ -149,8 +159,14 @@ def assess(
     return found
 
 
-def leaks_of(pair: AlignedTables, ontology: Any = None, prove: float = 0.0, random_state: int = 0) -> LeakCard | None:
-    """What an attacker who learns finds; None for very few records."""
+def leaks_of(
+    pair: AlignedTables,
+    ontology: Any = None,
+    prove: float = 0.0,
+    random_state: int = 0,
+    distance: str = "weighted-mean",
+) -> LeakCard | None:
+    """What trained attackers find; None for very few records."""
     _check_ontology(ontology, pair)
     return find_leaks(
         pair.before,
@@ -159,6 +175,7 @@ def leaks_of(pair: AlignedTables, ontology: Any = None, prove: float = 0.0, rand
         pair.labels,
         ontology=ontology,
         proof_seconds=prove,
+        proof_distance=distance,
         random_state=random_state,
     )
 
