@@ -35,4 +35,4 @@ def leaks_only_where_wanted(request: pytest.FixtureRequest, monkeypatch: pytest.
     """Looking for leaks takes seconds: what is made to test something else goes without, but for marked tests."""
     if request.node.get_closest_marker("leaks") is None:
         monkeypatch.setattr("shoal.release.tables.draft.leaks_of_release", lambda *given: None)
-        monkeypatch.setattr("shoal.assessment.assess.leaks_of", lambda *given: None)
+        monkeypatch.setattr("shoal.assessment.tables.find_leaks", lambda *given, **options: None)

@@ -145,7 +145,7 @@ def test_tables_in_parts_that_others_protected_are_compared_by_key_or_place(part
     by_place = assess(f"{parts}/*.csv", f"{folder}/*.csv", columns=["age", "pay"])
     by_key = assess(people().sample(frac=1, random_state=0), f"{folder}/*", key="name", columns=["age", "pay"])
     assert by_place.how == "by their place"
-    assert by_place.loss.information_loss == pytest.approx(by_key.loss.information_loss)
+    assert by_place.loss.mean_change == pytest.approx(by_key.loss.mean_change)
 
 
 def test_what_is_text_in_one_part_is_text_in_all(tmp_path: Path) -> None:

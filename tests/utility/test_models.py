@@ -65,7 +65,9 @@ def test_a_binary_target_that_nothing_predicts_is_right_half_the_time_as_in_ordi
 
 
 def test_the_means_that_are_trained_on_leave_the_held_out_rows_out():
-    target = Target("y", np.array([1.0, 2, 6, 5]), np.array([3.0, 3, 3, 5]), False)  # means of rows 0 to 2, and of row 3
+    target = Target(
+        "y", np.array([1.0, 2, 6, 5]), np.array([3.0, 3, 3, 5]), False
+    )  # means of rows 0 to 2, and of row 3
     groups, held_out = np.array([0, 0, 0, 1]), np.array([False, False, True, False])
     assert _means_of_the_rest(target, groups, held_out)[~held_out].tolist() == [1.5, 1.5, 5]
 

@@ -32,7 +32,7 @@ def assess(
     ],
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder to make for the assessment.", **options.path())],
     key: Annotated[str | None, typer.Option(help="Column of both tables that names rows.", **options.named())] = None,
-    mapping: Annotated[
+    private: Annotated[
         Path | None, typer.Option(help="Private folder of the release.  [default: PROTECTED-private]", **options.path())
     ] = None,
     columns: Annotated[str | None, typer.Option(help="Columns to compare, comma-separated.")] = None,
@@ -70,14 +70,14 @@ def assess(
             protected,
             out,
             key=key,
-            mapping=mapping,
+            private=private,
             columns=options.listed(columns),
             aligned=aligned,
             control=control,
             target=target,
             ontology=options.ontologies(ontology),
-            prove=prove or 0.0,
-            differencing=differencing or 0,
+            prove=prove,
+            differencing=differencing,
             text_column=text_column,
             id_column=id_column,
             force=force,
@@ -104,9 +104,10 @@ def _of_a_table(found: Any) -> Iterator[str]:
     if found.risk is not None:
         for rate in (found.risk.euclidean, found.risk.mahalanobis, found.risk.probabilistic):
             yield f"linked       {rate.rate:.1%} ({rate.low:.1%} to {rate.high:.1%}) by {rate.about}"
-        yield f"risk         {found.risk.risk:.2f} (DR)"
-        yield f"loss         {found.loss.information_loss:.2f} (IL)"
-        yield f"score        {found.score:.2f} (less is better)"
+        yield f"risk         {found.risk.risk:.2f} (DR: disclosure risk, in per cent)"
+        yield f"changed      {found.loss.mean_change:.2f} (IL: mean change of the statistics, in per cent)"
+        yield f"score        {found.score:.2f} (mean of DR and IL; less is better)"
+        yield f"lost         {found.loss.squared.information_loss:.1%} of the information"
     yield from _of_leaks(found)
     for column, inferred in found.minimality:
         guess = inferred.guess
@@ -157,9 +158,11 @@ def _of_leaks(found: Any) -> Iterator[str]:
 
 
 def _of_documents(found: Any) -> Iterator[str]:
-    yield f"loss         {found.utility.loss.information_loss:.1%} of the information"
+    yield f"lost         {found.utility.loss.information_loss:.1%} of the information"
     for one in found.attacks:
         yield f"taken apart  {one.rate:.1%} of {one.about} (the row itself gives {one.baseline:.1%} away)"
+    if found.utility.order_kept is not None:
+        yield f"order        {found.utility.order_kept:.1%} of nearer pairs are still the nearer of two (chance: 50%)"
     yield f"queries      {found.utility.query_f1:.3f} (F1 of the answers before and after)"
     scores = {(one.classifier, one.train, one.test): one.accuracy for one in found.utility.classifiers}
     for name in dict.fromkeys(one.classifier for one in found.utility.classifiers):

@@ -103,7 +103,7 @@ def judged(trial: Trial, quasi: pa.Table, model: Any, masked: pa.Table) -> Outco
         "linked, probabilistic": 100.0 * risk.probabilistic.rate,
         "interval disclosure": 100.0 * risk.interval.rate,
     }
-    return Outcome(trial, cost.information_loss, risk.risk, smallest, figures)
+    return Outcome(trial, cost.mean_change, risk.risk, smallest, figures)
 
 
 def _concepts(quasi: pa.Table, model: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -46,7 +46,7 @@ class TableAssessment:
         """All of it as JSON has it, chances of single records aside."""
         found: dict[str, Any] = as_data(self)
         if self.loss is not None and self.risk is not None:
-            found["loss"]["IL"] = self.loss.information_loss
+            found["loss"]["IL"] = self.loss.mean_change
             found["loss"]["PIL"] = self.loss.probabilistic.mean
             found["loss"]["squared"]["information_loss"] = self.loss.squared.information_loss
             found["risk"] |= {"DR": self.risk.risk, "linkage": self.risk.linkage}

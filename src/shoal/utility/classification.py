@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, f1_score
 from sklearn.naive_bayes import MultinomialNB
 
+from shoal import progress
 from shoal.errors import InputError
 from shoal.results.utility import ClassifierScore
 from shoal.utility.folds import fold_of_rows
@@ -84,12 +85,14 @@ def pair_classification(
     fold_of_row = fold_of_rows(distinct_rows(pair.protected).of_row, folds, random_state, classes)
     predicted: dict[tuple[str, str, str], Ints] = {}
     for fold in range(folds):
+        progress.step("training classifiers", fold, folds)
         held_out = np.flatnonzero(fold_of_row == fold)
         rest = np.flatnonzero(fold_of_row != fold)
         train = SpacePair(pair.original[rest], pair.protected[rest])
         test = SpacePair(pair.original[held_out], pair.protected[held_out])
         for key, found in _predict(train, test, classes[rest], len(names)).items():
             predicted.setdefault(key, np.empty(len(classes), dtype=np.int64))[held_out] = found
+    progress.step("training classifiers", folds, folds)
     return _scores(classes, predicted)
 
 
