@@ -348,7 +348,7 @@ def test_a_release_is_asked_for_a_confidential_target_as_it_stands(tmp_path: Pat
     assert "Models from this table are right about grade in" in page
     ran = run(tmp_path, "assess", "staff.csv", "out", "-o", "again", "--target", "grade")
     assert ran.code == 0, ran.err
-    assert "learnt       grade by logistic regression: accuracy 0." in ran.out
+    assert "learned      grade by logistic regression: accuracy 0." in ran.out
 
 
 def test_rare_labels_are_one_class_and_records_without_a_label_are_left_out() -> None:

@@ -37,14 +37,14 @@ def assess(
     ] = None,
     columns: Annotated[str | None, typer.Option(help="Columns to compare, comma-separated.")] = None,
     control: Annotated[
-        Path | None, typer.Option(help="Table of people who are not in the original.", **options.path())
+        Path | None, typer.Option(help="Table of people who are not in the original, for comparison.", **options.path())
     ] = None,
     target: Annotated[
-        str | None, typer.Option(help="Column that models learn from the protected table.", **options.named())
+        str | None, typer.Option(help="Column for models to learn from the protected table.", **options.named())
     ] = None,
-    aligned: Annotated[bool, typer.Option("--aligned", help="The rows are in the same order, believe it.")] = False,
+    aligned: Annotated[bool, typer.Option("--aligned", help="Do not check that the rows belong together.")] = False,
     ontology: Annotated[
-        list[str] | None, typer.Option(help="Labels: hierarchy, FILE or COLUMN=FILE, for the attack that learns.")
+        list[str] | None, typer.Option(help="Labels: hierarchy, FILE or COLUMN=FILE, for trained attackers.")
     ] = None,
     prove: Annotated[
         float | None,
@@ -52,7 +52,7 @@ def assess(
     ] = None,
     differencing: Annotated[
         int | None,
-        typer.Option(help="Repeat the protection without so many records, and subtract.", **options.whole(1)),
+        typer.Option(help="Repeat the protection without so many records, one at a time.", **options.whole(1)),
     ] = None,
     text_column: Annotated[str | None, typer.Option(help="Documents: column with the text.", **options.named())] = None,
     id_column: Annotated[str | None, typer.Option(help="Documents: column that names them.", **options.named())] = None,
@@ -125,30 +125,30 @@ def _of_a_table(found: Any) -> Iterator[str]:
     if found.differencing is not None:
         cells, worst = found.differencing.cells, found.differencing.worst
         yield (
-            f"differencing {cells.rate:.1%} ({cells.low:.1%} to {cells.high:.1%}) of a removed record's cells told, "
+            f"differencing {cells.rate:.1%} ({cells.low:.1%} to {cells.high:.1%}) of a removed record's cells revealed, "
             f"by guessing {cells.baseline:.1%}; at worst {printable(worst.about)} {worst.rate:.1%}"
         )
     if found.labels_linked is not None:
         yield f"labels       {found.labels_linked:.2%} linked by equal labels"
     for score in () if found.models is None else found.models.scores:
         yield (
-            f"learnt       {printable(found.models.predicted(score))} by {score.model}: {score.measure} "
+            f"learned      {printable(found.models.predicted(score))} by {score.model}: {score.measure} "
             f"{score.protected:.3f}, from the originals {score.original:.3f}, by guessing {score.baseline:.3f}"
         )
     if found.models is not None and not found.models.learnable:
-        say(f"even the originals teach next to nothing of {found.models.target}; choose another --target")
+        say(f"even from the originals, models learn next to nothing of {found.models.target}; choose another --target")
 
 
 def _of_leaks(found: Any) -> Iterator[str]:
-    """What who learns from known links finds."""
+    """What a trained attacker finds."""
     if found.leaks is None:
         return
     from shoal.pages.leak_card import proof, remedy, share_of
 
     leak = found.leaks.leak
     yield (
-        f"attacker     finds {leak.honest.rate:.1%} ({leak.honest.low:.1%} to {leak.honest.high:.1%}) of the others, "
-        f"having learned from {leak.links_known:,} links; {leak.worst.rate:.1%} of all from all links"
+        f"attacker     trained on {leak.links_known:,} links finds {leak.honest.rate:.1%} ({leak.honest.low:.1%} to "
+        f"{leak.honest.high:.1%}) of the others; trained on all links, {leak.worst.rate:.1%} of all"
     )
     telling = ", ".join(f"{printable(one.name)} ({share_of(one):.0%})" for one in leak.attributes[:3])
     yield f"telling      {telling}"

@@ -75,5 +75,5 @@ class TableLoss:
 
     @property
     def mean_change(self) -> float:
-        """IL, in per cent: the mean of IL1 to IL5. It has no upper bound; the share of information lost is `squared`'s."""
+        """IL, in per cent: the mean of IL1 to IL5. It has no upper bound."""
         return 100.0 * (self.values + self.means + self.covariances + self.variances + self.correlations) / 5
