@@ -125,7 +125,7 @@ def _of_a_table(found: Any) -> Iterator[str]:
     if found.differencing is not None:
         cells, worst = found.differencing.cells, found.differencing.worst
         yield (
-            f"differencing {cells.rate:.1%} ({cells.low:.1%} to {cells.high:.1%}) of a removed record's cells revealed, "
+            f"differencing {cells.rate:.1%} ({cells.low:.1%} to {cells.high:.1%}) of a removed record's cells known, "
             f"by guessing {cells.baseline:.1%}; at worst {printable(worst.about)} {worst.rate:.1%}"
         )
     if found.labels_linked is not None:
