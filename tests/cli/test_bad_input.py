@@ -312,7 +312,9 @@ CONFLICTS = [
     Case("--coarsen above the rows", f"{GOOD_TABLE} --coarsen age=31", "coarsen age=31 needs at least 31 rows, got 30"),
     Case("--coarsen beyond all", f"{GOOD_TABLE} --coarsen age={10**30}", "rows, got 30"),
     Case("--coarsen for documents", f"{GOOD_DOCUMENTS} --coarsen age=4", "documents have no columns of numbers"),
-    Case("--coarsen in parts", f"protect 't*.csv' -o out -k 3 {ROLES} --coarsen age=4", "the input is in parts"),
+    Case(
+        "noise in parts", f"protect 't*.csv' -o out -k 3 {ROLES} --method noise --percent 5", "needs all rows at once"
+    ),
     Case("--percent for microaggregation", f"{GOOD_TABLE} --percent 5", "is not for microaggregation"),
     Case("noise without a strength", f"{GOOD_TABLE} --method noise", "give --percent"),
     Case("noise of zero", f"{GOOD_TABLE} --method noise --percent 0", "above 0"),

@@ -161,8 +161,9 @@ def _of_documents(found: Any) -> Iterator[str]:
     yield f"lost         {found.utility.loss.information_loss:.1%} of the information"
     for one in found.attacks:
         yield f"taken apart  {one.rate:.1%} of {one.about} (the row itself gives {one.baseline:.1%} away)"
-    if found.utility.order_kept is not None:
-        yield f"order        the nearer of two pairs is still the nearer one in {found.utility.order_kept:.1%} (chance: 50%)"
+    kept = found.utility.order_kept
+    if kept is not None:
+        yield f"order        the nearer of two pairs is still the nearer one in {kept:.1%} (chance: 50%)"
     yield f"queries      {found.utility.query_f1:.3f} (F1 of the answers before and after)"
     scores = {(one.classifier, one.train, one.test): one.accuracy for one in found.utility.classifiers}
     for name in dict.fromkeys(one.classifier for one in found.utility.classifiers):

@@ -14,7 +14,7 @@ from shoal.utility.order import order_kept
 
 __all__ = [
     "MOST_IN_MEANING",
-    "NOT_TOLD",
+    "NOT_PUBLISHED",
     "SAMPLE",
     "cosine_distances",
     "distances_in_meaning",
@@ -25,7 +25,7 @@ __all__ = [
 SAMPLE = 2_000  # records whose pairs are looked at: two million pairs
 MOST_IN_MEANING = 400  # documents whose pairs are looked at: each takes its time
 BINS = 10
-NOT_TOLD = Distances(edges=(0.0, 1.0), before=(0.0,), after=(0.0,), pairs=0, sampled=False)
+NOT_PUBLISHED = Distances(edges=(0.0, 1.0), before=(0.0,), after=(0.0,), pairs=0, sampled=False)
 
 
 def cosine_distances(before: sp.csr_matrix, after: sp.csr_matrix, n_rows: int) -> Distances:

@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 from shoal import progress
 from shoal.errors import InputError
 from shoal.microaggregation.blocks import block as work
-from shoal.microaggregation.blocks.executors import Here, Schedule
+from shoal.microaggregation.blocks.executors import LocalExecutor, Schedule
 from shoal.microaggregation.blocks.tree import SAMPLE, Tree, grow
 from shoal.microaggregation.refine.partitions import numbered_by_first_row, usual_seconds, warn_of_interruption
 
@@ -80,7 +80,7 @@ def group_rows(X: Any, plan: Plan) -> Groups:
         return (work.refined_block(block, plan.k, plan.spherical, *budget) if plan.refine else block).groups
     groups = np.empty(n_rows, dtype=np.int64)
     n_groups = 0
-    with Here() as here:
+    with LocalExecutor() as here:
         for block in here.gather(group_in_blocks([here.submit(work.whole, rows)], n_rows, plan, here)):
             groups[block.carried["row"]] = n_groups + block.groups
             n_groups += int(block.groups.max()) + 1
@@ -178,7 +178,7 @@ def _worst(measured: Sequence[tuple[NDArray[np.float64], NDArray[np.int64]]]) ->
 def _refined(blocks: list[Any], n_rows: int, plan: Plan, schedule: Schedule) -> list[Any]:
     """The blocks after a search in each, with its share of the budget and a seed of its own."""
     submit = schedule.submit
-    stop = plan.stop if isinstance(schedule, Here) else None  # what other machines do, Ctrl-C does not reach
+    stop = plan.stop if isinstance(schedule, LocalExecutor) else None  # what other machines do, Ctrl-C does not reach
     shares: list[tuple[float | None, Any]] = [(plan.time_budget, plan.random_state)]
     if len(blocks) > 1:
         seconds = seconds_of_search(n_rows, len(blocks)) if plan.time_budget is None else plan.time_budget
