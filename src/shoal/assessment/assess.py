@@ -29,6 +29,7 @@ class MoreOptions(TypedDict, total=False):
     target: str | None
     ontology: Any
     prove: float | None
+    distance: str | None
     differencing: int | None
     text_column: str | None
     id_column: str | None
@@ -75,7 +76,9 @@ def assess(
     ontology : ontology, or dict of ontologies by column
         How far apart labels are to the attacker who is trained; without it they are equal or not.
     prove : float
-        Seconds to spend on a proof of how many records any weighting of the columns can find.
+        Seconds to spend on a proof of how many records any distance of a family can find.
+    distance : str
+        The family, as for `LearnedLinkage`: "weighted-mean" (default), "owa", "choquet", "bilinear" and others.
     differencing : int
         Repeat the protection of a release without so many records, one at a time, and subtract: what do two releases
         reveal of the record between them?

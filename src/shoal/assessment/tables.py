@@ -27,6 +27,7 @@ from shoal.risk.differencing import Differencing
 from shoal.risk.disclosure import DisclosureRisk
 from shoal.risk.equality import linked_by_equality
 from shoal.risk.inference import AttributeInference
+from shoal.risk.learned.linkage import check_distance
 from shoal.risk.linkability import Linkability
 from shoal.risk.singling_out import SinglingOut
 from shoal.utility.loss import table_loss
@@ -44,11 +45,16 @@ class TableOptions:
     target: str | None = None
     ontology: Any = None
     prove: float = 0.0
+    distance: str | None = None
     differencing: int = 0
 
     def __post_init__(self) -> None:
         if not self.prove >= 0:
             raise InputError(f"prove={self.prove!r} must be a number of seconds, 0 or more")
+        if self.distance is not None:
+            check_distance(self.distance)
+            if not self.prove:
+                raise InputError("distance says what to prove; give prove, a number of seconds, as well")
         removals = self.differencing
         if not isinstance(removals, int | np.integer) or isinstance(removals, bool) or removals < 0:
             raise InputError(f"differencing={removals!r} must be a whole number of records, 0 or more")
@@ -68,6 +74,8 @@ def assess_tables(
         target=options.target,
     )
     _check_ontology(options.ontology, pair)
+    distance = options.distance or "weighted-mean"
+    check_distance(distance, len(pair.numbers + pair.labels), bool(pair.labels))
     protection = protection_of(protected, pair.numbers) if options.differencing else None
     control, notes = (None, ()) if options.control is None else control_records(options.control, pair)
     minimality, untried = minimality_of(pair, options.ontology)
@@ -93,6 +101,7 @@ def assess_tables(
         pair.labels,
         ontology=options.ontology,
         proof_seconds=options.prove,
+        proof_distance=distance,
         random_state=random_state,
     )
     if protection is not None:

@@ -48,7 +48,14 @@ def assess(
     ] = None,
     prove: Annotated[
         float | None,
-        typer.Option(help="Time to prove how many any weighting of columns finds.", **options.seconds()),
+        typer.Option(help="Time to prove how many records a distance can find.", **options.seconds()),
+    ] = None,
+    distance: Annotated[
+        str | None,
+        typer.Option(
+            help="What to prove it of: weighted-mean, owa, choquet, bilinear, ...  [default: weighted-mean]",
+            metavar="<name>",
+        ),
     ] = None,
     differencing: Annotated[
         int | None,
@@ -77,6 +84,7 @@ def assess(
             target=target,
             ontology=options.ontologies(ontology),
             prove=prove,
+            distance=distance,
             differencing=differencing,
             text_column=text_column,
             id_column=id_column,
@@ -140,10 +148,10 @@ def _of_a_table(found: Any) -> Iterator[str]:
 
 
 def _of_leaks(found: Any) -> Iterator[str]:
-    """What a trained attacker finds."""
+    """What trained attackers find."""
     if found.leaks is None:
         return
-    from shoal.pages.leak_card import proof, remedy, share_of
+    from shoal.pages.leak_card import best_parameters, proof, remedy, share_of
 
     leak = found.leaks.leak
     yield (
@@ -152,7 +160,8 @@ def _of_leaks(found: Any) -> Iterator[str]:
     )
     telling = ", ".join(f"{printable(one.name)} ({share_of(one):.0%})" for one in leak.attributes[:3])
     yield f"telling      {telling}"
-    for name, line in (("advice", remedy(found.leaks)), ("proof", proof(leak))):
+    best = ", ".join(f"{name} {value:.3g}" for name, value in best_parameters(leak)[:5])
+    for name, line in (("advice", remedy(found.leaks)), ("proof", proof(leak)), ("best by", best)):
         if line:
             yield printable(f"{name:<13}{line}")
 

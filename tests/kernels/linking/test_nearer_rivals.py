@@ -44,9 +44,9 @@ def measures(draw, width):
 
 
 def arranged(rows, queries):
-    leaves, boxes, outer = neighbours.arrange(rows)
+    leaves, boxes, outer, row_at = neighbours.arrange(rows)
     home = neighbours.group_of(outer, len(boxes), queries)
-    return (leaves, boxes, outer, len(rows)), home, np.argsort(home, kind="stable")
+    return (leaves, boxes, outer, (row_at >= 0).astype(np.int64)), home, np.argsort(home, kind="stable")
 
 
 def by_squares(rows, queries, own, n_added):

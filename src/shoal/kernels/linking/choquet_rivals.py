@@ -19,7 +19,17 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-from shoal.kernels.linking.nearer_rivals import CHUNK, NEARER, Slack, Table, chunk_at, limit_of, ties_in_leaf
+from shoal.kernels.linking.nearer_rivals import (
+    CHUNK,
+    NEARER,
+    Slack,
+    Table,
+    add_ties,
+    chunk_at,
+    leaves_within,
+    limit_of,
+    ties_in_leaf,
+)
 from shoal.kernels.linking.neighbours import WIDE
 
 __all__ = ["COLUMNS", "Weighing", "ties_by_integral"]
@@ -29,7 +39,7 @@ Floats = NDArray[np.float64]
 # A factor for each column, which undoes the scale on which rows were put into boxes; the measure, of 2^d sets; a
 # monotone measure that is nowhere larger; a weight for each column, their sums over sets nowhere larger than that.
 Weighing = tuple[Floats, Floats, Floats, Floats]
-Scratch = tuple[Floats, Floats, Ints, Floats, Floats, Floats]  # (d, WIDE), and the others (WIDE,)
+Scratch = tuple[Floats, Floats, Ints, Floats, Floats, Floats, Ints]  # (d, WIDE), and the others (WIDE,)
 
 COLUMNS = 16  # at most: their numbers take four bits
 TINY = 1e-290  # instead of 0, whose last bits would make it a number that processors are slow with
@@ -104,32 +114,24 @@ def _integrals(squares: Floats, mu: Floats, sets: Ints, before: Floats, integral
 def _ties_in_group(
     table: Table, group: int, query: Floats, weighing: Weighing, own: float, slack: Slack, scratch: Scratch
 ) -> int:
-    """How many rows of a group tie with the own one; NEARER when one is nearer. The nearest leaf comes first."""
-    leaves, boxes, _, n_rows = table
+    """How many rows of a group tie with the own one; NEARER when one is nearer."""
+    leaves, boxes, _, sizes = table
     factors, mu, below, weights = weighing
-    squares, sums, sets, before, to_boxes, to_rows = scratch
+    squares, sums, sets, before, box_distances, row_distances, order = scratch
     limit = limit_of(own, slack)
     if _to_boxes(boxes[group], query, factors, weights, squares, sums) > limit:
         return 0
-    _integrals(squares, below, sets, before, to_boxes)
+    _integrals(squares, below, sets, before, box_distances)
     n_leaves = min(WIDE, leaves.shape[0] - group * WIDE)
-    nearest = 0
-    for place in range(n_leaves):
-        if to_boxes[place] < to_boxes[nearest]:
-            nearest = place
     ties = 0
-    for step in range(-1, n_leaves):
-        place = nearest if step < 0 else step
-        if step == nearest or to_boxes[place] > limit:
-            continue
-        leaf = group * WIDE + place
+    for nth in range(leaves_within(limit, box_distances, n_leaves, order)):
+        leaf = group * WIDE + order[nth]
         if _to_rows(leaves[leaf], query, factors, weights, squares, sums) > limit:
             continue
-        _integrals(squares, mu, sets, before, to_rows)
-        found = ties_in_leaf(to_rows, min(WIDE, n_rows - leaf * WIDE), own, slack)
-        if found == NEARER:
-            return NEARER
-        ties += found
+        _integrals(squares, mu, sets, before, row_distances)
+        ties = add_ties(ties, ties_in_leaf(row_distances, sizes[leaf], own, slack))
+        if ties == NEARER:
+            break
     return ties
 
 
@@ -137,11 +139,7 @@ def _ties_in_group(
 def ties_by_integral(
     table: Table, queries: Floats, own: Floats, weighing: Weighing, home: Ints, order: Ints, slack: Slack
 ) -> Ints:
-    """For every query how many rows are as near as its own, that one included; NEARER when one is nearer.
-
-    `own` (m, d) has a row of the table for every query, `home` the group that is searched first, `order` the order of
-    work: queries near each other need the same leaves.
-    """
+    """For every query how many rows are as near as its own; as `ties_by_squares`, which says what is given."""
     n_queries, n_columns = queries.shape
     _, boxes, outer, _ = table
     factors, mu, below, weights = weighing
@@ -150,7 +148,7 @@ def ties_by_integral(
     for turn in prange(n_chunks):
         squares, sums, sets = np.empty((n_columns, WIDE)), np.empty(WIDE), np.empty(WIDE, np.int64)
         before, to_groups, alone = np.empty(WIDE), np.empty(WIDE), np.empty((n_columns, 1))
-        scratch = (squares, sums, sets, before, np.empty(WIDE), np.empty(WIDE))
+        scratch = (squares, sums, sets, before, np.empty(WIDE), np.empty(WIDE), np.empty(WIDE, np.int64))
         first = chunk_at(turn, n_chunks) * CHUNK
         for nth in range(first, min(first + CHUNK, n_queries)):
             place = order[nth]
@@ -169,8 +167,7 @@ def ties_by_integral(
                         continue
                     _integrals(squares, below, sets, before, to_groups)
                 if to_groups[group % WIDE] <= limit and group != home[place]:
-                    found = _ties_in_group(table, group, query, weighing, to_own, slack, scratch)
-                    count = NEARER if found == NEARER else count + found
+                    count = add_ties(count, _ties_in_group(table, group, query, weighing, to_own, slack, scratch))
                 group += 1
             ties[place] = count
     return ties

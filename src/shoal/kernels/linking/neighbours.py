@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-__all__ = ["WIDE", "arrange", "group_of", "nearest_with_ties"]
+__all__ = ["WIDE", "arrange", "group_of", "nearest_with_ties", "to_boxes", "to_rows"]
 
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -25,19 +25,22 @@ TIES = 32  # ties that are kept as they are found; more are counted afterwards
 
 
 @njit(cache=True, nogil=True)
-def arrange(X: Floats) -> tuple[Floats, Floats, Floats]:
+def arrange(X: Floats) -> tuple[Floats, Floats, Floats, Ints]:
     """Rows into leaves and groups of near rows, by halving along the widest column; only the last may not be full.
 
     Returns the rows (leaves, d, WIDE), with infinity where there is none, and the lowest and highest of each column in
-    the leaves (groups, 2, d, WIDE) and in the groups (blocks of WIDE groups, 2, d, WIDE), infinite where there is none.
+    the leaves (groups, 2, d, WIDE) and in the groups (blocks of WIDE groups, 2, d, WIDE), infinite where there is none;
+    and the number of the row at each place (leaves, WIDE), -1 where there is none.
     """
     n_rows, n_columns = X.shape
     order = _halved(X)
     n_leaves = _parts(n_rows)
     n_groups = _parts(n_leaves)
     leaves = np.full((n_leaves, n_columns, WIDE), np.inf)
+    row_at = np.full((n_leaves, WIDE), -1)
     for place in range(n_rows):
         leaves[place // WIDE, :, place % WIDE] = X[order[place]]
+        row_at[place // WIDE, place % WIDE] = order[place]
     boxes = np.full((n_groups, 2, n_columns, WIDE), np.inf)
     for leaf in range(n_leaves):
         for column in range(n_columns):
@@ -50,7 +53,7 @@ def arrange(X: Floats) -> tuple[Floats, Floats, Floats]:
         for column in range(n_columns):
             outer[group // WIDE, 0, column, group % WIDE] = boxes[group, 0, column, :there].min()
             outer[group // WIDE, 1, column, group % WIDE] = boxes[group, 1, column, :there].max()
-    return leaves, boxes, outer
+    return leaves, boxes, outer, row_at
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -93,22 +96,30 @@ def _halved(X: Floats) -> Ints:
 
 
 @njit(cache=True, nogil=True)
-def _to_rows(leaf: Floats, query: Floats, distances: Floats) -> None:
-    """Squared distances to the rows of a leaf, into `distances`."""
+def to_rows(leaf: Floats, query: Floats, n_added: int, distances: Floats) -> None:
+    """Squared distances to the rows of a leaf, into `distances`.
+
+    The squares of the first `n_added` columns are added, those of the others taken off.
+    """
     distances[:] = 0.0
-    for column in range(leaf.shape[0]):
+    for column in range(n_added):
         value = query[column]
         # Not range(WIDE): a loop of known length is unrolled before the compiler thinks of vector instructions.
         for place in range(leaf.shape[1]):
             difference = leaf[column, place] - value
             distances[place] += difference * difference
+    for column in range(n_added, leaf.shape[0]):
+        value = query[column]
+        for place in range(leaf.shape[1]):
+            difference = leaf[column, place] - value
+            distances[place] -= difference * difference
 
 
 @njit(cache=True, nogil=True)
-def _to_boxes(boxes: Floats, query: Floats, distances: Floats) -> None:
-    """Squared distances to the nearest points of boxes, into `distances`."""
+def to_boxes(boxes: Floats, query: Floats, n_added: int, distances: Floats) -> None:
+    """The least that squared distances to rows in the boxes can be, into `distances`."""
     distances[:] = 0.0
-    for column in range(boxes.shape[1]):
+    for column in range(n_added):
         value = query[column]
         for place in range(boxes.shape[2]):
             below = boxes[0, column, place] - value
@@ -116,6 +127,13 @@ def _to_boxes(boxes: Floats, query: Floats, distances: Floats) -> None:
             gap = below if below > above else above
             gap = gap if gap > 0.0 else 0.0
             distances[place] += gap * gap
+    for column in range(n_added, boxes.shape[1]):
+        value = query[column]
+        for place in range(boxes.shape[2]):
+            from_low = abs(value - boxes[0, column, place])
+            from_high = abs(boxes[1, column, place] - value)
+            far = from_low if from_low > from_high else from_high
+            distances[place] -= far * far
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -146,29 +164,29 @@ def _search_group(
     slack: tuple[float, float],
     ties: Floats,
     kept: int,
-    to_boxes: Floats,
-    to_rows: Floats,
+    box_distances: Floats,
+    row_distances: Floats,
 ) -> tuple[float, int]:
     """Look through one group: the least squared distance so far, and how many rows tie with it.
 
     Their distances are in `ties`. Once there are more than fit, the number is only known to be larger than TIES.
     """
     limit = _limit(nearest, slack[0], slack[1])
-    _to_boxes(boxes[group], query, to_boxes)
+    to_boxes(boxes[group], query, len(query), box_distances)
     for place in range(min(WIDE, leaves.shape[0] - group * WIDE)):
-        if to_boxes[place] > limit:
+        if box_distances[place] > limit:
             continue
-        _to_rows(leaves[group * WIDE + place], query, to_rows)
+        to_rows(leaves[group * WIDE + place], query, len(query), row_distances)
         for row in range(WIDE):
-            if not to_rows[row] <= limit:
+            if not row_distances[row] <= limit:
                 continue
-            if to_rows[row] < nearest:
-                nearest = to_rows[row]
+            if row_distances[row] < nearest:
+                nearest = row_distances[row]
                 limit = _limit(nearest, slack[0], slack[1])
                 if kept <= TIES:  # else some did not fit, and may tie still
                     kept = _keep_within(limit, ties, kept)
             if kept < TIES:
-                ties[kept] = to_rows[row]
+                ties[kept] = row_distances[row]
             kept += 1
     return nearest, kept
 
@@ -178,19 +196,19 @@ def _count_within(
     leaves: Floats, boxes: Floats, outer: Floats, query: Floats, limit: float, scratch: tuple[Floats, Floats, Floats]
 ) -> int:
     """How many rows have at most this squared distance."""
-    to_outer, to_boxes, to_rows = scratch
+    outer_distances, box_distances, row_distances = scratch
     count = 0
     for group in range(boxes.shape[0]):
         if group % WIDE == 0:
-            _to_boxes(outer[group // WIDE], query, to_outer)
-        if to_outer[group % WIDE] > limit:
+            to_boxes(outer[group // WIDE], query, len(query), outer_distances)
+        if outer_distances[group % WIDE] > limit:
             continue
-        _to_boxes(boxes[group], query, to_boxes)
+        to_boxes(boxes[group], query, len(query), box_distances)
         for place in range(min(WIDE, leaves.shape[0] - group * WIDE)):
-            if to_boxes[place] <= limit:
-                _to_rows(leaves[group * WIDE + place], query, to_rows)
+            if box_distances[place] <= limit:
+                to_rows(leaves[group * WIDE + place], query, len(query), row_distances)
                 for row in range(WIDE):
-                    count += to_rows[row] <= limit
+                    count += row_distances[row] <= limit
     return count
 
 
@@ -203,7 +221,7 @@ def group_of(outer: Floats, n_groups: int, queries: Floats) -> Ints:
         nearest = np.inf
         for group in range(n_groups):
             if group % WIDE == 0:
-                _to_boxes(outer[group // WIDE], queries[place], distances)
+                to_boxes(outer[group // WIDE], queries[place], queries.shape[1], distances)
             if distances[group % WIDE] < nearest or group == 0:
                 nearest = distances[group % WIDE]
                 found[place] = group
@@ -247,7 +265,7 @@ def nearest_with_ties(
         )
         for group in range(boxes.shape[0]):
             if group % WIDE == 0:
-                _to_boxes(outer[group // WIDE], query, scratch[0])
+                to_boxes(outer[group // WIDE], query, n_columns, scratch[0])
             if scratch[0][group % WIDE] <= _limit(nearest, relative, absolute) and group != home[place]:
                 nearest, kept = _search_group(
                     leaves, boxes, group, query, nearest, slack, kept_ties, kept, scratch[1], scratch[2]

@@ -15,6 +15,7 @@ from shoal.errors import InputError
 from shoal.kernels.linking import choquet_rivals as integral_kernel
 from shoal.kernels.linking import nearer_rivals as kernel
 from shoal.kernels.linking import neighbours
+from shoal.kernels.linking.threads import threads_for
 from shoal.risk.learned.linking import ABSOLUTE, RELATIVE, Distance, chances_by
 from shoal.risk.learned.measures import choquet, shapley
 from shoal.risk.learned.records import Records
@@ -83,7 +84,8 @@ def chances_of_measure(records: Records, mu: Floats, rows: Ints | None = None) -
     scale = 2.0 ** np.round(np.log2(np.maximum(shares, FINEST * max(shares.max(), FINEST))) / 2)
     weighing = (1.0 / scale, weights, below, _additive_below(below, shares))
     queries, masked, own, home, order = _at_home(records, np.diag(scale), rows)
-    return _chances(integral_kernel.ties_by_integral(masked, queries, own, weighing, home, order, SLACK))
+    with threads_for(queries.size * len(records.crowds.first)):
+        return _chances(integral_kernel.ties_by_integral(masked, queries, own, weighing, home, order, SLACK))
 
 
 def _by_squares(records: Records, turn: Floats, weights: Floats, rows: Ints | None) -> Floats:
@@ -94,7 +96,8 @@ def _by_squares(records: Records, turn: Floats, weights: Floats, rows: Ints | No
         return np.full(len(records if rows is None else rows), 1.0 / len(records))
     turn = turn[:, kept] * np.sqrt(np.abs(weights[kept]))
     queries, masked, own, home, order = _at_home(records, turn, rows)
-    return _chances(kernel.ties_by_squares(masked, queries, own, len(added), home, order, SLACK))
+    with threads_for(queries.size * len(records.crowds.first)):
+        return _chances(kernel.ties_by_squares(masked, queries, own, len(added), home, order, SLACK))
 
 
 def _at_home(
@@ -103,10 +106,12 @@ def _at_home(
     """Queries, masked records in boxes, each query's own, the group it lies in, and an order of work, all turned."""
     after = np.ascontiguousarray(records.after @ turn)
     queries = np.ascontiguousarray((records.before if rows is None else records.before[rows]) @ turn)
-    leaves, boxes, outer = neighbours.arrange(after)
+    crowds = records.crowds
+    leaves, boxes, outer, row_at = neighbours.arrange(after[crowds.first])
+    sizes = np.where(row_at >= 0, crowds.sizes[row_at], 0)
     home = neighbours.group_of(outer, len(boxes), queries)
     own = after if rows is None else after[rows]
-    return queries, (leaves, boxes, outer, len(after)), own, home, np.argsort(home, kind="stable")
+    return queries, (leaves, boxes, outer, sizes), own, home, np.argsort(home, kind="stable")
 
 
 def _chances(ties: Ints) -> Floats:
