@@ -370,8 +370,8 @@ def test_labels_that_were_generalised_are_never_right() -> None:
     ("target", "columns", "says"),
     [
         ("salary", ["age"], "the original has no column salary, only: age"),
-        ("age", ["age"], "target age can be learnt from numbers only, and no other number is compared"),
-        ("grade", ["code"], "target grade can be learnt from numbers only"),
+        ("age", ["age"], "target age can be learned from numbers only, and no other number is compared"),
+        ("grade", ["code"], "target grade can be learned from numbers only"),
         ("day", ["age"], "target day is timestamp.*, neither numbers nor labels; choose another column"),
         ("same", ["age"], "same is one class in all rows; there is nothing to learn, choose another target"),
         ("none", ["age"], "target none is missing in all but 0 records; choose another column"),

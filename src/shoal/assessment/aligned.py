@@ -28,7 +28,7 @@ from shoal.io.files import counted, shown, unknown_column
 from shoal.io.pairs import NumericTable, numeric_table
 from shoal.io.table import holds_numbers
 
-__all__ = ["AlignedTables", "align_tables"]
+__all__ = ["AlignedTables", "align_tables", "plain_column"]
 
 Ints = NDArray[np.int64]
 
@@ -50,7 +50,7 @@ class AlignedTables:
     labels: tuple[str, ...]
     how: str  # in words: how the rows were put side by side
     left_out: tuple[str, ...]  # columns that only one of the tables has, and the key
-    target: tuple[pa.ChunkedArray, pa.ChunkedArray] | None = None  # of both, a column to predict, as it stands
+    target: tuple[pa.Array, pa.Array] | None = None  # of both, a column to predict, as it stands
     release: Release | None = None  # where the protected table is one, its rows in the order of `after`
     places: Ints | None = None  # by the private mapping, the row of the original that each was
     in_parts: bool = False
@@ -110,7 +110,7 @@ def align_tables(
         labels=labels,
         how=how,
         left_out=tuple(left_out),
-        target=None if target is None else (before[target], after[target]),
+        target=None if target is None else (plain_column(before[target]), plain_column(after[target])),
         release=None if key is not None else release,
         places=places,
         in_parts=bool(parts),
@@ -163,7 +163,7 @@ def _by_key(before: pa.Table, after: pa.Table, key: str) -> tuple[pa.Table, pa.T
     for table, called in ((before, "the original"), (after, "the protected table")):
         if key not in table.column_names:
             raise unknown_column(key, table.column_names, called)
-        texts = pc.cast(_plain(table[key]), pa.large_string())
+        texts = pc.cast(plain_column(table[key]), pa.large_string())
         missing = texts.null_count
         twice = len(texts) - missing - len(pc.unique(pc.drop_null(texts)))
         if missing or twice:
@@ -215,12 +215,13 @@ def _kinds(before: pa.Table, after: pa.Table, names: Sequence[str]) -> tuple[tup
 
 
 def _cast(table: pa.Table, numbers: Sequence[str], labels: Sequence[str]) -> pa.Table:
-    columns = {name: _plain(table[name]).cast(pa.float64(), safe=False) for name in numbers}
-    columns |= {name: _plain(table[name]).cast(pa.string()) for name in labels}
+    columns = {name: plain_column(table[name]).cast(pa.float64(), safe=False) for name in numbers}
+    columns |= {name: plain_column(table[name]).cast(pa.string()) for name in labels}
     return pa.table(columns)
 
 
-def _plain(column: pa.ChunkedArray) -> pa.Array:
+def plain_column(column: pa.ChunkedArray) -> pa.Array:
+    """In one piece, and without a dictionary."""
     column = column.combine_chunks()
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.assessment.aligned import AlignedTables
+from shoal.assessment.aligned import AlignedTables, plain_column
 from shoal.assessment.originals import read_original
 from shoal.errors import InputError
 from shoal.io.files import counted, unknown_column
@@ -52,14 +52,8 @@ def _in_original(table: pa.Table, pair: AlignedTables) -> tuple[int, float]:
     """
     columns = [*pair.numbers, *(name for name in pair.labels if name in table.column_names)]
     before = [pair.before[name].to_pylist() for name in columns]
-    others = [_plain(table[name], name in pair.labels).to_pylist() for name in columns]
+    others = [plain_column(table[name]).cast(pair.before[name].type, safe=False).to_pylist() for name in columns]
     originals = Counter(zip(*before, strict=True))
     known = sum(row in originals for row in zip(*others, strict=True))
     single = sum(count == 1 for count in originals.values())
     return known, table.num_rows * (1.0 - single / pair.before.num_rows)
-
-
-def _plain(column: pa.ChunkedArray, is_label: bool) -> pa.ChunkedArray:
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    return column.cast(pa.string()) if is_label else column

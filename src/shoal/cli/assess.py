@@ -176,7 +176,7 @@ def _of_documents(found: Any) -> Iterator[str]:
     yield f"queries      {found.utility.query_f1:.3f} (F1 of the answers before and after)"
     scores = {(one.classifier, one.train, one.test): one.accuracy for one in found.utility.classifiers}
     for name in dict.fromkeys(one.classifier for one in found.utility.classifiers):
-        learnt, before = scores[name, "protected", "original"], scores[name, "original", "original"]
-        yield f"classified   {learnt:.1%} right by {name}, from the originals {before:.1%}"
+        learned, before = scores[name, "protected", "original"], scores[name, "original", "original"]
+        yield f"classified   {learned:.1%} right by {name}, from the originals {before:.1%}"
     if found.utility.ari is not None:
         yield f"clusters     {found.utility.ari:.3f} (adjusted Rand index)"

@@ -138,7 +138,7 @@ class ModelUtility:
     target: str
     folds: int
     records: int  # trained and tested on
-    known: tuple[str, ...]  # the attributes it was learnt from
+    known: tuple[str, ...]  # the attributes it was learned from
     scores: tuple[ModelScore, ...]
     taken_together: int = 0  # rare labels that were made one class
 
@@ -148,7 +148,7 @@ class ModelUtility:
         return any(score.original > score.baseline + 0.02 for score in self.scores)
 
     def predicted(self, score: ModelScore) -> str:
-        """What a score is about, in words: a number is learnt as such, and as a class."""
+        """What a score is about, in words: a number is learned as such, and as a class."""
         is_number = any(one.task == "regression" for one in self.scores)
         return f"{self.target} above its median" if is_number and score.task == "classification" else self.target
 

@@ -1,8 +1,8 @@
 """Models: is what a protected table teaches true of the originals?
 
-One attribute is learnt from the others, in folds: trained on the protected rows of all folds but one, tested on the
+One attribute is learned from the others, in folds: trained on the protected rows of all folds but one, tested on the
 originals of that one, beside the same model trained on originals and the best constant guess. An attribute of more
-than ten values is learnt twice: as a number, by R² = 1 - Σ(y - ŷ)² / Σ(y - ȳ)², ȳ the mean of the training rows, and
+than ten values is learned twice: as a number, by R² = 1 - Σ(y - ŷ)² / Σ(y - ȳ)², ȳ the mean of the training rows, and
 as a class, whether it is above the original's median. One of up to ten values is a class; the class of a protected
 value is the nearest of them.
 
@@ -53,7 +53,7 @@ CLASSIFICATION: dict[str, Callable[[int], Any]] = {
 
 @dataclass(frozen=True)
 class Target:
-    """What is learnt, row by row: numbers, or classes counted from 0."""
+    """What is learned, row by row: numbers, or classes counted from 0."""
 
     name: str
     before: Floats
@@ -66,7 +66,7 @@ def model_utility(original: Any, protected: Any, target: str | int | Target, ran
 
     Parameters
     ----------
-    target : a column by name or number (from 0), learnt from the other columns; or a `Target`, learnt from all columns.
+    target : a column by name or number (from 0), learned from the others; or a `Target`, learned from all columns.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def model_utility(original: Any, protected: Any, target: str | int | Target, ran
 
 
 def _target(pair: NumericPair, target: str | int | Target) -> tuple[NumericPair, Target]:
-    """The table to learn from, and what is learnt."""
+    """The table to learn from, and what is learned."""
     if isinstance(target, Target):
         return pair, target
     column = _column(pair, target)
