@@ -35,16 +35,17 @@ def explore(
     insensitive: Annotated[str | None, typer.Option(help="Columns released as they are.")] = None,
     drop: Annotated[str | None, typer.Option(help="Columns to leave out.")] = None,
     max_risk: Annotated[
-        float | None, typer.Option(help="Most risk you accept, in per cent.", **options.above_zero())
+        float | None, typer.Option(help="Most disclosure risk (DR) you accept, in per cent.", **options.above_zero())
     ] = None,
     max_loss: Annotated[
-        float | None, typer.Option(help="Most loss you accept, in per cent.", **options.above_zero())
+        float | None,
+        typer.Option(help="Most change of statistics (IL) you accept, in per cent.", **options.above_zero()),
     ] = None,
     min_k: Annotated[
-        int | None, typer.Option(help="Recommend only what makes so many records alike.", **options.whole(2))
+        int | None, typer.Option(help="Recommend only what makes at least so many records alike.", **options.whole(2))
     ] = None,
     harden: Annotated[
-        bool, typer.Option("--harden", help="Coarsen what leaks until who learns finds at most --max-risk.")
+        bool, typer.Option("--harden", help="Coarsen what leaks until a trained attacker finds at most --max-risk.")
     ] = False,
     ontology: Annotated[
         list[str] | None, typer.Option(help="Labels: hierarchy, FILE or COLUMN=FILE.  [default: WordNet]")
@@ -84,15 +85,23 @@ def explore(
         write(json.dumps(as_data(found), indent=2))
         return
     write(printable(f"report       {out / 'report.html'}"))
+    from shoal.pages.words import count
     from shoal.results.exploration import LEARNED
 
     write(f"tried        {len(found.outcomes)} ways, {len(found.front)} of them on the front")
     if found.hardened:
         begun, ended = (one.figures[LEARNED] for one in (found.hardened[0], found.hardened[-1]))
-        write(f"hardened     {len(found.hardened) - 1} steps: who learns found {begun:.1f} %, now {ended:.1f} %")
+        steps = count(len(found.hardened) - 1, "step")
+        write(f"hardened     {steps}: a trained attacker found {begun:.1f} %, now {ended:.1f} %")
     if found.recommended is None or found.command is None:
         say("nothing keeps these limits; raise --max-risk or --max-loss, or lower --min-k")
         return
     best = found.recommended
-    write(f"recommended  {best.trial.name}: loss {best.loss:.2f}, risk {best.risk:.2f}, score {best.score:.2f}")
+    loss, risk = ("IL", "DR") if found.kind == "numbers" else ("L", "RL")
+    write(f"recommended  {best.trial.name}: {loss} {best.loss:.2f}, {risk} {best.risk:.2f}, score {best.score:.2f}")
+    if best.trial.promises_crowd:
+        others = count(best.smallest_group - 1, "other")
+        write(f"promise      each looks like at least {others} (k={best.trial.k})")
+    else:
+        write("promise      NO crowd: a record may be one of a kind; --min-k 3 recommends a crowd")
     write(printable(f"make it      {found.command}"))
