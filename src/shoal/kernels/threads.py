@@ -5,8 +5,10 @@ Kernels are compiled without numba's own threads: those take several times as lo
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cache
 from typing import Any
 
 import numba
@@ -22,11 +24,20 @@ def side_by_side(kernel: Callable[..., Any], parts: Sequence[tuple[Any, ...]]) -
     n_threads = min(numba.get_num_threads(), len(parts))
     if n_threads < 2:
         return [kernel(*arguments) for arguments in parts]
-    pool = ThreadPoolExecutor(n_threads)
+    pool = _pool(numba.get_num_threads(), os.getpid())
+    futures = [pool.submit(kernel, *arguments) for arguments in parts]
     try:
-        return list(pool.map(lambda arguments: kernel(*arguments), parts))
+        return [future.result() for future in futures]
     finally:
-        pool.shutdown(cancel_futures=True)
+        for future in futures:
+            future.cancel()
+        wait(futures)  # after Ctrl-C, too: nobody writes into the caller's arrays any more
+
+
+@cache
+def _pool(n_threads: int, _process: int) -> ThreadPoolExecutor:
+    """One for all calls of a process: starting threads takes longer than some kernels. A fork has none of them."""
+    return ThreadPoolExecutor(n_threads)
 
 
 def runs(n_rows: int) -> list[slice]:

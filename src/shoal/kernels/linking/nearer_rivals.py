@@ -14,12 +14,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
 from shoal.kernels.linking.neighbours import WIDE
+from shoal.kernels.threads import runs, side_by_side
 
-__all__ = ["CHUNK", "NEARER", "Slack", "Table", "chunk_at", "limit_of", "ties_by_squares", "ties_in_leaf"]
+__all__ = ["NEARER", "Slack", "Table", "limit_of", "ties_by_squares", "ties_in_leaf"]
 
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -27,7 +28,6 @@ Table = tuple[Floats, Floats, Floats, int]  # what `neighbours.arrange` returns,
 Slack = tuple[float, float]  # distances tie that differ by no more than this share of their sum and this amount
 
 NEARER = -1  # in the place of the number of ties: a row is nearer than the own
-CHUNK = 256  # queries that one thread takes on at a time, with the same scratch memory
 ROUNDING = 1e-12  # a share that is more than the roundings of any sum here, and less than any slack
 
 
@@ -35,13 +35,6 @@ ROUNDING = 1e-12  # a share that is more than the roundings of any sum here, and
 def limit_of(own: float, slack: Slack) -> float:
     """No squared distance beyond this ties with the own one."""
     return own + (4.0 * slack[0] + ROUNDING) * abs(own) + 4.0 * slack[1]
-
-
-@njit(cache=True, nogil=True)
-def chunk_at(turn: int, n_chunks: int) -> int:
-    """Threads take runs of turns; every run gets chunks from all over, so that none has all that is slow."""
-    half = (n_chunks + 1) // 2
-    return 2 * turn if turn < half else 2 * (turn - half) + 1
 
 
 @njit(cache=True, nogil=True)
@@ -124,7 +117,6 @@ def _ties_in_group(
     return ties
 
 
-@njit(cache=True, nogil=True, parallel=True)
 def ties_by_squares(
     table: Table, queries: Floats, own: Floats, n_added: int, home: Ints, order: Ints, slack: Slack
 ) -> Ints:
@@ -134,29 +126,36 @@ def ties_by_squares(
     table for every query, `home` the group that is searched first, `order` the order of work: queries near each other
     need the same leaves.
     """
-    n_queries, n_columns = queries.shape
-    _, boxes, outer, _ = table
-    ties = np.empty(n_queries, np.int64)
-    n_chunks = (n_queries + CHUNK - 1) // CHUNK
-    for turn in prange(n_chunks):
-        to_groups, scratch = np.empty(WIDE), (np.empty(WIDE), np.empty(WIDE))
-        first = chunk_at(turn, n_chunks) * CHUNK
-        for nth in range(first, min(first + CHUNK, n_queries)):
-            place = order[nth]
-            query = queries[place]
-            to_own = 0.0
-            for column in range(n_columns):
-                difference = own[place, column] - query[column]
-                to_own += difference * difference if column < n_added else -difference * difference
-            limit = limit_of(to_own, slack)
-            count = _ties_in_group(table, home[place], query, n_added, to_own, slack, scratch)
-            group = 0
-            while group < boxes.shape[0] and count != NEARER:
-                if group % WIDE == 0:
-                    _to_boxes(outer[group // WIDE], query, n_added, to_groups)
-                if to_groups[group % WIDE] <= limit and group != home[place]:
-                    found = _ties_in_group(table, group, query, n_added, to_own, slack, scratch)
-                    count = NEARER if found == NEARER else count + found
-                group += 1
-            ties[place] = count
+    ties = np.empty(len(queries), np.int64)
+    parts = [(table, queries, own, n_added, home, order[run], slack, ties) for run in runs(len(queries))]
+    side_by_side(_ties_by_squares, parts)
     return ties
+
+
+@njit(cache=True, nogil=True)
+def _ties_by_squares(
+    table: Table, queries: Floats, own: Floats, n_added: int, home: Ints, order: Ints, slack: Slack, ties: Ints
+) -> None:
+    _, boxes, outer, _ = table
+    to_groups, scratch = np.empty(WIDE), (np.empty(WIDE), np.empty(WIDE))
+    for place in order:
+        query = queries[place]
+        to_own = 0.0
+        for column in range(queries.shape[1]):
+            difference = own[place, column] - query[column]
+            to_own += difference * difference if column < n_added else -difference * difference
+        limit = limit_of(to_own, slack)
+        count = 0
+        for turn in range(-1, boxes.shape[0]):
+            group = home[place] if turn < 0 else turn
+            if turn >= 0:
+                if turn % WIDE == 0:
+                    _to_boxes(outer[turn // WIDE], query, n_added, to_groups)
+                if group == home[place] or to_groups[turn % WIDE] > limit:
+                    continue
+            found = _ties_in_group(table, group, query, n_added, to_own, slack, scratch)
+            if found == NEARER:
+                count = NEARER
+                break
+            count += found
+        ties[place] = count

@@ -81,7 +81,8 @@ def coolings(work: NDArray[np.float64], cold: float, random: np.random.Generator
     """How each region is searched, given the work that each is worth."""
     warm = WARM * (HOT / WARM) ** random.random(len(work))
     seeds = random.integers(1, 2**62, size=len(work))
-    return [Cooling(*own, cold, seed) for *own, seed in zip(work.tolist(), warm.tolist(), seeds.tolist(), strict=True)]
+    both = zip(work.tolist(), warm.tolist(), seeds.tolist(), strict=True)
+    return [Cooling(own_work, own_warm, cold, seed) for own_work, own_warm, seed in both]
 
 
 def search_regions(
