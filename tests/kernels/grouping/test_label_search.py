@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 
 import numba
@@ -169,3 +170,26 @@ def test_a_larger_budget_and_another_seed_are_heard():
 def test_what_cannot_be_better_is_left_alone():
     problem = made_up(7).problem
     assert regrouped(problem, np.zeros(7, dtype=np.int64), 4, None, 0).tolist() == [0] * 7
+
+
+def test_few_columns_take_no_longer_than_the_work_that_is_counted():
+    """Half a second of work on 1,000 rows, a truth value and a number; once it took more than two seconds."""
+    random = np.random.default_rng(0)
+    flags = columns(
+        [{"root": set(), "yes": {"root"}, "no": {"root"}}], [("yes" if x else "no",) for x in random.random(1000) < 0.3]
+    )
+    numbers = random.lognormal(3, 1, size=(1000, 1)).round(1)
+    problem = mixed_rows(numbers, flags, scales_of(numbers, flags, np.ones(1), np.ones(1))).problem
+    kernel.anneal(problem, np.arange(1000) // 3 % 333, 3, Cooling(1e6, 0.03, 0.0003, 1))  # compiled now
+    groups = np.minimum(np.argsort(np.argsort(numbers[:, 0], kind="stable"), kind="stable") // 3, 332)
+    before = time.thread_time()
+    kernel.anneal(problem, groups, 3, Cooling(5e8, 0.03, 0.0003, 1))
+    assert time.thread_time() - before < 1.5
+
+
+def test_the_usual_budget_is_a_second_for_a_thousand_records(monkeypatch):
+    problem = made_up(300).problem
+    given = []
+    monkeypatch.setattr(kernel, "anneal", lambda *arguments: given.append(arguments[-1].work))
+    regrouped(problem, np.arange(300) // 5, 5, None, 0)
+    assert sum(given) == pytest.approx(0.3e9)

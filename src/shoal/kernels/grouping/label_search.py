@@ -30,7 +30,7 @@ __all__ = ["anneal"]
 
 NEIGHBOURS = 20
 # Work is counted in nanoseconds of one core, as measured once; it only has to be about right.
-STEP, ATTRIBUTE, CONCEPT, CELL, PAIR = 150.0, 50.0, 3.5, 6.0, 3.0
+STEP, PASS, ATTRIBUTE, CONCEPT, CELL, PAIR = 150.0, 350.0, 50.0, 3.5, 6.0, 3.0
 
 
 class Step(NamedTuple):
@@ -219,7 +219,7 @@ def anneal(problem: Problem, group_of: Ints, k: int, cooling: Cooling) -> None:
     near = nearest_others(problem, min(NEIGHBOURS, n_items - 1))
     n_cells = items.codes.shape[1] + items.numbers.shape[1]
     done = PAIR * n_cells * n_items * n_items
-    a_pass = ATTRIBUTE * items.codes.shape[1] + CONCEPT * problem.table.n_concepts.sum()
+    a_pass = PASS + ATTRIBUTE * items.codes.shape[1] + CONCEPT * problem.table.n_concepts.sum()
     state = np.array([seed], np.uint64)
     step = _no_step(n_items, n_slots)
     tick = 0

@@ -24,6 +24,7 @@ from shoal.microaggregation.refine.regions import (
     numbered_by_first_row,
     random_stream,
     search_regions,
+    usual_seconds,
     warn_of_interruption,
 )
 
@@ -51,11 +52,12 @@ def regrouped(problem: Problem, groups: Groups, k: int, time_budget: float | Non
     """
     check_time_budget(time_budget)
     n_items = len(groups)
-    seconds = float(np.clip(n_items / 200, 0.05, 10.0)) if time_budget is None else float(time_budget)
+    n_records = int(problem.items.counts.sum())
+    seconds = usual_seconds(n_records) if time_budget is None else float(time_budget)
     random = random_stream(random_state)
     groups = numbered_by_first_row(groups)
     before = float(errors_of_groups(problem, groups).sum())
-    if n_items < 2 or before <= 0.0 or int(problem.items.counts.sum()) < 2 * k:
+    if n_items < 2 or before <= 0.0 or n_records < 2 * k:
         return groups  # nothing to gain, or room for one group only
     n_regions = number_of_regions(n_items, max(REGION_ITEMS, 4 * k))
     work = seconds * 1e9 * min(CORES, n_regions)
