@@ -40,7 +40,7 @@ def _pool(n_threads: int, _process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(n_threads)
 
 
-def runs(n_rows: int) -> list[slice]:
-    """The rows in runs of about the same length, for `side_by_side`; one run at least."""
-    count = max(min(RUNS_PER_THREAD * numba.get_num_threads(), n_rows // LEAST_RUN), 1)
+def runs(n_rows: int, least: int | None = None) -> list[slice]:
+    """The rows in runs of about the same length, `least` or more, for `side_by_side`; one run at least."""
+    count = max(min(RUNS_PER_THREAD * numba.get_num_threads(), n_rows // (least or LEAST_RUN)), 1)
     return [slice(run * n_rows // count, (run + 1) * n_rows // count) for run in range(count)]

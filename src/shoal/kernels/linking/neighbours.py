@@ -237,7 +237,8 @@ def _nearest_with_ties(
         for column in range(queries.shape[1]):
             difference = own[place, column] - query[column]
             to_own += difference * difference
-        nearest, kept = to_own, np.int64(0)
+        nearest = to_own
+        kept: Any = np.int64(0)  # a plain 0 would have the search compiled twice
         for turn in range(-1, boxes.shape[0]):
             group = home[place] if turn < 0 else turn
             if turn >= 0:
