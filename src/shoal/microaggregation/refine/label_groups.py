@@ -15,18 +15,7 @@ from shoal.kernels.grouping import label_search as kernel
 from shoal.kernels.grouping.concepts import represent
 from shoal.kernels.grouping.group_errors import Items, Problem, group_errors
 from shoal.kernels.grouping.partition_search import Cooling
-from shoal.microaggregation.refine.regions import (
-    CORES,
-    check_time_budget,
-    coolings,
-    halved,
-    number_of_regions,
-    numbered_by_first_row,
-    random_stream,
-    search_regions,
-    usual_seconds,
-    warn_of_interruption,
-)
+from shoal.microaggregation.refine import regions
 
 __all__ = ["errors_of_groups", "regrouped"]
 
@@ -50,17 +39,17 @@ def regrouped(problem: Problem, groups: Groups, k: int, time_budget: float | Non
     The budget is an amount of work that takes about `time_budget` seconds on two cores: results depend on it, not on
     the machine. Ctrl-C ends the search early.
     """
-    check_time_budget(time_budget)
+    regions.check_time_budget(time_budget)
     n_items = len(groups)
     n_records = int(problem.items.counts.sum())
-    seconds = usual_seconds(n_records) if time_budget is None else float(time_budget)
-    random = random_stream(random_state)
-    groups = numbered_by_first_row(groups)
+    seconds = regions.usual_seconds(n_records) if time_budget is None else float(time_budget)
+    random = regions.random_stream(random_state)
+    groups = regions.numbered_by_first_row(groups)
     before = float(errors_of_groups(problem, groups).sum())
     if n_items < 2 or before <= 0.0 or n_records < 2 * k:
         return groups  # nothing to gain, or room for one group only
-    n_regions = number_of_regions(n_items, max(REGION_ITEMS, 4 * k))
-    work = seconds * 1e9 * min(CORES, n_regions)
+    n_regions = regions.number_of_regions(n_items, max(REGION_ITEMS, 4 * k))
+    work = seconds * 1e9 * min(regions.CORES, n_regions)
     n_rounds = max(4, round(work / (CYCLE * 1e9 * n_regions)))
     found = groups
 
@@ -73,11 +62,10 @@ def regrouped(problem: Problem, groups: Groups, k: int, time_budget: float | Non
         for done in range(n_rounds):
             progress.step("refining", done, n_rounds)
             region_of_group = _regions(problem, found, n_regions, random)
-            own_work = work / n_rounds * np.bincount(region_of_group[found]) / n_items
-            found = search_regions(found, region_of_group, search_region, coolings(own_work, COLD, random))
+            found = regions.search_regions(found, region_of_group, search_region, work / n_rounds, COLD, random)
         progress.step("refining", n_rounds, n_rounds)
     except KeyboardInterrupt:
-        warn_of_interruption()
+        regions.warn_of_interruption()
     return found if float(errors_of_groups(problem, found).sum()) < before else groups
 
 
@@ -104,4 +92,4 @@ def _regions(problem: Problem, groups: Groups, n_regions: int, random: np.random
         sizes = np.cumsum(np.diff(indptr)[ranked])
         return ranked, int(np.clip(np.searchsorted(sizes, sizes[-1] / 2), 1, len(part) - 1))
 
-    return halved(n_groups, n_regions, cut)
+    return regions.halved(n_groups, n_regions, cut)

@@ -11,18 +11,7 @@ from numpy.typing import NDArray
 
 from shoal import progress
 from shoal.kernels.grouping import partition_search as search
-from shoal.microaggregation.refine.regions import (
-    CORES,
-    check_time_budget,
-    coolings,
-    halved,
-    number_of_regions,
-    numbered_by_first_row,
-    random_stream,
-    search_regions,
-    usual_seconds,
-    warn_of_interruption,
-)
+from shoal.microaggregation.refine import regions
 from shoal.microaggregation.spaces.euclidean import EuclideanSpace
 from shoal.microaggregation.spaces.spherical import SphericalSpace
 
@@ -53,15 +42,15 @@ def refined(
     `time_budget` seconds on two cores: results depend on it, not on the machine. Ctrl-C ends the search early.
     So does `stop`, once it is set; Ctrl-C sets it, so that other searches that have it end as well.
     """
-    check_time_budget(time_budget)
+    regions.check_time_budget(time_budget)
     n_rows = X.shape[0]
-    seconds = usual_seconds(n_rows) if time_budget is None else float(time_budget)
-    random = random_stream(random_state)
+    seconds = regions.usual_seconds(n_rows) if time_budget is None else float(time_budget)
+    random = regions.random_stream(random_state)
     X = sp.csr_matrix(X, dtype=np.float64)
     rows = search.Rows(X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data, X.shape[1])
-    groups = numbered_by_first_row(without_large_groups(groups, k))
-    n_regions = number_of_regions(n_rows, max(REGION_ROWS, 4 * k))
-    work = seconds * 1e9 * min(CORES, n_regions)
+    groups = regions.numbered_by_first_row(without_large_groups(groups, k))
+    n_regions = regions.number_of_regions(n_rows, max(REGION_ROWS, 4 * k))
+    work = seconds * 1e9 * min(regions.CORES, n_regions)
     n_rounds = int(
         np.clip(round(work / (CYCLE * 1e9 * n_regions)), 4, ROUNDS if k >= SMALL else ROUNDS_OF_SMALL_GROUPS)
     )
@@ -83,13 +72,12 @@ def refined(
                 return groups
             progress.step("refining", done, n_rounds)
             region_of_group = split(X, groups, n_regions, random)
-            own_work = work / n_rounds * np.bincount(region_of_group[groups]) / n_rows
-            groups = search_regions(groups, region_of_group, search_region, coolings(own_work, COLD, random))
+            groups = regions.search_regions(groups, region_of_group, search_region, work / n_rounds, COLD, random)
         progress.step("refining", n_rounds, n_rounds)
     except KeyboardInterrupt:
         if stop is not None:
             stop.set()
-        warn_of_interruption()
+        regions.warn_of_interruption()
     return groups
 
 
@@ -121,7 +109,7 @@ def split(X: sp.csr_matrix, groups: Groups, n_parts: int, random: np.random.Gene
             along = spread[part]
         return part[np.argsort(along, kind="stable")], len(part) // 2
 
-    return halved(n_groups, n_parts, cut)
+    return regions.halved(n_groups, n_parts, cut)
 
 
 def _row_sums(matrix: sp.csr_matrix) -> NDArray[np.float64]:

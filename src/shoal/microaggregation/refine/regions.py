@@ -17,7 +17,6 @@ from shoal.kernels.threads import side_by_side
 __all__ = [
     "CORES",
     "check_time_budget",
-    "coolings",
     "halved",
     "number_of_regions",
     "numbered_by_first_row",
@@ -77,26 +76,32 @@ def halved(n_groups: int, n_parts: int, cut: Callable[[Groups], tuple[Groups, in
     return part_of_group
 
 
-def coolings(work: NDArray[np.float64], cold: float, random: np.random.Generator) -> list[Cooling]:
-    """How each region is searched, given the work that each is worth."""
-    warm = WARM * (HOT / WARM) ** random.random(len(work))
-    seeds = random.integers(1, 2**62, size=len(work))
-    both = zip(work.tolist(), warm.tolist(), seeds.tolist(), strict=True)
-    return [Cooling(own_work, own_warm, cold, seed) for own_work, own_warm, seed in both]
-
-
 def search_regions(
-    groups: Groups, region_of_group: Groups, search: Callable[[Groups, Groups, Cooling], None], ways: list[Cooling]
+    groups: Groups,
+    region_of_group: Groups,
+    search: Callable[[Groups, Groups, Cooling], None],
+    work: float,
+    cold: float,
+    random: np.random.Generator,
 ) -> Groups:
     """The groups after a search of every region, numbered by first row.
 
-    `search` has a region's rows and their groups, numbered from 0 in the region, and changes these.
+    `search` has a region's rows and their groups, numbered from 0 in the region, and changes these. The work is shared
+    by the number of rows; each region starts from a temperature of its own and ends `cold`.
     """
     region_of_row = region_of_group[groups]
+    sizes = np.bincount(region_of_row)
     order = np.argsort(region_of_row, kind="stable")
     inside = _number_in_region(region_of_group)[groups[order]]
-    cuts = np.cumsum(np.bincount(region_of_row))[:-1]
-    side_by_side(search, list(zip(np.split(order, cuts), np.split(inside, cuts), ways, strict=True)))
+    warm = WARM * (HOT / WARM) ** random.random(len(sizes))
+    seeds = random.integers(1, 2**62, size=len(sizes))
+    parts, end = [], 0
+    for region, size in enumerate(sizes.tolist()):
+        cooling = Cooling(work * size / len(groups), float(warm[region]), cold, int(seeds[region]))
+        rows = slice(end, end + size)
+        parts.append((order[rows], inside[rows], cooling))
+        end += size
+    side_by_side(search, parts)
     found = np.empty_like(groups)
     found[order] = region_of_row[order] * len(groups) + inside
     return numbered_by_first_row(found)

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from shoal.kernels.grouping import concepts as labels_kernel
 from shoal.kernels.grouping import mixed
 from shoal.kernels.grouping.nearest import farthest, nearest
+from shoal.microaggregation.spaces.euclidean import COMPACT_BELOW
 
 __all__ = ["MixedSpace"]
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-COMPACT_BELOW = 0.75  # compact when this share of the rows last compacted remains: total cost stays linear
 
 
 class MixedSpace:

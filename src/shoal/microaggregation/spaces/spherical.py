@@ -11,15 +11,13 @@ from numpy.typing import NDArray
 from shoal.kernels.grouping import spherical as kernel
 from shoal.kernels.grouping.nearest import farthest
 from shoal.kernels.grouping.repair import SPHERE
+from shoal.microaggregation.spaces.euclidean import COMPACT_BELOW, LOOK_AGAIN
 from shoal.microaggregation.spaces.sums import divided, group_sums, squared_lengths
 
 __all__ = ["SphericalSpace"]
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-COMPACT_BELOW = 0.75  # compact when this share of the rows last compacted remains: total cost stays linear
-LOOK_AGAIN = 3  # measure all rows again when so many looks for each were taken: about what measuring costs
 
 
 class SphericalSpace:
