@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from shoal.cli import options
 from shoal.cli.app import AsJson, Force, app
 from shoal.cli.protect import roles_from
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
+
+if TYPE_CHECKING:
+    from shoal.results.exploration import Exploration
 
 __all__ = ["explore"]
 
@@ -85,6 +88,11 @@ def explore(
         write(json.dumps(as_data(found), indent=2))
         return
     write(printable(f"report       {out / 'report.html'}"))
+    _show(found)
+
+
+def _show(found: Exploration) -> None:
+    """What was tried, and what is recommended."""
     from shoal.pages.words import count
     from shoal.results.exploration import LEARNED
 
