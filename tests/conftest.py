@@ -40,5 +40,5 @@ def leaks_only_where_wanted(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if request.node.get_closest_marker("leaks") is None:
             patch.setattr("shoal.release.tables.draft.leaks_of_release", lambda *given: None)
-            patch.setattr("shoal.assessment.assess.leaks_of", lambda *given: None)
+            patch.setattr("shoal.assessment.tables.find_leaks", lambda *given, **options: None)
         yield

@@ -11,7 +11,7 @@ import pytest
 
 import shoal
 from shoal.assessment.leaks import find_leaks
-from shoal.exploration.trials import masked_by
+from shoal.exploration.trials import TrialSetup, masked_by
 from shoal.io import Roles
 from shoal.pages.leak_card import remedy
 from shoal.results.exploration import LEARNED
@@ -127,7 +127,7 @@ def test_hardening_never_counts_fewer_than_plain_linkage_finds(tmp_path: Path, m
     )
     values = people().select(["age", "pay", "rent"])
     for one in found.hardened:
-        masked = masked_by(one.trial, values, False, {})[1]
+        masked = masked_by(one.trial, values, TrialSetup(refine=False))[1]
         records = side_by_side(values, masked)
         plainly = 100 * float(chances_of(records, plain(3)).mean())
         assert one.figures[LEARNED] >= plainly - 1e-9

@@ -279,7 +279,7 @@ CONFLICTS = [
     Case("assess: no column at all", "assess n.csv n.csv -o a --columns ,", "names no column"),
     Case("assess: no such key", "assess n.csv n.csv -o a --key nope", "nope"),
     Case("assess: a key that is not one", "assess t.csv t.csv -o a --key diagnosis", "more than once"),
-    Case("assess: no mapping", "assess n.csv n.csv -o a --mapping nowhere", "is not there"),
+    Case("assess: no private folder", "assess n.csv n.csv -o a --private nowhere", "is not there"),
     Case("assess: documents and a table", "assess d.jsonl n.csv -o a", "holds documents"),
     Case("assess: no such control", "assess n.csv n.csv -o a --control absent.csv", "absent.csv"),
     Case(

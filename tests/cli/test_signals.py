@@ -153,7 +153,7 @@ def test_a_signal_ends_demo_and_assess_and_leaves_nothing(folder: Path) -> None:
     before = snapshot(folder)
     for command, marker in (
         (["demo"], b"refining"),
-        (["assess", "people.csv", "masked.csv", "-o", "out"], b"assessing"),
+        (["assess", "people.csv", "masked.csv", "-o", "out"], b"linking records"),
     ):
         with watched(folder, *command) as running:
             running.wait_for(marker)

@@ -21,7 +21,7 @@ from shoal.microaggregation.labels.column import label_column
 from shoal.microaggregation.labels.column_ontologies import checked_columns, readings
 from shoal.microaggregation.labels.distinct_rows import Pairs, Tuples, distinct_tuples, labels_of
 from shoal.microaggregation.refine.label_groups import regrouped
-from shoal.microaggregation.refine.partitions import check_time_budget
+from shoal.microaggregation.refine.regions import check_time_budget
 
 __all__ = ["CategoricalMicroaggregation"]
 

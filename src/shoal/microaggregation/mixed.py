@@ -31,7 +31,7 @@ from shoal.microaggregation.labels.mixed_table import (
 )
 from shoal.microaggregation.mdav import mdav
 from shoal.microaggregation.refine.label_groups import regrouped
-from shoal.microaggregation.refine.partitions import check_time_budget
+from shoal.microaggregation.refine.regions import check_time_budget
 from shoal.microaggregation.spaces.mixed import MixedSpace
 
 __all__ = ["MixedMicroaggregation"]
@@ -156,7 +156,7 @@ class MixedMicroaggregation(GroupsRows):
             codes[:, place] = one.codes
         standard = np.ascontiguousarray((numbers - self.scales_.mean) / self.scales_.scale)
         own = np.tile(np.arange(len(self.means_))[:, None], (1, len(encoded)))
-        nearest = kernel.nearest_mixed(standard, codes, squares, self.means_, own)
+        nearest = kernel.nearest_point(standard, codes, squares, self.means_, own)
         return like_columns(list(self.representatives_[nearest].T), X, self)
 
     def distance_to_groups(self, X: Any) -> Callable[[Ints, Ints], Floats]:

@@ -16,13 +16,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal.errors import InputError
 from shoal.io.frames import like, number_rows
-from shoal.kernels.grouping import euclidean as kernel
+from shoal.kernels.grouping.euclidean import best_cut
+from shoal.kernels.grouping.mixed import nearest_point
 from shoal.microaggregation.blocks.grouping import Plan, block_count, group_rows
 from shoal.microaggregation.bound import lower_bound
 from shoal.microaggregation.checks import check_k
 from shoal.microaggregation.estimator import GroupsRows
 from shoal.microaggregation.exact_sums import scale_of
-from shoal.microaggregation.refine.partitions import check_time_budget
+from shoal.microaggregation.refine.regions import check_time_budget
+from shoal.microaggregation.spaces.euclidean import EuclideanSpace
 from shoal.results.loss import Loss
 
 __all__ = ["Microaggregation", "group_means", "table_loss"]
@@ -37,7 +39,7 @@ def _along(direction: Callable[[Floats], Floats]) -> Callable[[Floats, int], Gro
     def partition(Z: Floats, k: int) -> Groups:
         order = np.argsort(direction(Z), kind="stable")
         groups = np.empty(len(Z), dtype=np.int64)
-        groups[order] = kernel.best_cut(np.ascontiguousarray(Z[order]), k)
+        groups[order] = best_cut(np.ascontiguousarray(Z[order]), k)
         return groups
 
     return partition
@@ -166,14 +168,16 @@ class Microaggregation(GroupsRows):
         nearest = []
         for columns, means in zip(self.attribute_groups_, self._means_of_parts(), strict=True):
             centre, scale = self.mean_[columns], self.scale_[columns]
-            nearest.append(kernel.nearest_row((values[:, columns] - centre) / scale, (means - centre) / scale))
+            no_labels = np.empty((len(values), 0), np.int64), np.empty((0, 1, 1))
+            numbers, points = (np.ascontiguousarray((part - centre) / scale) for part in (values[:, columns], means))
+            nearest.append(nearest_point(numbers, *no_labels, points, np.empty((len(means), 0), np.int64)))
         return like(self._represent(nearest), X, self)
 
     def _partition(self, Z: Floats, k: int, stop: Event) -> Groups:
         if self.method in ALONG_A_LINE:
             return ALONG_A_LINE[self.method](Z, k)
         most = -(-len(Z) // block_count(self.blocks, len(Z), k))
-        return group_rows(Z, Plan(k, most, False, self.refine, self.time_budget, self.random_state, stop))
+        return group_rows(Z, Plan(k, most, EuclideanSpace, self.refine, self.time_budget, self.random_state, stop))
 
     def columns_apart(self, n_columns: int) -> list[NDArray[np.int64]]:
         """The groups of attributes as column numbers, checked to cover every column once."""

@@ -6,7 +6,6 @@ Computers & Security 49 (2015).
 
 from __future__ import annotations
 
-import os
 import warnings
 from typing import Any
 
@@ -21,7 +20,9 @@ from shoal.kernels.grouping import spherical as kernel
 from shoal.microaggregation.blocks.grouping import Plan, block_count, group_rows
 from shoal.microaggregation.checks import check_k
 from shoal.microaggregation.estimator import GroupsRows
-from shoal.microaggregation.refine.partitions import check_time_budget
+from shoal.microaggregation.refine.regions import check_time_budget
+from shoal.microaggregation.spaces.spherical import SphericalSpace
+from shoal.microaggregation.spaces.sums import group_sums
 from shoal.results.loss import Loss
 
 __all__ = ["SphericalMicroaggregation", "spherical_loss", "spherical_representatives"]
@@ -85,7 +86,7 @@ class SphericalMicroaggregation(GroupsRows):
         check_time_budget(self.time_budget)
         directed = unit[has_direction]
         most = -(-directed.shape[0] // block_count(self.blocks, directed.shape[0], k))
-        groups = group_rows(directed, Plan(k, most, True, self.refine, self.time_budget, self.random_state))
+        groups = group_rows(directed, Plan(k, most, SphericalSpace, self.refine, self.time_budget, self.random_state))
         representatives = spherical_representatives(directed, groups)
         self.groups_ = np.full(len(has_direction), WITHHELD)
         self.groups_[has_direction] = groups
@@ -140,7 +141,7 @@ class SphericalMicroaggregation(GroupsRows):
 
 def spherical_representatives(X: sp.csr_matrix, groups: NDArray[np.int64]) -> sp.csr_matrix:
     """The direction of each group: the sum of its unit rows, scaled to unit length."""
-    sums = _membership(groups) @ X
+    sums = group_sums(X, groups)
     length = np.sqrt(np.asarray(sums.multiply(sums).sum(axis=1)).ravel())
     # Rows that cancel out have no common direction; any serves as well, so the first member's is taken.
     cancelled = np.flatnonzero(length < 1e-12)
@@ -163,7 +164,7 @@ def spherical_loss(
     centre: NDArray[np.float64] | None = None,
 ) -> Loss:
     """SSE: distance of the rows to their representatives. SSA: of these to `centre`, the direction of all rows."""
-    sums = _membership(groups) @ X  # by groups: a representative for every row would be many times the size of X
+    sums = group_sums(X, groups)  # by groups: a representative for every row would be many times the size of X
     sse = float(X.shape[0] - sums.multiply(representatives).sum())
     if centre is None:
         total = np.asarray(X.sum(axis=0)).ravel()
@@ -176,16 +177,5 @@ def spherical_loss(
 
 def most_similar(X: sp.csr_matrix, representatives: sp.csr_matrix) -> NDArray[np.int64]:
     """For each unit row the nearest representative; ties to the lower one."""
-    lists = kernel.invert(
-        representatives.indptr.astype(np.int64), representatives.indices, representatives.data, X.shape[1]
-    )
-    n_blocks = 16 * (os.cpu_count() or 1)
-    found: NDArray[np.int64] = kernel.most_similar_listed(
-        X.indptr.astype(np.int64), X.indices, X.data, *lists, representatives.shape[0], n_blocks
-    )
-    return found
-
-
-def _membership(groups: NDArray[np.int64]) -> sp.csr_matrix:
-    """One row per group, one column per record, 1 where it belongs."""
-    return sp.csr_matrix((np.ones(len(groups)), (groups, np.arange(len(groups)))))
+    lists = kernel.invert(kernel.csr(representatives), X.shape[1])
+    return kernel.nearest_listed(kernel.csr(X), lists, representatives.shape[0])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 
 from shoal.results.summary import Distances
+from shoal.utility.order import order_kept
 
 __all__ = [
     "MOST_IN_MEANING",
@@ -74,15 +75,5 @@ def _histogram(before: Any, after: Any, edges: NDArray[np.float64], n_rows: int,
         after=shares(after),
         pairs=len(before),
         sampled=n_rows > sample,
-        order_kept=_order_kept(before, after),
+        order_kept=order_kept(before, after),
     )
-
-
-def _order_kept(before: NDArray[np.float64], after: NDArray[np.float64]) -> float | None:
-    """Each pair is compared with one far from it in the list: how often the nearer is the nearer in both; ties half."""
-    step = len(before) // 3 + 1
-    nearer = [np.sign(np.round(distances - np.roll(distances, step), 9)) for distances in (before, after)]
-    decided = nearer[0] != 0
-    if not decided.any():
-        return None
-    return round(float(np.mean((1.0 + nearer[0] * nearer[1])[decided]) / 2), 3)

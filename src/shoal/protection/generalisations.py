@@ -13,6 +13,8 @@ from shoal.results.summary import Generalisation
 
 __all__ = ["generalisation"]
 
+ANY = "any value"  # what stands above values without structure, such as numbers or truth values
+
 
 def generalisation(
     reading: Reading, moves: Mapping[tuple[int, int], int], spelt: Mapping[int, str], k: int, publishable: bool
@@ -22,7 +24,8 @@ def generalisation(
 
     class Labels(dict[int, str]):
         def __missing__(self, concept: int) -> str:
-            return MISSING if concept < 0 else str(ontology.label(concept))
+            label = None if concept < 0 else ontology.label(concept)
+            return MISSING if concept < 0 else ANY if label is None else str(label)
 
     pairs, counts = np.array(list(moves), dtype=np.int64), np.array(list(moves.values()), dtype=np.int64)
     before, after = (np.repeat(side, counts) for side in pairs.T)

@@ -144,11 +144,6 @@ def test_sixteen_columns_have_sets_of_their_own():
     assert found.tolist() == [kernel.NEARER, 1, kernel.NEARER]
 
 
-@pytest.mark.parametrize("n_chunks", [1, 2, 3, 8, 9])
-def test_every_chunk_has_its_turn(n_chunks):
-    assert sorted(kernel.chunk_at(turn, n_chunks) for turn in range(n_chunks)) == list(range(n_chunks))
-
-
 def test_the_number_of_threads_has_no_bearing():
     random = np.random.default_rng(0)
     rows = random.normal(size=(5000, 4)).round(1)

@@ -16,21 +16,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
 from shoal.kernels.linking.nearer_rivals import (
-    CHUNK,
     NEARER,
     Slack,
     Table,
     add_ties,
-    chunk_at,
     leaves_within,
     limit_of,
     ties_in_leaf,
 )
 from shoal.kernels.linking.neighbours import WIDE
+from shoal.kernels.threads import runs, side_by_side
 
 __all__ = ["COLUMNS", "Weighing", "ties_by_integral"]
 
@@ -135,39 +134,45 @@ def _ties_in_group(
     return ties
 
 
-@njit(cache=True, nogil=True, parallel=True)
 def ties_by_integral(
     table: Table, queries: Floats, own: Floats, weighing: Weighing, home: Ints, order: Ints, slack: Slack
 ) -> Ints:
     """For every query how many rows are as near as its own; as `ties_by_squares`, which says what is given."""
-    n_queries, n_columns = queries.shape
+    ties = np.empty(len(queries), np.int64)
+    parts = [(table, queries, own, weighing, home, order[run], slack, ties) for run in runs(len(queries))]
+    side_by_side(_ties_by_integral, parts)
+    return ties
+
+
+@njit(cache=True, nogil=True)
+def _ties_by_integral(
+    table: Table, queries: Floats, own: Floats, weighing: Weighing, home: Ints, order: Ints, slack: Slack, ties: Ints
+) -> None:
     _, boxes, outer, _ = table
     factors, mu, below, weights = weighing
-    ties = np.empty(n_queries, np.int64)
-    n_chunks = (n_queries + CHUNK - 1) // CHUNK
-    for turn in prange(n_chunks):
-        squares, sums, sets = np.empty((n_columns, WIDE)), np.empty(WIDE), np.empty(WIDE, np.int64)
-        before, to_groups, alone = np.empty(WIDE), np.empty(WIDE), np.empty((n_columns, 1))
-        scratch = (squares, sums, sets, before, np.empty(WIDE), np.empty(WIDE), np.empty(WIDE, np.int64))
-        first = chunk_at(turn, n_chunks) * CHUNK
-        for nth in range(first, min(first + CHUNK, n_queries)):
-            place = order[nth]
-            query = queries[place]
-            for column in range(n_columns):
-                alone[column, 0] = ((own[place, column] - query[column]) * factors[column]) ** 2
-            _integrals(alone, mu, sets[:1], before[:1], to_groups[:1])
-            to_own = to_groups[0]
-            limit = limit_of(to_own, slack)
-            count = _ties_in_group(table, home[place], query, weighing, to_own, slack, scratch)
-            group = 0
-            while group < boxes.shape[0] and count != NEARER:
-                if group % WIDE == 0:
-                    if _to_boxes(outer[group // WIDE], query, factors, weights, squares, sums) > limit:
-                        group += WIDE
-                        continue
-                    _integrals(squares, below, sets, before, to_groups)
-                if to_groups[group % WIDE] <= limit and group != home[place]:
-                    count = add_ties(count, _ties_in_group(table, group, query, weighing, to_own, slack, scratch))
-                group += 1
-            ties[place] = count
-    return ties
+    n_columns = queries.shape[1]
+    squares, sums, sets = np.empty((n_columns, WIDE)), np.empty(WIDE), np.empty(WIDE, np.int64)
+    before, to_groups, alone = np.empty(WIDE), np.empty(WIDE), np.empty((n_columns, 1))
+    scratch = (squares, sums, sets, before, np.empty(WIDE), np.empty(WIDE), np.empty(WIDE, np.int64))
+    for place in order:
+        query = queries[place]
+        for column in range(n_columns):
+            alone[column, 0] = ((own[place, column] - query[column]) * factors[column]) ** 2
+        _integrals(alone, mu, sets[:1], before[:1], to_groups[:1])
+        to_own = to_groups[0]
+        limit = limit_of(to_own, slack)
+        count = 0
+        for turn in range(-1, boxes.shape[0]):
+            group = home[place] if turn < 0 else turn
+            if turn >= 0:
+                if turn % WIDE == 0:
+                    if _to_boxes(outer[turn // WIDE], query, factors, weights, squares, sums) > limit:
+                        to_groups[:] = np.inf
+                    else:
+                        _integrals(squares, below, sets, before, to_groups)
+                if group == home[place] or to_groups[turn % WIDE] > limit:
+                    continue
+            count = add_ties(count, _ties_in_group(table, group, query, weighing, to_own, slack, scratch))
+            if count == NEARER:
+                break
+        ties[place] = count

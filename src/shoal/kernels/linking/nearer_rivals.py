@@ -14,18 +14,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
 from shoal.kernels.linking.neighbours import WIDE, to_boxes, to_rows
+from shoal.kernels.threads import runs, side_by_side
 
 __all__ = [
-    "CHUNK",
     "NEARER",
     "Slack",
     "Table",
     "add_ties",
-    "chunk_at",
     "leaves_within",
     "limit_of",
     "ties_by_squares",
@@ -39,7 +38,6 @@ Table = tuple[Floats, Floats, Floats, Ints]
 Slack = tuple[float, float]  # distances tie that differ by no more than this share of their sum and this amount
 
 NEARER = -1  # in the place of the number of ties: a row is nearer than the own
-CHUNK = 256  # queries that one thread takes on at a time, with the same scratch memory
 ROUNDING = 1e-12  # a share that is more than the roundings of any sum here, and less than any slack
 
 
@@ -47,13 +45,6 @@ ROUNDING = 1e-12  # a share that is more than the roundings of any sum here, and
 def limit_of(own: float, slack: Slack) -> float:
     """No squared distance beyond this ties with the own one."""
     return own + (4.0 * slack[0] + ROUNDING) * abs(own) + 4.0 * slack[1]
-
-
-@njit(cache=True, nogil=True)
-def chunk_at(turn: int, n_chunks: int) -> int:
-    """Threads take runs of turns; every run gets chunks from all over, so that none has all that is slow."""
-    half = (n_chunks + 1) // 2
-    return 2 * turn if turn < half else 2 * (turn - half) + 1
 
 
 @njit(cache=True, nogil=True)
@@ -119,7 +110,6 @@ def _ties_in_group(
     return ties
 
 
-@njit(cache=True, nogil=True, parallel=True)
 def ties_by_squares(
     table: Table, queries: Floats, own: Floats, n_added: int, home: Ints, order: Ints, slack: Slack
 ) -> Ints:
@@ -129,28 +119,34 @@ def ties_by_squares(
     table for every query, `home` the group that is searched first, `order` the order of work: queries near each other
     need the same leaves.
     """
-    n_queries, n_columns = queries.shape
-    _, boxes, outer, _ = table
-    ties = np.empty(n_queries, np.int64)
-    n_chunks = (n_queries + CHUNK - 1) // CHUNK
-    for turn in prange(n_chunks):
-        to_groups, scratch = np.empty(WIDE), (np.empty(WIDE), np.empty(WIDE), np.empty(WIDE, np.int64))
-        first = chunk_at(turn, n_chunks) * CHUNK
-        for nth in range(first, min(first + CHUNK, n_queries)):
-            place = order[nth]
-            query = queries[place]
-            to_own = 0.0
-            for column in range(n_columns):
-                difference = own[place, column] - query[column]
-                to_own += difference * difference if column < n_added else -difference * difference
-            limit = limit_of(to_own, slack)
-            count = _ties_in_group(table, home[place], query, n_added, to_own, slack, scratch)
-            group = 0
-            while group < boxes.shape[0] and count != NEARER:
-                if group % WIDE == 0:
-                    to_boxes(outer[group // WIDE], query, n_added, to_groups)
-                if to_groups[group % WIDE] <= limit and group != home[place]:
-                    count = add_ties(count, _ties_in_group(table, group, query, n_added, to_own, slack, scratch))
-                group += 1
-            ties[place] = count
+    ties = np.empty(len(queries), np.int64)
+    parts = [(table, queries, own, n_added, home, order[run], slack, ties) for run in runs(len(queries))]
+    side_by_side(_ties_by_squares, parts)
     return ties
+
+
+@njit(cache=True, nogil=True)
+def _ties_by_squares(
+    table: Table, queries: Floats, own: Floats, n_added: int, home: Ints, order: Ints, slack: Slack, ties: Ints
+) -> None:
+    _, boxes, outer, _ = table
+    to_groups, scratch = np.empty(WIDE), (np.empty(WIDE), np.empty(WIDE), np.empty(WIDE, np.int64))
+    for place in order:
+        query = queries[place]
+        to_own = 0.0
+        for column in range(queries.shape[1]):
+            difference = own[place, column] - query[column]
+            to_own += difference * difference if column < n_added else -difference * difference
+        limit = limit_of(to_own, slack)
+        count = 0
+        for turn in range(-1, boxes.shape[0]):
+            group = home[place] if turn < 0 else turn
+            if turn >= 0:
+                if turn % WIDE == 0:
+                    to_boxes(outer[turn // WIDE], query, n_added, to_groups)
+                if group == home[place] or to_groups[turn % WIDE] > limit:
+                    continue
+            count = add_ties(count, _ties_in_group(table, group, query, n_added, to_own, slack, scratch))
+            if count == NEARER:
+                break
+        ties[place] = count

@@ -12,8 +12,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
+
+from shoal.kernels.threads import runs, side_by_side
 
 __all__ = ["WIDE", "arrange", "group_of", "nearest_with_ties", "to_boxes", "to_rows"]
 
@@ -24,7 +26,6 @@ WIDE = 32  # rows in a leaf, leaves in a group
 TIES = 32  # ties that are kept as they are found; more are counted afterwards
 
 
-@njit(cache=True, nogil=True)
 def arrange(X: Floats) -> tuple[Floats, Floats, Floats, Ints]:
     """Rows into leaves and groups of near rows, by halving along the widest column; only the last may not be full.
 
@@ -32,61 +33,41 @@ def arrange(X: Floats) -> tuple[Floats, Floats, Floats, Ints]:
     the leaves (groups, 2, d, WIDE) and in the groups (blocks of WIDE groups, 2, d, WIDE), infinite where there is none;
     and the number of the row at each place (leaves, WIDE), -1 where there is none.
     """
-    n_rows, n_columns = X.shape
     order = _halved(X)
-    n_leaves = _parts(n_rows)
-    n_groups = _parts(n_leaves)
-    leaves = np.full((n_leaves, n_columns, WIDE), np.inf)
-    row_at = np.full((n_leaves, WIDE), -1)
-    for place in range(n_rows):
-        leaves[place // WIDE, :, place % WIDE] = X[order[place]]
-        row_at[place // WIDE, place % WIDE] = order[place]
-    boxes = np.full((n_groups, 2, n_columns, WIDE), np.inf)
-    for leaf in range(n_leaves):
-        for column in range(n_columns):
-            inside = leaves[leaf, column, : min(WIDE, n_rows - leaf * WIDE)]
-            boxes[leaf // WIDE, 0, column, leaf % WIDE] = inside.min()
-            boxes[leaf // WIDE, 1, column, leaf % WIDE] = inside.max()
-    outer = np.full((_parts(n_groups), 2, n_columns, WIDE), np.inf)
-    for group in range(n_groups):
-        there = min(WIDE, n_leaves - group * WIDE)
-        for column in range(n_columns):
-            outer[group // WIDE, 0, column, group % WIDE] = boxes[group, 0, column, :there].min()
-            outer[group // WIDE, 1, column, group % WIDE] = boxes[group, 1, column, :there].max()
-    return leaves, boxes, outer, row_at
+    rows = X[order]
+    low, high = _extremes(rows, rows)
+    boxes = _side_by_side(np.stack((low, high), axis=1), np.inf)
+    outer = _side_by_side(np.stack(_extremes(low, high), axis=1), np.inf)
+    return _side_by_side(rows, np.inf), boxes, outer, _side_by_side(order, -1)
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _parts(count: int) -> int:
-    """How many parts of WIDE it takes."""
-    return (count + WIDE - 1) // WIDE
+def _extremes(low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """The lowest and the highest of each column, of every WIDE rows."""
+    starts = np.arange(0, len(low), WIDE)
+    return np.minimum.reduceat(low, starts, axis=0), np.maximum.reduceat(high, starts, axis=0)
 
 
-@njit(cache=True, nogil=True)
+def _side_by_side(things: NDArray[Any], empty: float) -> NDArray[Any]:
+    """Every WIDE of them along a last axis, `empty` where there is none."""
+    n_parts = -(-len(things) // WIDE)
+    padded = np.full((n_parts * WIDE, *things.shape[1:]), empty, things.dtype)
+    padded[: len(things)] = things
+    return np.ascontiguousarray(np.moveaxis(padded.reshape(n_parts, WIDE, *things.shape[1:]), 1, -1))
+
+
 def _halved(X: Floats) -> Ints:
     """The rows in an order in which WIDE, and WIDE times WIDE, that follow each other are near each other."""
-    n_rows, n_columns = X.shape
-    order = np.arange(n_rows)
-    waiting = [(0, n_rows)]
+    order = np.arange(len(X))
+    waiting = [(0, len(X))]
     while waiting:
         start, end = waiting.pop()
         size = end - start
         if size <= WIDE:
             continue
-        widest = 0
-        widest_width = -1.0
-        for column in range(n_columns):
-            low, high = np.inf, -np.inf
-            for place in range(start, end):
-                low = min(low, X[order[place], column])
-                high = max(high, X[order[place], column])
-            if high - low > widest_width:
-                widest, widest_width = column, high - low
-        part = order[start:end].copy()
-        values = np.empty(size)
-        for place in range(size):
-            values[place] = X[part[place], widest]
-        order[start:end] = part[np.argsort(values)]
+        part = order[start:end]
+        inside = X[part]
+        widest = np.argmax(inside.max(axis=0) - inside.min(axis=0)) if X.shape[1] else 0
+        order[start:end] = part[np.argsort(inside[:, widest], kind="stable")]
         # Whole groups to either side while there are several, then whole leaves.
         whole = WIDE * WIDE if size > WIDE * WIDE else WIDE
         middle = start + (size // whole + 1) // 2 * whole
@@ -228,7 +209,6 @@ def group_of(outer: Floats, n_groups: int, queries: Floats) -> Ints:
     return found
 
 
-@njit(cache=True, nogil=True, parallel=True)
 def nearest_with_ties(
     leaves: Floats,
     boxes: Floats,
@@ -246,32 +226,47 @@ def nearest_with_ties(
     group that is searched first, `order` the order of work: queries near each other need the same leaves. Distances
     tie that exceed the least by no more than the `relative` share of it and an `absolute` amount.
     """
-    n_queries, n_columns = queries.shape
-    least = np.empty(n_queries)
-    ties = np.empty(n_queries, np.int64)
-    own_ties = np.empty(n_queries, np.bool_)
-    slack = (relative, absolute)
-    for turn in prange(n_queries):
-        place = order[turn]
+    found = np.empty(len(queries)), np.empty(len(queries), np.int64), np.empty(len(queries), np.bool_)
+    table, slack = (leaves, boxes, outer), (relative, absolute)
+    side_by_side(
+        _nearest_with_ties, [(table, queries, own, home, order[run], slack, found) for run in runs(len(queries))]
+    )
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _nearest_with_ties(
+    table: tuple[Floats, Floats, Floats],
+    queries: Floats,
+    own: Floats,
+    home: Ints,
+    order: Ints,
+    slack: tuple[float, float],
+    found: tuple[Floats, Ints, Ints],
+) -> None:
+    leaves, boxes, outer = table
+    least, ties, own_ties = found
+    scratch = (np.empty(WIDE), np.empty(WIDE), np.empty(WIDE))
+    kept_ties = np.empty(TIES)
+    for place in order:
         query = queries[place]
-        scratch = (np.empty(WIDE), np.empty(WIDE), np.empty(WIDE))
-        kept_ties = np.empty(TIES)
         to_own = 0.0
-        for column in range(n_columns):
+        for column in range(queries.shape[1]):
             difference = own[place, column] - query[column]
             to_own += difference * difference
-        nearest, kept = _search_group(
-            leaves, boxes, home[place], query, to_own, slack, kept_ties, 0, scratch[1], scratch[2]
-        )
-        for group in range(boxes.shape[0]):
-            if group % WIDE == 0:
-                to_boxes(outer[group // WIDE], query, n_columns, scratch[0])
-            if scratch[0][group % WIDE] <= _limit(nearest, relative, absolute) and group != home[place]:
-                nearest, kept = _search_group(
-                    leaves, boxes, group, query, nearest, slack, kept_ties, kept, scratch[1], scratch[2]
-                )
-        limit = _limit(nearest, relative, absolute)
+        nearest = to_own
+        kept: Any = np.int64(0)  # a plain 0 would have the search compiled twice
+        for turn in range(-1, boxes.shape[0]):
+            group = home[place] if turn < 0 else turn
+            if turn >= 0:
+                if turn % WIDE == 0:
+                    to_boxes(outer[turn // WIDE], query, len(query), scratch[0])
+                if group == home[place] or scratch[0][turn % WIDE] > _limit(nearest, slack[0], slack[1]):
+                    continue
+            nearest, kept = _search_group(
+                leaves, boxes, group, query, nearest, slack, kept_ties, kept, scratch[1], scratch[2]
+            )
+        limit = _limit(nearest, slack[0], slack[1])
         least[place] = nearest
         ties[place] = kept if kept <= TIES else _count_within(leaves, boxes, outer, query, limit, scratch)
         own_ties[place] = to_own <= limit
-    return least, ties, own_ties

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels.grouping import concepts
-from shoal.kernels.grouping.group_errors import Items
+from shoal.kernels.grouping.group_errors import Items, Problem
 from shoal.microaggregation.labels.column import Labels, pack
-from shoal.microaggregation.refine.label_groups import Problem
 from shoal.results.loss import Loss
 
 __all__ = ["Pairs", "Tuples", "distinct_tuples", "labels_of"]

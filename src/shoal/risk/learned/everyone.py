@@ -15,7 +15,6 @@ from shoal.errors import InputError
 from shoal.kernels.linking import choquet_rivals as integral_kernel
 from shoal.kernels.linking import nearer_rivals as kernel
 from shoal.kernels.linking import neighbours
-from shoal.kernels.linking.threads import threads_for
 from shoal.risk.learned.linking import ABSOLUTE, RELATIVE, Distance, chances_by
 from shoal.risk.learned.measures import choquet, shapley
 from shoal.risk.learned.records import Records
@@ -84,8 +83,7 @@ def chances_of_measure(records: Records, mu: Floats, rows: Ints | None = None) -
     scale = 2.0 ** np.round(np.log2(np.maximum(shares, FINEST * max(shares.max(), FINEST))) / 2)
     weighing = (1.0 / scale, weights, below, _additive_below(below, shares))
     queries, masked, own, home, order = _at_home(records, np.diag(scale), rows)
-    with threads_for(queries.size * len(records.crowds.first)):
-        return _chances(integral_kernel.ties_by_integral(masked, queries, own, weighing, home, order, SLACK))
+    return _chances(integral_kernel.ties_by_integral(masked, queries, own, weighing, home, order, SLACK))
 
 
 def _by_squares(records: Records, turn: Floats, weights: Floats, rows: Ints | None) -> Floats:
@@ -96,8 +94,7 @@ def _by_squares(records: Records, turn: Floats, weights: Floats, rows: Ints | No
         return np.full(len(records if rows is None else rows), 1.0 / len(records))
     turn = turn[:, kept] * np.sqrt(np.abs(weights[kept]))
     queries, masked, own, home, order = _at_home(records, turn, rows)
-    with threads_for(queries.size * len(records.crowds.first)):
-        return _chances(kernel.ties_by_squares(masked, queries, own, len(added), home, order, SLACK))
+    return _chances(kernel.ties_by_squares(masked, queries, own, len(added), home, order, SLACK))
 
 
 def _at_home(
