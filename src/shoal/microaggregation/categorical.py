@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from shoal.errors import InputError
 from shoal.io.columns import like_columns
 from shoal.kernels.grouping.adaptive import adaptive_groups
 from shoal.microaggregation.checks import check_k
@@ -29,6 +30,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
+SA_MDAV = "sa-mdav"
 AT_A_TIME = 1000  # rows whose distances to all representatives are held
 
 
@@ -41,6 +43,8 @@ class CategoricalMicroaggregation(GroupsRows):
     Parameters
     ----------
     k : int, at least 2
+    method : {"sa-mdav"}
+        Other published methods are in Shoal's benchmarks, for comparison.
     ontology : WordNet, Hierarchy, dict of column: ontology, or None
         None: WordNet for text; numbers are labels without structure. An ontology is meant for the columns of text.
     mapping : path of a CSV file, dict of value: concept, dict of column: such a dict, or None
@@ -74,6 +78,7 @@ class CategoricalMicroaggregation(GroupsRows):
         self,
         k: int = 3,
         *,
+        method: str = SA_MDAV,
         ontology: Any = None,
         mapping: Any = None,
         refine: bool = False,
@@ -81,11 +86,14 @@ class CategoricalMicroaggregation(GroupsRows):
         random_state: int | None = None,
     ) -> None:
         super().__init__(k, refine, time_budget, random_state)
+        self.method = method
         self.ontology = ontology
         self.mapping = mapping
 
     def fit(self, X: Any, y: Any = None) -> CategoricalMicroaggregation:
         """Group the rows."""
+        if self.method != SA_MDAV:
+            raise InputError(f"method={self.method!r} is not known; use {SA_MDAV!r}")
         check_time_budget(self.time_budget)
         names, columns = checked_columns(self, X, reset=True)
         k = check_k(self.k, len(columns[0]))

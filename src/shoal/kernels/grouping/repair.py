@@ -123,34 +123,67 @@ def sum_up(gram: Floats, division: Division, count: int, n_groups: int) -> None:
 @njit(cache=True, nogil=True)
 def improve(gram: Floats, division: Division, count: int, n_groups: int, k: int, space: int) -> int:
     """Move and swap records between the groups while that raises their worth. Returns a count of the work."""
+    # The two searches stand in the loop itself: as functions of their own they would make it a sixth slower.
+    group_of, size, toward, square = division
     slopes = np.empty(n_groups)
+    for group in range(n_groups):
+        slopes[group] = _slope(space, square[group], size[group])
     # Nothing can have changed for a record between groups that have not changed since it was last tried.
     changed = np.zeros(n_groups, np.int64)
     last_tried = np.full(count, -1)
-    for group in range(n_groups):
-        slopes[group] = _slope(space, division.square[group], division.size[group])
     tick = 0
     tried = 0
     improved = True
     while improved:
         improved = False
         for one in range(count):
-            home = division.group_of[one]
+            home = group_of[one]
             since = last_tried[one]
+            home_changed = changed[home] > since
             last_tried[one] = tick
+            own = gram[one, one]
+            away, partner = -1, -1
             tried += n_groups
-            away = _better_group(gram, division, one, k, n_groups, space, changed, since)
-            if away >= 0:
-                _move(gram, division, count, one, away)
+            if size[home] > k:
+                left = square[home] - 2.0 * toward[home, one] + own
+                loss = worth(space, square[home], size[home]) - worth(space, left, size[home] - 1)
+                for group in range(n_groups):
+                    if group == home or size[group] >= 2 * k - 1 or not (home_changed or changed[group] > since):
+                        continue
+                    joined = square[group] + 2.0 * toward[group, one] + own
+                    gain = worth(space, joined, size[group] + 1) - worth(space, square[group], size[group])
+                    if gain > loss + 1e-10:
+                        away = group
+                        break
+            if away < 0:
+                for two in range(one + 1, count):
+                    group = group_of[two]
+                    if group == home or not (home_changed or changed[group] > since):
+                        continue
+                    tried += 1
+                    change = own + gram[two, two] - 2.0 * gram[one, two]  # |one - two|²
+                    more_home = 2.0 * (toward[home, two] - toward[home, one]) + change
+                    more_away = 2.0 * (toward[group, one] - toward[group, two]) + change
+                    if more_home * slopes[home] + more_away * slopes[group] <= 1e-10:
+                        continue
+                    if space == SPHERE:  # the slope promises too much
+                        grown = worth(space, square[home] + more_home, size[home])
+                        grown += worth(space, square[group] + more_away, size[group])
+                        grown -= worth(space, square[home], size[home])
+                        if grown - worth(space, square[group], size[group]) <= 1e-10:
+                            continue
+                    away, partner = group, two
+                    break
+            if away < 0:
+                continue
+            if partner < 0:
+                _move(gram, group_of, size, toward, square, count, one, away)
             else:
-                two, swaps_tried = _better_swap(gram, division, count, one, space, slopes, changed, since)
-                tried += swaps_tried
-                if two < 0:
-                    continue
-                away = division.group_of[two]
-                _swap(gram, division, count, one, two)
-            slopes[home] = _slope(space, division.square[home], division.size[home])
-            slopes[away] = _slope(space, division.square[away], division.size[away])
+                square[home] += more_home
+                square[away] += more_away
+                _swap(gram, group_of, toward, count, one, partner)
+            slopes[home] = _slope(space, square[home], size[home])
+            slopes[away] = _slope(space, square[away], size[away])
             tick += 1
             tried += count
             changed[home] = tick
@@ -160,99 +193,28 @@ def improve(gram: Floats, division: Division, count: int, n_groups: int, k: int,
 
 
 @njit(cache=True, nogil=True)
-def _better_group(
-    gram: Floats, division: Division, one: int, k: int, n_groups: int, space: int, changed: Ints, since: int
-) -> int:
-    """The first group that a record had better move to, of those that changed or whose own did; -1: there is none."""
-    size, square, toward = division.size, division.square, division.toward
-    home = division.group_of[one]
-    if size[home] <= k:
-        return -1
-    own = gram[one, one]
-    home_changed = changed[home] > since
-    left = square[home] - 2.0 * toward[home, one] + own
-    loss = worth(space, square[home], size[home]) - worth(space, left, size[home] - 1)
-    for group in range(n_groups):
-        if group == home or size[group] >= 2 * k - 1 or not (home_changed or changed[group] > since):
-            continue
-        joined = square[group] + 2.0 * toward[group, one] + own
-        gain = worth(space, joined, size[group] + 1) - worth(space, square[group], size[group])
-        if gain > loss + 1e-10:
-            return group
-    return -1
-
-
-@njit(cache=True, nogil=True)
-def _move(gram: Floats, division: Division, count: int, one: int, away: int) -> None:
-    size, square, toward = division.size, division.square, division.toward
-    home = division.group_of[one]
+def _move(
+    gram: Floats, group_of: Ints, size: Ints, toward: Floats, square: Floats, count: int, one: int, away: int
+) -> None:
+    """Record `one` goes to group `away`."""
+    home = group_of[one]
     square[home] = square[home] - 2.0 * toward[home, one] + gram[one, one]
     square[away] = square[away] + 2.0 * toward[away, one] + gram[one, one]
     size[home] -= 1
     size[away] += 1
-    division.group_of[one] = away
+    group_of[one] = away
     for record in range(count):
         toward[home, record] -= gram[one, record]
         toward[away, record] += gram[one, record]
 
 
 @njit(cache=True, nogil=True)
-def _swapped(gram: Floats, division: Division, one: int, two: int) -> tuple[float, float]:
-    """By how much the squared lengths of the sums of the groups of `one` and `two` grow if they change places."""
-    toward = division.toward
-    home, away = division.group_of[one], division.group_of[two]
-    change = gram[one, one] + gram[two, two] - 2.0 * gram[one, two]  # |one - two|²
-    more_home = 2.0 * (toward[home, two] - toward[home, one]) + change
-    more_away = 2.0 * (toward[away, one] - toward[away, two]) + change
-    return more_home, more_away
-
-
-@njit(cache=True, nogil=True)
-def _better_swap(
-    gram: Floats,
-    division: Division,
-    count: int,
-    one: int,
-    space: int,
-    slopes: Floats,
-    changed: Ints,
-    since: int,
-) -> tuple[int, int]:
-    """The first later record that one had better change places with, or -1, and how many were tried."""
-    size, square = division.size, division.square
-    home = division.group_of[one]
-    home_changed = changed[home] > since
-    tried = 0
-    for two in range(one + 1, count):
-        away = division.group_of[two]
-        if away == home or not (home_changed or changed[away] > since):
-            continue
-        tried += 1
-        more_home, more_away = _swapped(gram, division, one, two)
-        if more_home * slopes[home] + more_away * slopes[away] <= 1e-10:
-            continue
-        if space == SPHERE:  # the slope promises too much
-            gain = (
-                worth(space, square[home] + more_home, size[home])
-                + worth(space, square[away] + more_away, size[away])
-                - worth(space, square[home], size[home])
-                - worth(space, square[away], size[away])
-            )
-            if gain <= 1e-10:
-                continue
-        return two, tried
-    return -1, tried
-
-
-@njit(cache=True, nogil=True)
-def _swap(gram: Floats, division: Division, count: int, one: int, two: int) -> None:
-    home, away = division.group_of[one], division.group_of[two]
-    more_home, more_away = _swapped(gram, division, one, two)
-    division.square[home] += more_home
-    division.square[away] += more_away
-    division.group_of[one] = away
-    division.group_of[two] = home
+def _swap(gram: Floats, group_of: Ints, toward: Floats, count: int, one: int, two: int) -> None:
+    """Records `one` and `two` change places."""
+    home, away = group_of[one], group_of[two]
+    group_of[one] = away
+    group_of[two] = home
     for record in range(count):
         difference = gram[two, record] - gram[one, record]
-        division.toward[home, record] += difference
-        division.toward[away, record] -= difference
+        toward[home, record] += difference
+        toward[away, record] -= difference

@@ -121,8 +121,6 @@ class Concepts:
 
     def parameters(self) -> dict[str, Any]:
         given: dict[str, Any] = self._method.get_params() | {"k": self.k}
-        if not self._mixed:
-            given["method"] = "sa-mdav"
         # A mapping lists the original values, or says where on the owner's machine they are.
         return given | {"mapping": None if self._method.mapping is None else "given"}
 
