@@ -68,4 +68,5 @@ class SketchNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         order = np.lexsort((nearest, -np.take_along_axis(likeness, nearest, axis=1)), axis=1)
         classes = self._class_of[np.take_along_axis(nearest, order, axis=1)]  # (rows, count), nearest first
         votes = (classes[:, :, None] == classes[:, None, :]).sum(axis=2)  # of each neighbour's class
-        return classes[np.arange(len(classes)), votes.argmax(axis=1)]
+        numbers: NDArray[np.int64] = classes[np.arange(len(classes)), votes.argmax(axis=1)]
+        return numbers

@@ -51,7 +51,8 @@ class Sketches:
     @property
     def withheld(self) -> NDArray[np.bool_]:
         """Records that got no component."""
-        return self.lengths == 0
+        none: NDArray[np.bool_] = self.lengths == 0
+        return none
 
     def __getitem__(self, rows: Any) -> Any:
         """The sketch of one row, or the Sketches of several (a slice, numbers or a mask)."""
