@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.kernels.sketching.products import mean_products, paired_products, sums_by_centre
+from shoal.kernels.sketching.products import mean_products, paired_products
 from shoal.sketch.key import SketchKey
 from shoal.sketch.sketches import Floats, Sketches
 
@@ -77,13 +77,11 @@ def attributes(sketches: Sketches, terms: Sequence[str], key: SketchKey) -> Esti
 
 def centroid(sketches: Sketches) -> Sketches:
     """The sketch of the mean of the rows, over the components that all of them have."""
-    shortest = int(sketches.checked().lengths.min(initial=0))
-    if not shortest:
+    if not len(sketches.checked()):
         raise InputError("the centroid of no records; give at least one sketch")
-    ones = np.ones(len(sketches))
-    centres = np.zeros(len(sketches), dtype=np.int64)
-    sums, _ = sums_by_centre(sketches.offsets, sketches.values, ones, centres, 1, int(sketches.lengths.max()))
-    return Sketches(sums[0, :shortest] / len(sketches), np.array([0, shortest]))
+    shortest = int(sketches.lengths.min())
+    starts = sketches.offsets[:-1, None] + np.arange(shortest)
+    return Sketches(sketches.values[starts].mean(axis=0), np.array([0, shortest]))
 
 
 def dot_products(one: Sketches, other: Sketches) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
 __all__ = ["sign_table"]
@@ -30,11 +30,11 @@ def _product(one: Any, other: Any) -> Any:
     return total - MODULUS if total >= MODULUS else total
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True)
 def sign_table(terms: Words, coefficients: Words) -> Signs:
     """The sign of every term in every component, (terms, components); `coefficients` are (components, 4)."""
     signs = np.empty((terms.shape[0], coefficients.shape[0]), np.int8)
-    for row in prange(terms.shape[0]):
+    for row in range(terms.shape[0]):
         term = terms[row]
         for component in range(coefficients.shape[0]):
             value = coefficients[component, 3]
