@@ -27,7 +27,7 @@ demo: $(CORE)
 	$(BIN)/shoal verify demo/subjects
 
 test: setup
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: setup
 	$(BIN)/ruff check $(CODE)

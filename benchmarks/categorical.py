@@ -12,16 +12,18 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import data, measure
+from benchmarks.label_baselines import LabelBaseline
+from shoal import CategoricalMicroaggregation
 
 COLUMNS = ("occupation", "native-country")
 KS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1800)
-METHODS = {
-    "SA-MDAV": {"method": "sa-mdav"},
-    "refined": {"method": "sa-mdav", "refine": True},
-    "static": {"method": "sa-mdav-static"},
-    "S-MDAV": {"method": "s-mdav"},
-    "MDAV, subsumer": {"method": "mdav-lcs"},
-    "MDAV, mode": {"method": "mdav-mode"},
+METHODS: dict[str, Callable[..., Any]] = {
+    "SA-MDAV": CategoricalMicroaggregation,
+    "refined": partial(CategoricalMicroaggregation, refine=True),
+    "static": partial(LabelBaseline, method="sa-mdav-static"),
+    "S-MDAV": partial(LabelBaseline, method="s-mdav"),
+    "MDAV, subsumer": partial(LabelBaseline, method="mdav-lcs"),
+    "MDAV, mode": partial(LabelBaseline, method="mdav-mode"),
 }
 ORDERS = 100  # in which the tuples are tried, to see what ties do
 
@@ -70,14 +72,13 @@ def concept_of(wordnet: Any, value: str) -> int:
 
 def figures(people: pd.DataFrame, wordnet: Any) -> dict[str, list[dict[str, Any]]]:
     """L, RL and score in per cent, for every k and method."""
-    from shoal import CategoricalMicroaggregation
     from shoal.risk.equality import linked_by_equality, score
 
     loss, linkage, scores = [], [], []
     for k in KS:
         found = {}
-        for name, parameters in METHODS.items():
-            model = CategoricalMicroaggregation(k, ontology=wordnet, **parameters)
+        for name, method in METHODS.items():
+            model = method(k, ontology=wordnet)
             masked = model.fit_transform(people)
             found[name] = (100 * model.information_loss_, 100 * linked_by_equality(people, masked))
         lost = {name: of_both[0] for name, of_both in found.items()}
@@ -92,7 +93,6 @@ def figures(people: pd.DataFrame, wordnet: Any) -> dict[str, list[dict[str, Any]
 
 def ties(people: pd.DataFrame, wordnet: Any) -> list[dict[str, Any]]:
     """L of SA-MDAV in many orders of the tuples, which decide ties, where another method loses less."""
-    from shoal import CategoricalMicroaggregation
     from shoal.kernels.grouping.adaptive import adaptive_groups
     from shoal.microaggregation.labels.distinct_rows import Pairs
 
@@ -109,7 +109,7 @@ def ties(people: pd.DataFrame, wordnet: Any) -> list[dict[str, Any]]:
             centres = pairs.represent(tuples.by_meaning, tuples, generalise=False)
             losses.append(100 * pairs.loss(tuples, centres).information_loss)
         others = {
-            name: 100 * CategoricalMicroaggregation(k, ontology=wordnet, **METHODS[name]).fit(people).information_loss_
+            name: 100 * METHODS[name](k, ontology=wordnet).fit(people).information_loss_
             for name in ("static", "S-MDAV", "MDAV, subsumer")
         }
         row = {"k": k, "SA-MDAV": 100 * model.information_loss_, "least of 100 orders": min(losses)}
@@ -126,8 +126,6 @@ def tuples_of(model: Any, people: pd.DataFrame) -> Any:
 
 def speed(people: pd.DataFrame, wordnet: Any) -> list[dict[str, Any]]:
     """From tuples with counts to groups, representatives and loss: against the twin, and with every row twice."""
-    from shoal import CategoricalMicroaggregation
-
     twice = pd.concat([people, people], ignore_index=True)
     rows = []
     for k in (2, 16, 128, 1800):
@@ -154,9 +152,7 @@ def least_cpu(times: int, job: Callable[[], Any]) -> float:
 
 def group(model: Any, tuples: Any) -> None:
     """Groups, representatives and loss."""
-    from shoal.microaggregation.categorical import METHODS as KERNELS
-
-    model._store(tuples, KERNELS["sa-mdav"](tuples, model.k))
+    model._store(tuples, model._grouped(tuples, model.k))
 
 
 def twin_run(people: pd.DataFrame, wordnet: Any, k: int) -> None:

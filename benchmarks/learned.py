@@ -141,16 +141,15 @@ def against_full(file: str, distance: str) -> dict[str, Any]:
     from shoal.risk.learned.linkage import DISTANCES
     from shoal.risk.learned.records import side_by_side
     from shoal.risk.proof.exact import learn_exactly
+    from shoal.risk.proof.optimum import Limits, Rivals
     from shoal.risk.proof.turns import learn_in_turns
 
     records = side_by_side(*file_of(file, EXAMPLE))
-    family = DISTANCES[distance](records.n_attributes)
-    learn_in_turns(records, family, [], seconds=LIMIT)  # compiled
+    rivals = Rivals(records, DISTANCES[distance](records.n_attributes))
+    learn_in_turns(rivals, [], Limits(LIMIT))  # compiled
 
     def fastest(search: Callable[..., Any], **options: Any) -> Any:
-        return min(
-            (search(records, family, [], seconds=LIMIT, **options) for _ in range(3)), key=lambda one: one.seconds
-        )
+        return min((search(rivals, [], Limits(LIMIT), **options) for _ in range(3)), key=lambda one: one.seconds)
 
     ours, lazy, full = fastest(learn_in_turns), fastest(learn_exactly), fastest(learn_exactly, lazy=False)
     return {
@@ -227,13 +226,13 @@ def whole_census(name: str) -> dict[str, Any]:
 def few_links(name: str) -> dict[str, Any]:
     """Learned from 200 records, tried on the other 880 among themselves, as in the paper's table 5.14."""
     from shoal.risk.learned.attackers import learn_from_links
-    from shoal.risk.learned.distances import Measure, plain
+    from shoal.risk.learned.distances import plain
     from shoal.risk.learned.finding import chances_of
     from shoal.risk.learned.hrla import learn_measure
     from shoal.risk.learned.linkage import prove
-    from shoal.risk.learned.measures import uniform, zeta
+    from shoal.risk.learned.measures import uniform
     from shoal.risk.learned.records import side_by_side
-    from shoal.risk.proof.families import Choquet
+    from shoal.risk.proof.optimum import Limits
     from shoal.risk.rates import wilson
 
     everyone = side_by_side(*protected_census(name))
@@ -249,10 +248,7 @@ def few_links(name: str) -> dict[str, Any]:
             "HRLA": learn_measure(train, rows, uniform(n))[-1],
         }
         if split < CHOQUET_SPLITS:
-            learned = prove(train, "choquet", seconds=CHOQUET_SECONDS).parameters
-            m = np.zeros(2**n)
-            m[Choquet(n).sets] = list(learned.values())
-            attackers["Choquet"] = Measure(zeta(m))
+            attackers["Choquet"] = prove(train, "choquet", Limits(CHOQUET_SECONDS))[1]
         for attacker, distance in attackers.items():
             pair = tuple(100 * float(chances_of(part, distance).mean()) for part in (train, test))
             rates[attacker].append((pair[0], pair[1]))

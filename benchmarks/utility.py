@@ -93,7 +93,6 @@ def protected(name: str, k: int, how: str) -> dict[str, Any]:
 
 def cell(name: str, k: int, how: str, protect: Any) -> dict[str, Any]:
     """All figures of one protected version of a collection; train and test are protected on their own."""
-    from shoal.utility.classification import classification_utility
     from shoal.utility.clustering import compare_partitions, partitions
     from shoal.utility.queries import KINDS, pair_queries
     from shoal.utility.spaces import space_pair
@@ -122,6 +121,17 @@ def cell(name: str, k: int, how: str, protect: Any) -> dict[str, Any]:
                 figures[f"{score.classifier} {arrow}: accuracy"] = score.accuracy
                 figures[f"{score.classifier} {arrow}: macro F1"] = score.macro_f1
     return figures | {"CPU seconds": time.process_time() - start}
+
+
+def classification_utility(train: Any, test: Any, train_labels: Any, test_labels: Any, protect: Any) -> Any:
+    """Scores of every classifier in the baseline and the three scenarios; train and test are protected on their own."""
+    from shoal.utility.classification import classifier_scores, predicted_classes
+    from shoal.utility.spaces import class_of_rows, space_pair
+
+    pairs = [space_pair(rows, protect(rows)) for rows in (train, test)]
+    classes, names = class_of_rows([*train_labels, *test_labels], len(train_labels) + len(test_labels))
+    seen, unseen = np.split(classes, [len(train_labels)])
+    return classifier_scores(unseen, predicted_classes(*pairs, seen, len(names)))
 
 
 def shown(cell: dict[str, Any]) -> dict[str, Any]:

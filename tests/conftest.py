@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,9 +31,14 @@ def data_folder() -> Path:
     return folder
 
 
-@pytest.fixture(autouse=True)
-def leaks_only_where_wanted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Looking for leaks takes seconds: what is made to test something else goes without, but for marked tests."""
-    if request.node.get_closest_marker("leaks") is None:
-        monkeypatch.setattr("shoal.release.tables.draft.leaks_of_release", lambda *given: None)
-        monkeypatch.setattr("shoal.assessment.assess.leaks_of", lambda *given: None)
+@pytest.fixture(autouse=True, scope="module")
+def leaks_only_where_wanted(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Looking for leaks takes seconds: what is made to test something else goes without, but for marked modules.
+
+    For a whole module, so that the releases its tests share go without as well.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        if request.node.get_closest_marker("leaks") is None:
+            patch.setattr("shoal.release.tables.draft.leaks_of_release", lambda *given: None)
+            patch.setattr("shoal.assessment.tables.find_leaks", lambda *given, **options: None)
+        yield

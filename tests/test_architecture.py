@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,10 @@ LEVEL = {folder: len(LAYERS) - line for line, folders in enumerate(LAYERS) for f
 HOME = {"numba": {"kernels"}, "typer": {"cli"}, "rich": {"cli"}}
 
 FORBIDDEN_NAMES = {"utils", "misc", "helpers", "common", "core"}
-LONGEST_MODULE = 400
+MOST_MODULES = 16  # of a folder
+LONGEST_MODULE = 350  # lines
+LONGEST_FUNCTION = 80
+MOST_PARAMETERS = 10  # outside of cli, where each option is one; self apart
 
 MODULES = sorted(SOURCE.rglob("*.py"))
 
@@ -54,6 +58,7 @@ def imports_of(tree: ast.AST) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+@cache
 def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
@@ -96,11 +101,35 @@ def test_pages_know_no_method() -> None:
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(SOURCE).as_posix())
 def test_a_module_is_small_says_what_it_is_and_never_prints(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    tree = ast.parse(text)
+    tree = parsed(path)
     assert ast.get_docstring(tree), "the first line of a module says what it is"
     assert text.count("\n") <= LONGEST_MODULE, "a long module holds more than one idea; split it"
     prints = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == "print"]
     assert not prints, "the library reports through values and `progress`, never with print"
+
+
+@pytest.mark.parametrize("folder", sorted({path.parent for path in MODULES}), ids=lambda path: path.name)
+def test_a_folder_can_be_read_at_a_glance(folder: Path) -> None:
+    assert len(list(folder.glob("*.py"))) <= MOST_MODULES, "a full folder holds more than one subject; divide it"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(SOURCE).as_posix())
+def test_functions_are_short_and_take_few_parameters(path: Path) -> None:
+    functions = [node for node in ast.walk(parsed(path)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    long = [node.name for node in functions if (node.end_lineno or 0) - node.lineno >= LONGEST_FUNCTION]
+    assert not long, "a long function is a story of several steps; give them names"
+    if folder_of(path) == "cli":
+        return
+    crowded = [node.name for node in functions if len(parameters_of(node)) > MOST_PARAMETERS]
+    assert not crowded, "what belongs together travels as one value"
+
+
+def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    """All of them, with those that are starred, without self and cls."""
+    taken = function.args
+    starred = [one for one in (taken.vararg, taken.kwarg) if one is not None]
+    named = [*taken.posonlyargs, *taken.args, *taken.kwonlyargs, *starred]
+    return [one.arg for one in named if one.arg not in ("self", "cls")]
 
 
 def test_no_drawer_for_odds_and_ends() -> None:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import warnings
+from datetime import date, datetime
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
+from benchmarks.label_baselines import BASELINES, LabelBaseline
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import SkipTestWarning
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 import shoal
-from shoal.microaggregation.categorical import METHODS
 from shoal.microaggregation.numeric import ALONG_A_LINE
 
 ESTIMATORS = [
@@ -20,10 +25,7 @@ ESTIMATORS = [
     for public in (getattr(shoal, name) for name in shoal.__all__)
     if isinstance(public, type) and issubclass(public, BaseEstimator)
 ]
-OTHER_METHODS = {
-    "Microaggregation": tuple(ALONG_A_LINE),
-    "CategoricalMicroaggregation": tuple(method for method in METHODS if method != "sa-mdav"),
-}
+OTHER_METHODS = {"Microaggregation": tuple(ALONG_A_LINE)}
 # These give fit_transform the fitted group's representative and transform the nearest one: where scikit-learn wants the
 # two to be equal, they need not be.
 COMPARE_FIT_TRANSFORM_WITH_TRANSFORM = dict.fromkeys(
@@ -42,7 +44,7 @@ def instances() -> list[Any]:
         made += [estimator(method=method, **brief) for method in OTHER_METHODS.get(estimator.__name__, ())]
         if "correlated" in estimator().get_params():
             made.append(estimator(correlated=True))
-    return made
+    return made + [LabelBaseline(method=method, time_budget=0.001) for method in BASELINES]
 
 
 EACH = pytest.mark.parametrize("estimator", instances(), ids=lambda estimator: repr(estimator).replace("\n", ""))
@@ -100,3 +102,128 @@ def test_fitting_again_gives_the_same_bytes(estimator):
     one, two = clone(estimator), clone(estimator)
     assert one.fit_transform(X).tobytes() == two.fit_transform(X).tobytes()
     assert one.transform(X).tobytes() == two.fit(X).transform(X).tobytes()
+
+
+# What each kind of estimator takes: rows of numbers, texts, or dicts of words.
+NUMBERS = {"age": [23.0, 18.0, 58.0, 46.0, 18.0, 23.0], "income": [25.0, 10.0, 12.0, 30.0, 10.0, 14.0]}
+TEXTS = ["the heron eats a fish", "a fish swims", "the heron stands", "small fish", "a heron flies", "fish swim"]
+WORDS = [{"horse": 0.7, "dog": 0.3}, {"lion": 0.5}, {"cat": 0.5, "dog": 0.5}, {"tiger": 1.0}, {"horse": 1.0}]
+EACH_TYPE = pytest.mark.parametrize("estimator", ESTIMATORS)
+OF_ROWS = [one for one in ESTIMATORS if one not in (shoal.VectorSpace, shoal.SemanticMicroaggregation)]
+OF_NUMBERS = [one for one in OF_ROWS if one not in (shoal.CategoricalMicroaggregation, shoal.MixedMicroaggregation)]
+EACH_OF_ROWS = pytest.mark.parametrize("estimator", OF_ROWS)
+EACH_OF_NUMBERS = pytest.mark.parametrize("estimator", OF_NUMBERS)
+
+
+def data_for(estimator: type) -> Any:
+    if estimator is shoal.VectorSpace:
+        return TEXTS
+    return WORDS if estimator is shoal.SemanticMicroaggregation else pd.DataFrame(NUMBERS, index=list("abcdef"))
+
+
+@EACH_TYPE
+@pytest.mark.parametrize(("library", "frame"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
+def test_set_output_gives_frames_whose_columns_are_the_feature_names(estimator, library, frame):
+    data = data_for(estimator)
+    model = clone(estimator().set_output(transform=library))
+    for made in (model.fit_transform(data), model.transform(data)):
+        assert isinstance(made, frame)
+        assert list(made.columns) == model.get_feature_names_out().tolist()
+        assert len(made) == len(data)
+
+
+@EACH_TYPE
+def test_a_pipeline_passes_set_output_on_and_names_its_features(estimator):
+    data = data_for(estimator)
+    pipeline = make_pipeline(estimator()).set_output(transform="pandas")
+    made = pipeline.fit_transform(data)
+    assert list(made.columns) == pipeline.get_feature_names_out().tolist()
+    back = clone(pipeline).set_output(transform="default").fit_transform(data)
+    assert type(back) is type(estimator().fit_transform(data))
+
+
+@EACH_OF_ROWS
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_any_frame_in_gives_the_frame_that_was_asked_for(estimator, kind, library):
+    seeded = {"random_state": 0} if "random_state" in estimator().get_params() else {}
+    expected = estimator(**seeded).fit_transform(pd.DataFrame(NUMBERS))
+    made = estimator(**seeded).set_output(transform=library).fit_transform(kind(NUMBERS))
+    assert type(made).__module__.split(".")[0] == library
+    assert {name: list(made[name]) for name in made.columns} == {name: list(expected[name]) for name in expected}
+
+
+@EACH_OF_ROWS
+def test_row_labels_and_column_names_are_kept(estimator):
+    model = estimator()
+    made = model.fit_transform(pd.DataFrame(NUMBERS, index=list("abcdef")))
+    assert list(made.index) == list("abcdef")
+    assert list(model.feature_names_in_) == ["age", "income"] == list(made.columns)
+    assert model.n_features_in_ == 2
+
+
+def test_texts_to_a_pandas_frame_stay_sparse_through_a_pipeline():
+    texts = pd.Series(TEXTS, index=[5, 6, 7, 8, 9, 10])
+    pipeline = make_pipeline(shoal.VectorSpace(min_df=1), shoal.SphericalMicroaggregation(2))
+    expected = pipeline.fit_transform(texts).toarray()
+    made = pipeline.set_output(transform="pandas").fit_transform(texts)
+    assert all(isinstance(kind, pd.SparseDtype) for kind in made.dtypes)
+    assert list(made.index) == list(texts.index)
+    assert np.array_equal(made.to_numpy(), expected)
+
+
+@EACH_OF_ROWS
+def test_a_lazy_frame_is_refused_with_the_remedy(estimator):
+    with pytest.raises(shoal.InputError, match=r"^X is a LazyFrame, whose rows are not computed yet; pass X.collect()"):
+        estimator().fit(pl.LazyFrame(NUMBERS))
+
+
+@EACH_OF_NUMBERS
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+@pytest.mark.parametrize(
+    "cells",
+    [list("xyxyxy"), list("121212"), [date(2026, 1, day) for day in range(1, 7)], [datetime(2026, 1, 1)] * 6],
+    ids=["text", "digits", "dates", "times"],
+)
+def test_text_and_dates_are_refused_in_one_line_that_names_the_column(estimator, kind, cells):
+    table = kind(NUMBERS | {"income": cells})
+    message = "^column income has text or dates where numbers are needed; convert them, or leave the column out$"
+    with pytest.raises(shoal.InputError, match=message):
+        estimator().fit(table)
+    model = estimator().fit(kind(NUMBERS))
+    with pytest.raises(shoal.InputError, match=message):
+        model.transform(table)
+
+
+@EACH_OF_NUMBERS
+def test_arrays_and_lists_of_text_or_dates_are_refused_too(estimator):
+    dates = np.array([["2026-01-01"], ["2026-01-02"], ["2026-01-03"]], dtype="datetime64[D]")
+    for rows in (dates, dates.astype(str), dates.astype(object), [[1, "a"], [2, "b"], [3, "c"]]):
+        with pytest.raises(shoal.InputError, match=r"^X has text or dates where numbers are needed; convert them"):
+            estimator().fit(rows)
+
+
+@pytest.mark.parametrize("estimator", [*OF_NUMBERS, shoal.MixedMicroaggregation])
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table, lambda table: np.array([*table.values()]).T])
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_missing_and_infinite_numbers_are_counted_in_one_line(estimator, kind, wrong):
+    with pytest.raises(
+        shoal.InputError, match=r"^column (age|0): 2 missing \(NaN\) or infinite values.*; fill them, [^\n]*$"
+    ):
+        estimator().fit(kind(NUMBERS | {"age": [23.0, wrong, 58.0, 46.0, wrong, 23.0]}))
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table])
+def test_a_table_is_not_one_document_for_each_of_its_columns(kind):
+    with pytest.raises(
+        shoal.InputError, match=r"^got a table \(\w+\); pass its column of texts, one document per row$"
+    ):
+        shoal.VectorSpace().fit(kind({"text": TEXTS}))
+    with pytest.raises(shoal.InputError, match=r"^got a table \(ndarray\)"):
+        shoal.VectorSpace().fit(np.array([TEXTS]))
+
+
+@pytest.mark.parametrize("kind", [list, tuple, iter, np.array, pd.Series, pl.Series])
+def test_texts_come_in_any_sequence_of_strings(kind):
+    expected = shoal.VectorSpace(min_df=1).fit_transform(TEXTS)
+    assert (shoal.VectorSpace(min_df=1).fit_transform(kind(TEXTS)) != expected).nnz == 0

@@ -27,6 +27,7 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli import app
+from shoal.exploration.trials import number_trials
 from shoal.release.demo import run_demo
 
 ROOT = Path(__file__).parents[1]
@@ -63,7 +64,7 @@ def blocks(path: Path) -> list[Block]:
     return [Block(one["kind"], one["content"]) for one in found if "<!-- not run -->" not in one["before"]]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample and a release of each half of it."""
     folder = tmp_path_factory.mktemp("docs") / "made"
@@ -73,7 +74,10 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def workplace(made_once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with sample/, letters/ and subjects/ as the pages expect, and the sample's files beside them."""
+    """A folder with sample/, letters/ and subjects/ as the pages expect, and the sample's files beside them.
+
+    An exploration tries every third of its trials there.
+    """
     place = tmp_path / "work"
     place.mkdir()
     for name in ("sample", "letters", "subjects"):
@@ -81,6 +85,7 @@ def workplace(made_once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for file in (made_once / "sample").iterdir():
         shutil.copy(file, place)
     monkeypatch.chdir(place)
+    monkeypatch.setattr("shoal.exploration.explore.number_trials", lambda *size: number_trials(*size)[::3])
     return place
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
-__all__ = ["Listener", "listening", "step", "track"]
+__all__ = ["Listener", "listening", "stage", "step", "track"]
 
 Listener = Callable[[str, int, int | None], None]
 T = TypeVar("T")
@@ -34,6 +34,14 @@ def step(name: str, done: int, total: int | None = None) -> None:
     show = _listener.get()
     if show is not None:
         show(name, done, total)
+
+
+@contextmanager
+def stage(name: str) -> Iterator[None]:
+    """Say that the work of this block has begun, and when it is over."""
+    step(name, 0, 1)
+    yield
+    step(name, 1, 1)
 
 
 def track(name: str, items: Iterable[T], total: int | None = None, every: int = 256) -> Iterator[T]:

@@ -21,6 +21,7 @@ from shoal import (
     Roles,
     SphericalMicroaggregation,
     assess,
+    progress,
     protect,
     verify,
 )
@@ -42,7 +43,7 @@ AFTER = BEFORE.assign(age=BEFORE.age + RANDOM.normal(0, 1, 60), pay=BEFORE.pay +
 
 def test_a_table_judged_against_itself_has_lost_nothing_and_hides_nobody() -> None:
     found = assess(BEFORE[["age", "pay"]], BEFORE[["age", "pay"]])
-    assert found.loss.information_loss == 0
+    assert found.loss.mean_change == 0
     assert found.risk.euclidean.rate == 1.0
     assert found.unique == 60
     assert found.how == "by their place"
@@ -59,7 +60,7 @@ def test_a_key_puts_reordered_rows_side_by_side() -> None:
     straight = assess(BEFORE, AFTER, columns=["age", "pay"])
     by_key = assess(BEFORE.sample(frac=1, random_state=1), AFTER.sample(frac=1, random_state=2), key="id")
     assert by_key.how == "by the key id"
-    assert by_key.loss.information_loss == pytest.approx(straight.loss.information_loss)
+    assert by_key.loss.mean_change == pytest.approx(straight.loss.mean_change)
     assert by_key.risk.euclidean.rate == pytest.approx(straight.risk.euclidean.rate)
 
 
@@ -79,7 +80,7 @@ def test_a_key_puts_reordered_rows_side_by_side() -> None:
         (AFTER, {"columns": ["height"]}, "height"),
         (AFTER.rename(columns=str.upper), {}, "no column in common"),
         (AFTER.assign(pay=np.nan), {"columns": ["age", "pay"]}, "60 missing or infinite values in column pay"),
-        (AFTER, {"mapping": "nowhere"}, "is not there"),
+        (AFTER, {"private": "nowhere"}, "is not there"),
     ],
 )
 def test_pairs_that_do_not_belong_together_are_refused(after: pd.DataFrame, options: dict, says: str) -> None:
@@ -102,7 +103,7 @@ def test_the_wrong_original_and_the_wrong_private_folder_are_refused(tmp_path: P
     assert assess(tmp_path / "one.csv", tmp_path / "one" / "table.csv").how == "by the private mapping"
     for original, mapping in (("two", "one"), ("one", "two")):
         with pytest.raises(InputError, match="do not belong together"):
-            assess(tmp_path / f"{original}.csv", tmp_path / "one", mapping=tmp_path / f"{mapping}-private")
+            assess(tmp_path / f"{original}.csv", tmp_path / "one", private=tmp_path / f"{mapping}-private")
 
 
 def test_numbers_too_large_to_square_and_wide_tables() -> None:
@@ -207,6 +208,46 @@ def test_control_records_that_are_few_or_known_are_remarked(tmp_path: Path) -> N
     assert "strangers    " in ran.out
 
 
+def test_strangers_who_agree_with_the_original_in_coarse_columns_only_are_not_taken_for_its_people() -> None:
+    # Four columns of three values each: of any 300 people, nearly all find their like among 300 others.
+    random = np.random.default_rng(4)
+    coarse, strangers = (pd.DataFrame(random.integers(0, 3, (300, 4)), columns=list("abcd")) for _ in range(2))
+    assert assess(coarse, coarse, control=strangers).notes == ()
+    with pytest.warns(UserWarning, match="3 of 43 control records are also in the original"):
+        known = pd.concat([BEFORE[["age", "pay"]].iloc[:3], BEFORE[["age", "pay"]].iloc[20:] + 0.5])
+        assess(BEFORE[["age", "pay"]], AFTER[["age", "pay"]], control=known)
+
+
+def test_a_release_of_eight_rows_is_judged_by_its_mapping(tmp_path: Path) -> None:
+    # Two crowds of four: the pay of their members has little to do with that of the crowds.
+    people = pd.DataFrame({"age": [20, 21, 22, 23, 60, 61, 62, 63], "pay": [1, 9, 2, 8, 7, 3, 6, 4]})
+    people["height"] = [150, 190, 160, 180, 185, 155, 175, 165]
+    people.to_csv(tmp_path / "people.csv", index=False)
+    made = protect(tmp_path / "people.csv", 4, tmp_path / "release", roles=Roles(quasi=("age", "pay", "height")))
+    found = assess(tmp_path / "people.csv", made.folder, tmp_path / "out")
+    assert (found.rows, found.smallest_group) == (8, 4)
+    assert found.risk.euclidean.rate <= 0.25
+
+
+def test_every_step_of_an_assessment_has_a_name_while_it_is_under_way() -> None:
+    begun: list[str] = []
+    with progress.listening(lambda name, done, total: begun.append(name)):
+        assess(BEFORE[["age", "pay"]], AFTER[["age", "pay"]])
+    assert list(dict.fromkeys(begun))[:3] == ["measuring the loss", "linking records", "singling out"]
+    begun.clear()
+    random = sp.csr_matrix(np.random.default_rng(0).random((40, 12)))
+    with progress.listening(lambda name, done, total: begun.append(name)):
+        assess(random, random)
+    assert list(dict.fromkeys(begun)) == ["comparing distances", "asking queries", "finding clusters"]
+
+
+def test_options_of_tables_are_not_for_documents_and_unknown_ones_are_refused() -> None:
+    with pytest.raises(InputError, match="text_column is for documents, and these are tables; leave it out"):
+        assess(BEFORE, AFTER, text_column="id")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'mapping'"):
+        assess(BEFORE, AFTER, mapping="private")
+
+
 def test_an_earlier_assessment_is_replaced_only_by_force(tmp_path: Path) -> None:
     tables = BEFORE[["age", "pay"]], AFTER[["age", "pay"]]
     assess(*tables, tmp_path / "out")
@@ -246,9 +287,9 @@ def test_a_release_of_documents_is_judged_against_its_letters(tmp_path: Path) ->
     with pytest.raises(InputError, match="key is for tables"):
         assess(source, made.folder, key="id")
     with pytest.raises(InputError, match="is not there"):
-        assess(source, made.folder, mapping=tmp_path)
+        assess(source, made.folder, private=tmp_path)
     with pytest.raises(InputError, match="is not the mapping of a release"):
-        assess(source, made.folder, mapping=source)
+        assess(source, made.folder, private=source)
 
 
 def test_two_matrices_made_by_anyone_are_judged(tmp_path: Path) -> None:
@@ -307,7 +348,7 @@ def test_a_release_is_asked_for_a_confidential_target_as_it_stands(tmp_path: Pat
     assert "Models from this table are right about grade in" in page
     ran = run(tmp_path, "assess", "staff.csv", "out", "-o", "again", "--target", "grade")
     assert ran.code == 0, ran.err
-    assert "learnt       grade by logistic regression: accuracy 0." in ran.out
+    assert "learned      grade by logistic regression: accuracy 0." in ran.out
 
 
 def test_rare_labels_are_one_class_and_records_without_a_label_are_left_out() -> None:
@@ -329,8 +370,8 @@ def test_labels_that_were_generalised_are_never_right() -> None:
     ("target", "columns", "says"),
     [
         ("salary", ["age"], "the original has no column salary, only: age"),
-        ("age", ["age"], "target age can be learnt from numbers only, and no other number is compared"),
-        ("grade", ["code"], "target grade can be learnt from numbers only"),
+        ("age", ["age"], "target age can be learned from numbers only, and no other number is compared"),
+        ("grade", ["code"], "target grade can be learned from numbers only"),
         ("day", ["age"], "target day is timestamp.*, neither numbers nor labels; choose another column"),
         ("same", ["age"], "same is one class in all rows; there is nothing to learn, choose another target"),
         ("none", ["age"], "target none is missing in all but 0 records; choose another column"),

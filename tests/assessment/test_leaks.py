@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from markupsafe import escape
 import shoal
 from shoal import assess
 from shoal.assessment.leaks import find_leaks, worst_rate
+from shoal.errors import InputError
 from shoal.microaggregation import coarsened
-from shoal.pages.leak_card import card_page, leaks_html, proof, remedy, verdict
+from shoal.pages.leak_card import best_parameters, card_page, leaks_html, proof, remedy, verdict
 from shoal.results.leaks import Leak, LeakCard, LeakingAttribute, LeakingPair, Learned, Remedy
 from shoal.risk.rates import rate_of
 
@@ -172,10 +174,54 @@ def test_a_proof_is_called_one_only_where_it_is() -> None:
     assert proof(card(proved=learned(0.7, 0.7, True)).leak) == (
         "Proved: no weighting of the columns finds more than 70.0% by a clear margin."
     )
+    for distance, family in (
+        ("Choquet", "Choquet distance"),
+        ("bilinear, not negative", "bilinear distance (not negative)"),
+    ):
+        of_family = replace(learned(0.7, 0.7, True), distance=distance)
+        assert proof(card(proved=of_family).leak) == f"Proved: no {family} finds more than 70.0% by a clear margin."
     open_gap = proof(card(proved=learned(0.7, 0.75, False)).leak)
     assert "Proved" not in open_gap
     assert "more than 75.0%" in open_gap
     assert "in 30 seconds, finds 70.0%" in open_gap
+
+
+def test_the_card_lists_the_parameters_of_a_proof_the_largest_first() -> None:
+    parameters = {"age": 0.2, "<pay>": -0.7, "rent": 0.0001, "age & pay": 0.5}
+    leak = card(proved=Learned("bilinear", rate(0.7), 0.7, 0.7, True, parameters, 1, 1, 2.0))
+    assert best_parameters(leak.leak) == (("<pay>", -0.7), ("age & pay", 0.5), ("age", 0.2))
+    html = leaks_html(leak, 10)
+    assert "Parameters of the best bilinear known" in html
+    assert "<td>&lt;pay&gt;</td><td>-0.7</td>" in html
+    assert best_parameters(card().leak) == ()
+    assert "Parameters of the best" not in leaks_html(card(), 10)
+
+
+def test_assess_proves_what_a_choquet_integral_finds() -> None:
+    before, after = (table.iloc[:12, :2] for table in people())
+    proved = assess(before, after, prove=30, distance="choquet").data()["leaks"]["leak"]["proof"]
+    assert (proved["distance"], proved["proved"]) == ("Choquet", True)
+    assert proved["found"] == proved["bound"]
+    assert len(proved["parameters"]) == 3
+    assert sum(proved["parameters"].values()) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"prove": 1, "distance": "euclid"}, "distance='euclid' is not known; use one of: weighted-mean,"),
+        ({"distance": "owa"}, "distance says what to prove; give prove, a number of seconds, as well"),
+        ({"prove": 1, "distance": "choquet"}, "the Choquet integral of 9 attributes has 511 parameters; give up to 7"),
+        ({"prove": 1, "distance": "bilinear"}, "distance='bilinear' takes numbers only, and labels are compared, too"),
+    ],
+)
+def test_a_family_that_cannot_be_proved_is_refused_in_a_line(given: dict[str, Any], said: str) -> None:
+    columns = {f"v{place}": np.arange(10.0) + place for place in range(8)}
+    table = pd.DataFrame(columns | {"town": list("abcde") * 2})
+    with pytest.raises(InputError) as refusal:
+        assess(table, table, **given)
+    assert str(refusal.value).startswith(said)
+    assert "\n" not in str(refusal.value)
 
 
 def test_pairs_that_hardly_interact_are_not_told() -> None:

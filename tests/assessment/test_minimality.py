@@ -43,7 +43,7 @@ def test_the_attack_repeats_the_grouping_and_is_certain_of_nobody(people, tmp_pa
     assert inferred.joined >= 20  # nobody among the young is rich
     assert inferred.certain == 0
     assert inferred.guess.low <= inferred.guess.baseline <= inferred.guess.high
-    assert "What joined groups tell" in (tmp_path / "assessment" / "report.html").read_text()
+    assert "What joined groups reveal" in (tmp_path / "assessment" / "report.html").read_text()
     told = json.loads((tmp_path / "assessment" / "assessment.json").read_text())
     assert told["minimality"][0][1]["certain"] == 0
 

@@ -8,6 +8,7 @@ import signal
 import stat
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ import pytest
 from shoal import Roles, assess, explore, protect
 from shoal.bundle import aside
 from shoal.bundle.aside import folder_aside, make_aside, warn_of_leftovers
-from shoal.bundle.folders import folders_written_aside
+from shoal.bundle.folders import PUBLIC_FOLDER, folders_written_aside
 from shoal.bundle.uninterrupted import uninterrupted
 from shoal.errors import InputError
 from shoal.ontology.proposals import Proposal, write_proposals
@@ -102,6 +103,32 @@ def test_when_a_folder_cannot_take_its_place_the_earlier_one_comes_back(tmp_path
         release.rmdir()  # so that it cannot be renamed
     assert os.listdir(tmp_path) == ["private"]
     assert os.listdir(tmp_path / "private") == ["earlier"]
+
+
+def test_folders_written_from_several_threads_follow_the_umask_and_never_change_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = os.umask(0o027)  # a folder of 777 becomes one of 750
+    changed: list[int] = []
+
+    def write(number: int) -> None:
+        with folders_written_aside((tmp_path / f"out{number}", PUBLIC_FOLDER)) as (aside,):
+            (aside / "file").write_text("x")
+
+    try:
+        with monkeypatch.context() as patch, ThreadPoolExecutor(4) as threads:
+            patch.setattr(os, "umask", changed.append)
+            list(threads.map(write, range(20)))
+    finally:
+        os.umask(before)
+    assert changed == []
+    assert {stat.S_IMODE(folder.stat().st_mode) for folder in tmp_path.iterdir()} == {0o750}
+    assert {tuple(os.listdir(folder)) for folder in tmp_path.iterdir()} == {("file",)}
+
+
+def test_no_code_sets_the_umask_of_the_process() -> None:
+    source = Path(__file__).parents[2] / "src/shoal"
+    assert [path.name for path in source.rglob("*.py") if "os.umask(" in path.read_text(encoding="utf-8")] == []
 
 
 @pytest.fixture

@@ -279,7 +279,7 @@ CONFLICTS = [
     Case("assess: no column at all", "assess n.csv n.csv -o a --columns ,", "names no column"),
     Case("assess: no such key", "assess n.csv n.csv -o a --key nope", "nope"),
     Case("assess: a key that is not one", "assess t.csv t.csv -o a --key diagnosis", "more than once"),
-    Case("assess: no mapping", "assess n.csv n.csv -o a --mapping nowhere", "is not there"),
+    Case("assess: no private folder", "assess n.csv n.csv -o a --private nowhere", "is not there"),
     Case("assess: documents and a table", "assess d.jsonl n.csv -o a", "holds documents"),
     Case("assess: no such control", "assess n.csv n.csv -o a --control absent.csv", "absent.csv"),
     Case(
@@ -312,7 +312,9 @@ CONFLICTS = [
     Case("--coarsen above the rows", f"{GOOD_TABLE} --coarsen age=31", "coarsen age=31 needs at least 31 rows, got 30"),
     Case("--coarsen beyond all", f"{GOOD_TABLE} --coarsen age={10**30}", "rows, got 30"),
     Case("--coarsen for documents", f"{GOOD_DOCUMENTS} --coarsen age=4", "documents have no columns of numbers"),
-    Case("--coarsen in parts", f"protect 't*.csv' -o out -k 3 {ROLES} --coarsen age=4", "the input is in parts"),
+    Case(
+        "noise in parts", f"protect 't*.csv' -o out -k 3 {ROLES} --method noise --percent 5", "needs all rows at once"
+    ),
     Case("--percent for microaggregation", f"{GOOD_TABLE} --percent 5", "is not for microaggregation"),
     Case("noise without a strength", f"{GOOD_TABLE} --method noise", "give --percent"),
     Case("noise of zero", f"{GOOD_TABLE} --method noise --percent 0", "above 0"),

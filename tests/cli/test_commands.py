@@ -67,6 +67,7 @@ def good(folder: Path, command: str) -> str:
         (f"{GOOD_TABLE} --attribute-groups 1", TABLE_FILES),
         (f"{GOOD_TABLE} --attribute-groups {10**20}", TABLE_FILES),
         (f"{GOOD_TABLE} --missing refuse", TABLE_FILES),
+        (f"{GOOD_TABLE} --no-attack", TABLE_FILES),
         (f"{GOOD_TABLE} --l 2 --coarsen income=30 --coarsen age=10", TABLE_FILES),
         (f"{GOOD_TABLE} --method rank-swap --percent 20 --coarsen income=9", TABLE_FILES),
         ("protect t.csv -o out -k 3 --quasi ,age, --confidential diagnosis --method ranking --l 2", TABLE_FILES),
@@ -86,6 +87,8 @@ def test_a_release_is_made_and_verifies(command: str, files: set[str], folder: P
     printed = good(folder, command)
     assert set(os.listdir(folder / "out")) == files
     assert "mapping.parquet" in os.listdir(folder / "out-private")
+    if "--no-attack" in command:
+        assert "leaks.html" not in os.listdir(folder / "out-private")
     assert stat.S_IMODE((folder / "out-private").stat().st_mode) == 0o700
     assert sorted(os.listdir(folder)) == ["d.jsonl", "out", "out-private", "t.csv", "texts"]
     for word in ("release", "report", "records", "promise", "lost", "seal", "private"):
@@ -182,6 +185,12 @@ def test_a_table_in_parts_is_protected_by_its_roles(tmp_path: Path) -> None:
     assert "18 released" in ran.out
     assert run(tmp_path, "verify", "out").code == 0
     assert (tmp_path / "out" / "table" / "part-00000.parquet").is_file()
+
+
+def test_columns_of_a_table_in_parts_are_coarsened(folder: Path) -> None:
+    printed = good(folder, "protect 't*.csv' -o out -k 3 --quasi age,income --confidential diagnosis --coarsen age=9")
+    assert "age: each value shared by at least 9" in printed
+    good(folder, "verify out")
 
 
 def test_rows_that_lack_a_value_are_withheld_on_request_and_counted(folder: Path) -> None:
@@ -463,10 +472,8 @@ def test_the_demo_makes_two_releases_that_verify_and_can_be_made_again_with_forc
     "options",
     [
         "--ontology h.csv",
-        "--ontology sport=h.csv --method sa-mdav-static",
-        "--ontology wordnet --method s-mdav",
-        "--method mdav-lcs",
-        "--method mdav-mode",
+        "--ontology sport=h.csv --method sa-mdav",
+        "--ontology wordnet",
         "--no-refine",
         "--time-budget 0.1 --l 2 --confidential age",
     ],
@@ -478,6 +485,13 @@ def test_labels_are_protected_and_verified(tmp_path: Path, options: str) -> None
 
 
 NINE_SPORTS = ["golf", "tennis", "rugby"] * 3
+
+
+@pytest.mark.parametrize("method", ["sa-mdav-static", "s-mdav", "mdav-lcs", "mdav-mode"])
+def test_methods_that_are_for_comparison_only_protect_nothing(tmp_path: Path, method: str) -> None:
+    make(tmp_path, LABELS)
+    assert run(tmp_path, f"{GOOD_LABELS} --method {method}").code == 2
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("options", ["--weights age=2,sport=1", "--ontology sport=h.csv --no-refine", "--method mdav"])
@@ -556,7 +570,11 @@ def test_there_is_no_other_command() -> None:
 
 def test_a_real_process_shows_no_progress_when_piped_and_says_data_on_stdout(folder: Path) -> None:
     done = subprocess.run(
-        [SHOAL, *shlex.split(f"{GOOD_TABLE} --l 2")], cwd=folder, capture_output=True, text=True, timeout=120
+        [SHOAL, *shlex.split(f"{GOOD_TABLE} --l 2 --no-attack")],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("release      out\n")

@@ -41,6 +41,13 @@ def test_a_hierarchy_and_the_number_of_terms_can_be_given(folder):
     assert run(folder, "verify", "out").code == 0
 
 
+def test_documents_in_parts_are_protected_by_meaning(folder):
+    done = run(folder, "protect", "*.jsonl", "-k", "3", "-o", "out", "--method", "semantic")
+    assert done.code == 0, done.err
+    assert (folder / "out" / "vectors").is_dir()
+    assert run(folder, "verify", "out").code == 0
+
+
 @pytest.mark.parametrize(
     ("source", "options", "message"),
     [
@@ -51,7 +58,6 @@ def test_a_hierarchy_and_the_number_of_terms_can_be_given(folder):
         ("d.jsonl", ["--language", "german"], "WordNet is English, the language is german"),
         ("d.jsonl", ["--terms-per-document", "0"], "'0' must be a whole number of at least 1"),
         ("d.jsonl", ["--ontology", "text=h.csv"], "--ontology COLUMN=FILE is for tables"),
-        ("*.jsonl", [], "cannot protect documents in parts; use SphericalMicroaggregation"),
         ("t.csv", [], "--method semantic cannot protect a table"),
         ("t.csv", ["--terms-per-document", "9"], "t.csv is a table: --terms-per-document is for documents"),
     ],

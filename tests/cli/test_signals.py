@@ -21,7 +21,7 @@ from tests.cli.run import snapshot
 
 SHOAL = Path(sys.executable).with_name("shoal")
 PARTS = ["protect", "parts/*.csv", "-o", "new/out", "--quasi", "a,b,c", "--blocks", "5000", "--time-budget", "300"]
-TABLE = ["protect", "people.csv", "-o", "out", "--quasi", "a,b,c", "--time-budget", "300"]
+TABLE = ["protect", "people.csv", "-o", "out", "--quasi", "a,b,c", "--time-budget", "300", "--no-attack"]
 PATIENCE = 120.0  # seconds; a marker or an end that has not come by then never comes
 
 
@@ -153,7 +153,7 @@ def test_a_signal_ends_demo_and_assess_and_leaves_nothing(folder: Path) -> None:
     before = snapshot(folder)
     for command, marker in (
         (["demo"], b"refining"),
-        (["assess", "people.csv", "masked.csv", "-o", "out"], b"assessing"),
+        (["assess", "people.csv", "masked.csv", "-o", "out"], b"linking records"),
     ):
         with watched(folder, *command) as running:
             running.wait_for(marker)
@@ -196,7 +196,18 @@ def test_after_kill_9_the_next_run_names_what_was_left_and_how_to_remove_it(fold
     killed.communicate()
     left = sorted((folder / "new").iterdir())
     assert [stat.S_IMODE(path.stat().st_mode) for path in left] == [0o700, 0o700]
-    again = [SHOAL, "protect", "people.csv", "-o", "new/out", "--quasi", "a,b,c", "--no-refine", "--force"]
+    again = [
+        SHOAL,
+        "protect",
+        "people.csv",
+        "-o",
+        "new/out",
+        "--quasi",
+        "a,b,c",
+        "--no-refine",
+        "--no-attack",
+        "--force",
+    ]
 
     def notes() -> list[str]:
         done = subprocess.run(again, cwd=folder, capture_output=True, text=True, timeout=PATIENCE)

@@ -16,6 +16,7 @@ import pytest
 import shoal.exploration.explore as module
 from shoal import Hierarchy, InputError, Roles, explore
 from shoal.exploration.explore import pareto_front, recommend
+from shoal.exploration.limits import Limits
 from shoal.exploration.trials import number_trials
 from shoal.pages.exploration import exploration_html
 from shoal.results.exploration import Exploration, Outcome, Trial
@@ -50,8 +51,7 @@ def test_the_front_has_what_nothing_beats_in_both() -> None:
     ],
 )
 def test_the_recommendation_keeps_the_limits(limits: dict[str, Any], best: str | None) -> None:
-    limits = {"max_risk": None, "max_loss": None} | limits
-    found = recommend(SOME, **limits)
+    found = recommend(SOME, Limits(**limits))
     assert (found.trial.method if found else None) == best
 
 
@@ -160,6 +160,35 @@ def test_the_page_says_in_words_what_is_recommended_and_draws_the_limits_that_li
     assert "some are one of a kind" in page()
 
 
+def test_the_terminal_says_when_the_recommended_protection_promises_no_crowd(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    TABLE.to_csv(tmp_path / "people.csv", index=False)
+    monkeypatch.setattr(module, "number_trials", lambda *_: [Trial("rank-swap", percent=5.0), Trial("mdav", k=3)])
+    monkeypatch.setattr(module.os, "cpu_count", lambda: 1)
+    asked = ("explore", "people.csv", "-o", "out", "--quasi", "a,b,c", "--no-refine")
+    swapped = run(tmp_path, *asked, "--max-risk", "99")
+    assert "recommended  rank-swap, 5 %:" in swapped.out
+    assert "promise      NO crowd: a record may be one of a kind; --min-k 3 recommends a crowd" in swapped.out
+    grouped = run(tmp_path, *asked, "--min-k", "3")
+    assert "recommended  mdav, k=3:" in grouped.out
+    assert "promise      each looks like at least 2 others" in grouped.out
+
+
+@pytest.mark.parametrize(
+    ("trial", "promised"),
+    [
+        (Trial("mdav", k=3), True),
+        (Trial("sa-mdav", k=3), True),
+        (Trial("mdav", k=3, attribute_groups=2), False),  # each few columns have crowds of their own
+        (Trial("ranking", k=3), False),
+        (Trial("noise", percent=5.0), False),
+    ],
+)
+def test_only_microaggregation_of_all_columns_together_promises_a_crowd(trial: Trial, promised: bool) -> None:
+    assert trial.promises_crowd == promised
+
+
 def test_labels_are_explored_by_meaning(tmp_path: Path) -> None:
     sports = Hierarchy.from_pairs(
         [("golf", "sport"), ("rugby", "football"), ("soccer", "football"), ("football", "sport")]
@@ -188,6 +217,7 @@ def test_labels_of_digits_are_explored_as_they_stand(tmp_path: Path, monkeypatch
     [
         (TABLE.assign(d="x"), {"roles": Roles(quasi=("a", "d"))}, "cannot be explored together"),
         (TABLE, {"max_risk": -1}, "max_risk=-1 must be"),
+        (TABLE, {"max_risk": 200}, "max_risk=200 must be a number of per cent, from 0 to 100"),
         (TABLE, {"max_loss": float("nan")}, "max_loss=nan must be"),
         (TABLE.assign(a=np.nan), {}, "missing"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,7 @@ from shoal.assessment.leaks import worst_rate
 from shoal.cli import app
 from shoal.errors import InputError
 from shoal.io import Roles
-from shoal.results.exploration import LEARNED
+from shoal.results.exploration import LEARNED, Exploration
 
 
 def table(rows: int = 60) -> pa.Table:
@@ -24,17 +25,26 @@ def table(rows: int = 60) -> pa.Table:
     return pa.table({name: random.normal(size=rows) for name in ("age", "pay", "rent")})
 
 
-def test_hardening_ends_under_the_limit_and_says_how(tmp_path: Path) -> None:
-    found = shoal.explore(table(), tmp_path / "explored", max_risk=15, harden=True, workers=1, refine=False)
+SETTINGS: dict[str, Any] = {"max_risk": 15, "harden": True, "workers": 1, "refine": False}
+
+
+@pytest.fixture(scope="module")
+def explored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Exploration, Path]:
+    folder = tmp_path_factory.mktemp("harden") / "explored"
+    return shoal.explore(table(), folder, **SETTINGS), folder
+
+
+def test_hardening_ends_under_the_limit_and_says_how(explored: tuple[Exploration, Path]) -> None:
+    found, folder = explored
     assert found.recommended is not None
     assert found.recommended.figures[LEARNED] <= 15
     assert found.hardened[-1] == found.recommended
-    assert (tmp_path / "explored" / "hardening.csv").is_file()
-    assert "Hardened step by step" in (tmp_path / "explored" / "report.html").read_text(encoding="utf-8")
+    assert (folder / "hardening.csv").is_file()
+    assert "Hardened step by step" in (folder / "report.html").read_text(encoding="utf-8")
 
 
-def test_each_step_makes_one_column_coarser_the_one_that_told_most(tmp_path: Path) -> None:
-    found = shoal.explore(table(), tmp_path / "explored", max_risk=15, harden=True, workers=1, refine=False)
+def test_each_step_makes_one_column_coarser_the_one_that_told_most(explored: tuple[Exploration, Path]) -> None:
+    found, _ = explored
     for before, after in zip(found.hardened, found.hardened[1:], strict=False):
         was, now = dict(before.trial.coarsen), dict(after.trial.coarsen)
         changed = [name for name in now if now[name] != was.get(name)]
@@ -56,10 +66,9 @@ def test_the_recommended_command_makes_a_release_in_which_no_more_are_found(tmp_
     assert worst_rate(pair.before, pair.after).rate <= 0.15 + 1e-9
 
 
-def test_an_interrupted_hardening_goes_on_with_what_it_has(tmp_path: Path) -> None:
-    settings = {"max_risk": 15, "harden": True, "workers": 1, "refine": False}
-    first = shoal.explore(table(), tmp_path / "explored", **settings)
-    assert shoal.explore(table(), tmp_path / "explored", **settings) == first
+def test_an_interrupted_hardening_goes_on_with_what_it_has(explored: tuple[Exploration, Path]) -> None:
+    first, folder = explored
+    assert shoal.explore(table(), folder, **SETTINGS) == first
 
 
 def test_hardening_without_a_limit_and_of_labels_is_refused(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 import numpy as np
 import pyarrow as pa
 
-from shoal.exploration.trials import try_out
+from shoal.exploration.trials import TrialSetup, try_out
 from shoal.results.exploration import Trial
 
 TRIAL = Trial("mdav", k=3, coarsen=(("pay", 20), ("the age=", 9)))
@@ -29,8 +29,8 @@ def test_a_trial_read_from_json_is_the_same_trial():
 def test_a_trial_is_judged_by_what_is_coarsened():
     random = np.random.default_rng(3)
     quasi = pa.table({"age": random.normal(50.0, 9.0, 60), "pay": random.lognormal(8.0, 1.0, 60)})
-    plain = try_out(Trial("mdav", k=3), quasi, False, {})
-    made = try_out(Trial("mdav", k=3, coarsen=(("pay", 20), ("age", 20))), quasi, False, {})
+    plain = try_out(Trial("mdav", k=3), quasi, TrialSetup(refine=False))
+    made = try_out(Trial("mdav", k=3, coarsen=(("pay", 20), ("age", 20))), quasi, TrialSetup(refine=False))
     assert made.loss > plain.loss
     assert made.risk < plain.risk
     assert made.smallest_group >= plain.smallest_group >= 3

@@ -27,6 +27,9 @@ from shoal import (
     protect,
     verify,
 )
+from shoal.microaggregation.labels.column import Reading
+from shoal.microaggregation.labels.unordered import Flat
+from shoal.protection.generalisations import generalisation
 from shoal.release.protect import Protected
 
 PLACES = Hierarchy.from_pairs(
@@ -226,3 +229,9 @@ def test_a_mapping_of_columns_that_are_not_there_is_refused(tmp_path: Path, colu
     method = CategoricalMicroaggregation(ontology=JOBS, mapping=write_csv(tmp_path / "m.csv", rows))
     with pytest.raises(InputError, match=says):
         protect(source, 2, tmp_path / "release", roles=Roles(quasi=("job",)), method=method)
+
+
+def test_what_stands_above_truth_values_is_called_any_value():
+    reading = Reading("smoker", Flat([False, True]))
+    shown = generalisation(reading, {(0, 0): 5, (1, 1): 5}, {}, 2, True)
+    assert [line.label for line in shown.concepts] == ["any value", "False", "True"]

@@ -12,12 +12,6 @@ def dot(a: Row, b: Row) -> float:
     return total
 
 
-def most_similar(scores: list[float], alive: list[bool], row: int, count: int) -> list[int]:
-    """`row` first, then the others by falling score; ties to the lower row."""
-    others = [other for other in range(len(scores)) if alive[other] and other != row]
-    return [row, *sorted(others, key=lambda other: (-scores[other], other))[: count - 1]]
-
-
 def least_similar(scores: list[float], alive: list[bool]) -> int:
     return min((row for row in range(len(scores)) if alive[row]), key=lambda row: (scores[row], row), default=-1)
 

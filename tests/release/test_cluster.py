@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from shoal import InputError, SphericalMicroaggregation, load, progress, protect, verify
-from shoal.microaggregation.blocks.executors import Here
+from shoal.microaggregation.blocks.executors import LocalExecutor
 from shoal.release.cluster import write_parts
 from shoal.release.part_facts import replacing
 from shoal.sample import letters
@@ -46,10 +46,18 @@ def here(parts, tmp_path_factory):
     )
 
 
-@pytest.fixture
-def cluster():
+@pytest.fixture(scope="module")
+def started():
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         yield cluster
+
+
+@pytest.fixture
+def cluster(started):
+    """The cluster with both its workers: one that a test before has killed is started anew."""
+    with distributed.Client(started) as client:
+        client.wait_for_workers(2, timeout=60)
+    return started
 
 
 def test_a_release_in_parts_is_verified_and_loaded(here):
@@ -103,7 +111,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(here, parts, cluster, tmp
 
 
 def test_work_that_is_done_again_after_the_figures_came_leaves_nothing(tmp_path):
-    class Twice(Here):
+    class Twice(LocalExecutor):
         """A schedule that does everything once more when its result was fetched, as after the loss of a worker."""
 
         def submit(self, work, *arguments):

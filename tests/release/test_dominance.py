@@ -105,7 +105,7 @@ def test_the_reason_is_given_and_the_other_columns_are_still_told(tmp_path):
     made = release_frame(incomes(1e9, age=ages(500)), 5, tmp_path / "release")
     report = (made.folder / "report.html").read_text(encoding="utf-8")
     reason = "one record makes up more than a third of what varies, and such figures would tell it"
-    assert f"The figures of <b>income</b> are not told: {reason}." in report
+    assert f"The figures of <b>income</b> are not published: {reason}." in report
     assert made.certificate["stated"]["loss_range"]["reason"] == f"in some column {reason}"
     assert made.certificate["stated"]["sse"] is None
     assert made.certificate["stated"]["attacks"]

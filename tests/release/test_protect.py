@@ -23,6 +23,7 @@ from tests.release.releases import (
     ROLES,
     TABLE_MDAV,
     certificate_of,
+    copy_of,
     fewest_values,
     files_of,
     quietly,
@@ -30,6 +31,7 @@ from tests.release.releases import (
     release_letters,
     release_table,
     release_texts,
+    reseal,
     rows_of,
     smallest_class,
 )
@@ -377,6 +379,51 @@ def test_a_release_of_a_table_loads(tmp_path):
     assert release.certificate["kind"] == "table"
 
 
+CODES = "age,code,visits,dose,town,note\n" + "".join(
+    f"{20 + n},{n:05},{n % 3 if n else '?'},{n / 4},{'NA' if n % 2 else 'Rye'},{['007', 'x'][n % 2]}\n"
+    for n in range(8)
+)
+CODE_ROLES = Roles(quasi="age", confidential=("code", "visits", "dose"), insensitive=("town", "note"))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv.gz"])
+def test_a_text_file_loads_with_the_types_that_the_certificate_states(tmp_path, suffix):
+    content = (CODES.replace(",", "\t") if "tsv" in suffix else CODES).encode()
+    (tmp_path / f"in.{suffix}").write_bytes(gzip.compress(content) if "gz" in suffix else content)
+    made = quietly(protect, tmp_path / f"in.{suffix}", 2, tmp_path / "release", roles=CODE_ROLES, method=TABLE_MDAV)
+    stated = {column["name"]: column["type"] for column in made.certificate["promises"]["columns"]}
+    expected = {"age": "double", "code": "string", "visits": "int64", "dose": "double", "town": "string"}
+    assert stated == expected | {"note": "string"}
+    assert verify(made.folder)
+    table = load(made.folder).table
+    assert {field.name: str(field.type) for field in table.schema} == stated
+    assert sorted(table["code"].to_pylist()) == [f"{n:05}" for n in range(8)]
+    assert sorted(table["visits"].drop_null().to_pylist()) == [0, 0, 1, 1, 1, 2, 2]
+    assert table["visits"].null_count == 1
+    assert sum(table["dose"].to_pylist()) == 7.0
+    assert set(table["town"].to_pylist()) == {"NA", "Rye"}
+
+    readme = (made.folder / "README.md").read_text(encoding="utf-8")
+    snippet = readme.split("Without Shoal:")[1].split("```python\n")[1].split("```")[0]
+    names: dict[str, pd.DataFrame] = {}
+    exec(snippet.replace("FOLDER", str(made.folder)), names)
+    expected_frame = table.to_pandas().astype({"visits": "Int64"})
+    pd.testing.assert_frame_equal(names["table"], expected_frame, check_dtype=False)
+    assert names["table"]["visits"].dtype == "Int64"
+    assert names["table"]["code"].min() == "00000"
+
+
+def test_a_value_that_is_not_of_its_promised_type_breaks_the_promise(tmp_path):
+    (tmp_path / "in.csv").write_text(CODES)
+    release = quietly(protect, tmp_path / "in.csv", 2, tmp_path / "release", roles=CODE_ROLES).folder
+    for column, kind in ((1, "int64"), (4, "double"), (2, "timestamp[s]"), (0, "int64")):
+        folder = copy_of(release, tmp_path / f"changed{column}")
+        content = certificate_of(folder)
+        content["promises"]["columns"][column]["type"] = kind
+        reseal(folder, content)
+        assert [claim.promise for claim in verify(folder).broken] == ["schema"]
+
+
 def test_what_is_no_release_does_not_load(tmp_path):
     folder = release_letters(tmp_path).folder
     (folder / "vectors.parquet").write_bytes(b"broken")
@@ -421,8 +468,30 @@ def test_a_column_in_which_few_records_differ_tells_nothing_of_them(tmp_path):
     assert stated["loss_range"] == {"low": 0.1, "high": 0.2, "reason": reason}
     report = (made.folder / "report.html").read_text()
     assert "Spread" not in report
-    assert "between 0.1 and 0.2, or 10% to 20%. It is not told more exactly: " + reason in report
+    assert "between 0.1 and 0.2, or 10% to 20%. It is not published more exactly: " + reason in report
     assert "SSE =" not in report
+
+
+def test_a_constant_column_does_not_hide_how_much_was_lost(tmp_path):
+    """Nobody changed in it, so it says nothing of anybody."""
+    ages = pa.array([float(age) for age in range(40)])
+    stated = [
+        protect(pa.table(columns), 2, tmp_path / str(number), method=TABLE_MDAV, attack=False).certificate["stated"]
+        for number, columns in enumerate(({"age": ages}, {"age": ages, "always": pa.array([7.0] * 40)}))
+    ]
+    assert [one["loss_range"] for one in stated] == [None, None]
+    assert stated[0]["information_loss"] == stated[1]["information_loss"] > 0
+    assert stated[1]["sse"] is not None
+
+
+@pytest.mark.parametrize(("make", "rows"), [(release_table, "table.csv"), (release_letters, "vectors.parquet")])
+def test_a_release_that_was_not_attacked_says_so_and_has_the_same_rows(make, rows, tmp_path):
+    attacked, untried = make(tmp_path / "a"), make(tmp_path / "b", attack=False)
+    assert (attacked.folder / rows).read_bytes() == (untried.folder / rows).read_bytes()
+    assert untried.certificate["stated"]["attacks"] == []
+    assert not (untried.private / "leaks.html").exists()
+    assert "The owner did not attack this release" in (untried.folder / "report.html").read_text(encoding="utf-8")
+    assert "The owner did not attack this release" not in (attacked.folder / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("other", ["", "NA", " FLU ", "flu"])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shoal import InputError, Microaggregation
-from shoal.protection.numbers import publish_means
+from shoal.protection.numbers import published_means
 from shoal.risk.differencing import Differencing, subtracted
 
 
@@ -24,7 +24,7 @@ def exact_means(values: np.ndarray) -> np.ndarray:
 
 
 def rounded_means(values: np.ndarray) -> np.ndarray:
-    return publish_means("abcdef", values, exact_means(values), 5).released
+    return published_means(values, exact_means(values), 5)
 
 
 def test_what_is_left_after_subtracting_is_the_record_that_was_removed():

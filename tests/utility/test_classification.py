@@ -7,13 +7,14 @@ from itertools import permutations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from benchmarks.utility import classification_utility
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from shoal import InputError, SphericalMicroaggregation
-from shoal.utility.classification import classification_utility, nearest_classes, pair_classification
+from shoal.utility.classification import nearest_classes, pair_classification
 from shoal.utility.folds import fold_of_rows
 from shoal.utility.spaces import distinct_rows, space_pair, unit_rows
 
@@ -130,19 +131,18 @@ X, LABELS = topics(24, 5)
 
 
 @pytest.mark.parametrize(
-    ("train", "test", "train_labels", "test_labels", "said"),
+    ("X", "labels", "said"),
     [
-        (X, X, LABELS[:-1], LABELS, "23 training labels for 24 rows"),
-        (X, X, ["fish"] * 24, LABELS, "all training labels are 'fish'"),
-        (X, X[:, :-1], LABELS, LABELS, "8 terms and the test rows 7"),
-        (X, X, [*LABELS[:-1], None], LABELS, "1 of 24 training labels are missing"),
-        (X[:8], X, LABELS[:8], LABELS, "10 nearest neighbours need as many training rows, there are 8"),
-        (X - 0.5, X, LABELS, LABELS, "naive Bayes needs weights of at least 0"),
+        (X, LABELS[:-1], "23 labels for 24 rows"),
+        (X, ["fish"] * 24, "all labels are 'fish'"),
+        (X, [*LABELS[:-1], None], "1 of 24 labels are missing"),
+        (X[:12], LABELS[:12], "10 nearest neighbours need as many training rows, there are 8"),
+        (X - 0.5, LABELS, "naive Bayes needs weights of at least 0"),
     ],
 )
-def test_what_cannot_be_classified_is_refused(train, test, train_labels, test_labels, said):
+def test_what_cannot_be_classified_is_refused(X, labels, said):
     with pytest.raises(InputError, match=said):
-        classification_utility(train, test, train_labels, test_labels, np.copy)
+        pair_classification(space_pair(X, X), labels)
 
 
 def test_folds_need_as_many_groups():

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans
 
 from shoal import InputError
-from shoal.utility.clustering import cluster_agreement, compare_partitions, partitions, spherical_kmeans
-from shoal.utility.spaces import Distinct, distinct_rows, unit_rows
+from shoal.utility.clustering import compare_partitions, pair_clusters, partitions, spherical_kmeans
+from shoal.utility.spaces import Distinct, distinct_rows, space_pair, unit_rows
 
 
 def bundles(seed: int, n: int = 60, d: int = 12) -> np.ndarray:
@@ -41,7 +41,7 @@ def test_partitions_are_compared_by_hand():
 
 def test_the_same_space_has_the_same_clusters():
     X = np.random.default_rng(0).random((40, 6))
-    assert [found.ari for found in cluster_agreement(X, X, clusters=[2, 5])] == [1, 1]
+    assert [found.ari for found in pair_clusters(space_pair(X, X), clusters=[2, 5])] == [1, 1]
 
 
 def test_the_order_of_rows_changes_nothing():
@@ -49,7 +49,7 @@ def test_the_order_of_rows_changes_nothing():
     X = random.random((40, 6))
     Y = np.repeat(X[::4], 4, axis=0)
     shuffled = random.permutation(40)
-    assert cluster_agreement(X, Y, [3, 5]) == cluster_agreement(X[shuffled], Y[shuffled], [3, 5])
+    assert pair_clusters(space_pair(X, Y), [3, 5]) == pair_clusters(space_pair(X[shuffled], Y[shuffled]), [3, 5])
 
 
 def test_tied_rows_count_as_often_as_they_are_there():
@@ -88,4 +88,4 @@ def test_rows_that_point_almost_the_same_way_are_clustered_too():
 def test_more_clusters_than_different_rows_are_refused():
     X = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
     with pytest.raises(InputError, match="3 clusters need as many different rows, the space has 2"):
-        cluster_agreement(X, X, clusters=[3])
+        pair_clusters(space_pair(X, X), clusters=[3])

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from shoal import InputError, Microaggregation
-from shoal.utility.models import Target, _nearest, model_utility
+from shoal.utility.models import Target, _means_of_the_rest, _nearest, model_utility
 
 
 def people(n: int, seed: int) -> np.ndarray:
@@ -51,6 +51,27 @@ def test_groups_are_not_crossed_by_folds():
         assert score.protected < 0.1
 
 
+@pytest.mark.parametrize("k", [3, 10, 20])
+def test_a_binary_target_that_nothing_predicts_is_right_half_the_time_as_in_ordinary_cross_validation(k: int):
+    # Averaged with the others, groups are of one class each: to hold out whole groups leaves the other class in
+    # their place, and 0.25 to 0.4 was right.
+    random = np.random.default_rng(1)
+    X = np.column_stack([random.normal(size=(200, 3)), random.permutation(np.arange(200) % 2)])
+    protected = np.asarray(Microaggregation(k=k, refine=False).fit_transform(X))
+    for score in model_utility(X, protected, target=3).scores:
+        assert 0.42 < score.original < 0.58
+        assert 0.42 < score.protected < 0.58
+        assert score.baseline == 0.5
+
+
+def test_the_means_that_are_trained_on_leave_the_held_out_rows_out():
+    target = Target(
+        "y", np.array([1.0, 2, 6, 5]), np.array([3.0, 3, 3, 5]), False
+    )  # means of rows 0 to 2, and of row 3
+    groups, held_out = np.array([0, 0, 0, 1]), np.array([False, False, True, False])
+    assert _means_of_the_rest(target, groups, held_out)[~held_out].tolist() == [1.5, 1.5, 5]
+
+
 def test_few_values_are_classes_and_a_protected_value_is_the_nearest_of_them():
     assert _nearest(np.array([0.0, 1.0, 5.0]), np.array([-1, 0.2, 0.5, 0.6, 2.9, 3.1, 9])).tolist() == [
         *[0, 0, 0, 1],
@@ -66,9 +87,11 @@ def test_few_values_are_classes_and_a_protected_value_is_the_nearest_of_them():
 
 def test_labels_beside_the_table_are_learnt_from_all_columns():
     X = people(120, 3)
-    labels = np.where(X[:, 2] > 46, "well paid", "paid")
-    utility = model_utility(X, np.asarray(Microaggregation(k=3).fit_transform(X)), labels)
+    well_paid = (X[:, 2] > 46).astype(float)
+    target = Target("labels", well_paid, well_paid, True)
+    utility = model_utility(X, np.asarray(Microaggregation(k=3).fit_transform(X)), target)
     assert utility.target == "labels"
+    assert utility.known == ("column 1", "column 2", "column 3")
     assert utility.scores[0].protected > 0.9
 
 
@@ -122,8 +145,7 @@ TABLE = people(12, 7)
         (TABLE[:, :1], TABLE[:, :1], 0, "a table of one column"),
         (TABLE * [1, 1, 0], TABLE, 2, "column 3 is 0 in all rows"),
         (TABLE, TABLE * 0 + 1, 2, "2 folds need as many different protected rows, there are 1"),
-        (TABLE, TABLE, ["a"] * 12, "all labels are 'a'"),
-        (TABLE, TABLE, list("abcdefghijkl"), "12 different labels; at most 10"),
+        (TABLE, TABLE, Target("labels", np.zeros(12), np.zeros(12), True), "labels is one class in all rows"),
     ],
 )
 def test_what_cannot_be_learnt_is_refused(original, protected, target, said):

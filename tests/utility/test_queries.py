@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import InputError
-from shoal.utility.queries import KINDS, chances_to_be_best, expected_f1, query_agreement, query_terms
+from shoal.utility.queries import KINDS, chances_to_be_best, expected_f1, pair_queries, query_terms
+from shoal.utility.spaces import space_pair
 
 SCORES = st.lists(st.integers(0, 3), min_size=5, max_size=5)
 
@@ -75,7 +76,7 @@ def test_a_query_of_one_term_by_hand():
     after = [[0.8, 0.6], [0.8, 0.6], [0.6, 0.8], [0.6, 0.8]]
     # Both terms are in three documents; the first is asked for. The original's best two are rows 0 and 1, the
     # protected's too, tied. The best one: row 0, against row 0 or 1.
-    found = {query.best: query for query in query_agreement(before, after, lengths=[1], best=[1, 2])[:2]}
+    found = {query.best: query for query in pair_queries(space_pair(before, after), lengths=[1], best=[1, 2])[:2]}
     assert found[1].f1 == pytest.approx(1 / 2)
     assert found[2].f1 == pytest.approx(1)
     assert (found[1].ceiling, found[2].ceiling) == (1, 1)
@@ -85,9 +86,9 @@ def test_a_query_of_one_term_by_hand():
 
 def test_the_same_space_reaches_the_ceiling_which_is_1_without_ties():
     X = np.random.default_rng(0).random((30, 8))
-    assert all(query.f1 == query.ceiling == pytest.approx(1) for query in query_agreement(X, X, best=[4, 10]))
+    assert all(query.f1 == query.ceiling == pytest.approx(1) for query in pair_queries(space_pair(X, X), best=[4, 10]))
     tied = np.repeat(X[:10], 3, axis=0)
-    ceilings = [query.ceiling for query in query_agreement(tied, tied, best=[4])]
+    ceilings = [query.ceiling for query in pair_queries(space_pair(tied, tied), best=[4])]
     assert all(0.5 < ceiling < 1 for ceiling in ceilings)
 
 
@@ -97,15 +98,15 @@ def test_the_order_of_the_rows_and_the_length_of_vectors_change_nothing():
     Y = np.repeat(X[::3], 3, axis=0)
     shuffled = random.permutation(24)
     scale = random.random((24, 1)) + 0.5
-    one = query_agreement(X, Y, best=[5])
-    other = query_agreement(X[shuffled], Y[shuffled] * scale, best=[5])
+    one = pair_queries(space_pair(X, Y), best=[5])
+    other = pair_queries(space_pair(X[shuffled], Y[shuffled] * scale), best=[5])
     assert [query.f1 for query in one] == pytest.approx([query.f1 for query in other])
 
 
 def test_another_seed_asks_for_other_random_terms():
     X = np.random.default_rng(0).random((20, 40))
     Y = np.repeat(X[::4], 4, axis=0)
-    seeds = [[query.f1 for query in query_agreement(X, Y, random_state=seed)] for seed in (0, 0, 1)]
+    seeds = [[query.f1 for query in pair_queries(space_pair(X, Y), random_state=seed)] for seed in (0, 0, 1)]
     assert seeds[0] == seeds[1] != seeds[2]
 
 
@@ -120,4 +121,4 @@ def test_another_seed_asks_for_other_random_terms():
 def test_impossible_queries_are_refused(options: dict[str, list[int]], said: str):
     X = [[1.0, 0.0], [0.5, 0.5]]
     with pytest.raises(InputError, match=said):
-        query_agreement(X, X, **options)
+        pair_queries(space_pair(X, X), **options)

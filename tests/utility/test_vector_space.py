@@ -99,8 +99,8 @@ def test_the_figures_are_a_table():
     writer = csv.DictWriter(file, fieldnames=list(rows[0]))
     writer.writerows(rows)
     assert list(rows[0]) == ["measure", "of", "original", "protected"]
-    # Loss, terms, weight, tenths, queries of 1, 3, 5 terms and 3 lengths, 3 classifiers in 3 scenarios by 3 scores.
-    assert len(rows) == 3 + 10 + 6 * 9 + 27 + len({2, 5, 10})
+    # Loss, terms, weight, order; tenths; queries of 1, 3, 5 terms and 3 lengths; 3 classifiers, 3 scenarios, 3 scores.
+    assert len(rows) == 4 + 10 + 6 * 9 + 27 + len({2, 5, 10})
     assert len({(row["measure"], row["of"]) for row in rows}) == len(rows)
     assert all(isinstance(row[name], float) for row in rows for name in ("original", "protected"))
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from shoal import Roles, verify
 from shoal.protection.groups import diversity, meaning
 from shoal.release.part_facts import facts_of
-from shoal.verification.distinct_values import ToldValues, told_by
+from shoal.verification.distinct_values import DistinctValues, meaning_of
 from tests.release.releases import certificate_of, release_frame, reseal
 
 PAGE = Path(__file__).parents[2] / "docs" / "certificate.md"
@@ -27,7 +27,7 @@ SPELLINGS = st.one_of(
     st.booleans(),
     st.none(),
     st.sampled_from(
-        ["NA", "n/a", "-NaN", "None", "Infinity", "-inf", "1e999999999", "1e9999999999", "٣", "ß", "ﬁ", "İ"]
+        ["NA", ".", "?", "n/a", "-NaN", "None", "Infinity", "-inf", "1e999999999", "1e9999999999", "٣", "ß", "ﬁ", "İ"]
     ),
 )
 
@@ -46,13 +46,13 @@ TOLD = by_hand()
 
 @given(SPELLINGS)
 def test_owner_and_verifier_agree_on_what_a_value_tells(value):
-    assert meaning(value) == told_by(value)
+    assert meaning(value) == meaning_of(value)
 
 
 @given(SPELLINGS, SPELLINGS)
 def test_what_is_counted_by_hand_is_what_is_counted(one, other):
-    assert (TOLD(one) == TOLD(other)) == (told_by(one) == told_by(other))
-    assert (TOLD(one) is None) == (told_by(one) is None)
+    assert (TOLD(one) == TOLD(other)) == (meaning_of(one) == meaning_of(other))
+    assert (TOLD(one) is None) == (meaning_of(one) is None)
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), SPELLINGS.map(str)), min_size=1, max_size=20))
@@ -61,10 +61,15 @@ def test_owner_and_verifier_count_the_same_values_in_groups(rows):
     values = np.array([value for _, value in rows], dtype=object)
     digests = [bytes([group]) for group in range(int(groups.max()) + 1)]
     owner = diversity("illness", facts_of(digests, groups, {"illness": values}).values["illness"])
-    counted = ToldValues()
+    counted = DistinctValues()
     counted.add(groups.astype(np.int64), pa.array(values.tolist()))
     distinct, different = counted.in_groups(int(groups.max()) + 1)
     assert (min(distinct), len(distinct), different) == (owner.least, owner.groups, owner.values)
+
+
+@pytest.mark.parametrize("sign", [".", "?", " ? ", "NA", ""])
+def test_signs_for_a_missing_value_tell_nothing(sign):
+    assert meaning(sign) is meaning_of(sign) is TOLD(sign) is None
 
 
 def test_ids_of_18_digits_are_all_different(tmp_path):

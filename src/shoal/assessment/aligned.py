@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +25,19 @@ from shoal.bundle.load import Release, load
 from shoal.bundle.private_mapping import PrivateMapping, private_folder, read_mapping, rows_of_parts
 from shoal.errors import InputError
 from shoal.io.files import counted, shown, unknown_column
+from shoal.io.pairs import NumericTable, numeric_table
 from shoal.io.table import holds_numbers
 
-__all__ = ["AlignedTables", "align_tables"]
+__all__ = ["AlignedTables", "align_tables", "plain_column"]
 
 Ints = NDArray[np.int64]
 
 LARGEST = 1e150
-UNRELATED = 4.0  # standard errors of a rank correlation: below that, no column of the two tables goes with the other
+UNRELATED = 4.0  # standard errors of a rank correlation: below that, a column does not go with its counterpart
+RELATED = 0.9  # a rank correlation of few rows, side by side by their place only: above that, it does in any case
+RELATED_BY_NAME = 0.4  # the same where a key or a mapping names the rows
+FEWEST = 20  # named rows of which it can be told whether they belong together
+BY_PLACE = "by their place"
 
 
 @dataclass(frozen=True)
@@ -44,16 +50,20 @@ class AlignedTables:
     labels: tuple[str, ...]
     how: str  # in words: how the rows were put side by side
     left_out: tuple[str, ...]  # columns that only one of the tables has, and the key
-    target: tuple[pa.ChunkedArray, pa.ChunkedArray] | None = None  # of both, a column to predict, as it stands
+    target: tuple[pa.Array, pa.Array] | None = None  # of both, a column to predict, as it stands
     release: Release | None = None  # where the protected table is one, its rows in the order of `after`
     places: Ints | None = None  # by the private mapping, the row of the original that each was
     in_parts: bool = False
 
-    def matrix(self, which: str) -> NDArray[np.float64]:
-        """The numbers of `before` or `after`, (n, d)."""
-        table: pa.Table = getattr(self, which)
-        columns = [table[name].to_numpy() for name in self.numbers]
-        return np.column_stack(columns) if columns else np.empty((table.num_rows, 0))
+    @cached_property
+    def original(self) -> NumericTable:
+        """The numbers of `before`, checked once for every attack and measure."""
+        return numeric_table(self.before.select(list(self.numbers)), "original")
+
+    @cached_property
+    def protected(self) -> NumericTable:
+        """The numbers of `after`, likewise."""
+        return numeric_table(self.after.select(list(self.numbers)), "protected")
 
 
 def align_tables(
@@ -61,7 +71,7 @@ def align_tables(
     protected: Any,
     *,
     key: str | None = None,
-    mapping: str | os.PathLike[str] | None = None,
+    private: str | os.PathLike[str] | None = None,
     columns: Sequence[str] | None = None,
     aligned: bool = False,
     target: str | None = None,
@@ -79,12 +89,12 @@ def align_tables(
         _check_column(target, before, after)
     if key is not None:
         before, after, how = *_by_key(before, after, key), f"by the key {key}"
-    elif release is not None or mapping is not None:
-        found = read_mapping(private_folder(protected, mapping), parts or [after.num_rows])
-        places, how = _by_mapping(given, found), "by the private mapping"
+    elif release is not None or private is not None:
+        mapping = read_mapping(private_folder(protected, private), parts or [after.num_rows])
+        places, how = _by_mapping(given, mapping), "by the private mapping"
         before = before.take(pa.array(places))
     else:
-        how = "by their place"
+        how = BY_PLACE
         if before.num_rows != after.num_rows:
             raise InputError(
                 f"the original has {counted(before.num_rows, 'row')} and the protected table {after.num_rows}; "
@@ -100,7 +110,7 @@ def align_tables(
         labels=labels,
         how=how,
         left_out=tuple(left_out),
-        target=None if target is None else (before[target], after[target]),
+        target=None if target is None else (plain_column(before[target]), plain_column(after[target])),
         release=None if key is not None else release,
         places=places,
         in_parts=bool(parts),
@@ -153,7 +163,7 @@ def _by_key(before: pa.Table, after: pa.Table, key: str) -> tuple[pa.Table, pa.T
     for table, called in ((before, "the original"), (after, "the protected table")):
         if key not in table.column_names:
             raise unknown_column(key, table.column_names, called)
-        texts = pc.cast(_plain(table[key]), pa.large_string())
+        texts = pc.cast(plain_column(table[key]), pa.large_string())
         missing = texts.null_count
         twice = len(texts) - missing - len(pc.unique(pc.drop_null(texts)))
         if missing or twice:
@@ -205,12 +215,13 @@ def _kinds(before: pa.Table, after: pa.Table, names: Sequence[str]) -> tuple[tup
 
 
 def _cast(table: pa.Table, numbers: Sequence[str], labels: Sequence[str]) -> pa.Table:
-    columns = {name: _plain(table[name]).cast(pa.float64(), safe=False) for name in numbers}
-    columns |= {name: _plain(table[name]).cast(pa.string()) for name in labels}
+    columns = {name: plain_column(table[name]).cast(pa.float64(), safe=False) for name in numbers}
+    columns |= {name: plain_column(table[name]).cast(pa.string()) for name in labels}
     return pa.table(columns)
 
 
-def _plain(column: pa.ChunkedArray) -> pa.Array:
+def plain_column(column: pa.ChunkedArray) -> pa.Array:
+    """In one piece, and without a dictionary."""
     column = column.combine_chunks()
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
@@ -234,10 +245,13 @@ def _check_missing(pair: AlignedTables) -> None:
 def _check_related(pair: AlignedTables) -> None:
     """Refuse tables of which most columns do not go with their counterparts: their rows do not belong together."""
     related = []
+    n_rows, by_place = pair.before.num_rows, pair.how == BY_PLACE
+    if n_rows < FEWEST and not by_place:  # a sound release of a few crowds may correlate little
+        return
+    bound = min(UNRELATED / np.sqrt(max(n_rows - 1, 1)), RELATED if by_place else RELATED_BY_NAME)
     for name in pair.numbers:
         one, other = (rankdata(table[name].to_numpy()) for table in (pair.before, pair.after))
         if one.std() and other.std():
-            bound = min(UNRELATED / np.sqrt(max(pair.before.num_rows - 1, 1)), 0.9)
             related.append(float(np.corrcoef(one, other)[0, 1]) >= bound)
     for name in pair.labels:
         found = _labels_related(pair.before[name], pair.after[name])

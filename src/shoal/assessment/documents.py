@@ -1,4 +1,4 @@
-"""Documents before and after: a release against its originals, or two matrices made by anyone."""
+"""Protected documents judged against their originals: a release, or two matrices made by anyone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import os
 import warnings
 from collections import Counter
-from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from shoal import progress
 from shoal.assessment.originals import named_texts
 from shoal.assessment.unmixing import taken_apart
 from shoal.bundle.folders import CERTIFICATE
@@ -24,12 +23,34 @@ from shoal.errors import InputError
 from shoal.io.files import counted, shown
 from shoal.results.assessment import SpaceAssessment
 from shoal.results.rates import Rate
-from shoal.utility.vector_space import space_utility
+from shoal.utility.spaces import space_pair
+from shoal.utility.vector_space import pair_utility
 from shoal.vectors import VectorSpace
 
-__all__ = ["assess_spaces", "is_space"]
+__all__ = ["DocumentOptions", "assess_documents", "is_space"]
 
-FEWEST = 10  # rows that can be told to belong together
+FEWEST = 10  # rows of which it can be told whether they belong together
+
+
+@dataclass(frozen=True)
+class DocumentOptions:
+    """What can be asked about documents; see `assess`."""
+
+    text_column: str | None = None
+    id_column: str | None = None
+
+
+@dataclass(frozen=True)
+class AlignedDocuments:
+    """Row i of `after` is what became of row i of `before`; the columns are the same terms."""
+
+    before: sp.csr_matrix
+    after: sp.csr_matrix
+    how: str  # in words: how the rows were put side by side
+    labels: list[Any] | None = None  # a confidential column, complete and of several values
+    release: Release | None = None
+    space: VectorSpace | None = None  # of a release: how its originals became vectors
+    counts: sp.csr_matrix | None = None  # of a release: the terms of its originals, counted
 
 
 def is_space(protected: Any) -> bool:
@@ -42,62 +63,50 @@ def is_space(protected: Any) -> bool:
     return place.suffix == ".npz" or kind_of_release(place) == "documents"
 
 
-def assess_spaces(
-    original: Any,
-    protected: Any,
-    mapping: str | os.PathLike[str] | None,
-    columns: Mapping[str, str | None],
-    random_state: int,
-    aligned: bool = False,
+def assess_documents(
+    original: Any, protected: Any, options: DocumentOptions, private: Any, aligned: bool, random_state: int
 ) -> SpaceAssessment:
-    """The figures of a pair of vector spaces."""
-    progress.step("assessing", 0, 2)
+    """Put the documents side by side, then measure and attack."""
     if isinstance(protected, str | os.PathLike) and (Path(protected) / CERTIFICATE).is_file():
-        release = load(protected)
-        before, after, labels, attacks = _from_release(original, protected, release, mapping, columns)
-        how = "by the private mapping"
+        pair = _align_release(original, Path(protected), private, options)
     else:
-        before, after, labels, attacks = _matrix(original, "original"), _matrix(protected, "protected"), None, ()
-        how = "by their place"
-        if before.shape != after.shape:
-            raise InputError(
-                f"the original matrix has {before.shape[0]} rows and {before.shape[1]} columns, the protected one "
-                f"{after.shape[0]} and {after.shape[1]}; give matrices of the same documents and terms"
-            )
+        pair = _align_matrices(original, protected)
     if not aligned:
-        _check_related(before, after)
-    progress.step("assessing", 1, 2)
-    utility = space_utility(before, after, labels, random_state)
-    alike = Counter(_content(after, row) for row in range(after.shape[0])).values()
-    progress.step("assessing", 2, 2)
-    return SpaceAssessment(after.shape[0], how, min(alike), sum(count == 1 for count in alike), utility, attacks)
+        _check_related(pair.before, pair.after)
+    attacks = _attack(pair)
+    utility = pair_utility(space_pair(pair.before, pair.after), pair.labels, random_state)
+    alike = Counter(_content(pair.after, row) for row in range(pair.after.shape[0])).values()
+    return SpaceAssessment(
+        pair.after.shape[0], pair.how, min(alike), sum(count == 1 for count in alike), utility, attacks
+    )
 
 
-def _from_release(
-    original: Any,
-    protected: Any,
-    release: Release,
-    mapping: str | os.PathLike[str] | None,
-    columns: Mapping[str, str | None],
-) -> tuple[sp.csr_matrix, sp.csr_matrix, list[Any] | None, tuple[Rate, ...]]:
-    """The originals as vectors, made as the certificate says, in the order and with the columns of the release.
+def _align_matrices(original: Any, protected: Any) -> AlignedDocuments:
+    before, after = _matrix(original, "original"), _matrix(protected, "protected")
+    if before.shape != after.shape:
+        raise InputError(
+            f"the original matrix has {before.shape[0]} rows and {before.shape[1]} columns, the protected one "
+            f"{after.shape[0]} and {after.shape[1]}; give matrices of the same documents and terms"
+        )
+    return AlignedDocuments(before, after, "by their place")
 
-    And how many of them are recovered from the release.
-    """
+
+def _align_release(original: Any, folder: Path, private: Any, options: DocumentOptions) -> AlignedDocuments:
+    """The originals as vectors, made as the certificate says, in the order and with the columns of the release."""
+    release = load(folder)
     assert release.vectors is not None
     assert release.terms is not None
-    sizes = rows_of_parts(Path(protected), "documents")
-    found = read_mapping(private_folder(protected, mapping), sizes or [release.vectors.shape[0]])
+    sizes = rows_of_parts(folder, "documents")
+    mapping = read_mapping(private_folder(folder, private), sizes or [release.vectors.shape[0]])
     space = VectorSpace(**release.certificate["stated"]["parameters"]["vector_space"])
     names: list[str] = []
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", UserWarning
-        )  # what is remarkable in the texts was said when they were protected
-        counted_texts = space.count(named_texts(original, dict(columns), names, found.in_parts))
+        # What is remarkable in the texts was said when they were protected.
+        warnings.simplefilter("ignore", UserWarning)
+        counted_texts = space.count(named_texts(original, asdict(options), names, mapping.in_parts))
         X = space.fit_counted(counted_texts)
     place = {name: row for row, name in enumerate(names)}
-    ids = found.names.to_pylist()
+    ids = mapping.names.to_pylist()
     unknown = sum(name not in place for name in ids)
     if unknown:
         raise InputError(
@@ -105,8 +114,6 @@ def _from_release(
             "protected, and its --id-column"
         )
     in_order = [place[name] for name in ids]
-    rows = X[in_order]
-    attacks = _attacked(release, space, space.count_rows(counted_texts)[in_order])
     terms = {term: column for column, term in enumerate(space.get_feature_names_out())}
     # Concepts that no original has come after the originals' terms.
     for term in release.terms.tolist():
@@ -115,23 +122,32 @@ def _from_release(
     of_column = np.array([terms[term] for term in release.terms.tolist()], dtype=np.int64)
     shape = (len(ids), len(terms))
     after = sp.csr_matrix((released.data, (released.coords[0], of_column[released.coords[1]])), shape=shape)
-    before = sp.csr_matrix(rows)
+    before = sp.csr_matrix(X[in_order])
     before.resize(shape)
-    watched = [one["name"] for one in release.certificate["promises"]["columns"] if one["role"] == "confidential"]
-    labels = release.table[watched[0]].to_pylist() if watched else None
-    several = labels is not None and len({label for label in labels if label is not None}) > 1 and None not in labels
-    return before, after, labels if several else None, attacks
+    counts = space.count_rows(counted_texts)[in_order]
+    return AlignedDocuments(before, after, "by the private mapping", _labels(release), release, space, counts)
 
 
-def _attacked(release: Release, space: VectorSpace, counts: sp.csr_matrix) -> tuple[Rate, ...]:
-    """The crowds taken apart: by their counts, or in releases of an older form by their weights."""
+def _labels(release: Release) -> list[Any] | None:
+    """The first confidential column, if every document has a value there and not all the same."""
+    columns = release.certificate["promises"]["columns"]
+    confidential = [column["name"] for column in columns if column["role"] == "confidential"]
+    labels = release.table[confidential[0]].to_pylist() if confidential else [None]
+    return labels if None not in labels and len(set(labels)) > 1 else None
+
+
+def _attack(pair: AlignedDocuments) -> tuple[Rate, ...]:
+    """The crowds of a release taken apart: by their counts, or in releases of an older form by their weights."""
+    release, space = pair.release, pair.space
+    if release is None or space is None or pair.counts is None:
+        return ()
     rows = sp.csr_matrix(release.vectors if release.counts is None else release.counts)
     content = [_content(rows, row) for row in range(rows.shape[0])]
     _, first, groups = np.unique(content, return_index=True, return_inverse=True)
     return taken_apart(
         rows[first],
         np.asarray(release.terms),
-        counts,
+        pair.counts,
         space.terms_,
         groups,
         space.min_df,

@@ -32,13 +32,16 @@ def find_leaks(
     ontology: Any = None,
     sample: int = 1000,
     proof_seconds: float = 0.0,
+    proof_distance: str = "weighted-mean",
     random_state: int = 0,
 ) -> LeakCard | None:
     """Attack as one who learns would, then coarsen what leaks most and attack again; None for too few records."""
     if before.num_rows < FEWEST or not numbers + labels:
         return None
     words = _labels(before, after, labels, ontology)
-    attack = Leakage(sample=sample, proof_seconds=proof_seconds, random_state=random_state)
+    attack = Leakage(
+        sample=sample, proof_seconds=proof_seconds, proof_distance=proof_distance, random_state=random_state
+    )
     were, are = (table.select(list(numbers)) for table in (before, after))
     leak = attack.run(were if numbers else None, are, words)
     return LeakCard(leak, _remedies(were, are, words, leak, sample, random_state))

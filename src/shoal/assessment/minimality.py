@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal import progress
 from shoal.assessment.aligned import AlignedTables
 from shoal.io.row_order import sort_rows
 from shoal.microaggregation import CategoricalMicroaggregation, Microaggregation, MixedMicroaggregation
@@ -53,7 +54,8 @@ def minimality_of(
     as_it_came = np.argsort(pair.places, kind="stable")
     order = as_it_came[sort_rows(content.take(pa.array(as_it_came)))]
     quasi, released = quasi.take(pa.array(order)), released[order]
-    groups, distances = _repeated(model, quasi)
+    with progress.stage("repeating the grouping"):
+        groups, distances = _repeated(model, quasi)
     if any(len(set(released[groups == group].tolist())) > 1 for group in range(int(groups.max()) + 1)):
         return (), ("what joined groups tell was not tried: the grouping could not be repeated",)
     columns = {name: value_codes(values_of(table[name].take(pa.array(order)))) for name in confidential}

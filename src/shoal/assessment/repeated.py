@@ -27,7 +27,7 @@ def protection_of(release: Any, names: tuple[str, ...]) -> Callable[[Floats], Fl
     if sorted(columns) != sorted(names):
         raise InputError("differencing needs all protected columns; leave out --columns")
     coarsen = stated["parameters"].get("coarsen", {})
-    method = Microaggregation(**stated["parameters"]["microaggregation"])
+    method = Microaggregation(**stated["parameters"]["microaggregation"]).set_output(transform="default")
 
     def protect(values: Floats) -> Floats:
         ordered = values[np.lexsort(values.T[::-1])]  # as a release has them, in the order of their content

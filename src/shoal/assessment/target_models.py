@@ -38,7 +38,7 @@ def models_of_target(pair: AlignedTables, target: str, random_state: int = 0) ->
     known = [name for name in pair.numbers if name != target]
     if not known:
         raise InputError(
-            f"target {shown(target)} can be learnt from numbers only, and no other number is compared; "
+            f"target {shown(target)} can be learned from numbers only, and no other number is compared; "
             "name more columns with --columns, or leave the target out"
         )
     before, after = _readings(*pair.target, target)
@@ -57,7 +57,7 @@ def models_of_target(pair: AlignedTables, target: str, random_state: int = 0) ->
     return replace(model_utility(one, other, goal, random_state), taken_together=together)
 
 
-def _readings(one: pa.ChunkedArray, other: pa.ChunkedArray, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
+def _readings(one: pa.Array, other: pa.Array, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
     """Both as numbers (missing: NaN), or both as labels (missing: None)."""
     before, after = _numbers(one), _numbers(other)
     if before is not None and after is not None:
@@ -73,10 +73,8 @@ def _readings(one: pa.ChunkedArray, other: pa.ChunkedArray, name: str) -> tuple[
     return _labels(one), _labels(other)
 
 
-def _numbers(column: pa.ChunkedArray) -> Floats | None:
+def _numbers(column: pa.Array) -> Floats | None:
     """The column as numbers, NaN where one is missing; None when it is something else."""
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         texts = pc.utf8_trim_whitespace(column)
         texts = pc.if_else(pc.is_in(texts, pa.array(MISSING, texts.type)), None, texts)
@@ -86,13 +84,11 @@ def _numbers(column: pa.ChunkedArray) -> Floats | None:
             return None
     elif not holds_numbers(column.type):
         return None
-    values: Floats = column.cast(pa.float64(), safe=False).to_numpy()
+    values: Floats = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return np.where(np.abs(values) < LARGEST, values, np.nan)
 
 
-def _labels(column: pa.ChunkedArray) -> NDArray[np.object_]:
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+def _labels(column: pa.Array) -> NDArray[np.object_]:
     texts = column.cast(pa.large_string()).to_pylist()
     labels = np.empty(len(texts), dtype=object)
     labels[:] = [None if text is None or text.strip() in MISSING else text for text in texts]

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import csv
 import os
+import stat
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from shoal.bundle.aside import REPLACED, Aside, folder_aside, make_aside, warn_of_leftovers
 from shoal.bundle.uninterrupted import uninterrupted
@@ -21,6 +18,7 @@ from shoal.io.files import shown
 from shoal.io.private_files import PRIVATE_FOLDER, close_to_others
 
 __all__ = [
+    "PUBLIC_FOLDER",
     "Writer",
     "check_free",
     "check_places",
@@ -28,7 +26,7 @@ __all__ = [
     "private_beside",
     "write_csv",
     "write_files",
-    "write_mapping",
+    "write_text",
 ]
 
 Writer = Callable[[Path], None]  # writes one file at the path it is given
@@ -36,6 +34,7 @@ Writer = Callable[[Path], None]  # writes one file at the path it is given
 CERTIFICATE = "certificate.json"
 MAPPING = "mapping.parquet"
 MAPPING_FOLDER = "mapping"  # of a release in parts
+PUBLIC_FOLDER = 0o777  # as far as the umask allows
 
 
 def private_beside(release: Path) -> Path:
@@ -100,7 +99,8 @@ def _resolved(path: Path) -> Path:
 def folders_written_aside(*targets: tuple[Path, int]) -> Iterator[tuple[Path, ...]]:
     """Empty folders beside the targets (path, permissions); all take their targets' places, or none does.
 
-    Everything in a folder that is its owner's alone is closed to others as well.
+    Everything in a folder that is its owner's alone is closed to others as well. Other folders get the permissions that
+    the system would give to a new folder: those asked for, without what the umask takes away.
     """
     parents: list[Path] = []  # made on the way
     try:
@@ -113,9 +113,10 @@ def folders_written_aside(*targets: tuple[Path, int]) -> Iterator[tuple[Path, ..
                 aside.append(stack.enter_context(folder_aside(target)))
             yield tuple(aside)
             for folder, (_, mode) in zip(aside, targets, strict=True):
-                folder.chmod(mode)
                 if mode == PRIVATE_FOLDER:
                     close_to_others(folder)
+                else:
+                    folder.chmod(_without_umask(folder, mode))
             with uninterrupted():
                 _put_in_place(aside, [target for target, _ in targets])
     except OSError as problem:
@@ -124,6 +125,16 @@ def folders_written_aside(*targets: tuple[Path, int]) -> Iterator[tuple[Path, ..
         for parent in reversed(parents):
             with suppress(OSError):  # holds the output
                 parent.rmdir()
+
+
+def _without_umask(folder: Path, mode: int) -> int:
+    """What the system makes of the permissions of a new folder. `os.umask` would change the umask of all threads."""
+    made = Path(tempfile.mkdtemp(dir=folder)) / "new"
+    made.mkdir(mode)
+    allowed = stat.S_IMODE(made.stat().st_mode) & 0o777
+    made.rmdir()
+    made.parent.rmdir()
+    return allowed
 
 
 def _put_in_place(folders: list[Path], targets: list[Path]) -> None:
@@ -154,10 +165,13 @@ def write_files(folder: Path, files: Mapping[str, Writer]) -> None:
         write(folder / name)
 
 
-def write_mapping(ids: list[str], groups: NDArray[np.int64]) -> Writer:
-    """The private table: which record became which released row (from 1)."""
-    table = pa.table({"id": ids, "released_row": np.arange(1, len(ids) + 1), "group": groups})
-    return lambda path: pq.write_table(table, path)
+def write_text(text: str) -> Writer:
+    """A page, the same on every system."""
+
+    def write(path: Path) -> None:
+        path.write_text(text, encoding="utf-8", newline="\n")
+
+    return write
 
 
 def write_csv(header: tuple[str, ...], rows: list[Any]) -> Writer:

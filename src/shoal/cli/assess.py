@@ -32,27 +32,34 @@ def assess(
     ],
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder to make for the assessment.", **options.path())],
     key: Annotated[str | None, typer.Option(help="Column of both tables that names rows.", **options.named())] = None,
-    mapping: Annotated[
+    private: Annotated[
         Path | None, typer.Option(help="Private folder of the release.  [default: PROTECTED-private]", **options.path())
     ] = None,
     columns: Annotated[str | None, typer.Option(help="Columns to compare, comma-separated.")] = None,
     control: Annotated[
-        Path | None, typer.Option(help="Table of people who are not in the original.", **options.path())
+        Path | None, typer.Option(help="Table of people who are not in the original, for comparison.", **options.path())
     ] = None,
     target: Annotated[
-        str | None, typer.Option(help="Column that models learn from the protected table.", **options.named())
+        str | None, typer.Option(help="Column for models to learn from the protected table.", **options.named())
     ] = None,
-    aligned: Annotated[bool, typer.Option("--aligned", help="The rows are in the same order, believe it.")] = False,
+    aligned: Annotated[bool, typer.Option("--aligned", help="Do not check that the rows belong together.")] = False,
     ontology: Annotated[
-        list[str] | None, typer.Option(help="Labels: hierarchy, FILE or COLUMN=FILE, for the attack that learns.")
+        list[str] | None, typer.Option(help="Labels: hierarchy, FILE or COLUMN=FILE, for trained attackers.")
     ] = None,
     prove: Annotated[
         float | None,
-        typer.Option(help="Time to prove how many any weighting of columns finds.", **options.seconds()),
+        typer.Option(help="Time to prove how many records a distance can find.", **options.seconds()),
+    ] = None,
+    distance: Annotated[
+        str | None,
+        typer.Option(
+            help="What to prove it of: weighted-mean, owa, choquet, bilinear, ...  [default: weighted-mean]",
+            metavar="<name>",
+        ),
     ] = None,
     differencing: Annotated[
         int | None,
-        typer.Option(help="Repeat the protection without so many records, and subtract.", **options.whole(1)),
+        typer.Option(help="Repeat the protection without so many records, one at a time.", **options.whole(1)),
     ] = None,
     text_column: Annotated[str | None, typer.Option(help="Documents: column with the text.", **options.named())] = None,
     id_column: Annotated[str | None, typer.Option(help="Documents: column that names them.", **options.named())] = None,
@@ -70,14 +77,15 @@ def assess(
             protected,
             out,
             key=key,
-            mapping=mapping,
+            private=private,
             columns=options.listed(columns),
             aligned=aligned,
             control=control,
             target=target,
             ontology=options.ontologies(ontology),
-            prove=prove or 0.0,
-            differencing=differencing or 0,
+            prove=prove,
+            distance=distance,
+            differencing=differencing,
             text_column=text_column,
             id_column=id_column,
             force=force,
@@ -104,9 +112,10 @@ def _of_a_table(found: Any) -> Iterator[str]:
     if found.risk is not None:
         for rate in (found.risk.euclidean, found.risk.mahalanobis, found.risk.probabilistic):
             yield f"linked       {rate.rate:.1%} ({rate.low:.1%} to {rate.high:.1%}) by {rate.about}"
-        yield f"risk         {found.risk.risk:.2f} (DR)"
-        yield f"loss         {found.loss.information_loss:.2f} (IL)"
-        yield f"score        {found.score:.2f} (less is better)"
+        yield f"risk         {found.risk.risk:.2f} (DR: disclosure risk, in per cent)"
+        yield f"changed      {found.loss.mean_change:.2f} (IL: mean change of the statistics, in per cent)"
+        yield f"score        {found.score:.2f} (mean of DR and IL; less is better)"
+        yield f"lost         {found.loss.squared.information_loss:.1%} of the information"
     yield from _of_leaks(found)
     for column, inferred in found.minimality:
         guess = inferred.guess
@@ -124,46 +133,50 @@ def _of_a_table(found: Any) -> Iterator[str]:
     if found.differencing is not None:
         cells, worst = found.differencing.cells, found.differencing.worst
         yield (
-            f"differencing {cells.rate:.1%} ({cells.low:.1%} to {cells.high:.1%}) of a removed record's cells told, "
+            f"differencing {cells.rate:.1%} ({cells.low:.1%} to {cells.high:.1%}) of a removed record's cells known, "
             f"by guessing {cells.baseline:.1%}; at worst {printable(worst.about)} {worst.rate:.1%}"
         )
     if found.labels_linked is not None:
         yield f"labels       {found.labels_linked:.2%} linked by equal labels"
     for score in () if found.models is None else found.models.scores:
         yield (
-            f"learnt       {printable(found.models.predicted(score))} by {score.model}: {score.measure} "
+            f"learned      {printable(found.models.predicted(score))} by {score.model}: {score.measure} "
             f"{score.protected:.3f}, from the originals {score.original:.3f}, by guessing {score.baseline:.3f}"
         )
     if found.models is not None and not found.models.learnable:
-        say(f"even the originals teach next to nothing of {found.models.target}; choose another --target")
+        say(f"even from the originals, models learn next to nothing of {found.models.target}; choose another --target")
 
 
 def _of_leaks(found: Any) -> Iterator[str]:
-    """What who learns from known links finds."""
+    """What trained attackers find."""
     if found.leaks is None:
         return
-    from shoal.pages.leak_card import proof, remedy, share_of
+    from shoal.pages.leak_card import best_parameters, proof, remedy, share_of
 
     leak = found.leaks.leak
     yield (
-        f"attacker     finds {leak.honest.rate:.1%} ({leak.honest.low:.1%} to {leak.honest.high:.1%}) of the others, "
-        f"having learned from {leak.links_known:,} links; {leak.worst.rate:.1%} of all from all links"
+        f"attacker     trained on {leak.links_known:,} links finds {leak.honest.rate:.1%} ({leak.honest.low:.1%} to "
+        f"{leak.honest.high:.1%}) of the others; trained on all links, {leak.worst.rate:.1%} of all"
     )
     telling = ", ".join(f"{printable(one.name)} ({share_of(one):.0%})" for one in leak.attributes[:3])
     yield f"telling      {telling}"
-    for name, line in (("advice", remedy(found.leaks)), ("proof", proof(leak))):
+    best = ", ".join(f"{name} {value:.3g}" for name, value in best_parameters(leak)[:5])
+    for name, line in (("advice", remedy(found.leaks)), ("proof", proof(leak)), ("best by", best)):
         if line:
             yield printable(f"{name:<13}{line}")
 
 
 def _of_documents(found: Any) -> Iterator[str]:
-    yield f"loss         {found.utility.loss.information_loss:.1%} of the information"
+    yield f"lost         {found.utility.loss.information_loss:.1%} of the information"
     for one in found.attacks:
         yield f"taken apart  {one.rate:.1%} of {one.about} (the row itself gives {one.baseline:.1%} away)"
+    kept = found.utility.order_kept
+    if kept is not None:
+        yield f"order        the nearer of two pairs is still the nearer one in {kept:.1%} (chance: 50%)"
     yield f"queries      {found.utility.query_f1:.3f} (F1 of the answers before and after)"
     scores = {(one.classifier, one.train, one.test): one.accuracy for one in found.utility.classifiers}
     for name in dict.fromkeys(one.classifier for one in found.utility.classifiers):
-        learnt, before = scores[name, "protected", "original"], scores[name, "original", "original"]
-        yield f"classified   {learnt:.1%} right by {name}, from the originals {before:.1%}"
+        learned, before = scores[name, "protected", "original"], scores[name, "original", "original"]
+        yield f"classified   {learned:.1%} right by {name}, from the originals {before:.1%}"
     if found.utility.ari is not None:
         yield f"clusters     {found.utility.ari:.3f} (adjusted Rand index)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from shoal.cli import options
 from shoal.cli.app import AsJson, Force, app
 from shoal.cli.protect import roles_from
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
+
+if TYPE_CHECKING:
+    from shoal.results.exploration import Exploration
 
 __all__ = ["explore"]
 
@@ -35,16 +38,17 @@ def explore(
     insensitive: Annotated[str | None, typer.Option(help="Columns released as they are.")] = None,
     drop: Annotated[str | None, typer.Option(help="Columns to leave out.")] = None,
     max_risk: Annotated[
-        float | None, typer.Option(help="Most risk you accept, in per cent.", **options.above_zero())
+        float | None, typer.Option(help="Most disclosure risk (DR) you accept, in per cent.", **options.above_zero())
     ] = None,
     max_loss: Annotated[
-        float | None, typer.Option(help="Most loss you accept, in per cent.", **options.above_zero())
+        float | None,
+        typer.Option(help="Most change of statistics (IL) you accept, in per cent.", **options.above_zero()),
     ] = None,
     min_k: Annotated[
-        int | None, typer.Option(help="Recommend only what makes so many records alike.", **options.whole(2))
+        int | None, typer.Option(help="Recommend only what makes at least so many records alike.", **options.whole(2))
     ] = None,
     harden: Annotated[
-        bool, typer.Option("--harden", help="Coarsen what leaks until who learns finds at most --max-risk.")
+        bool, typer.Option("--harden", help="Coarsen what leaks until a trained attacker finds at most --max-risk.")
     ] = False,
     ontology: Annotated[
         list[str] | None, typer.Option(help="Labels: hierarchy, FILE or COLUMN=FILE.  [default: WordNet]")
@@ -84,15 +88,28 @@ def explore(
         write(json.dumps(as_data(found), indent=2))
         return
     write(printable(f"report       {out / 'report.html'}"))
+    _show(found)
+
+
+def _show(found: Exploration) -> None:
+    """What was tried, and what is recommended."""
+    from shoal.pages.words import count
     from shoal.results.exploration import LEARNED
 
     write(f"tried        {len(found.outcomes)} ways, {len(found.front)} of them on the front")
     if found.hardened:
         begun, ended = (one.figures[LEARNED] for one in (found.hardened[0], found.hardened[-1]))
-        write(f"hardened     {len(found.hardened) - 1} steps: who learns found {begun:.1f} %, now {ended:.1f} %")
+        steps = count(len(found.hardened) - 1, "step")
+        write(f"hardened     {steps}: a trained attacker found {begun:.1f} %, now {ended:.1f} %")
     if found.recommended is None or found.command is None:
         say("nothing keeps these limits; raise --max-risk or --max-loss, or lower --min-k")
         return
     best = found.recommended
-    write(f"recommended  {best.trial.name}: loss {best.loss:.2f}, risk {best.risk:.2f}, score {best.score:.2f}")
+    loss, risk = ("IL", "DR") if found.kind == "numbers" else ("L", "RL")
+    write(f"recommended  {best.trial.name}: {loss} {best.loss:.2f}, {risk} {best.risk:.2f}, score {best.score:.2f}")
+    if best.trial.promises_crowd:
+        others = count(best.smallest_group - 1, "other")
+        write(f"promise      each looks like at least {others} (k={best.trial.k})")
+    else:
+        write("promise      NO crowd: a record may be one of a kind; --min-k 3 recommends a crowd")
     write(printable(f"make it      {found.command}"))

@@ -12,6 +12,7 @@ from shoal.cli import options
 from shoal.cli.app import AsJson, Force, app
 from shoal.cli.terminal import examples, printable, say, write
 from shoal.errors import InputError
+from shoal.io.files import counted
 
 __all__ = ["map_values"]
 
@@ -35,23 +36,22 @@ def map_values(
 ) -> None:
     """Propose the concept that each value of a column means, for a person to correct.
 
-    A value that is not found gets the concept that comes nearest, with a ? before it. Look at the glosses, write
-    another concept where it is wrong, take the ? away where it is right, and give the file to protect: --mapping.
+    A ? before a concept marks a guess: the value was not found, or may well mean something else. Codes such as 2 or F
+    get no concept. Read the glosses, write the right concept where there is a wrong one or none, remove each ? that you
+    have checked, and pass the file to protect: --mapping.
     """
     from shoal.ontology.proposals import propose_mapping, write_proposals
 
     if len(set(columns)) < len(columns):
         raise InputError("a column is named twice; name each once")
     proposals = propose_mapping(source, columns, options.ontologies(ontology))
-    files = [Path(one.rpartition("=")[2]) for one in ontology or ()]
+    files = [Path(given.rpartition("=")[2]) for given in ontology or ()]
     write_proposals(out, proposals, force, [source, *files])
-    guessed = [one for one in proposals if not one.found]
+    guessed = [proposal for proposal in proposals if not proposal.found]
     if as_json:
         write(json.dumps({"mapping": str(out), "values": len(proposals), "guessed": len(guessed)}, indent=2))
         return
     write(printable(f"mapping      {out}"))
     write(f"values       {len(proposals):,}, of which {len(proposals) - len(guessed):,} found")
     if guessed:
-        say(
-            f"{len(guessed)} values are guesses (with a ?) or empty; check them, correct the concept or take the ? away"
-        )
+        say(f"{counted(len(guessed), 'value')} with a guess (?) or no concept; correct or confirm each")

@@ -20,10 +20,13 @@ __all__ = [
     "table_method",
 ]
 
-FOR_DOCUMENTS = ("mdav", "semantic")
 FOR_NUMBERS = ("mdav", "ranking", "z-scores", "principal-component")
-MASKING = ("rank-swap", "noise", "correlated-noise")
-FOR_LABELS = ("sa-mdav", "sa-mdav-static", "s-mdav", "mdav-lcs", "mdav-mode")
+FOR_LABELS = ("sa-mdav",)
+MASKING: dict[str, Callable[[float], Any]] = {
+    "rank-swap": lambda percent: shoal.RankSwap(percent),
+    "noise": lambda percent: shoal.Noise(percent),
+    "correlated-noise": lambda percent: shoal.Noise(percent, correlated=True),
+}
 
 
 @dataclass(frozen=True)
@@ -47,19 +50,28 @@ class Asked:
                 raise InputError(f"--{option.replace('_', '-')} is not for {kind}; leave it out")
 
 
+def _by_words(asked: Asked) -> Any:
+    asked.refuse("--method mdav", "ontology")
+    return shoal.SphericalMicroaggregation(refine=asked.refine, time_budget=asked.time_budget, blocks=asked.blocks)
+
+
+def _by_meaning(asked: Asked) -> Any:
+    asked.refuse("--method semantic", "time_budget", "blocks")
+    if isinstance(asked.ontology, dict):
+        raise InputError("--ontology COLUMN=FILE is for tables; for documents give FILE alone")
+    return shoal.SemanticMicroaggregation(ontology=asked.ontology)
+
+
+FOR_DOCUMENTS: dict[str, Callable[[Asked], Any]] = {"mdav": _by_words, "semantic": _by_meaning}
+
+
 def document_method(asked: Asked) -> Any:
     """What protects documents."""
     name = asked.method or "mdav"
     asked.refuse("documents", "attribute_groups", "mapping", "weights", "percent")
     if name not in FOR_DOCUMENTS:
         raise InputError(f"--method {name} cannot protect documents; use {', '.join(FOR_DOCUMENTS)}")
-    if name == "semantic":
-        asked.refuse("--method semantic", "time_budget", "blocks")
-        if isinstance(asked.ontology, dict):
-            raise InputError("--ontology COLUMN=FILE is for tables; for documents give FILE alone")
-        return shoal.SemanticMicroaggregation(ontology=asked.ontology)
-    asked.refuse("--method mdav", "ontology")
-    return shoal.SphericalMicroaggregation(refine=asked.refine, time_budget=asked.time_budget, blocks=asked.blocks)
+    return FOR_DOCUMENTS[name](asked)
 
 
 def document_space(method: str | None, k: int, **steps: Any) -> Any:
@@ -77,32 +89,30 @@ def table_method(asked: Asked) -> Callable[[tuple[str, ...], tuple[str, ...]], A
     name, known = asked.method, (*FOR_NUMBERS, *FOR_LABELS, *MASKING)
     if name is not None and name not in known:
         raise InputError(f"--method {name} cannot protect a table; use {', '.join(known)}")
-
     if name in MASKING:
         asked.refuse(f"--method {name}", "time_budget", "blocks", "attribute_groups", "ontology", "mapping", "weights")
         if asked.percent is None:
             raise InputError(f"--method {name} needs to know how strong; give --percent, such as 5")
-        percent = asked.percent
-        swap, correlated = name == "rank-swap", name == "correlated-noise"
-        return lambda numbers, labels: shoal.RankSwap(percent) if swap else shoal.Noise(percent, correlated=correlated)
+        masking = MASKING[name](asked.percent)
+        return lambda numbers, labels: masking
     asked.refuse("microaggregation", "percent")
+    return lambda numbers, labels: _microaggregation(asked, bool(numbers), bool(labels))
 
-    def choose(numbers: tuple[str, ...], labels: tuple[str, ...]) -> Any:
-        search: dict[str, Any] = {"refine": asked.refine, "time_budget": asked.time_budget}
-        meaning: dict[str, Any] = {"ontology": asked.ontology, "mapping": asked.mapping}
-        if name in FOR_LABELS or (name is None and not numbers):
-            asked.refuse("a table of labels", "attribute_groups", "blocks", "weights")
-            method = name or "sa-mdav"
-            search["refine"] = asked.refine and method.startswith("sa-mdav")
-            return shoal.CategoricalMicroaggregation(method=method, **meaning, **search)
-        if not labels or name not in (None, "mdav"):
-            asked.refuse("a table of numbers", "ontology", "mapping", "weights")
-            return shoal.Microaggregation(
-                method=name or "mdav", attribute_groups=asked.attribute_groups, blocks=asked.blocks, **search
-            )
-        if not numbers:
-            raise InputError(f"--method mdav averages numbers, and these are labels; use {', '.join(FOR_LABELS)}")
-        asked.refuse("a table with labels", "attribute_groups", "blocks")
-        return shoal.MixedMicroaggregation(weights=asked.weights, **meaning, **search)
 
-    return choose
+def _microaggregation(asked: Asked, has_numbers: bool, has_labels: bool) -> Any:
+    """By meaning for labels, by means for numbers, by both for a table of both."""
+    name = asked.method
+    search: dict[str, Any] = {"refine": asked.refine, "time_budget": asked.time_budget}
+    meaning: dict[str, Any] = {"ontology": asked.ontology, "mapping": asked.mapping}
+    if name in FOR_LABELS or (name is None and not has_numbers):
+        asked.refuse("a table of labels", "attribute_groups", "blocks", "weights")
+        return shoal.CategoricalMicroaggregation(**meaning, **search)
+    if not has_labels or name not in (None, "mdav"):
+        asked.refuse("a table of numbers", "ontology", "mapping", "weights")
+        return shoal.Microaggregation(
+            method=name or "mdav", attribute_groups=asked.attribute_groups, blocks=asked.blocks, **search
+        )
+    if not has_numbers:
+        raise InputError(f"--method mdav averages numbers, and these are labels; use {', '.join(FOR_LABELS)}")
+    asked.refuse("a table with labels", "attribute_groups", "blocks")
+    return shoal.MixedMicroaggregation(weights=asked.weights, **meaning, **search)

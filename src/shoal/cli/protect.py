@@ -73,9 +73,7 @@ def protect(
     as well.
     """
     columns = roles_from(roles, quasi, confidential, insensitive, drop)
-    from shoal.release.sources import open_source
-
-    opened = open_source(
+    opened = _opened(
         source,
         roles=columns,
         text_column=text_column,
@@ -108,10 +106,14 @@ def protect(
             client=scheduler,
             attack=attack,
         )
-    if as_json:
-        write(json.dumps(as_data(made), indent=2))
-    else:
-        say_protected(made)
+    write(json.dumps(as_data(made), indent=2)) if as_json else say_protected(made)
+
+
+def _opened(source: Path, **given: Any) -> Any:
+    """The source, loaded here so that --help need not wait for what reads tables."""
+    from shoal.release.sources import open_source
+
+    return open_source(source, **given)
 
 
 def _check_steps(steps: dict[str, Any], documents: bool, source: Path) -> None:
@@ -185,4 +187,4 @@ def say_protected(made: Any) -> None:
     write(f"seal         {made.certificate['seal']}")
     write(printable(f"private      {made.private} (keep it to yourself)"))
     if (made.private / "leaks.html").is_file():
-        write(printable(f"leaks        {made.private / 'leaks.html'} (what an attacker who learns finds)"))
+        write(printable(f"leaks        {made.private / 'leaks.html'} (what a trained attacker finds)"))

@@ -19,7 +19,9 @@ __all__ = ["verify"]
 @app.command(epilog=examples("shoal verify release/", "shoal verify release/ --min-k 5 --expect SEAL"))
 def verify(
     folder: Annotated[Path, typer.Argument(help="Folder of a release.", **options.path("RELEASE"))],
-    expect: Annotated[str | None, typer.Option(help="The certificate's seal, as you got it by another way.")] = None,
+    expect: Annotated[
+        str | None, typer.Option(help="The certificate's seal, as you received it through another channel.")
+    ] = None,
     min_k: Annotated[
         int | None, typer.Option(help="Least crowd that you ask for; less is exit code 1.", **options.whole(2))
     ] = None,

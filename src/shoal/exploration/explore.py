@@ -12,16 +12,16 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
-import numpy as np
 import pyarrow as pa
 
 from shoal import progress
 from shoal.errors import InputError
 from shoal.exploration.folder import ExplorationFolder
-from shoal.exploration.harden import Limits, hardened
-from shoal.exploration.trials import label_trials, number_trials, try_out
+from shoal.exploration.harden import hardened
+from shoal.exploration.limits import Limits
+from shoal.exploration.trials import TrialSetup, label_trials, number_trials, try_out
 from shoal.io import Roles, check_complete, quasi_matrix, read_table, resolve_roles
 from shoal.io.files import shown
 from shoal.io.table import Role, check_labels, holds_numbers
@@ -33,6 +33,16 @@ from shoal.risk.learned.leakage import FEWEST
 __all__ = ["explore", "pareto_front", "recommend"]
 
 
+class MoreOptions(TypedDict, total=False):
+    """What else `explore` takes, by name."""
+
+    ontology: Any
+    mapping: Any
+    refine: bool
+    workers: int | None
+    repeated: Sequence[str]
+
+
 def explore(
     source: Any,
     out: str | os.PathLike[str],
@@ -42,12 +52,8 @@ def explore(
     max_loss: float | None = None,
     min_k: int | None = None,
     harden: bool = False,
-    ontology: Any = None,
-    mapping: Any = None,
-    refine: bool = True,
-    workers: int | None = None,
-    repeated: Sequence[str] = (),
     force: bool = False,
+    **more: Unpack[MoreOptions],
 ) -> Exploration:
     """Protect a table in many ways, judge each, and recommend one.
 
@@ -58,47 +64,40 @@ def explore(
         A folder for the results, written as they come: a second call goes on where the first stopped. It is made from
         the original: keep it to yourself.
     max_risk, max_loss : float
-        Limits in per cent. Of what keeps them the least loss is recommended under a limit of risk, the least risk under
-        a limit of loss, and the best score without limits or with both.
+        Limits in per cent: of the disclosure risk DR and the change of statistics IL of numbers, of the records linked
+        and the information lost of labels. Of what keeps them, the least loss is recommended under a limit of risk,
+        the least risk under a limit of loss, and the best score without limits or with both.
     min_k : int
         Recommend only what makes at least so many records alike.
     harden : bool
         Go on from where plain linkage finds about `max_risk` per cent of the records: coarsen the column that leaks
-        most and attack again, until who learns from all links finds no more than that either. For numbers.
+        most and attack again, until an attacker trained on all links finds no more than that either. For numbers.
+    ontology, mapping : as for `CategoricalMicroaggregation`
+    refine : bool, True by default
+        Search for better groups than MDAV's.
     workers : int
         Processes; as many as there are cores unless given.
     repeated : sequence of str
         Options to repeat in the command that makes the recommended release, such as ("--mapping", "jobs.csv").
     """
-    for name, limit in (("max_risk", max_risk), ("max_loss", max_loss)):
-        if limit is not None and not 0 <= limit < np.inf:
-            raise InputError(f"{name}={limit!r} must be a number of per cent, 0 or more")
-    if harden and max_risk is None:
-        raise InputError("hardening needs a limit to reach; give max_risk, in per cent of the records: --max-risk")
-    quasi, given_roles, kind = _quasi(source, roles, ontology, mapping)
-    if harden and kind == "labels":
-        raise InputError("only numbers can be hardened, and these are labels; leave --harden out, or raise k")
-    if harden and max_risk is not None and not 100.0 / quasi.num_rows <= max_risk <= 100.0:
-        raise InputError(
-            f"max_risk={max_risk:g} must be a per cent from {100.0 / quasi.num_rows:.2g}, what guessing finds, to 100"
-        )
-    if harden and quasi.num_rows < FEWEST:
-        raise InputError(f"hardening needs at least {FEWEST} records to learn from, got {quasi.num_rows}")
+    for name in more.keys() - MoreOptions.__annotations__.keys():
+        raise TypeError(f"explore() got an unexpected keyword argument {name!r}")
+    limits = Limits(max_risk, max_loss, min_k)
+    setup = TrialSetup(more.get("refine", True), more.get("ontology"), more.get("mapping"))
+    quasi, given_roles, kind = _quasi(source, roles, setup)
+    if harden:
+        _check_hardening(limits, quasi.num_rows, kind)
     trials = number_trials(quasi.num_rows, quasi.num_columns) if kind == "numbers" else label_trials(quasi.num_rows)
-    meaning = {} if kind == "numbers" else {"ontology": ontology, "mapping": mapping}
-    runs = ExplorationFolder(Path(out), _fingerprint(quasi, refine, meaning), force)
-    _run_all([trial for trial in trials if trial.name not in runs.done], quasi, refine, meaning, runs, workers)
+    runs = ExplorationFolder(Path(out), _fingerprint(quasi, setup, kind), force)
+    _run_all([trial for trial in trials if trial.name not in runs.done], quasi, setup, runs, more.get("workers"))
 
     outcomes = sorted((runs.done[trial.name] for trial in trials), key=lambda one: (one.score, one.trial.name))
-    best = recommend(outcomes, max_risk, max_loss, min_k)
-    path: list[Outcome] = []
-    if harden and max_risk is not None:
-        best, path = hardened(outcomes, quasi, refine, runs, Limits(max_risk, max_loss, min_k))
+    best, path = hardened(outcomes, quasi, setup, runs, limits) if harden else (recommend(outcomes, limits), [])
     found = Exploration(
         tuple(outcomes),
         tuple(pareto_front(outcomes)),
         best,
-        None if best is None else _command(source, given_roles, best.trial, repeated, runs),
+        None if best is None else _command(source, given_roles, best.trial, more.get("repeated", ()), runs),
         max_risk,
         max_loss,
         kind,
@@ -107,6 +106,19 @@ def explore(
     )
     runs.write_results(found, exploration_html(found))
     return found
+
+
+def _check_hardening(limits: Limits, n_rows: int, kind: str) -> None:
+    if limits.max_risk is None:
+        raise InputError("hardening needs a limit to reach; give max_risk, in per cent of the records: --max-risk")
+    if kind == "labels":
+        raise InputError("only numbers can be hardened, and these are labels; leave --harden out, or raise k")
+    if limits.max_risk < 100.0 / n_rows:
+        raise InputError(
+            f"max_risk={limits.max_risk:g} must be a per cent from {100.0 / n_rows:.2g}, what guessing finds, to 100"
+        )
+    if n_rows < FEWEST:
+        raise InputError(f"hardening needs at least {FEWEST} records to learn from, got {n_rows}")
 
 
 def pareto_front(outcomes: Iterable[Outcome]) -> list[Outcome]:
@@ -118,26 +130,19 @@ def pareto_front(outcomes: Iterable[Outcome]) -> list[Outcome]:
     return front
 
 
-def recommend(
-    outcomes: Sequence[Outcome], max_risk: float | None, max_loss: float | None, min_k: int | None = None
-) -> Outcome | None:
+def recommend(outcomes: Sequence[Outcome], limits: Limits) -> Outcome | None:
     """The best that keeps the limits; None when none does."""
-    allowed = [
-        one
-        for one in outcomes
-        if (max_risk is None or one.risk <= max_risk)
-        and (max_loss is None or one.loss <= max_loss)
-        and (min_k is None or one.smallest_group >= min_k)
-    ]
-    if max_risk is not None and max_loss is None:
+    allowed = [one for one in outcomes if limits.kept_by(one)]
+    if limits.max_risk is not None and limits.max_loss is None:
         return min(allowed, key=lambda one: (one.loss, one.risk, one.trial.name), default=None)
-    if max_loss is not None and max_risk is None:
+    if limits.max_loss is not None and limits.max_risk is None:
         return min(allowed, key=lambda one: (one.risk, one.loss, one.trial.name), default=None)
     return min(allowed, key=lambda one: (one.score, one.trial.name), default=None)
 
 
-def _quasi(source: Any, roles: Roles | None, ontology: Any, mapping: Any) -> tuple[pa.Table, Roles, str]:
+def _quasi(source: Any, roles: Roles | None, setup: TrialSetup) -> tuple[pa.Table, Roles, str]:
     """The quasi-identifiers, and whether they are numbers or labels."""
+    ontology, mapping = setup.ontology, setup.mapping
     table = read_table(source, verbatim=explained_columns(ontology, mapping))
     check_mapping(mapping, table.data.column_names)
     roles = resolve_roles(table, roles)
@@ -153,10 +158,10 @@ def _quasi(source: Any, roles: Roles | None, ontology: Any, mapping: Any) -> tup
     return table.data.select(list(roles.quasi)).combine_chunks(), roles, "labels"
 
 
-def _fingerprint(quasi: pa.Table, refine: bool, meaning: Any) -> str:
+def _fingerprint(quasi: pa.Table, setup: TrialSetup, kind: str) -> str:
     """What the results depend on; of the data, only a digest that leads nowhere."""
-    said = [_content(value) for _, value in sorted(meaning.items())]
-    settings = version("shoal"), quasi.schema.names, quasi.num_rows, refine, said
+    meaning = [] if kind == "numbers" else [_content(setup.mapping), _content(setup.ontology)]
+    settings = version("shoal"), quasi.schema.names, quasi.num_rows, setup.refine, meaning
     digest = hashlib.sha256(repr(settings).encode())
     for column in quasi.columns:
         digest.update(repr(column.to_pylist()).encode())
@@ -183,7 +188,7 @@ def _leave_signals_to_the_parent() -> None:
 
 
 def _run_all(
-    trials: list[Trial], quasi: pa.Table, refine: bool, meaning: Any, runs: ExplorationFolder, workers: int | None
+    trials: list[Trial], quasi: pa.Table, setup: TrialSetup, runs: ExplorationFolder, workers: int | None
 ) -> None:
     """Every trial, several at a time."""
     already = len(runs.done)
@@ -194,12 +199,12 @@ def _run_all(
     n_workers = min(workers or os.cpu_count() or 1, len(trials))
     if n_workers == 1:
         for trial in trials:
-            runs.add(try_out(trial, quasi, refine, meaning))
+            runs.add(try_out(trial, quasi, setup))
             progress.step("exploring", len(runs.done), total)
         return
     pool = ProcessPoolExecutor(n_workers, mp_context=get_context("spawn"), initializer=_leave_signals_to_the_parent)
     try:
-        waiting = [pool.submit(try_out, trial, quasi, refine, meaning) for trial in trials]
+        waiting = [pool.submit(try_out, trial, quasi, setup) for trial in trials]
         for ready in as_completed(waiting):
             runs.add(ready.result())
             progress.step("exploring", len(runs.done), total)

@@ -1,7 +1,7 @@
-"""Hardening: strengthen what leaks most, attack again, until who learns finds few enough.
+"""Hardening: strengthen what leaks most, attack again, until a trained attacker finds few enough.
 
-Every step coarsens the column that the attacker of the worst case relies on most, twice as much as before, and has him
-learn anew. What a step gave is kept, so that an interrupted hardening goes on. Crowds large enough to keep the limit
+Every step coarsens the column that the attacker of the worst case relies on most, twice as much as before, and trains
+them anew. What a step gave is kept, so that an interrupted hardening goes on. Crowds large enough to keep the limit
 for certain are tried as well: whichever loses least is recommended.
 """
 
@@ -9,47 +9,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
 from shoal import progress
 from shoal.exploration.folder import ExplorationFolder
-from shoal.exploration.trials import coarser, judged, masked_by, try_out
+from shoal.exploration.limits import Limits
+from shoal.exploration.trials import TrialSetup, coarser, judged, masked_by, try_out
 from shoal.results.exploration import LEARNED, Outcome, Trial
 from shoal.risk.learned.leakage import attack_all
 from shoal.risk.learned.records import side_by_side
 
-__all__ = ["Limits", "hardened"]
+__all__ = ["hardened"]
 
 TELLING = "tells: "  # the share of a column in it, by its name
 SAMPLE = 600  # records that the attacker learns from
-MOST_TRIED = 20_000  # records that he is tried on
+MOST_TRIED = 20_000  # records that the attacker is tried on
 BASES = 4  # protections that are hardened
 FARTHER = 1.2  # how much more than the best may be lost on the way
 FIRST_CLASSES, FEWEST_CLASSES = 50, 2  # a column is cut into about so many classes at first, and at last
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What must be kept: in per cent, and records."""
-
-    max_risk: float  # records that who learns from all links finds
-    max_loss: float | None
-    min_k: int | None
-
-
 def hardened(
-    outcomes: Sequence[Outcome], quasi: pa.Table, refine: bool, runs: ExplorationFolder, limits: Limits
+    outcomes: Sequence[Outcome], quasi: pa.Table, setup: TrialSetup, runs: ExplorationFolder, limits: Limits
 ) -> tuple[Outcome | None, list[Outcome]]:
     """What keeps the limits at the least loss, if anything does, and the outcomes that led to it, step by step."""
+    assert limits.max_risk is not None
     best: Outcome | None = None
     paths: list[list[Outcome]] = []
-    crowds = _crowds(outcomes, quasi, refine, runs, limits)
-    for base in [*crowds, *_bases(outcomes, limits)]:
+    crowds = _crowds(outcomes, quasi, setup, runs, limits.max_risk, limits.min_k)
+    for base in [*crowds, *_bases(outcomes, limits.max_risk, limits.min_k)]:
         most = np.inf if best is None else best.loss
-        path = list(_path(base, quasi, refine, runs, limits.max_risk, most))
+        path = list(_path(base, quasi, setup, runs, limits.max_risk, most))
         last, paths = path[-1], [*paths, path]
         kept = last.figures[LEARNED] <= limits.max_risk and (limits.max_loss is None or last.loss <= limits.max_loss)
         if kept and last.loss < most:
@@ -60,37 +53,42 @@ def hardened(
 
 
 def _crowds(
-    outcomes: Sequence[Outcome], quasi: pa.Table, refine: bool, runs: ExplorationFolder, limits: Limits
+    outcomes: Sequence[Outcome],
+    quasi: pa.Table,
+    setup: TrialSetup,
+    runs: ExplorationFolder,
+    max_risk: float,
+    min_k: int | None,
 ) -> list[Outcome]:
-    """Crowds so large that nobody, whatever he learned, finds more of them than the limit."""
-    k = max(math.ceil(100.0 / limits.max_risk), limits.min_k or 2, 2)
+    """Crowds so large that nobody, whatever they learned, finds more records than the limit."""
+    k = max(math.ceil(100.0 / max_risk), min_k or 2, 2)
     if k > quasi.num_rows:
         return []
     trial = Trial("mdav", k=k)
     if trial.name not in runs.done:
-        runs.add(try_out(trial, quasi, refine, {}))
+        runs.add(try_out(trial, quasi, setup))
     large = [one for one in outcomes if one.smallest_group >= k]
     return [min([runs.done[trial.name], *large], key=lambda one: (one.loss, one.trial.name))]
 
 
-def _bases(outcomes: Sequence[Outcome], limits: Limits) -> list[Outcome]:
+def _bases(outcomes: Sequence[Outcome], max_risk: float, min_k: int | None) -> list[Outcome]:
     """What to begin with: the least loss at which plain linkage finds few enough, and a few at which it nearly does."""
-    allowed = [one for one in outcomes if limits.min_k is None or one.smallest_group >= limits.min_k]
-    safe = [one for one in allowed if _linked(one) <= limits.max_risk]
+    allowed = [one for one in outcomes if min_k is None or one.smallest_group >= min_k]
+    safe = [one for one in allowed if _linked(one) <= max_risk]
     first = min(safe, key=lambda one: (one.loss, one.trial.name), default=None)
     # Of those that are not safe, what loses less than any that is found less often.
     front: list[Outcome] = [] if first is None else [first]
     for one in sorted(allowed, key=lambda one: (_linked(one), one.loss, one.trial.name)):
-        if _linked(one) > limits.max_risk and (not front or one.loss < front[-1].loss) and len(front) < BASES:
+        if _linked(one) > max_risk and (not front or one.loss < front[-1].loss) and len(front) < BASES:
             front.append(one)
     return front
 
 
 def _path(
-    base: Outcome, quasi: pa.Table, refine: bool, runs: ExplorationFolder, max_risk: float, most: float
+    base: Outcome, quasi: pa.Table, setup: TrialSetup, runs: ExplorationFolder, max_risk: float, most: float
 ) -> Iterator[Outcome]:
     """Outcomes from the base on, until the limit is kept, more is lost than `most`, or nothing is left to coarsen."""
-    model, masked = masked_by(base.trial, quasi, refine, {})
+    model, masked = masked_by(base.trial, quasi, setup)
     outcome = _attacked(base, quasi, masked)
     yield outcome
     step = 0
@@ -111,7 +109,7 @@ def _linked(one: Outcome) -> float:
 
 
 def _attacked(outcome: Outcome, quasi: pa.Table, masked: pa.Table) -> Outcome:
-    """The outcome with what who learns from all links finds, and by which columns."""
+    """The outcome with what an attacker trained on all links finds, and by which columns."""
     everyone = side_by_side(quasi, masked)
     worst, rate = attack_all(everyone, SAMPLE, 0, MOST_TRIED)
     shares = worst.telling.attribute_shares()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.io.pairs import numeric_table
 from shoal.masking import Noise, RankSwap
 from shoal.microaggregation import CategoricalMicroaggregation, Microaggregation, coarsened
 from shoal.protection.masked import equal_rows
@@ -17,21 +18,22 @@ from shoal.risk.disclosure import DisclosureRisk
 from shoal.risk.equality import linked_by_equality
 from shoal.utility.loss import table_loss
 
-__all__ = [
-    "coarser",
-    "judged",
-    "label_trials",
-    "masked_by",
-    "number_trials",
-    "try_out",
-]
+__all__ = ["TrialSetup", "coarser", "judged", "label_trials", "masked_by", "number_trials", "try_out"]
 
 KS = (3, 4, 5, 6, 8, 10, 15, 20)
 SOME_KS = (3, 5, 10)
 ATTRIBUTES = (2, 3, 4, 5, 6)  # Mic2 to Mic6
 SWAPS = (1, 2, 3, 5, 7, 10, 15, 20)
 NOISES = (1, 2, 5, 10, 15, 20)
-ON_LABELS = ("sa-mdav", "sa-mdav-static", "s-mdav", "mdav-lcs", "mdav-mode")
+
+
+@dataclass(frozen=True)
+class TrialSetup:
+    """What all trials of a table have in common."""
+
+    refine: bool = True  # whether better groups than MDAV's are searched for
+    ontology: Any = None  # of labels, what they mean
+    mapping: Any = None
 
 
 def number_trials(n_rows: int, n_columns: int) -> list[Trial]:
@@ -46,31 +48,30 @@ def number_trials(n_rows: int, n_columns: int) -> list[Trial]:
 
 def label_trials(n_rows: int) -> list[Trial]:
     """Maskings of a table of labels."""
-    return [Trial(method, k=k) for method in ON_LABELS for k in KS if k <= n_rows]
+    return [Trial("sa-mdav", k=k) for k in KS if k <= n_rows]
 
 
-def estimator_of(trial: Trial, refine: bool, meaning: Mapping[str, Any]) -> Any:
+def _estimator(trial: Trial, setup: TrialSetup) -> Any:
     """What does it. Noise is drawn with a fixed seed here, to be compared; a release draws its own."""
     if trial.percent is not None:
         if trial.method == "rank-swap":
             return RankSwap(trial.percent, random_state=0)
         return Noise(trial.percent, correlated=trial.method == "correlated-noise", random_state=0)
     k = trial.k or 2
-    if trial.method in ON_LABELS:
-        adaptive = trial.method.startswith("sa-mdav")
-        return CategoricalMicroaggregation(k, method=trial.method, refine=refine and adaptive, **meaning)
-    return Microaggregation(k, method=trial.method, attribute_groups=trial.attribute_groups, refine=refine)
+    if trial.method == "sa-mdav":
+        return CategoricalMicroaggregation(k, refine=setup.refine, ontology=setup.ontology, mapping=setup.mapping)
+    return Microaggregation(k, method=trial.method, attribute_groups=trial.attribute_groups, refine=setup.refine)
 
 
-def try_out(trial: Trial, quasi: pa.Table, refine: bool, meaning: Mapping[str, Any]) -> Outcome:
+def try_out(trial: Trial, quasi: pa.Table, setup: TrialSetup) -> Outcome:
     """Mask the table and attack it."""
-    model, masked = masked_by(trial, quasi, refine, meaning)
+    model, masked = masked_by(trial, quasi, setup)
     return judged(trial, quasi, model, masked)
 
 
-def masked_by(trial: Trial, quasi: pa.Table, refine: bool, meaning: Mapping[str, Any]) -> tuple[Any, pa.Table]:
+def masked_by(trial: Trial, quasi: pa.Table, setup: TrialSetup) -> tuple[Any, pa.Table]:
     """What masked the table, and the table it made; columns are coarsened after that."""
-    model = estimator_of(trial, refine, meaning)
+    model = _estimator(trial, setup).set_output(transform="default")
     return model, coarser(model.fit_transform(quasi), trial.coarsen)
 
 
@@ -85,11 +86,12 @@ def coarser(masked: pa.Table, coarsen: tuple[tuple[str, int], ...]) -> pa.Table:
 def judged(trial: Trial, quasi: pa.Table, model: Any, masked: pa.Table) -> Outcome:
     """What the masked table lost and what it risks."""
     smallest = int(np.bincount(equal_rows([column.combine_chunks() for column in masked.columns])).min())
-    if trial.method in ON_LABELS:
+    if trial.method == "sa-mdav":
         linked = 100.0 * linked_by_equality(*_concepts(quasi, model))
         loss = 100.0 * float(model.information_loss_)
         return Outcome(trial, loss, linked, smallest, {"L": loss, "RL": linked})
-    cost, risk = table_loss(quasi, masked), DisclosureRisk().run(quasi, masked)
+    before, after = numeric_table(quasi, "original"), numeric_table(masked, "protected")
+    cost, risk = table_loss(before, after), DisclosureRisk().run(before, after)
     figures = {
         "IL1": 100.0 * cost.values,
         "IL2": 100.0 * cost.means,
@@ -103,7 +105,7 @@ def judged(trial: Trial, quasi: pa.Table, model: Any, masked: pa.Table) -> Outco
         "linked, probabilistic": 100.0 * risk.probabilistic.rate,
         "interval disclosure": 100.0 * risk.interval.rate,
     }
-    return Outcome(trial, cost.information_loss, risk.risk, smallest, figures)
+    return Outcome(trial, cost.mean_change, risk.risk, smallest, figures)
 
 
 def _concepts(quasi: pa.Table, model: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

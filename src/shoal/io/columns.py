@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from shoal.errors import InputError
 from shoal.io.files import shown
+from shoal.io.frames import Frame
 
 __all__ = ["NotALabel", "columns_of", "is_number", "is_text", "like_columns"]
 
@@ -40,25 +41,18 @@ def is_number(column: pa.Array) -> bool:
     return any(test(kind) for test in tests)
 
 
-def like_columns(columns: Sequence[Sequence[Any]], X: Any) -> Any:
-    """Columns (one a column of X, None where a value is missing) as the kind of thing that X is.
+def like_columns(columns: Sequence[Sequence[Any]], X: Any, estimator: Any = None) -> Any:
+    """Columns (one per column of X, None where a value is missing) as the kind of thing that X is.
 
-    An array is one of numbers if all of them are, NaN where one is missing, and one of objects otherwise.
+    What the estimator's `set_output` asks for comes first. An array is one of numbers if all of them are, NaN where one
+    is missing, and one of objects otherwise.
     """
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        named = dict(zip(frame.columns, columns, strict=True))
-        native = nw.from_dict(
-            {
-                name: nw.new_series(name, list(cells), _kind(cells), backend=frame.implementation).to_native()
-                for name, cells in named.items()
-            },
-            backend=frame.implementation,
-        ).to_native()
-        index = nw.maybe_get_index(frame)  # pandas' row labels; the others have none
-        if index is not None:
-            native.index = index
-        return native
+    frame = Frame.wanted(X, estimator)
+    if frame is not None:
+        named = zip(frame.names, columns, strict=True)
+        return frame.of(
+            nw.new_series(name, list(cells), _kind(cells), backend=frame.library).to_native() for name, cells in named
+        )
     try:
         made = np.array(
             [[np.nan if cell is None else _number(cell) for cell in cells] for cells in columns], np.float64

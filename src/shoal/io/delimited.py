@@ -18,7 +18,7 @@ from shoal.io.files import broken_unicode, check_names, counted, decode, shown
 
 __all__ = ["Rows", "parse_table", "stream_rows"]
 
-MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
+MISSING = ("", ".", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
 _LONGEST_HEADER = 1 << 20
 _LARGEST_FIELD = (1 << 31) - 1  # what a C long holds everywhere
 _BLOCK = 1 << 24

@@ -160,6 +160,10 @@ class Lexicon:
             for ending, replacement in endings
         )
 
+    def is_adjective(self, word: str) -> bool:
+        """Whether the word is an adjective, whatever else it is."""
+        return word in self._lemmas["adj"]
+
 
 @lru_cache(maxsize=1)
 def lexicon() -> Lexicon:

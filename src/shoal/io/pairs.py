@@ -11,9 +11,17 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError
 
-__all__ = ["NumericPair", "numeric_control", "numeric_pair"]
+__all__ = ["NumericPair", "NumericTable", "numeric_control", "numeric_pair", "numeric_table"]
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class NumericTable:
+    """A table of numbers that was checked: every attack and measure takes it as it is."""
+
+    values: Floats  # (n, d), all finite
+    names: tuple[str, ...] | None  # of an array, None
 
 
 @dataclass(frozen=True)
@@ -27,40 +35,40 @@ class NumericPair:
 
 def numeric_pair(original: Any, protected: Any) -> NumericPair:
     """Two tables of numbers, aligned by row; dataframes by the names of their columns, arrays by their order."""
-    before, names = _numbers(original, "original")
-    after, names_after = _numbers(protected, "protected")
-    if len(before) != len(after):
+    one, other = numeric_table(original, "original"), numeric_table(protected, "protected")
+    n_rows, n_columns = one.values.shape
+    if n_rows != len(other.values):
         raise InputError(
-            f"the original has {len(before)} rows and the protected table {len(after)}; they are compared row by row"
+            f"the original has {n_rows} rows and the protected table {len(other.values)}; they are compared row by row"
         )
-    if len(before) < 2:
-        raise InputError(f"a table must have at least 2 rows to be judged, got {len(before)}")
-    after = _in_order_of(names, after, names_after, "protected")
-    _check_width(after, before.shape[1], "protected")
-    if names is None:
-        names = names_after or [f"column {column + 1}" for column in range(before.shape[1])]
-    return NumericPair(before, after, tuple(names))
+    if n_rows < 2:
+        raise InputError(f"a table must have at least 2 rows to be judged, got {n_rows}")
+    after = _in_order_of(one.names, other, "protected")
+    _check_width(after, n_columns, "protected")
+    names = one.names or other.names or tuple(f"column {column + 1}" for column in range(n_columns))
+    return NumericPair(one.values, after, names)
 
 
 def numeric_control(control: Any, pair: NumericPair) -> Floats:
     """Records of people who are not in the original, with the same columns."""
-    values, names = _numbers(control, "control")
-    if not len(values):
+    table = numeric_table(control, "control")
+    if not len(table.values):
         raise InputError("the control table has no rows; give records that are not in the original, or none at all")
-    _check_width(values, pair.original.shape[1], "control")
-    return _in_order_of(list(pair.names), values, names, "control")
+    _check_width(table.values, pair.original.shape[1], "control")
+    return _in_order_of(pair.names, table, "control")
 
 
-def _in_order_of(names: list[str] | None, values: Floats, own: list[str] | None, called: str) -> Floats:
+def _in_order_of(names: tuple[str, ...] | None, table: NumericTable, called: str) -> Floats:
     """The columns in the original's order."""
-    if names is not None and own is not None:
-        missing = [name for name in names if name not in own]
-        added = [name for name in own if name not in names]
-        if missing or added:
-            say = [f"lacks {', '.join(missing)}"] * bool(missing) + [f"also has {', '.join(added)}"] * bool(added)
-            raise InputError(f"the {called} table {' and '.join(say)}; give tables with the same columns")
-        return np.ascontiguousarray(values[:, [own.index(name) for name in names]])
-    return values
+    own = table.names
+    if names is None or own is None or names == own:
+        return table.values
+    missing = [name for name in names if name not in own]
+    added = [name for name in own if name not in names]
+    if missing or added:
+        say = [f"lacks {', '.join(missing)}"] * bool(missing) + [f"also has {', '.join(added)}"] * bool(added)
+        raise InputError(f"the {called} table {' and '.join(say)}; give tables with the same columns")
+    return np.ascontiguousarray(table.values[:, [own.index(name) for name in names]])
 
 
 def _check_width(values: Floats, n_columns: int, called: str) -> None:
@@ -68,12 +76,14 @@ def _check_width(values: Floats, n_columns: int, called: str) -> None:
         raise InputError(f"the {called} table has {values.shape[1]} columns and the original {n_columns}")
 
 
-def _numbers(X: Any, called: str) -> tuple[Floats, list[str] | None]:
-    """The table as floats, and its column names when it has any."""
+def numeric_table(X: Any, called: str) -> NumericTable:
+    """The table as floats, with its column names when it has any; what was checked before is not checked again."""
+    if isinstance(X, NumericTable):
+        return X
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     names = None
     if isinstance(frame, nw.DataFrame):
-        names = [str(name) for name in frame.columns]
+        names = tuple(str(name) for name in frame.columns)
         for name in frame.columns:
             kind = frame[name].dtype
             if not (kind.is_numeric() or kind == nw.Boolean):
@@ -91,7 +101,7 @@ def _numbers(X: Any, called: str) -> tuple[Floats, list[str] | None]:
         raise InputError(
             f"missing or infinite values in {unusable} of {len(values)} rows of the {called} table; leave these out"
         )
-    return np.ascontiguousarray(values), names
+    return NumericTable(np.ascontiguousarray(values), names)
 
 
 def _floats(column: Any) -> Floats:

@@ -98,11 +98,6 @@ class Roles:
         listed: tuple[str, ...] = getattr(self, role.value)
         return listed
 
-    def unassigned(self, columns: Iterable[str]) -> tuple[str, ...]:
-        """Those of `columns` that have no role."""
-        assigned = {column for role in Role for column in self.columns(role)}
-        return tuple(column for column in columns if column not in assigned)
-
 
 @dataclass(frozen=True)
 class Table:
@@ -115,7 +110,7 @@ class Table:
 def read_table(source: Any, verbatim: Iterable[str] = ()) -> Table:
     """A table from a CSV, TSV (also gzipped) or Parquet file, or from a dataframe of any library.
 
-    In columns of numbers an empty cell, NA, N/A, NaN and null are missing values. A column that mixes numbers
+    In columns of numbers an empty cell, `.`, `?`, NA, N/A, NaN and null are missing values. A column that mixes numbers
     and text is text, and text is taken as it stands. So is every column of a CSV or TSV that is named in `verbatim`.
     """
     if not isinstance(source, str | os.PathLike):

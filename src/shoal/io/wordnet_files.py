@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -67,6 +68,7 @@ def read_nouns(folder: Path) -> Nouns:
     return Nouns(lemmas, hypernyms, senses)
 
 
+@cache
 def read_gloss(folder: Path, place: int) -> str:
     """Definition and examples of the synset at a place of the joined data file."""
     _, first, second = noun_files(folder)

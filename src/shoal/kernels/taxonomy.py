@@ -8,8 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
+
+from shoal.kernels.threads import runs, side_by_side
 
 __all__ = ["deepest_common", "wu_palmer_distances"]
 
@@ -42,24 +44,33 @@ def _meet(indptr: Ints, ancestors: Ints, links: Ints, depth: Ints, a: int, b: in
     return best, best_links
 
 
-@njit(cache=True, nogil=True, parallel=True)
 def wu_palmer_distances(indptr: Ints, ancestors: Ints, links: Ints, depth: Ints, a: Ints, b: Ints) -> Floats:
     """1 - Wu-Palmer similarity of every concept of a with every one of b."""
-    distances = np.empty((a.shape[0], b.shape[0]), np.float64)
-    for row in prange(a.shape[0]):
+    distances = np.empty((len(a), len(b)))
+    tree = indptr, ancestors, links, depth
+    side_by_side(_distances, [(*tree, a[run], b, distances[run]) for run in runs(len(a))])
+    return distances
+
+
+def deepest_common(indptr: Ints, ancestors: Ints, links: Ints, depth: Ints, a: Ints, b: Ints) -> Ints:
+    """The deepest common subsumer of every concept of a with every one of b."""
+    found = np.empty((len(a), len(b)), np.int64)
+    tree = indptr, ancestors, links, depth
+    side_by_side(_subsumers, [(*tree, a[run], b, found[run]) for run in runs(len(a))])
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _distances(indptr: Ints, ancestors: Ints, links: Ints, depth: Ints, a: Ints, b: Ints, distances: Floats) -> None:
+    for row in range(a.shape[0]):
         for column in range(b.shape[0]):
             concept, both = _meet(indptr, ancestors, links, depth, a[row], b[column])
             # 1 - 2d / (l + 2d) as one division: 0 is exactly 0, and the order of the two plays no part.
             distances[row, column] = both / (both + 2 * depth[concept])
-    return distances
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def deepest_common(indptr: Ints, ancestors: Ints, links: Ints, depth: Ints, a: Ints, b: Ints) -> Ints:
-    """The deepest common subsumer of every concept of a with every one of b."""
-    found = np.empty((a.shape[0], b.shape[0]), np.int64)
-    for row in prange(a.shape[0]):
+@njit(cache=True, nogil=True)
+def _subsumers(indptr: Ints, ancestors: Ints, links: Ints, depth: Ints, a: Ints, b: Ints, found: Ints) -> None:
+    for row in range(a.shape[0]):
         for column in range(b.shape[0]):
-            concept, _ = _meet(indptr, ancestors, links, depth, a[row], b[column])
-            found[row, column] = concept
-    return found
+            found[row, column] = _meet(indptr, ancestors, links, depth, a[row], b[column])[0]

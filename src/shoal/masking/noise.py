@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
-from shoal.io.frames import like
+from shoal.io.frames import like, number_rows
 from shoal.masking.checks import check_percentage, check_rows, generator
 
 __all__ = ["Noise"]
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 MOST = 1e6  # per cent: noise of ten thousand standard deviations is a slip of the pen
 
 
-class Noise(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
+class Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Add normal noise of p % of each attribute's standard deviation.
 
     Means stay about the same and variances grow by the factor 1 + (p/100)². Plain noise is independent between
@@ -57,7 +57,7 @@ class Noise(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # typ
 
     def fit(self, X: Any, y: Any = None) -> Noise:
         """Measure the spread of the attributes and, for correlated noise, how they vary together."""
-        values = self._values(X, reset=True)
+        values = number_rows(self, X, reset=True)
         check_rows(len(values))
         share = check_percentage(self.p, zero=True, most=MOST) / 100.0
         spread = _spread(values)
@@ -69,18 +69,14 @@ class Noise(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # typ
     def transform(self, X: Any) -> Any:
         """Add noise to each row, new or old."""
         check_is_fitted(self, "covariance_")
-        values = self._values(X, reset=False)
+        values = number_rows(self, X, reset=False)
         random = generator(self.random_state)
-        return like(values + random.standard_normal(values.shape) @ self._mixing, X)
+        return like(values + random.standard_normal(values.shape) @ self._mixing, X, self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True
         return tags
-
-    def _values(self, X: Any, reset: bool) -> Floats:
-        values: Floats = validate_data(self, X, dtype=np.float64, reset=reset)
-        return values
 
 
 def _spread(values: Floats) -> Floats:

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
-from shoal.io.frames import like
+from shoal.io.frames import like, number_rows
 from shoal.kernels.rank_swapping import swap_partners
 from shoal.masking.checks import check_percentage, check_rows, generator
 
@@ -21,7 +21,7 @@ __all__ = ["RankSwap", "window_of"]
 Floats = NDArray[np.float64]
 
 
-class RankSwap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
+class RankSwap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Swap the values of each attribute between records at most p % of n ranks apart.
 
     An attribute keeps exactly the values it has, so its mean, variance and quantiles stay. What goes is which record
@@ -51,28 +51,24 @@ class RankSwap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # 
 
     def fit(self, X: Any, y: Any = None) -> RankSwap:
         """Check the table; there is nothing to learn."""
-        check_rows(len(self._values(X, reset=True)))
+        check_rows(len(number_rows(self, X, reset=True)))
         check_percentage(self.p, zero=False, most=100.0)
         return self
 
     def transform(self, X: Any) -> Any:
         """Swap values among the rows given, which need not be those of `fit`."""
         check_is_fitted(self, "n_features_in_")
-        values = self._values(X, reset=False)
+        values = number_rows(self, X, reset=False)
         check_rows(len(values))
         random = generator(self.random_state)
         window = window_of(check_percentage(self.p, zero=False, most=100.0), len(values))
         swapped = [_swap(column, window, random) for column in values.T]
-        return like(np.column_stack(swapped), X)
+        return like(np.column_stack(swapped), X, self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True
         return tags
-
-    def _values(self, X: Any, reset: bool) -> Floats:
-        values: Floats = validate_data(self, X, dtype=np.float64, reset=reset)
-        return values
 
 
 def window_of(p: float, n_rows: int) -> int:

@@ -1,7 +1,7 @@
 """Microaggregation of tables of labels by their meaning.
 
 Source: Martínez, Sánchez and Valls, "Semantic adaptive microaggregation of categorical microdata", Computers & Security
-31 (2012). Domingo-Ferrer and Torra (2005) for the mode, Abril, Navarro-Arribas and Torra (2010) for the subsumer.
+31 (2012). The methods that it is compared with are in benchmarks/label_baselines.py.
 """
 
 from __future__ import annotations
@@ -11,20 +11,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from shoal.errors import InputError
 from shoal.io.columns import like_columns
-from shoal.kernels.grouping import adaptive
-from shoal.kernels.grouping import label_mdav as fixed
-from shoal.kernels.grouping.concepts import NEVER, ONE, Concepts
+from shoal.kernels.grouping.adaptive import adaptive_groups
 from shoal.microaggregation.checks import check_k
+from shoal.microaggregation.estimator import GroupsRows
 from shoal.microaggregation.labels.column import label_column
 from shoal.microaggregation.labels.column_ontologies import checked_columns, readings
 from shoal.microaggregation.labels.distinct_rows import Pairs, Tuples, distinct_tuples, labels_of
 from shoal.microaggregation.refine.label_groups import regrouped
-from shoal.microaggregation.refine.partitions import check_time_budget
+from shoal.microaggregation.refine.regions import check_time_budget
 
 __all__ = ["CategoricalMicroaggregation"]
 
@@ -32,31 +29,10 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-def _adaptive(tuples: Tuples, k: int, static: bool) -> Pairs:
-    groups = adaptive.adaptive_groups(tuples.by_meaning, tuples.codes, tuples.counts, k, static)
-    return Pairs(groups, np.arange(len(groups)), tuples.counts)
-
-
-def _fixed(table: Concepts, tuples: Tuples, k: int, weighted: bool, generalise: bool, most: int) -> Pairs:
-    rows = np.argsort(tuples.tuple_of_row, kind="stable")
-    indptr = np.concatenate([[0], np.cumsum(tuples.counts)])
-    groups = fixed.fixed_groups(table, tuples.codes, rows, indptr, k, weighted, generalise, most)
-    return Pairs.of_rows(tuples, groups)
-
-
-METHODS: dict[str, Callable[[Tuples, int], Pairs]] = {
-    "sa-mdav": lambda tuples, k: _adaptive(tuples, k, static=False),
-    "sa-mdav-static": lambda tuples, k: _adaptive(tuples, k, static=True),
-    "s-mdav": lambda tuples, k: _fixed(tuples.by_meaning, tuples, k, True, False, NEVER),
-    "mdav-lcs": lambda tuples, k: _fixed(tuples.by_meaning, tuples, k, False, True, NEVER),
-    "mdav-mode": lambda tuples, k: _fixed(tuples.by_equality, tuples, k, False, False, ONE),
-}
-
 AT_A_TIME = 1000  # rows whose distances to all representatives are held
-ADAPTIVE = ("sa-mdav", "sa-mdav-static")  # groups of whole tuples, which can be refined
 
 
-class CategoricalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
+class CategoricalMicroaggregation(GroupsRows):
     """Replace every row of labels by concepts that stand for at least k rows.
 
     Labels are concepts of an ontology, compared by 1 - Wu-Palmer similarity. Rows with the same labels are one tuple
@@ -65,17 +41,12 @@ class CategoricalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_out
     Parameters
     ----------
     k : int, at least 2
-    method : {"sa-mdav", "sa-mdav-static", "s-mdav", "mdav-lcs", "mdav-mode"}
-        The adaptive method; and, to compare it with: its variant that compares with a group's first tuple; groups of k
-        records with the same distance and centroid; MDAV with the least common subsumer as centre; MDAV that asks only
-        whether rows are equal, with the most frequent labels as centre. The last three go record by record: of
-        records equally far, the one that comes first is taken.
     ontology : WordNet, Hierarchy, dict of column: ontology, or None
         None: WordNet for text; numbers are labels without structure. An ontology is meant for the columns of text.
     mapping : path of a CSV file, dict of value: concept, dict of column: such a dict, or None
         Concepts of values that the ontology does not know under that name.
     refine : bool
-        Search for better groups of tuples from those of the adaptive methods.
+        Search for a better partition of the tuples from SA-MDAV's; False is plain SA-MDAV.
     time_budget : float or None
         About how many seconds the search may take, counted as work done, so that results repeat.
     random_state : int, RandomState or None
@@ -103,42 +74,29 @@ class CategoricalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_out
         self,
         k: int = 3,
         *,
-        method: str = "sa-mdav",
         ontology: Any = None,
         mapping: Any = None,
         refine: bool = False,
         time_budget: float | None = None,
         random_state: int | None = None,
     ) -> None:
-        self.k = k
-        self.method = method
+        super().__init__(k, refine, time_budget, random_state)
         self.ontology = ontology
         self.mapping = mapping
-        self.refine = refine
-        self.time_budget = time_budget
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> CategoricalMicroaggregation:
         """Group the rows."""
-        if self.method not in METHODS:
-            raise InputError(f"method={self.method!r} is not known; use one of: {', '.join(METHODS)}")
-        if self.refine and self.method not in ADAPTIVE:
-            raise InputError(f"refine=True is for {' and '.join(ADAPTIVE)}; leave it out for {self.method!r}")
         check_time_budget(self.time_budget)
         names, columns = checked_columns(self, X, reset=True)
         k = check_k(self.k, len(columns[0]))
         self.readings_ = readings(names, columns, self.ontology, self.mapping)
         tuples = self._tuples(columns)
-        pairs = METHODS[self.method](tuples, k)
-        if self.refine:
-            groups = regrouped(tuples.problem, pairs.group, k, self.time_budget, self.random_state)
-            pairs = Pairs(groups, pairs.member, pairs.count)
-        return self._store(tuples, pairs)
+        return self._store(tuples, self._grouped(tuples, k))
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Group the rows and return each row's representative."""
         self.fit(X)
-        return like_columns(list(self.representatives_[self.groups_].T), X)
+        return like_columns(list(self.representatives_[self.groups_].T), X, self)
 
     def transform(self, X: Any) -> Any:
         """Give each row, new or old, the nearest existing representative."""
@@ -157,7 +115,7 @@ class CategoricalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_out
             # Sums that differ by rounding only are ties, which go to the lower group.
             least = np.min(total, axis=1, keepdims=True)
             nearest[start : start + AT_A_TIME] = np.argmax(total <= least + 1e-9, axis=1)
-        return like_columns(list(self.representatives_[nearest[row.ravel()]].T), X)
+        return like_columns(list(self.representatives_[nearest[row.ravel()]].T), X, self)
 
     def fit_groups(self, X: Any, groups: Ints) -> CategoricalMicroaggregation:
         """Take the groups of the rows as given: representatives and loss follow."""
@@ -189,20 +147,21 @@ class CategoricalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_out
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
         tags.input_tags.allow_nan = True
-        # See SphericalMicroaggregation: fit_transform and transform may differ, and both are deterministic.
-        tags.non_deterministic = True
         return tags
 
     def _tuples(self, columns: Sequence[Any]) -> Tuples:
         pairs = zip(self.readings_, columns, strict=True)
         return distinct_tuples([label_column(reading, column, self.k) for reading, column in pairs])
 
+    def _grouped(self, tuples: Tuples, k: int) -> Pairs:
+        groups = adaptive_groups(tuples.by_meaning, tuples.codes, tuples.counts, k, False)
+        if self.refine:
+            groups = regrouped(tuples.problem, groups, k, self.time_budget, self.random_state)
+        return Pairs(groups, np.arange(len(groups)), tuples.counts)
+
     def _centres(self, tuples: Tuples, pairs: Pairs) -> Ints:
         """The concept, attribute by attribute, that stands for each group: (g, m)."""
-        if self.method != "mdav-mode":
-            return pairs.represent(tuples.by_meaning, tuples, generalise=self.method == "mdav-lcs")
-        modes = pairs.represent(tuples.by_equality, tuples, generalise=False)
-        return np.column_stack([one.concept_of_value[modes[:, place]] for place, one in enumerate(tuples.labels)])
+        return pairs.represent(tuples.by_meaning, tuples, generalise=False)
 
     def _store(self, tuples: Tuples, pairs: Pairs) -> CategoricalMicroaggregation:
         centres = self._centres(tuples, pairs)
@@ -210,7 +169,5 @@ class CategoricalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_out
         self.representatives_ = labels_of(tuples.labels, centres)
         self.concepts_ = np.column_stack([one.concepts[centres[:, place]] for place, one in enumerate(tuples.labels)])
         self.k_anonymous_ = True
-        self.loss_ = pairs.loss(tuples, centres)
-        self.sse_ = self.loss_.sse
-        self.information_loss_ = self.loss_.information_loss
+        self._store_loss(pairs.loss(tuples, centres))
         return self

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.io.columns import like_columns
 from shoal.kernels.grouping import mixed as kernel
 from shoal.microaggregation.checks import check_k
+from shoal.microaggregation.estimator import GroupsRows
 from shoal.microaggregation.labels.column import label_column
 from shoal.microaggregation.labels.column_ontologies import checked_columns, readings
 from shoal.microaggregation.labels.distinct_rows import labels_of
@@ -31,7 +31,7 @@ from shoal.microaggregation.labels.mixed_table import (
 )
 from shoal.microaggregation.mdav import mdav
 from shoal.microaggregation.refine.label_groups import regrouped
-from shoal.microaggregation.refine.partitions import check_time_budget
+from shoal.microaggregation.refine.regions import check_time_budget
 from shoal.microaggregation.spaces.mixed import MixedSpace
 
 __all__ = ["MixedMicroaggregation"]
@@ -40,7 +40,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-class MixedMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
+class MixedMicroaggregation(GroupsRows):
     """Replace every row by the mean of its group's numbers and the concepts that stand for its labels.
 
     Squared distances add up over the columns: numbers are standardised, and the distances of labels (1 - Wu-Palmer
@@ -54,16 +54,16 @@ class MixedMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_ke
         their column.
     weights : dict of column: number above 0, or None
         How much the squared distance of a column counts; 1 unless given.
-    ontology : WordNet, Hierarchy, dict of column: ontology, or None
-        None: WordNet for text. An ontology is meant for the columns of text.
-    mapping : path of a CSV file, dict of value: concept, dict of column: such a dict, or None
-        Concepts of values that the ontology does not know under that name.
     refine : bool
         Search for a better partition from MDAV's; False is plain MDAV.
     time_budget : float or None
         About how many seconds the search may take, counted as work done, so that results repeat.
     random_state : int, RandomState or None
         Seeds the search. None is 0.
+    ontology : WordNet, Hierarchy, dict of column: ontology, or None
+        None: WordNet for text. An ontology is meant for the columns of text.
+    mapping : path of a CSV file, dict of value: concept, dict of column: such a dict, or None
+        Concepts of values that the ontology does not know under that name.
 
     Attributes
     ----------
@@ -90,20 +90,17 @@ class MixedMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_ke
         *,
         roles: Any = None,
         weights: Any = None,
-        ontology: Any = None,
-        mapping: Any = None,
         refine: bool = True,
         time_budget: float | None = None,
         random_state: int | None = None,
+        ontology: Any = None,
+        mapping: Any = None,
     ) -> None:
-        self.k = k
+        super().__init__(k, refine, time_budget, random_state)
         self.roles = roles
         self.weights = weights
         self.ontology = ontology
         self.mapping = mapping
-        self.refine = refine
-        self.time_budget = time_budget
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> MixedMicroaggregation:
         """Group the rows."""
@@ -140,7 +137,7 @@ class MixedMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_ke
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Group the rows and return each row's representative."""
         self.fit(X)
-        return like_columns(list(self.representatives_[self.groups_].T), X)
+        return like_columns(list(self.representatives_[self.groups_].T), X, self)
 
     def transform(self, X: Any) -> Any:
         """Give each row, new or old, the nearest existing representative."""
@@ -159,8 +156,8 @@ class MixedMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_ke
             codes[:, place] = one.codes
         standard = np.ascontiguousarray((numbers - self.scales_.mean) / self.scales_.scale)
         own = np.tile(np.arange(len(self.means_))[:, None], (1, len(encoded)))
-        nearest = kernel.nearest_mixed(standard, codes, squares, self.means_, own)
-        return like_columns(list(self.representatives_[nearest].T), X)
+        nearest = kernel.nearest_point(standard, codes, squares, self.means_, own)
+        return like_columns(list(self.representatives_[nearest].T), X, self)
 
     def distance_to_groups(self, X: Any) -> Callable[[Ints, Ints], Floats]:
         """A function that tells how far the centre of some of the fitted rows X is from some representatives."""
@@ -182,8 +179,6 @@ class MixedMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_ke
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
-        # See SphericalMicroaggregation: fit_transform and transform may differ, and both are deterministic.
-        tags.non_deterministic = True
         return tags
 
     def _of(self, kind: str, things: Any) -> list[Any]:
@@ -209,7 +204,5 @@ class MixedMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_ke
         self.representatives_[:, kinds == NUMERIC] = means_of(rows.values, groups)
         self.representatives_[:, kinds == CATEGORICAL] = labels_of(rows.labels, centroids)
         self.k_anonymous_ = True
-        self.loss_ = rows.loss(groups)
-        self.sse_ = self.loss_.sse
-        self.information_loss_ = self.loss_.information_loss
+        self._store_loss(rows.loss(groups))
         return self

@@ -12,17 +12,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from shoal.errors import InputError
-from shoal.io.frames import like
-from shoal.kernels.grouping import euclidean as kernel
+from shoal.io.frames import like, number_rows
+from shoal.kernels.grouping.euclidean import best_cut
+from shoal.kernels.grouping.mixed import nearest_point
 from shoal.microaggregation.blocks.grouping import Plan, block_count, group_rows
 from shoal.microaggregation.bound import lower_bound
 from shoal.microaggregation.checks import check_k
+from shoal.microaggregation.estimator import GroupsRows
 from shoal.microaggregation.exact_sums import scale_of
-from shoal.microaggregation.refine.partitions import check_time_budget
+from shoal.microaggregation.refine.regions import check_time_budget
+from shoal.microaggregation.spaces.euclidean import EuclideanSpace
 from shoal.results.loss import Loss
 
 __all__ = ["Microaggregation", "group_means", "table_loss"]
@@ -37,7 +39,7 @@ def _along(direction: Callable[[Floats], Floats]) -> Callable[[Floats, int], Gro
     def partition(Z: Floats, k: int) -> Groups:
         order = np.argsort(direction(Z), kind="stable")
         groups = np.empty(len(Z), dtype=np.int64)
-        groups[order] = kernel.best_cut(np.ascontiguousarray(Z[order]), k)
+        groups[order] = best_cut(np.ascontiguousarray(Z[order]), k)
         return groups
 
     return partition
@@ -64,7 +66,7 @@ ALONG_A_LINE: dict[str, Callable[[Floats, int], Groups]] = {
 METHODS = ("mdav", *ALONG_A_LINE)
 
 
-class Microaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
+class Microaggregation(GroupsRows):
     """Replace every row by the mean of a group of at least k rows.
 
     Attributes are standardised (a constant one stays 0), compared by Euclidean distance, and averaged on their own
@@ -122,17 +124,14 @@ class Microaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         random_state: int | None = None,
         blocks: int | bool | None = None,
     ) -> None:
-        self.k = k
+        super().__init__(k, refine, time_budget, random_state)
         self.method = method
         self.attribute_groups = attribute_groups
-        self.refine = refine
-        self.time_budget = time_budget
-        self.random_state = random_state
         self.blocks = blocks
 
     def fit(self, X: Any, y: Any = None) -> Microaggregation:
         """Group the rows."""
-        values = self._values(X, reset=True)
+        values = number_rows(self, X, reset=True)
         k = check_k(self.k, len(values))
         check_time_budget(self.time_budget)
         self.attribute_groups_ = self.columns_apart(values.shape[1])
@@ -150,9 +149,7 @@ class Microaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         self.groups_ = parts[0] if self.k_anonymous_ else np.column_stack(parts)
         self.representatives_ = means[0] if self.k_anonymous_ else means
         masked = (self._represent(parts) - self.mean_) / self.scale_
-        self.loss_ = table_loss(Z, masked)
-        self.sse_ = self.loss_.sse
-        self.information_loss_ = self.loss_.information_loss
+        self._store_loss(table_loss(Z, masked))
         if self.refine and self.method == "mdav":
             self.lower_bound_ = sum(lower_bound(Z[:, columns], k) for columns in self.attribute_groups_)
             self.optimality_gap_ = self.sse_ / self.lower_bound_ - 1.0 if self.lower_bound_ > 0 else np.nan
@@ -161,33 +158,25 @@ class Microaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Group the rows and return each row's representative."""
         self.fit(X)
-        return like(self._represent(list(self.groups_.reshape(len(self.groups_), -1).T)), X)
+        return like(self._represent(list(self.groups_.reshape(len(self.groups_), -1).T)), X, self)
 
     def transform(self, X: Any) -> Any:
         """Give each row, new or old, the nearest existing representative."""
         check_is_fitted(self, "representatives_")
-        values = self._values(X, reset=False)
+        values = number_rows(self, X, reset=False)
         nearest = []
         for columns, means in zip(self.attribute_groups_, self._means_of_parts(), strict=True):
             centre, scale = self.mean_[columns], self.scale_[columns]
-            nearest.append(kernel.nearest_row((values[:, columns] - centre) / scale, (means - centre) / scale))
-        return like(self._represent(nearest), X)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        # See SphericalMicroaggregation: fit_transform and transform may differ, and both are deterministic.
-        tags.non_deterministic = True
-        return tags
-
-    def _values(self, X: Any, reset: bool) -> Floats:
-        values: Floats = validate_data(self, X, dtype=np.float64, reset=reset)
-        return values
+            no_labels = np.empty((len(values), 0), np.int64), np.empty((0, 1, 1))
+            numbers, points = (np.ascontiguousarray((part - centre) / scale) for part in (values[:, columns], means))
+            nearest.append(nearest_point(numbers, *no_labels, points, np.empty((len(means), 0), np.int64)))
+        return like(self._represent(nearest), X, self)
 
     def _partition(self, Z: Floats, k: int, stop: Event) -> Groups:
         if self.method in ALONG_A_LINE:
             return ALONG_A_LINE[self.method](Z, k)
         most = -(-len(Z) // block_count(self.blocks, len(Z), k))
-        return group_rows(Z, Plan(k, most, False, self.refine, self.time_budget, self.random_state, stop))
+        return group_rows(Z, Plan(k, most, EuclideanSpace, self.refine, self.time_budget, self.random_state, stop))
 
     def columns_apart(self, n_columns: int) -> list[NDArray[np.int64]]:
         """The groups of attributes as column numbers, checked to cover every column once."""

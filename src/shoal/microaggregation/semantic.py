@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from shoal.io.frames import Frame
 from shoal.microaggregation.checks import check_k
 from shoal.microaggregation.mdav import mdav
 from shoal.microaggregation.spaces.semantic import SemanticSpace
@@ -25,7 +26,7 @@ __all__ = ["SemanticMicroaggregation"]
 WITHHELD = -1  # the group of a document without a word that the ontology knows
 
 
-class SemanticMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
+class SemanticMicroaggregation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Replace every document by words and concepts that at least k documents share.
 
     A document is a dict {term: weight}. Two documents are compared by pairing their terms, each with the nearest in
@@ -80,11 +81,11 @@ class SemanticMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output
         self.information_loss_ = self.loss_.information_loss
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> list[dict[str, float]]:
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Group the documents and return each one's representative; {} for a document without a group."""
-        return self.fit(X)._represent(self.groups_)
+        return self.fit(X)._represent(self.groups_, X)
 
-    def transform(self, X: Any) -> list[dict[str, float]]:
+    def transform(self, X: Any) -> Any:
         """Give each document, new or old, the nearest existing representative; ties to the lower one."""
         check_is_fitted(self, "representatives_")
         collection = Collection.read(X, self._spelt.ontology, beside=self._spelt)
@@ -94,7 +95,13 @@ class SemanticMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output
             representatives = collection.numbered(self._spelt)
             distances = collection.meanings.all_distances(representatives, collection.documents)
             nearest[collection.rows] = np.argmin(distances, axis=0)
-        return self._represent(nearest)
+        return self._represent(nearest, X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The labels of the representatives, in alphabetical order: columns of the frames of `set_output`."""
+        check_is_fitted(self, "representatives_")
+        labels = {label for representative in self.representatives_ for label in representative}
+        return np.array(sorted(labels), dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -102,8 +109,13 @@ class SemanticMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output
         tags.input_tags.two_d_array = False
         return tags
 
-    def _represent(self, groups: NDArray[np.int64]) -> list[dict[str, float]]:
-        return [{} if group == WITHHELD else dict(self.representatives_[group]) for group in groups]
+    def _represent(self, groups: NDArray[np.int64], X: Any) -> Any:
+        """The representative of each document: a dict, or a row of the frame that `set_output` asks for."""
+        represented = [{} if group == WITHHELD else dict(self.representatives_[group]) for group in groups]
+        frame = Frame.wanted(X, self)
+        if frame is None:
+            return represented
+        return frame.of(np.array([one.get(label, 0.0) for one in represented]) for label in frame.names)
 
 
 def _warn_of_empty(collection: Collection) -> None:

@@ -6,22 +6,23 @@ Computers & Security 49 (2015).
 
 from __future__ import annotations
 
-import os
 import warnings
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import normalize
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from shoal.io.frames import like
+from shoal.io.frames import like, number_rows
 from shoal.kernels.grouping import spherical as kernel
 from shoal.microaggregation.blocks.grouping import Plan, block_count, group_rows
 from shoal.microaggregation.checks import check_k
-from shoal.microaggregation.refine.partitions import check_time_budget
+from shoal.microaggregation.estimator import GroupsRows
+from shoal.microaggregation.refine.regions import check_time_budget
+from shoal.microaggregation.spaces.spherical import SphericalSpace
+from shoal.microaggregation.spaces.sums import group_sums
 from shoal.results.loss import Loss
 
 __all__ = ["SphericalMicroaggregation", "spherical_loss", "spherical_representatives"]
@@ -29,7 +30,7 @@ __all__ = ["SphericalMicroaggregation", "spherical_loss", "spherical_representat
 WITHHELD = -1  # the group of a row without direction
 
 
-class SphericalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
+class SphericalMicroaggregation(GroupsRows):
     """Replace every row by a direction that at least k rows share.
 
     Rows are scaled to unit length; the distance is 1 - <a, b>. A group's representative is the sum of its rows, scaled
@@ -75,10 +76,7 @@ class SphericalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_outpu
         random_state: int | None = None,
         blocks: int | bool | None = None,
     ) -> None:
-        self.k = k
-        self.refine = refine
-        self.time_budget = time_budget
-        self.random_state = random_state
+        super().__init__(k, refine, time_budget, random_state)
         self.blocks = blocks
 
     def fit(self, X: Any, y: Any = None) -> SphericalMicroaggregation:
@@ -88,19 +86,17 @@ class SphericalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_outpu
         check_time_budget(self.time_budget)
         directed = unit[has_direction]
         most = -(-directed.shape[0] // block_count(self.blocks, directed.shape[0], k))
-        groups = group_rows(directed, Plan(k, most, True, self.refine, self.time_budget, self.random_state))
+        groups = group_rows(directed, Plan(k, most, SphericalSpace, self.refine, self.time_budget, self.random_state))
         representatives = spherical_representatives(directed, groups)
         self.groups_ = np.full(len(has_direction), WITHHELD)
         self.groups_[has_direction] = groups
         self.representatives_ = representatives if sp.issparse(X) else representatives.toarray()
-        self.loss_ = spherical_loss(directed, groups, representatives)
-        self.sse_ = self.loss_.sse
-        self.information_loss_ = self.loss_.information_loss
+        self._store_loss(spherical_loss(directed, groups, representatives))
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Group the rows and return each row's representative."""
-        return like(self.fit(X)._represent(self.groups_), X)
+        return like(self.fit(X)._represent(self.groups_), X, self)
 
     def transform(self, X: Any) -> Any:
         """Give each row, new or old, the nearest existing representative."""
@@ -108,18 +104,15 @@ class SphericalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_outpu
         unit, has_direction = self._unit_rows(X, reset=False)
         nearest = np.full(unit.shape[0], WITHHELD)
         nearest[has_direction] = most_similar(unit[has_direction], sp.csr_matrix(self.representatives_))
-        return like(self._represent(nearest), X)
+        return like(self._represent(nearest), X, self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        # transform gives the nearest representative, fit_transform the fitted group's: they may differ, and
-        # scikit-learn has no other word for that. Both are deterministic; tests/test_conformance.py holds them to it.
-        tags.non_deterministic = True
         return tags
 
     def _unit_rows(self, X: Any, reset: bool) -> tuple[sp.csr_matrix, NDArray[np.bool_]]:
-        checked = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+        checked = number_rows(self, X, reset=reset, sparse=True)
         unit = sp.csr_matrix(checked, copy=True)
         sizes = np.abs(unit.data)
         if len(sizes) and (sizes.max() > 1e100 or sizes.min() < 1e-100):
@@ -148,7 +141,7 @@ class SphericalMicroaggregation(TransformerMixin, BaseEstimator, auto_wrap_outpu
 
 def spherical_representatives(X: sp.csr_matrix, groups: NDArray[np.int64]) -> sp.csr_matrix:
     """The direction of each group: the sum of its unit rows, scaled to unit length."""
-    sums = _membership(groups) @ X
+    sums = group_sums(X, groups)
     length = np.sqrt(np.asarray(sums.multiply(sums).sum(axis=1)).ravel())
     # Rows that cancel out have no common direction; any serves as well, so the first member's is taken.
     cancelled = np.flatnonzero(length < 1e-12)
@@ -171,7 +164,7 @@ def spherical_loss(
     centre: NDArray[np.float64] | None = None,
 ) -> Loss:
     """SSE: distance of the rows to their representatives. SSA: of these to `centre`, the direction of all rows."""
-    sums = _membership(groups) @ X  # by groups: a representative for every row would be many times the size of X
+    sums = group_sums(X, groups)  # by groups: a representative for every row would be many times the size of X
     sse = float(X.shape[0] - sums.multiply(representatives).sum())
     if centre is None:
         total = np.asarray(X.sum(axis=0)).ravel()
@@ -184,16 +177,5 @@ def spherical_loss(
 
 def most_similar(X: sp.csr_matrix, representatives: sp.csr_matrix) -> NDArray[np.int64]:
     """For each unit row the nearest representative; ties to the lower one."""
-    lists = kernel.invert(
-        representatives.indptr.astype(np.int64), representatives.indices, representatives.data, X.shape[1]
-    )
-    n_blocks = 16 * (os.cpu_count() or 1)
-    found: NDArray[np.int64] = kernel.most_similar_listed(
-        X.indptr.astype(np.int64), X.indices, X.data, *lists, representatives.shape[0], n_blocks
-    )
-    return found
-
-
-def _membership(groups: NDArray[np.int64]) -> sp.csr_matrix:
-    """One row a group, one column a record, 1 where it belongs."""
-    return sp.csr_matrix((np.ones(len(groups)), (groups, np.arange(len(groups)))))
+    lists = kernel.invert(kernel.csr(representatives), X.shape[1])
+    return kernel.nearest_listed(kernel.csr(X), lists, representatives.shape[0])

@@ -12,7 +12,7 @@ from shoal.errors import InputError
 from shoal.io.files import PathLike, shown
 from shoal.ontology.hierarchy_files import Concepts, read_hierarchy_csv
 from shoal.ontology.ontology_files import read_hierarchy
-from shoal.ontology.suggestion import suggestions
+from shoal.ontology.suggestion import Spellings, suggestions
 from shoal.ontology.taxonomy import Taxonomy, build_taxonomy
 
 __all__ = ["Hierarchy"]
@@ -103,6 +103,10 @@ class Hierarchy:
         exact = self._number.get(name, self._synonyms.get(name))
         return exact if exact is not None else self._by_plain_name.get(_plain(name))
 
+    def is_clear(self, value: str) -> bool:
+        """Whether the value has a concept: a name has one meaning here."""
+        return self.concept(value) is not None
+
     def label(self, concept: int) -> str:
         """What a release shows: the concept's name."""
         return self.taxonomy.names[concept]
@@ -119,8 +123,12 @@ class Hierarchy:
         return f"a kind of {' and '.join(above)}" if above else "the root"
 
     def suggest(self, value: str, n: int = 5) -> list[int]:
-        """At most n concepts that a value which is not found may mean, the likeliest first."""
-        return suggestions(value, n, self.senses, lambda: [*self.taxonomy.names, *self._synonyms])
+        """At most n concepts that a value may mean, the likeliest first."""
+        return suggestions(value, n, self.senses, self._words_by_spelling)
+
+    @cached_property
+    def _words_by_spelling(self) -> Spellings:
+        return Spellings([*self.taxonomy.names, *self._synonyms])
 
     @cached_property
     def _number(self) -> dict[str, int]:

@@ -34,14 +34,15 @@ class Proposal:
     concept: str  # its name; "" when nothing comes near
     gloss: str
     records: int  # that have the value
-    found: bool  # the ontology has the value itself; else the concept is a guess
+    found: bool  # the ontology has the value, and its meaning is clear; else the concept is a guess
     others: tuple[str, ...]  # "name: gloss"
 
 
 def propose_mapping(source: Any, columns: Sequence[str], ontology: Any = None) -> list[Proposal]:
     """What each value of the columns means in the ontology (WordNet unless given; or one for each column by name).
 
-    Values that are not found come first, each with the concept that comes nearest: a guess, to be confirmed.
+    Values that are not found come first, each with the concept that comes nearest: a guess, to be confirmed. So are the
+    meanings of words that may well mean something else. Codes (2, F) are left to a person, unless a hierarchy has them.
     """
     table = read_table(source, verbatim=columns).data
     proposals: list[Proposal] = []
@@ -59,14 +60,14 @@ def propose_mapping(source: Any, columns: Sequence[str], ontology: Any = None) -
 
 
 def _proposal(column: str, value: str, records: int, ontology: Any) -> Proposal:
-    senses = list(ontology.senses(value))
-    concepts = senses[:ALTERNATIVES] if senses else ontology.suggest(value, ALTERNATIVES)
+    clear = ontology.is_clear(value)
+    concepts = ontology.suggest(value, ALTERNATIVES)
     named = [(ontology.taxonomy.names[concept], ontology.gloss(concept)) for concept in concepts]
     name, gloss = named[0] if named else ("", "")
     if not any(map(str.isalnum, value)):  # such as ? or --
         name, gloss = ABSENT_VALUE, "the value says that there is none"
     others = tuple(f"{other}: {meaning}" for other, meaning in named[1:])
-    return Proposal(column, value, name, gloss, records, bool(senses), others)
+    return Proposal(column, value, name, gloss, records, clear, others)
 
 
 def write_proposals(

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.io.lexicon import noun_lemmas
+from shoal.io.lexicon import lexicon, noun_lemmas
 from shoal.io.wordnet_files import english_folder, noun_files, read_gloss, read_nouns
 from shoal.ontology.cache import Arrays, kept
-from shoal.ontology.suggestion import suggestions
+from shoal.ontology.suggestion import Spellings, suggestions
 from shoal.ontology.taxonomy import Taxonomy, build_taxonomy
 
 __all__ = ["WordNet"]
@@ -103,8 +103,36 @@ class WordNet:
         return read_gloss(self._folder, int(self._arrays["places"][concept]))
 
     def suggest(self, value: str, n: int = 5) -> list[int]:
-        """At most n concepts that a value which is not found may mean, the likeliest first."""
-        return suggestions(value, n, self.senses, lambda: self._row_of_word)
+        """At most n concepts that a value may mean, the likeliest first."""
+        if is_code(value):
+            return []
+        # Masters means the tournament, and may be masters.
+        forms = (lemma for spelling in _spellings(value) for lemma in noun_lemmas(spelling))
+        meant = [*self.senses(value), *(sense for lemma in forms for sense in self._listed(lemma))]
+        if meant:
+            return list(dict.fromkeys(meant))[: max(n, 0)]
+        # Urban is an adjective, not Pope Urban misspelt.
+        return suggestions(value, n, self.senses, self._words_by_spelling, misspelt=value.lower() not in lexicon())
+
+    def is_clear(self, value: str) -> bool:
+        """Whether the first listed sense can be taken for what the value means.
+
+        Not for a code (2, F); a word that is an adjective first (single, private); a name written like a common noun
+        (china); a form of another word that is a word of its own (Masters), or of one with several senses (Bachelors).
+        """
+        senses = self.senses(value)
+        if not senses or is_code(value) or lexicon().is_adjective(value.lower()):
+            return False
+        if self.lemma(senses[0])[:1].isupper() and value[:1].islower():
+            return False
+        spelt = [spelling for spelling in _spellings(value) if spelling in self._row_of_word]
+        if not spelt:
+            return len(senses) == 1 or self._named(value) is not None
+        return not any(lemma in self._row_of_word for lemma in noun_lemmas(spelt[0]))
+
+    @cached_property
+    def _words_by_spelling(self) -> Spellings:
+        return Spellings(self._row_of_word)
 
     @cached_property
     def _row_of_word(self) -> dict[str, int]:
@@ -120,7 +148,10 @@ class WordNet:
         return _unpacked(self._arrays["lemmas"])
 
     def _listed(self, lemma: str) -> tuple[int, ...]:
-        row = self._row_of_word[lemma]
+        """The senses of a lemma; () when it is none."""
+        row = self._row_of_word.get(lemma)
+        if row is None:
+            return ()
         indptr, senses = self._arrays["sense_indptr"], self._arrays["senses"]
         return tuple(senses[indptr[row] : indptr[row + 1]].tolist())
 
@@ -135,6 +166,11 @@ class WordNet:
                 number = int(sense["number"])
                 return listed[number - 1] if 1 <= number <= len(listed) else None
         return None
+
+
+def is_code(value: str) -> bool:
+    """Whether a value is a code, such as 2, F or A12: WordNet's two and fluorine are not what it means."""
+    return sum(map(str.isalpha, value)) < 2
 
 
 def _spellings(word: str) -> list[str]:

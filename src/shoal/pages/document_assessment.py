@@ -64,7 +64,7 @@ def _queries(queries: Sequence[QueryAgreement]) -> Picture:
         "type": "quantitative",
         "title": "F1 of the answers",
         "scale": {"domain": [0, 1]},
-        "axis": {"values": [0, 0.25, 0.5, 0.75, 1]},
+        "axis": {"values": [0, 0.25, 0.5, 0.75, 1], "format": ".2f"},
     }
     marks = {"f1": {"type": "point", "filled": True, "size": 90, "color": DEEP, "opacity": 1}}
     marks |= {name: {"type": "tick", "color": SAND, "thickness": 4, "size": 16} for name in ("ceiling", "chance")}

@@ -24,8 +24,8 @@ def exploration_html(found: Exploration) -> str:
         asked=_asked(found),
         beyond=sum(one.loss > _most_loss(found) for one in found.outcomes),
         fronts={one.trial.name for one in found.front},
-        loss="IL" if found.kind == "numbers" else "L",
-        risk="DR" if found.kind == "numbers" else "RL",
+        loss="change of statistics IL" if found.kind == "numbers" else "information loss L",
+        risk="disclosure risk DR" if found.kind == "numbers" else "share of records linked RL",
         learned=LEARNED,
         hardening=hardening_path(found) if found.hardened else None,
     )
@@ -40,7 +40,8 @@ def risk_utility_map(found: Exploration) -> Picture:
         f"{count(len(found.front), 'of them is', 'of them are')} on the front, where less risk costs more loss."
     )
     top = _most_loss(found)
-    x = {"field": "loss", "type": "quantitative", "title": "Information lost, per cent", "scale": {"domain": [0, top]}}
+    title = "Change of statistics IL, per cent" if found.kind == "numbers" else "Information lost L, per cent"
+    x = {"field": "loss", "type": "quantitative", "title": title, "scale": {"domain": [0, top]}}
     y = {"field": "risk", "type": "quantitative", "title": "Disclosure risk, per cent"}
     layers: list[dict[str, object]] = [
         {
@@ -84,14 +85,16 @@ def risk_utility_map(found: Exploration) -> Picture:
 
 
 def in_words(trial: Trial) -> str:
-    """A protection as people say it who do not know our names."""
+    """A protection in the words of people who do not know our names."""
     return trial.name.replace(trial.method, IN_WORDS.get(trial.method, trial.method), 1)
 
 
 def _asked(found: Exploration) -> str:
     """The limits that were set, in words."""
     limits = {
-        "at most {} % of the records found by who learns" if found.hardened else "risk at most {} %": found.max_risk,
+        "at most {} % of the records found by a trained attacker"
+        if found.hardened
+        else "risk at most {} %": found.max_risk,
         "loss at most {} %": found.max_loss,
         "at least {} records alike": found.min_k,
     }
@@ -113,13 +116,18 @@ def _most_loss(found: Exploration) -> float:
 
 
 def hardening_path(found: Exploration) -> Picture:
-    """What who learns finds, step by step, against what it costs."""
+    """What a trained attacker finds, step by step, against what it costs."""
     points = [
         {"step": step, "loss": one.loss, "learned": one.figures[LEARNED]} for step, one in enumerate(found.hardened)
     ]
-    description = f"Line of {count(len(points) - 1, 'step')}: what who learns finds against the information lost."
-    x = {"field": "loss", "type": "quantitative", "title": "Information lost, per cent", "scale": {"zero": False}}
-    y = {"field": "learned", "type": "quantitative", "title": "Found by who learns from all links, per cent"}
+    description = f"Line of {count(len(points) - 1, 'step')}: what a trained attacker finds against the loss."
+    x = {
+        "field": "loss",
+        "type": "quantitative",
+        "title": "Change of statistics IL, per cent",
+        "scale": {"zero": False},
+    }
+    y = {"field": "learned", "type": "quantitative", "title": "Found by an attacker trained on all links, per cent"}
     layers: list[dict[str, object]] = [
         {
             "data": {"values": points},

@@ -8,13 +8,15 @@ from shoal.pages.charts import named_bars, rates_with_intervals
 from shoal.pages.drawing import DEEP, INK, Picture, svg
 from shoal.pages.templating import page
 from shoal.pages.words import count, percent
-from shoal.results.leaks import Leak, LeakCard, LeakingAttribute
+from shoal.results.leaks import Leak, LeakCard, LeakingAttribute, Learned
 from shoal.results.rates import Rate
 
-__all__ = ["CardPage", "card_page", "leaks_html", "learned_rates", "proof", "remedy", "share_of"]
+__all__ = ["CardPage", "best_parameters", "card_page", "leaks_html", "learned_rates", "proof", "remedy", "share_of"]
 
 MOST_ATTRIBUTES = 15  # bars
+MOST_PARAMETERS = 20  # of a proof
 DRAWN = 4  # attributes of the lattice: 16 sets
+NEXT_TO_NOTHING = 5e-4  # a parameter
 NOTABLE = 0.01  # interactions that are told
 
 
@@ -34,6 +36,7 @@ class CardPage:
         self.pairs = [pair for pair in leak.pairs if abs(pair.interaction) >= NOTABLE][:5]
         self.sampled = leak.learned_on < rows
         self.proof = proof(leak)
+        self.parameters = best_parameters(leak)
 
 
 def card_page(card: LeakCard | None, rows: int) -> CardPage | None:
@@ -85,18 +88,34 @@ def remedy(card: LeakCard) -> str:
 
 
 def proof(leak: Leak) -> str:
-    """What is known for certain of all weightings."""
+    """What is known for certain of all distances of a family."""
     if leak.proof is None:
         return ""
     by = " by a clear margin"
     if leak.proof.rate.rate > leak.proof.bound:  # by less than that
         return "Nothing is proved: some records are told apart by less than the margin that a proof needs."
     if leak.proof.proved:
-        return f"Proved: no weighting of the columns finds more than {percent(leak.proof.found)}{_of_which(leak)}{by}."
+        return f"Proved: no {_family(leak.proof)} finds more than {percent(leak.proof.found)}{_of_which(leak)}{by}."
     return (
-        f"No weighting of the columns finds more than {percent(leak.proof.bound)}{_of_which(leak)}{by}; the best one "
+        f"No {_family(leak.proof)} finds more than {percent(leak.proof.bound)}{_of_which(leak)}{by}; the best one "
         f"found, in {count(round(leak.proof.seconds), 'second')}, finds {percent(leak.proof.found)}."
     )
+
+
+def _family(proof: Learned) -> str:
+    """Of what something is proved."""
+    if proof.distance == "weighted mean":
+        return "weighting of the columns"
+    kind, _, restriction = proof.distance.partition(", ")
+    return f"{kind} distance" + (f" ({restriction})" if restriction else "")
+
+
+def best_parameters(leak: Leak) -> tuple[tuple[str, float], ...]:
+    """The parameters that count most in the best distance of a proof, the largest first; those of 0 are left out."""
+    if leak.proof is None:
+        return ()
+    largest = sorted(leak.proof.parameters.items(), key=lambda pair: -abs(pair[1]))
+    return tuple((name, value) for name, value in largest if abs(value) >= NEXT_TO_NOTHING)[:MOST_PARAMETERS]
 
 
 def _of_which(leak: Leak) -> str:

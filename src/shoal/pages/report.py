@@ -1,4 +1,4 @@
-"""The two texts people read in a release: report.html, one page for everybody, and README.md for who loads the data.
+"""The two texts people read in a release: report.html, one page for everybody, and README.md, how to load the data.
 
 Both are translations of a `Summary` and nothing else: the same summary gives the same bytes.
 """
@@ -6,12 +6,13 @@ Both are translations of a `Summary` and nothing else: the same summary gives th
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from shoal.pages import report_charts as plots
 from shoal.pages import words
 from shoal.pages.templating import page
-from shoal.results.summary import Summary
+from shoal.results.summary import Summary, TextColumn
 
 __all__ = ["readme_text", "report_html"]
 
@@ -19,13 +20,9 @@ __all__ = ["readme_text", "report_html"]
 _READERS = {
     ".npz": ("import scipy.sparse", "scipy.sparse.load_npz({path})"),
     ".parquet": ("import pyarrow.parquet", "pyarrow.parquet.read_table({path})"),
-    ".csv": ("import pandas", "pandas.read_csv({path})"),
-    ".csv.gz": ("import pandas", "pandas.read_csv({path})"),
-    ".tsv.gz": ("import pandas", 'pandas.read_csv({path}, sep="\\t")'),
-    ".tsv": ("import pandas", 'pandas.read_csv({path}, sep="\\t")'),
-    ".jsonl": ("import pandas", "pandas.read_json({path}, lines=True)"),
     ".txt": ("from pathlib import Path", 'Path({path}).read_text(encoding="utf-8").splitlines()'),
-}
+} | dict.fromkeys((".csv", ".csv.gz", ".tsv", ".tsv.gz"), ("import pandas", "pandas.read_csv({options})"))
+_DTYPES = {"string": "str", "double": "float64", "int64": "int64"}
 
 
 def report_html(summary: Summary) -> str:
@@ -71,7 +68,23 @@ def _loading(summary: Summary) -> str:
             # One stem may come in two formats.
             stem = path.name.removesuffix(kind)
             variable = stem if stem not in calls else name.replace(".", "_")
-            calls[variable] = call.format(path=json.dumps(f"FOLDER/{name}"))
+            quoted = json.dumps(f"FOLDER/{name}")
+            options = _text_options(quoted, getattr(summary.figures, "text_columns", ()))
+            calls[variable] = call.format(path=quoted, options=options)
     if not calls:
         return ""
     return "\n".join([*imports, "", *(f"{variable} = {call}" for variable, call in calls.items())])
+
+
+def _text_options(path: str, columns: Sequence[TextColumn]) -> str:
+    """The path, and what pandas must know to read every cell of a text file as it was meant."""
+    missing = {column.name: list(column.missing) for column in columns if column.missing}
+    options = [path, *(['sep="\\t"'] if ".tsv" in path else [])]
+    if columns:
+        options += [f"dtype={ {column.name: _dtype(column) for column in columns} }", "keep_default_na=False"]
+    options += [f"na_values={missing}"] if missing else []
+    return path if len(options) == 1 else "\n    " + ",\n    ".join(options) + ",\n"
+
+
+def _dtype(column: TextColumn) -> str:
+    return "Int64" if column.type == "int64" and column.missing else _DTYPES[column.type]

@@ -119,8 +119,8 @@ def spread(columns: Sequence[ColumnChange]) -> Picture | None:
     rows = tuple(
         (
             one.name,
-            *(_told(figure) for figure in (one.median, one.spread_before, one.spread_after)),
-            "not told" if one.loss is None else percent(one.loss),
+            *(_published(figure) for figure in (one.median, one.spread_before, one.spread_after)),
+            "not published" if one.loss is None else percent(one.loss),
             "not rounded" if one.step is None else number(one.step),
         )
         for one in columns
@@ -128,8 +128,8 @@ def spread(columns: Sequence[ColumnChange]) -> Picture | None:
     return Picture(svg(spec, description), description, header, rows)
 
 
-def _told(figure: float | None) -> str:
-    return "not told" if figure is None else number(figure)
+def _published(figure: float | None) -> str:
+    return "not published" if figure is None else number(figure)
 
 
 def terms(terms: Sequence[TermUse]) -> Picture | None:

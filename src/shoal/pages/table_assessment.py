@@ -1,4 +1,4 @@
-"""The page of an assessment: what was lost and what an intruder finds, for who decides."""
+"""The page of an assessment: what changed and what an intruder finds, for those who decide."""
 
 from __future__ import annotations
 
@@ -52,14 +52,16 @@ def _learned(found: TableAssessment) -> str:
     if found.leaks is None or found.risk is None:
         return ""
     leak = found.leaks.leak
-    return f", one who also learned from known links {percent(leak.honest.rate)}"
+    return f"; one trained on known links finds {percent(leak.honest.rate)}"
 
 
 def _taught(models: ModelUtility) -> str:
-    """What the best model learnt, in a sentence."""
+    """What the best model learned, in a sentence."""
     what = models.target
     if not models.learnable:
-        return f"Even the originals teach these models next to nothing of {what}, so nothing is to be seen here."
+        return (
+            f"Even from the originals, these models learn next to nothing of {what}: it says nothing about this table."
+        )
     best = max(models.scores, key=lambda score: (score.task == "regression", score.original))
     if best.measure == "R2":
         mine, theirs = (percent(max(0.0, share)) for share in (best.protected, best.original))
@@ -69,7 +71,7 @@ def _taught(models: ModelUtility) -> str:
     mine, theirs, guess = (percent(share) for share in (best.protected, best.original, best.baseline))
     return (
         f"Models from this table are right about {what} in {mine} of the cases, models from the originals in {theirs}, "
-        f"and who always guesses the most frequent in {guess}."
+        f"and the most frequent value in {guess}."
     )
 
 

@@ -31,8 +31,8 @@ def concept_tree(
     `before` and `after` are each record's concept, negative for a missing value; `labels` names the concepts.
     """
     had, has = _counts(before), _counts(after)
-    told = _told(had, k)
-    named = sorted({*has, *told}, key=lambda one: (-has.get(one, 0), -had.get(one, 0), one))[:MOST]
+    publishable = _published(had, k)
+    named = sorted({*has, *publishable}, key=lambda one: (-has.get(one, 0), -had.get(one, 0), one))[:MOST]
     inside = np.array([concept for concept in named if concept >= 0], dtype=np.int64)
     # Where branches meet, so that the tree shows what is near to what.
     joints = np.unique(subsumers(taxonomy, inside, inside)) if len(inside) else inside
@@ -42,7 +42,7 @@ def concept_tree(
         children.setdefault(_parent(taxonomy, concept, shown), []).append(concept)
 
     def line(concept: int, level: int, label: str) -> Concept:
-        records = told.get(concept) if concept in had else 0
+        records = publishable.get(concept) if concept in had else 0
         return Concept(label, level, records, has.get(concept, 0))
 
     lines: list[Concept] = []
@@ -57,17 +57,17 @@ def concept_tree(
         walk(top, 0)
     if any(concept < 0 for concept in named):
         lines.append(line(-1, 0, MISSING))
-    counted = told.keys() & {*shown.tolist(), *named}
+    counted = publishable.keys() & {*shown.tolist(), *named}
     return tuple(lines), sum(records for concept, records in had.items() if concept not in counted)
 
 
-def _told(had: Mapping[int, int], k: int) -> dict[int, int]:
-    """The counts that may be told: none below k, and those left out add up to none or to k and more."""
-    told = {concept: records for concept, records in had.items() if records >= k}
-    left_out = sum(had.values()) - sum(told.values())
-    if 0 < left_out < k and told:
-        del told[min(told, key=lambda concept: (told[concept], concept))]
-    return told
+def _published(had: Mapping[int, int], k: int) -> dict[int, int]:
+    """The counts that may be published: none below k, and those left out add up to none or to k and more."""
+    publishable = {concept: records for concept, records in had.items() if records >= k}
+    left_out = sum(had.values()) - sum(publishable.values())
+    if 0 < left_out < k and publishable:
+        del publishable[min(publishable, key=lambda concept: (publishable[concept], concept))]
+    return publishable
 
 
 def _counts(concepts: Ints) -> dict[int, int]:

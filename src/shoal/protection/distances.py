@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 
 from shoal.results.summary import Distances
+from shoal.utility.order import order_kept
 
 __all__ = [
     "MOST_IN_MEANING",
-    "NOT_TOLD",
+    "NOT_PUBLISHED",
     "SAMPLE",
     "cosine_distances",
     "distances_in_meaning",
@@ -24,7 +25,7 @@ __all__ = [
 SAMPLE = 2_000  # records whose pairs are looked at: two million pairs
 MOST_IN_MEANING = 400  # documents whose pairs are looked at: each takes its time
 BINS = 10
-NOT_TOLD = Distances(edges=(0.0, 1.0), before=(0.0,), after=(0.0,), pairs=0, sampled=False)
+NOT_PUBLISHED = Distances(edges=(0.0, 1.0), before=(0.0,), after=(0.0,), pairs=0, sampled=False)
 
 
 def cosine_distances(before: sp.csr_matrix, after: sp.csr_matrix, n_rows: int) -> Distances:
@@ -74,15 +75,5 @@ def _histogram(before: Any, after: Any, edges: NDArray[np.float64], n_rows: int,
         after=shares(after),
         pairs=len(before),
         sampled=n_rows > sample,
-        order_kept=_order_kept(before, after),
+        order_kept=order_kept(before, after),
     )
-
-
-def _order_kept(before: NDArray[np.float64], after: NDArray[np.float64]) -> float | None:
-    """Each pair is compared with one far from it in the list: how often the nearer is the nearer in both; ties half."""
-    step = len(before) // 3 + 1
-    nearer = [np.sign(np.round(distances - np.roll(distances, step), 9)) for distances in (before, after)]
-    decided = nearer[0] != 0
-    if not decided.any():
-        return None
-    return round(float(np.mean((1.0 + nearer[0] * nearer[1])[decided]) / 2), 3)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
@@ -24,13 +23,12 @@ __all__ = [
     "diversity",
     "meaning",
     "meanings",
-    "sizes_of",
     "stated_loss",
     "too_few_values",
     "value_codes",
 ]
 
-MISSING = {"", "na", "n/a", "nan", "+nan", "-nan", "null", "none"}
+MISSING = {"", ".", "?", "na", "n/a", "nan", "+nan", "-nan", "null", "none"}
 NUMBER = re.compile(r"[+-]?(?:inf(?:inity)?|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]{1,9})?)")
 NOT_SHOWN = {  # marks and fillers; format and control characters are known by their category
     *map(chr, (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x3164, 0xFFA0)),
@@ -39,11 +37,6 @@ NOT_SHOWN = {  # marks and fillers; format and control characters are known by t
 }
 FEW = 30  # of fewer records that moved, figures about the originals tell each of them
 FEW_RECORDS = f"of fewer than {FEW} records, figures about the originals tell each of them"
-
-
-def sizes_of(sizes: NDArray[np.int64]) -> tuple[tuple[int, int], ...]:
-    """(size, how many groups have it), by rising size."""
-    return tuple(sorted(Counter(sizes.tolist()).items()))
 
 
 def codes_of(values: NDArray[Any]) -> NDArray[np.int64]:
@@ -92,16 +85,16 @@ def _as_seen(text: str) -> str:
 
 def value_codes(values: NDArray[Any]) -> NDArray[np.int64]:
     """Each value's place among the different meanings; -1 for a missing one."""
-    told = meanings(values)
-    place = {value: number for number, value in enumerate(sorted({value for value in told if value is not None}))}
-    return np.fromiter((-1 if value is None else place[value] for value in told), dtype=np.int64, count=len(told))
+    meant = meanings(values)
+    place = {value: number for number, value in enumerate(sorted({value for value in meant if value is not None}))}
+    return np.fromiter((-1 if value is None else place[value] for value in meant), dtype=np.int64, count=len(meant))
 
 
 def meanings(values: NDArray[Any]) -> list[str | None]:
     """What each value tells."""
     listed = values.tolist()
-    told = {value: meaning(value) for value in set(listed)}
-    return [told[value] for value in listed]
+    of_value = {value: meaning(value) for value in set(listed)}
+    return [of_value[value] for value in listed]
 
 
 def check_values(column: str, values: NDArray[Any], least: int) -> None:
@@ -123,9 +116,9 @@ def diversity(column: str, values: Mapping[Any, Mapping[str, int]]) -> Diversity
     return Diversity(column, min(distinct), sum(count <= 1 for count in distinct), len(distinct), len(different))
 
 
-def stated_loss(loss: Loss, told: bool, reason: str | None = FEW_RECORDS, digits: int = 6) -> StatedLoss:
-    """The loss as it is told: as measured, in so many digits; else between which tenths it lies, and why no more."""
-    if told:
+def stated_loss(loss: Loss, publishable: bool, reason: str | None = FEW_RECORDS, digits: int = 6) -> StatedLoss:
+    """The loss as it is published: as measured, in so many digits; else the tenths it lies between, and why no more."""
+    if publishable:
         sse, ssa = (float(f"{part:.{digits}g}") for part in (loss.sse, loss.ssa))
         share = Loss(sse, ssa).information_loss
         return StatedLoss(share, share, sse, ssa)

@@ -1,4 +1,4 @@
-"""What may be said of masked numbers: nothing that tells a single record's value."""
+"""Figures of masked numbers that may be published: nothing that tells a single record's value."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNMOVED = 1e-12  # relative: a mean of equal values may differ from them by a ro
 
 
 def reasons_withheld(moved: NDArray[np.int64], dominance: Floats) -> tuple[str | None, ...]:
-    """Why the figures of each column are not told; None: they are.
+    """Why the figures of each column are not published; None: they are.
 
     `moved` counts the records that their group's mean changed, before any rounding of it.
     """
@@ -39,7 +39,7 @@ def moved_records(values: Floats, means: Floats) -> NDArray[np.int64]:
 
 
 def reason_of_all(reasons: Sequence[str | None]) -> str | None:
-    """Why figures over all columns are not told; None: they are."""
+    """Why figures over all columns are not published; None: they are."""
     return next((f"in some column {reason}" for reason in reasons if reason is not None), None)
 
 
@@ -68,7 +68,7 @@ def changes_of(
     steps: Floats,
     reasons: Sequence[str | None],
 ) -> tuple[ColumnChange, ...]:
-    """What may be said of each column, in as many digits as are told: its rows before and after, and its loss."""
+    """What may be published of each column, in as many digits: its rows before and after, and its loss."""
     before, after, median = limits.spread(values), limits.spread(released), np.median(released, axis=0)
     return tuple(
         ColumnChange(

@@ -17,7 +17,7 @@ from shoal import progress
 from shoal.bundle.folders import MAPPING, MAPPING_FOLDER
 from shoal.errors import InputError, MissingExtra
 from shoal.microaggregation.blocks.block import joined
-from shoal.microaggregation.blocks.executors import Directly, Here, Schedule
+from shoal.microaggregation.blocks.executors import LocalExecutor, Schedule, SerialExecutor
 from shoal.protection.groups import too_few_values
 from shoal.release.part_facts import values_in
 from shoal.verification.row_files import part_name
@@ -99,9 +99,9 @@ def schedule_of(client: Any, whole: bool) -> Iterator[Schedule]:
     What is in one piece is worked on in this thread, which Ctrl-C reaches and whose kernels use all cores.
     """
     if whole:
-        yield Directly()
+        yield SerialExecutor()
     elif client is None:
-        with Here() as here:
+        with LocalExecutor() as here:
             yield here
     elif not isinstance(client, str):
         yield client

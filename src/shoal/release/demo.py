@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
-from shoal.bundle.folders import check_free, folders_written_aside
+from shoal.bundle.folders import PUBLIC_FOLDER, check_free, folders_written_aside
 from shoal.io import Roles
 from shoal.release.protect import Protected, protect
 from shoal.sample import write_sample
@@ -19,14 +18,12 @@ PARTS = {"sample", "letters", "letters-private", "subjects", "subjects-private"}
 def run_demo(out: Path, k: int = 5, force: bool = False) -> tuple[Protected, Protected]:
     """Write the sample to `out`/sample and make the releases `out`/letters and `out`/subjects."""
     check_free(out, force, lambda content: set(content) <= PARTS)
-    umask = os.umask(0)
-    os.umask(umask)
     roles = Roles(
         quasi=("age", "height_cm", "weight_kg", "systolic_bp", "heart_rate", "income", "length_of_stay"),
         confidential=("diagnosis",),
         identifier=("name", "patient_id", "town", "speciality"),
     )
-    with folders_written_aside((out, 0o777 & ~umask)) as (aside,):
+    with folders_written_aside((out, PUBLIC_FOLDER)) as (aside,):
         sample = write_sample(aside / "sample")
         made = (
             protect(sample.letters, k, aside / "letters", label_column="speciality"),

@@ -18,20 +18,19 @@ from numpy.typing import NDArray
 
 from shoal.io.private_files import PRIVATE_FILE
 from shoal.microaggregation.blocks.block import Block
+from shoal.microaggregation.diversity import JOINED
 from shoal.protection.closeness import closeness
 from shoal.protection.groups import diversity, meaning, meanings
 
 __all__ = [
-    "SHOWN",
     "GroupFacts",
     "crowd_figures",
+    "diversity_parameters",
     "facts_of",
     "replacing",
     "values_in",
     "write_mapping_part",
 ]
-
-SHOWN = 2_000  # records whose distances the report shows
 
 
 @dataclass(frozen=True)
@@ -81,6 +80,11 @@ def crowd_figures(parts: Sequence[GroupFacts], confidential: tuple[str, ...]) ->
         "diversity": tuple(diversity(name, groups) for name, groups in values.items()),
         "closeness": tuple(closeness(name, groups) for name, groups in values.items()),
     }
+
+
+def diversity_parameters(l: int | None) -> dict[str, Any]:
+    """How groups were joined, where that was asked for."""
+    return {} if l is None else {"diversity": JOINED}
 
 
 def write_mapping_part(names: NDArray[Any], groups: NDArray[np.int64], target: str) -> None:

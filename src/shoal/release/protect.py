@@ -12,7 +12,15 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from shoal import progress
-from shoal.bundle.folders import CERTIFICATE, check_places, folders_written_aside, private_beside, write_files
+from shoal.bundle.folders import (
+    CERTIFICATE,
+    PUBLIC_FOLDER,
+    check_places,
+    folders_written_aside,
+    private_beside,
+    write_files,
+    write_text,
+)
 from shoal.bundle.formulas import warn_of_formulas
 from shoal.errors import InputError
 from shoal.io import Roles
@@ -53,17 +61,6 @@ class MoreOptions(TypedDict, total=False):
     coarsen: Mapping[str, int] | None
     client: Any
     attack: bool
-
-
-DEFAULTS: MoreOptions = {
-    "text_column": None,
-    "id_column": None,
-    "label_column": None,
-    "missing": "refuse",
-    "coarsen": None,
-    "client": None,
-    "attack": True,
-}
 
 
 def protect(
@@ -116,25 +113,29 @@ def protect(
     attack : bool
         Attack the release before it is handed out, and say in the report what was found.
     """
-    for name in more.keys() - DEFAULTS.keys():
+    for name in more.keys() - MoreOptions.__annotations__.keys():
         raise TypeError(f"protect() got an unexpected keyword argument {name!r}")
-    more = DEFAULTS | more
+    missing, client, attack = more.get("missing", "refuse"), more.get("client"), more.get("attack", True)
     release = Path(out)
     hidden = private_beside(release) if private is None else Path(private)
-    _check_numbers(k, l, more["missing"])
+    _check_numbers(k, l, missing)
     k, l = int(k), None if l is None else int(l)
-    coarsen = checked_coarsening(more["coarsen"])
-    columns = {name: more[name] for name in ("text_column", "id_column", "label_column")}
-    opened = open_source(source, roles=roles, on_cluster=more["client"] is not None, **columns)
+    coarsen = checked_coarsening(more.get("coarsen"))
+    columns = {
+        "text_column": more.get("text_column"),
+        "id_column": more.get("id_column"),
+        "label_column": more.get("label_column"),
+    }
+    opened = open_source(source, roles=roles, on_cluster=client is not None, **columns)
     check_places(opened.path, release, hidden, force)
     if isinstance(opened, DocumentSource):
-        _check_for_documents(l, opened.label, more["missing"], coarsen)
-        draft = partial(draft_documents, opened, k, document_protection(method, space, k), l, more["attack"])
+        _check_for_documents(l, opened.label, missing, coarsen)
+        draft = partial(draft_documents, opened, k, document_protection(method, space, k), l, attack)
     else:
         _check_for_tables(columns, space)
         check_method(method)
-        draft = partial(draft_table, opened, k, TableOptions(method, l, more["missing"], coarsen, more["attack"]))
-    with schedule_of(more["client"], opened.whole) as schedule:
+        draft = partial(draft_table, opened, k, TableOptions(method, l, missing, coarsen, attack))
+    with schedule_of(client, opened.whole) as schedule:
         return _write(lambda *folders: draft(folders, schedule), release, hidden)
 
 
@@ -150,21 +151,21 @@ def _check_for_documents(l: int | None, label: str | None, missing: str, coarsen
 def _check_for_tables(columns: dict[str, str | None], space: VectorSpace | None) -> None:
     given = [name for name, column in columns.items() if column is not None]
     if given or space is not None:
-        raise InputError(f"{(given or ['space'])[0]} is for documents, and this is a table; leave out it or the roles")
+        raise InputError(
+            f"{(given or ['space'])[0]} is for documents, and this is a table; remove it, or remove the roles"
+        )
 
 
 def _write(make_draft: Callable[[Path, Path], Draft], release: Path, private: Path) -> Protected:
-    umask = os.umask(0)
-    os.umask(umask)
-    with folders_written_aside((private, PRIVATE_FOLDER), (release, 0o777 & ~umask)) as (private_aside, aside):
+    with folders_written_aside((private, PRIVATE_FOLDER), (release, PUBLIC_FOLDER)) as (private_aside, aside):
         draft = make_draft(private_aside, aside)
         warn_of_formulas((column["name"] for column in draft.columns), draft.formulas)
         progress.step("writing", 0, 2)
         write_files(private_aside, draft.private_files)
         write_files(aside, draft.files)
         progress.step("writing", 1, 2)
-        (aside / "report.html").write_text(report_html(draft.summary), encoding="utf-8", newline="\n")
-        (aside / "README.md").write_text(readme_text(draft.summary), encoding="utf-8", newline="\n")
+        pages = {"report.html": report_html(draft.summary), "README.md": readme_text(draft.summary)}
+        write_files(aside, {name: write_text(page) for name, page in pages.items()})
         content = certificate(draft, aside)
         (aside / CERTIFICATE).write_bytes(dump(content))
         for path in aside.rglob("*"):

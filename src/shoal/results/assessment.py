@@ -17,7 +17,7 @@ __all__ = ["SpaceAssessment", "TableAssessment", "as_data"]
 
 @dataclass(frozen=True)
 class TableAssessment:
-    """A protected table judged against its original: what was lost, and what an intruder finds."""
+    """A protected table judged against its original: what changed, and what an intruder finds."""
 
     rows: int
     numbers: tuple[str, ...]
@@ -26,13 +26,13 @@ class TableAssessment:
     left_out: tuple[str, ...]  # columns that were not compared
     smallest_group: int  # fewest protected rows that are equal in all compared columns
     unique: int  # protected rows that no other equals
-    loss: TableLoss | None  # of the numbers
+    loss: TableLoss | None  # of the numbers: change of statistics, and share of information lost
     risk: Disclosure | None  # of the numbers
     gdpr: tuple[Rate, ...]  # singling out, linkability, inference, of the numbers
     labels_changed: tuple[tuple[str, float], ...]  # share of the records whose label changed, by column
     labels_linked: float | None  # chance that equal labels link a record with its original
     models: ModelUtility | None = None  # what the protected table teaches of a target
-    leaks: LeakCard | None = None  # what who learns from known links finds
+    leaks: LeakCard | None = None  # what attackers trained on known links find
     minimality: tuple[tuple[str, Inferred], ...] = ()  # by confidential column, what joined groups tell
     differencing: Differenced | None = None  # what a second release without a record tells of it
     notes: tuple[str, ...] = ()  # what makes figures less certain, in a sentence each
@@ -46,7 +46,7 @@ class TableAssessment:
         """All of it as JSON has it, chances of single records aside."""
         found: dict[str, Any] = as_data(self)
         if self.loss is not None and self.risk is not None:
-            found["loss"]["IL"] = self.loss.information_loss
+            found["loss"]["IL"] = self.loss.mean_change
             found["loss"]["PIL"] = self.loss.probabilistic.mean
             found["loss"]["squared"]["information_loss"] = self.loss.squared.information_loss
             found["risk"] |= {"DR": self.risk.risk, "linkage": self.risk.linkage}

@@ -38,6 +38,11 @@ class Trial:
         return ", ".join(part for part in parts if part)
 
     @property
+    def promises_crowd(self) -> bool:
+        """Whether every record looks like others in all columns, and not by luck."""
+        return self.k is not None and self.attribute_groups is None and self.method != "ranking"
+
+    @property
     def options(self) -> str:
         """The options of `shoal protect` that do this."""
         given = {"--method": self.method, "-k": self.k, "--attribute-groups": self.attribute_groups}

@@ -74,6 +74,6 @@ class TableLoss:
     pairs: tuple[PairLoss, ...] = field(repr=False)
 
     @property
-    def information_loss(self) -> float:
-        """IL in per cent: the mean of IL1 to IL5. It has no upper bound."""
+    def mean_change(self) -> float:
+        """IL, in per cent: the mean of IL1 to IL5. It has no upper bound."""
         return 100.0 * (self.values + self.means + self.covariances + self.variances + self.correlations) / 5

@@ -14,8 +14,4 @@ IN_WORDS = {
     "correlated-noise": "added noise that keeps correlations",
     "mixed": "microaggregation (MDAV) of numbers and labels together",
     "sa-mdav": "semantic adaptive microaggregation (SA-MDAV)",
-    "sa-mdav-static": "semantic adaptive microaggregation (SA-MDAV) with a static centroid",
-    "s-mdav": "semantic microaggregation (S-MDAV)",
-    "mdav-lcs": "microaggregation (MDAV) by least common subsumers",
-    "mdav-mode": "microaggregation (MDAV) by modes",
 }

@@ -93,5 +93,5 @@ class Disclosure:
         return 100.0 * (self.linkage + self.interval.rate) / 2
 
     def score(self, loss: TableLoss) -> float:
-        """Half the information loss, half the disclosure risk, in per cent: less is better."""
-        return (loss.information_loss + self.risk) / 2
+        """Half the change of statistics (IL), half the disclosure risk (DR), in per cent: less is better."""
+        return (loss.mean_change + self.risk) / 2

@@ -22,6 +22,7 @@ __all__ = [
     "Summary",
     "TableFigures",
     "TermUse",
+    "TextColumn",
     "WordsLeftOut",
 ]
 
@@ -36,6 +37,21 @@ class Distances:
     pairs: int  # pairs looked at
     sampled: bool  # a sample of the records, not all
     order_kept: float | None = None  # of two pairs, how often the nearer one stays the nearer; 0.5 is chance
+
+
+@dataclass(frozen=True)
+class StatedLoss:
+    """The information loss as far as it is published: as it was measured, or between two tenths and why."""
+
+    low: float
+    high: float  # equal to low when the loss is published as it was measured
+    sse: float | None = None  # None: not published
+    ssa: float | None = None
+    reason: str | None = None  # why it is not published as it was measured
+
+    @property
+    def measured(self) -> bool:
+        return self.reason is None
 
 
 @dataclass(frozen=True)
@@ -57,21 +73,6 @@ class WordsLeftOut:
 
 
 @dataclass(frozen=True)
-class StatedLoss:
-    """The information loss as far as it is told: as it was measured, or between two tenths and why."""
-
-    low: float
-    high: float  # equal to low when the loss is told as it was measured
-    sse: float | None = None  # None: not told
-    ssa: float | None = None
-    reason: str | None = None  # why it is not told as it was measured
-
-    @property
-    def measured(self) -> bool:
-        return self.reason is None
-
-
-@dataclass(frozen=True)
 class ColumnChange:
     """What protection did to one numeric column; figures are None where one or few records would decide them.
 
@@ -84,7 +85,16 @@ class ColumnChange:
     spread_after: float | None
     loss: float | None  # share of this column's variance that was lost, 0 to 1
     step: float | None = None  # published means are multiples of it; None: they were not rounded
-    withheld: str | None = None  # why the figures are not told
+    withheld: str | None = None  # why the figures are not published
+
+
+@dataclass(frozen=True)
+class TextColumn:
+    """How to read a column of a text file: 007 is text, and so is a column that has it."""
+
+    name: str
+    type: str  # string, int64 or double
+    missing: tuple[str, ...] = ()  # how a column of numbers writes that a value is missing
 
 
 @dataclass(frozen=True)
@@ -104,7 +114,7 @@ class Generalisation:
     name: str
     concepts: tuple[Concept, ...]
     unnamed: int  # records whose value is not in the tree, since fewer than k had it
-    loss: float | None  # mean distance between a record's label and what replaced it, 0 to 1; None: not told
+    loss: float | None  # mean distance between a record's label and what replaced it, 0 to 1; None: not published
 
 
 @dataclass(frozen=True)
@@ -137,6 +147,7 @@ class TableFigures:
     linked: float | None = None  # chance to link a record with its original by equal labels (RL), if all are labels
     insensitive: tuple[str, ...] = ()  # columns released as they are, that the owner called harmless
     dropped_columns: int = 0  # identifiers and columns without a role
+    text_columns: tuple[TextColumn, ...] = ()  # all released columns, in order, if they are in a text file
     above_optimum: float | None = None  # SSE is at most this share above the least possible, if that is known
 
 

@@ -70,6 +70,7 @@ class SpaceUtility:
     protected: SpaceProfile
     pairs: int  # of documents whose distance was taken
     sampled: bool  # whether these are a sample
+    order_kept: float | None  # of two pairs, how often the nearer one stays the nearer; 0.5 is chance
     queries: tuple[QueryAgreement, ...] = field(repr=False)
     classifiers: tuple[ClassifierScore, ...] = field(repr=False)  # none without labels
     clusters: tuple[ClusterAgreement, ...] = field(repr=False)
@@ -89,13 +90,15 @@ class SpaceUtility:
         one, other = self.original, self.protected
         table = [
             ("information loss", "SSE / (SSE + SSA)", 0.0, self.loss.information_loss),
-            ("terms a document", "mean", one.terms_per_document, other.terms_per_document),
+            ("terms per document", "mean", one.terms_per_document, other.terms_per_document),
             ("weight", "mean", one.mean_weight, other.mean_weight),
         ]
         table += [
             ("share of distances", f"from {tenth / 10:.1f}", before, after)
             for tenth, (before, after) in enumerate(zip(one.distances, other.distances, strict=True))
         ]
+        if self.order_kept is not None:
+            table.append(("nearer pair still the nearer", "two pairs of documents", 1.0, self.order_kept))
         table += [
             ("query F1", f"{query.kind}, {query.terms} of them, best {query.best}", query.ceiling, query.f1)
             for query in self.queries
@@ -135,7 +138,7 @@ class ModelUtility:
     target: str
     folds: int
     records: int  # trained and tested on
-    known: tuple[str, ...]  # the attributes it was learnt from
+    known: tuple[str, ...]  # the attributes it was learned from
     scores: tuple[ModelScore, ...]
     taken_together: int = 0  # rare labels that were made one class
 
@@ -145,7 +148,7 @@ class ModelUtility:
         return any(score.original > score.baseline + 0.02 for score in self.scores)
 
     def predicted(self, score: ModelScore) -> str:
-        """What a score is about, in words: a number is learnt as such, and as a class."""
+        """What a score is about, in words: a number is learned as such, and as a class."""
         is_number = any(one.task == "regression" for one in self.scores)
         return f"{self.target} above its median" if is_number and score.task == "classification" else self.target
 

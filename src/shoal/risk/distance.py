@@ -67,7 +67,7 @@ def _nearest(originals: Floats, masked: Floats, rounding: float) -> tuple[NDArra
     n_rows, n_columns = originals.shape
     if n_columns == 0:  # nothing tells the records apart
         return np.full(n_rows, n_rows), np.ones(n_rows, dtype=bool)
-    leaves, boxes, outer = kernel.arrange(originals)
+    leaves, boxes, outer, _ = kernel.arrange(originals)
     home = kernel.group_of(outer, len(boxes), masked)
     order = np.argsort(home, kind="stable")
     _, ties, own_ties = kernel.nearest_with_ties(

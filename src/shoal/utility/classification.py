@@ -17,7 +17,7 @@ Source of the scenarios: as in `queries`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,12 +26,13 @@ from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, f1_score
 from sklearn.naive_bayes import MultinomialNB
 
+from shoal import progress
 from shoal.errors import InputError
 from shoal.results.utility import ClassifierScore
 from shoal.utility.folds import fold_of_rows
-from shoal.utility.spaces import SpacePair, class_of_rows, distinct_rows, space_pair
+from shoal.utility.spaces import SpacePair, class_of_rows, distinct_rows
 
-__all__ = ["NEIGHBOURS", "classification_utility", "nearest_classes", "pair_classification"]
+__all__ = ["NEIGHBOURS", "classifier_scores", "nearest_classes", "pair_classification", "predicted_classes"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -42,58 +43,39 @@ BLOCK = 512  # documents whose similarities to all others are held at a time
 ROUNDING = 1e-9  # similarities closer than this tie
 
 
-def classification_utility(
-    train: Any, test: Any, train_labels: Sequence[Any], test_labels: Sequence[Any], protect: Callable[[Any], Any]
+def pair_classification(
+    pair: SpacePair, labels: Sequence[Any], random_state: int = 0, folds: int = 3
 ) -> tuple[ClassifierScore, ...]:
-    """Scores of every classifier in the baseline and the three scenarios; train and test are protected on their own.
-
-    Parameters
-    ----------
-    protect : from a matrix to its protected version, row by row; for example
-        `SphericalMicroaggregation(k=5).fit_transform`.
+    """Scores of every classifier in the baseline and the three scenarios; each fold in turn is held out, see `folds`.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from shoal.utility.classification import classification_utility
-    >>> X = np.array([[1.0, 0.1], [0.1, 1.0]]).repeat(10, axis=0)
-    >>> y = ["birds"] * 10 + ["fish"] * 10
-    >>> scores = classification_utility(X, X, y, y, protect=np.copy)
+    >>> from shoal.utility.classification import pair_classification
+    >>> from shoal.utility.spaces import space_pair
+    >>> X = np.abs(np.array([[1.0, 0.1], [0.1, 1.0]]).repeat(20, axis=0) - 0.001 * np.arange(40)[:, None])
+    >>> scores = pair_classification(space_pair(X, X), ["birds"] * 20 + ["fish"] * 20)
     >>> scores[0].classifier, scores[0].train, scores[0].test, scores[0].accuracy
     ('5 nearest neighbours', 'original', 'original', 1.0)
     """
-    train_pair = space_pair(train, protect(train))
-    test_pair = space_pair(test, protect(test))
-    n_train, n_test = train_pair.original.shape[0], test_pair.original.shape[0]
-    if train_pair.original.shape[1] != test_pair.original.shape[1]:
-        raise InputError(
-            f"the training rows have {train_pair.original.shape[1]} terms and the test rows "
-            f"{test_pair.original.shape[1]}; give both the same columns"
-        )
-    class_of_rows(train_labels, n_train, "training labels")  # two classes at least to learn
-    classes, _ = class_of_rows([*train_labels, *test_labels], n_train + n_test)
-    predicted = _predict(train_pair, test_pair, classes[:n_train], int(classes.max()) + 1)
-    return _scores(classes[n_train:], predicted)
-
-
-def pair_classification(
-    pair: SpacePair, labels: Sequence[Any], random_state: int = 0, folds: int = 3
-) -> tuple[ClassifierScore, ...]:
-    """The same for a pair that was protected in one piece: each fold in turn is held out, see `folds`."""
     classes, names = class_of_rows(labels, pair.original.shape[0])
     fold_of_row = fold_of_rows(distinct_rows(pair.protected).of_row, folds, random_state, classes)
     predicted: dict[tuple[str, str, str], Ints] = {}
     for fold in range(folds):
+        progress.step("training classifiers", fold, folds)
         held_out = np.flatnonzero(fold_of_row == fold)
         rest = np.flatnonzero(fold_of_row != fold)
         train = SpacePair(pair.original[rest], pair.protected[rest])
         test = SpacePair(pair.original[held_out], pair.protected[held_out])
-        for key, found in _predict(train, test, classes[rest], len(names)).items():
+        for key, found in predicted_classes(train, test, classes[rest], len(names)).items():
             predicted.setdefault(key, np.empty(len(classes), dtype=np.int64))[held_out] = found
-    return _scores(classes, predicted)
+    progress.step("training classifiers", folds, folds)
+    return classifier_scores(classes, predicted)
 
 
-def _predict(train: SpacePair, test: SpacePair, classes: Ints, n_classes: int) -> dict[tuple[str, str, str], Ints]:
+def predicted_classes(
+    train: SpacePair, test: SpacePair, classes: Ints, n_classes: int
+) -> dict[tuple[str, str, str], Ints]:
     """The class of each test row by (classifier, trained on, tested on)."""
     found: dict[tuple[str, str, str], Ints] = {}
     for trained_on, tested_on in SCENARIOS:
@@ -143,7 +125,8 @@ def _votes(similarity: Floats, tally: Floats, counts: Ints, n_neighbours: int) -
     return np.asarray(surely @ tally + share[:, None] * (tied @ tally))
 
 
-def _scores(classes: Ints, predicted: dict[tuple[str, str, str], Ints]) -> tuple[ClassifierScore, ...]:
+def classifier_scores(classes: Ints, predicted: dict[tuple[str, str, str], Ints]) -> tuple[ClassifierScore, ...]:
+    """Jaccard index, accuracy and macro F1 of what each classifier predicted."""
     scores = []
     for (classifier, trained_on, tested_on), found in predicted.items():
         accuracy = float(accuracy_score(classes, found))

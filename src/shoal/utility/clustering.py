@@ -19,11 +19,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score
 
+from shoal import progress
 from shoal.errors import InputError
 from shoal.results.utility import ClusterAgreement
-from shoal.utility.spaces import Distinct, SpacePair, distinct_rows, space_pair
+from shoal.utility.spaces import Distinct, SpacePair, distinct_rows
 
-__all__ = ["CLUSTERS", "cluster_agreement", "compare_partitions", "pair_clusters", "partitions", "spherical_kmeans"]
+__all__ = ["CLUSTERS", "compare_partitions", "pair_clusters", "partitions", "spherical_kmeans"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -34,34 +35,27 @@ MOST_ROUNDS = 100
 ENOUGH = 1e-5  # a round that gains less than this share of the loss is the last
 
 
-def cluster_agreement(
-    original: Any, protected: Any, clusters: Sequence[int] = CLUSTERS, random_state: int = 0
+def pair_clusters(
+    pair: SpacePair, clusters: Sequence[int] = CLUSTERS, random_state: int = 0
 ) -> tuple[ClusterAgreement, ...]:
     """Adjusted Rand index of the clusters of both spaces, for each number of clusters.
 
     Examples
     --------
-    >>> from shoal.utility.clustering import cluster_agreement
+    >>> from shoal.utility.clustering import pair_clusters
+    >>> from shoal.utility.spaces import space_pair
     >>> before = [[1.0, 0.0], [0.9, 0.1], [0.1, 0.9], [0.0, 1.0]]
     >>> after = [[1.0, 0.1], [1.0, 0.1], [0.1, 1.0], [0.1, 1.0]]
-    >>> [(found.clusters, found.ari) for found in cluster_agreement(before, after, clusters=[2])]
+    >>> [(found.clusters, found.ari) for found in pair_clusters(space_pair(before, after), clusters=[2])]
     [(2, 1.0)]
     """
-    return pair_clusters(space_pair(original, protected), clusters, random_state)
-
-
-def pair_clusters(
-    pair: SpacePair, clusters: Sequence[int] = CLUSTERS, random_state: int = 0
-) -> tuple[ClusterAgreement, ...]:
-    """As `cluster_agreement`, for a pair that was checked."""
-    before, again, after = (
-        partitions(X, clusters, seed)
-        for X, seed in (
-            (pair.original, random_state),
-            (pair.original, random_state + 1),
-            (pair.protected, random_state),
-        )
-    )
+    spaces = (pair.original, random_state), (pair.original, random_state + 1), (pair.protected, random_state)
+    found = []
+    for done, (X, seed) in enumerate(spaces):
+        progress.step("finding clusters", done, len(spaces))
+        found.append(partitions(X, clusters, seed))
+    progress.step("finding clusters", len(spaces), len(spaces))
+    before, again, after = found
     return compare_partitions(before, after, again)
 
 

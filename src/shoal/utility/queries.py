@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.results.utility import QueryAgreement
-from shoal.utility.spaces import SpacePair, space_pair
+from shoal.utility.spaces import SpacePair
 
-__all__ = ["KINDS", "chances_to_be_best", "expected_f1", "pair_queries", "query_agreement"]
+__all__ = ["KINDS", "chances_to_be_best", "expected_f1", "pair_queries", "query_terms"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -48,31 +48,21 @@ BEST = (10, 50, 100)
 ROUNDING = 1e-9  # scores closer than this tie
 
 
-def query_agreement(
-    original: Any,
-    protected: Any,
-    lengths: Sequence[int] = LENGTHS,
-    best: Sequence[int] = BEST,
-    random_state: int = 0,
+def pair_queries(
+    pair: SpacePair, lengths: Sequence[int] = LENGTHS, best: Sequence[int] = BEST, random_state: int = 0
 ) -> tuple[QueryAgreement, ...]:
     """Expected F1 of the answers from both spaces, for every kind of query, number of terms and length of the answer.
 
     Examples
     --------
-    >>> from shoal.utility.queries import query_agreement
+    >>> from shoal.utility.queries import pair_queries
+    >>> from shoal.utility.spaces import space_pair
     >>> before = [[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]
     >>> after = [[1.0, 0.0], [0.6, 0.8], [0.6, 0.8]]
-    >>> found = query_agreement(before, after, lengths=[1], best=[2])
+    >>> found = pair_queries(space_pair(before, after), lengths=[1], best=[2])
     >>> found[0].kind, found[0].f1  # the first term: rows 0 and 1, against row 0 and one of rows 1 and 2
     ('most frequent terms', 0.75)
     """
-    return pair_queries(space_pair(original, protected), lengths, best, random_state)
-
-
-def pair_queries(
-    pair: SpacePair, lengths: Sequence[int] = LENGTHS, best: Sequence[int] = BEST, random_state: int = 0
-) -> tuple[QueryAgreement, ...]:
-    """As `query_agreement`, for a pair that was checked."""
     n_rows = pair.original.shape[0]
     if min(best) < 1:
         raise InputError(f"best={list(best)!r}: an answer must have at least 1 document")

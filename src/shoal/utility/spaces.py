@@ -57,7 +57,7 @@ def unit_rows(X: Any, called: str) -> sp.csr_matrix:
     try:
         rows = sp.csr_matrix(X, dtype=np.float64, copy=True)
     except (TypeError, ValueError) as mistake:
-        raise InputError(f"the {called} space is not a matrix of numbers, one row a document") from mistake
+        raise InputError(f"the {called} space is not a matrix of numbers, one row per document") from mistake
     rows.sum_duplicates()  # which also sorts: equal rows must be equal to the last bit
     rows.eliminate_zeros()
     if not np.isfinite(rows.data).all():
@@ -84,14 +84,14 @@ def distinct_rows(X: sp.csr_matrix) -> Distinct:
     return Distinct(X[[first[key] for key in place]], of_row, np.bincount(of_row, minlength=len(place)))
 
 
-def class_of_rows(labels: Sequence[Any], n_rows: int, called: str = "labels") -> tuple[Ints, tuple[str, ...]]:
+def class_of_rows(labels: Sequence[Any], n_rows: int) -> tuple[Ints, tuple[str, ...]]:
     """The class of each row as a number, and the classes' names in order."""
     if len(labels) != n_rows:
-        raise InputError(f"there are {len(labels)} {called} for {n_rows} rows; give one for each row")
+        raise InputError(f"there are {len(labels)} labels for {n_rows} rows; give one for each row")
     missing = sum(label is None or label != label for label in labels)  # only "not a number" differs from itself
     if missing:
-        raise InputError(f"{missing} of {n_rows} {called} are missing; leave these documents out")
+        raise InputError(f"{missing} of {n_rows} labels are missing; leave these documents out")
     names, classes = np.unique(np.array([str(label) for label in labels]), return_inverse=True)
     if len(names) < 2:
-        raise InputError(f"all {called} are {str(names[0])!r}; classes to tell apart must be at least 2")
+        raise InputError(f"all labels are {str(names[0])!r}; classes to tell apart must be at least 2")
     return classes.astype(np.int64), tuple(names.tolist())

@@ -4,8 +4,9 @@
     SSA = Σ 1 - <y, c>        each protected y to the direction c of all originals
     IL  = SSE / (SSE + SSA)
 
-For representatives of groups this is the information loss that spherical microaggregation reports. Beside it: terms a
-document, their mean weight, the distances 1 - <a, b> of pairs of documents in tenths, queries, classifiers, clusters.
+For representatives of groups this is the information loss that spherical microaggregation reports. Beside it: terms
+per document, their mean weight, the distances 1 - <a, b> of pairs of documents in tenths and in order, queries,
+classifiers, clusters.
 """
 
 from __future__ import annotations
@@ -17,18 +18,21 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from shoal import progress
 from shoal.results.loss import Loss
 from shoal.results.utility import SpaceProfile, SpaceUtility
 from shoal.utility.classification import pair_classification
 from shoal.utility.clustering import CLUSTERS, pair_clusters
+from shoal.utility.order import order_kept
 from shoal.utility.queries import LENGTHS, pair_queries
 from shoal.utility.spaces import SpacePair, class_of_rows, distinct_rows, space_pair
 
-__all__ = ["distance_shares", "space_loss", "space_utility"]
+__all__ = ["distance_shares", "pair_utility", "space_loss", "space_utility"]
 
 Floats = NDArray[np.float64]
 
 MOST_ROWS = 20_000  # beyond, the distances of so many rows, drawn at random
+ORDERED_ROWS = 1_000  # likewise, whose pairs are put in order
 TENTHS = 10
 BLOCK = 1_000
 
@@ -55,24 +59,34 @@ def space_utility(
     >>> round(utility.loss.sse, 6), utility.protected.terms_per_document
     (0.4, 1.0)
     """
-    pair = space_pair(original, protected)
+    return pair_utility(space_pair(original, protected), labels, random_state)
+
+
+def pair_utility(pair: SpacePair, labels: Sequence[Any] | None, random_state: int) -> SpaceUtility:
+    """As `space_utility`, for a pair that was checked."""
     n_rows, n_terms = pair.original.shape
     different = min(distinct_rows(X).rows.shape[0] for X in (pair.original, pair.protected))
     occurring = len(np.unique(pair.original.indices))
     counts = set(CLUSTERS)
     if labels is not None:
         counts.add(len(class_of_rows(labels, n_rows)[1]))
-    rows = _sample(n_rows, random_state)
+    with progress.stage("comparing distances"):
+        rows = _sample(n_rows, MOST_ROWS, random_state)
+        original, protected = (_profile(X, rows) for X in (pair.original, pair.protected))
+        kept = _order_kept(pair, random_state)
+    # A small space has fewer terms than the longest query, or fewer different rows than the most clusters.
+    with progress.stage("asking queries"):
+        queries = pair_queries(pair, [n for n in LENGTHS if n <= occurring], random_state=random_state)
     return SpaceUtility(
         documents=n_rows,
         terms=n_terms,
         loss=space_loss(pair),
-        original=_profile(pair.original, rows),
-        protected=_profile(pair.protected, rows),
+        original=original,
+        protected=protected,
         pairs=len(rows) * (len(rows) - 1) // 2,
         sampled=len(rows) < n_rows,
-        # A small space has fewer terms than the longest query, or fewer different rows than the most clusters.
-        queries=pair_queries(pair, [n for n in LENGTHS if n <= occurring], random_state=random_state),
+        order_kept=kept,
+        queries=queries,
         classifiers=() if labels is None else pair_classification(pair, labels, random_state),
         clusters=pair_clusters(pair, sorted(count for count in counts if count <= different), random_state),
     )
@@ -98,10 +112,19 @@ def _profile(X: sp.csr_matrix, rows: NDArray[np.int64]) -> SpaceProfile:
     )
 
 
-def _sample(n_rows: int, random_state: int) -> NDArray[np.int64]:
-    if n_rows <= MOST_ROWS:
+def _order_kept(pair: SpacePair, random_state: int) -> float | None:
+    # In the order of what they hold: the order of the documents has no part in it.
+    by_content = np.lexsort([distinct_rows(X).of_row for X in (pair.protected, pair.original)])
+    rows = by_content[_sample(len(by_content), ORDERED_ROWS, random_state)]
+    places = np.triu_indices(len(rows), 1)
+    before, after = (1.0 - (X[rows] @ X[rows].T).toarray()[places] for X in (pair.original, pair.protected))
+    return order_kept(before, after)
+
+
+def _sample(n_rows: int, most: int, random_state: int) -> NDArray[np.int64]:
+    if n_rows <= most:
         return np.arange(n_rows)
-    return np.sort(np.random.default_rng(random_state).choice(n_rows, size=MOST_ROWS, replace=False))
+    return np.sort(np.random.default_rng(random_state).choice(n_rows, size=most, replace=False))
 
 
 def distance_shares(X: sp.csr_matrix) -> Floats:

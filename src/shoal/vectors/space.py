@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.errors import InputError
+from shoal.io.frames import Frame
 from shoal.io.lexicon import lexicon
 from shoal.kernels.text import words as kernel
 from shoal.vectors.counting import Counted, Tally, TermOf, count
@@ -46,7 +48,7 @@ REMEDY = {
 }
 
 
-class VectorSpace(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
+class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn texts into rows of unit length, one column a term, weighted tf · ln(N / df).
 
     Every step can be switched off. A text left without a term becomes an empty row: it has no direction, and the
@@ -117,9 +119,9 @@ class VectorSpace(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         """Learn the terms and their weights."""
         return self.settle([self.count(texts).tally])
 
-    def fit_transform(self, texts: Iterable[str], y: Any = None) -> sp.csr_matrix:
+    def fit_transform(self, texts: Iterable[str], y: Any = None) -> Any:
         """Learn the terms and return the texts' rows; the texts are read once, as a stream."""
-        return self.fit_counted(self.count(texts))
+        return self._as_asked(self.fit_counted(self.count(texts)), texts)
 
     def fit_counted(self, counted: Counted) -> sp.csr_matrix:
         """Learn the terms from texts that were counted, and return their rows."""
@@ -127,15 +129,15 @@ class VectorSpace(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         self.leave_out_light(self.light_terms(counted))
         return X
 
-    def transform(self, texts: Iterable[str]) -> sp.csr_matrix:
+    def transform(self, texts: Iterable[str]) -> Any:
         """Rows for texts in the fitted space; words it does not have are left out."""
         check_is_fitted(self, "terms_")
-        return self.weigh(self.count(texts))
+        return self._as_asked(self.weigh(self.count(texts)), texts)
 
     def count(self, texts: Iterable[str]) -> Counted:
         """The first half of fitting: count the terms of some texts, all or a part of the collection."""
         self._check_parameters()
-        _refuse_one_string(texts)
+        _refuse_all_but_texts(texts)
         return count(texts, self._term_of())
 
     def settle(self, tallies: Iterable[Tally]) -> VectorSpace:
@@ -216,6 +218,11 @@ class VectorSpace(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         return tags
+
+    def _as_asked(self, rows: sp.csr_matrix, texts: Any) -> Any:
+        """Rows in the frame that `set_output` asks for, by default a sparse matrix."""
+        frame = Frame.wanted(texts, self)
+        return rows if frame is None else frame.of_sparse(rows)
 
     def _idf(self, frequency: NDArray[np.int64], n_documents: int) -> NDArray[np.float64]:
         if self.weighting == "tf":
@@ -303,8 +310,11 @@ def _heaviest(X: sp.csr_matrix, most: int) -> sp.csr_matrix:
     return normalize(sp.csr_matrix((X.data[keep], X.indices[keep], ends), shape=X.shape), copy=False)
 
 
-def _refuse_one_string(texts: object) -> None:
-    if isinstance(texts, str):
-        raise InputError("got one string; pass a list of texts, one a document")
-    if not isinstance(texts, Iterable):
-        raise InputError(f"got {type(texts).__name__}; pass a list of texts, one a document")
+def _refuse_all_but_texts(texts: object) -> None:
+    """A table iterates over the names of its columns, and a string over its letters: neither is a list of texts."""
+    table = nw.from_native(texts, pass_through=True)
+    if isinstance(table, nw.DataFrame | nw.LazyFrame) or getattr(texts, "ndim", 1) != 1:
+        raise InputError(f"got a table ({type(texts).__name__}); pass its column of texts, one document per row")
+    if isinstance(texts, str | bytes | Mapping) or not isinstance(texts, Iterable):
+        found = "one string" if isinstance(texts, str) else type(texts).__name__
+        raise InputError(f"got {found}; pass a list of texts, one per document")

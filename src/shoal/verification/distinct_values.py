@@ -10,16 +10,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-__all__ = ["ToldValues", "told_by"]
+__all__ = ["DistinctValues", "meaning_of"]
 
-MISSING = {"", "na", "n/a", "nan", "+nan", "-nan", "null", "none"}
+MISSING = {"", ".", "?", "na", "n/a", "nan", "+nan", "-nan", "null", "none"}
 NUMBER = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d{1,9}))?", re.ASCII)
 INFINITE = re.compile(r"([+-]?)inf(?:inity)?")
 # Marks and fillers that are not shown; other such characters have a category of their own (Cf, Cc).
 UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 
 
-def told_by(value: Any) -> str | None:
+def meaning_of(value: Any) -> str | None:
     """What a value tells: 1 and 1.0 the same, "Flu " and "flu", a missing one nothing; ids however long all differ."""
     if value is None:
         return None
@@ -56,7 +56,7 @@ def _number(text: str) -> str | None:
     return f"{found[1].replace('+', '')}{significant}e{exponent}"
 
 
-class ToldValues:
+class DistinctValues:
     """The different values of a confidential column, and which of them each group has."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class ToldValues:
     def add(self, group_of_row: NDArray[np.int64], column: pa.Array) -> None:
         """Take in a batch of rows."""
         encoded = column if pa.types.is_dictionary(column.type) else _as_numbers(column).dictionary_encode()
-        told = map(told_by, encoded.dictionary.to_pylist())
+        told = map(meaning_of, encoded.dictionary.to_pylist())
         codes = [-1 if value is None else self._codes.setdefault(value, len(self._codes)) for value in told]
         places = encoded.indices.fill_null(len(codes)).to_numpy(zero_copy_only=False)
         code_of_row = np.array([*codes, -1], dtype=np.int64)[places]

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow.parquet as pq
 
 from shoal.results.claims import Claim
+from shoal.verification.distinct_values import DistinctValues
 from shoal.verification.forms.refused import Refused
+from shoal.verification.group_counts import GroupCounts
 
-__all__ = [
-    "anonymity",
-    "canonical_order",
-    "check_rows",
-    "columns_as_promised",
-    "diversity",
-    "nothing_rides_along",
-    "only_of_confidential",
-    "rows_as_promised",
-]
+__all__ = ["check_rows", "columns_as_promised", "crowd_claims", "nothing_rides_along", "rows_as_promised"]
 
 
 def columns_as_promised(expected: list[str], found: list[str], promises: dict[str, Any], file: str) -> Claim:
@@ -52,6 +45,25 @@ def nothing_rides_along(file: pq.ParquetFile) -> bool:
             return False
         waiting += [field.type.field(place) for place in range(field.type.num_fields)]
     return set(file.metadata.metadata or {}) <= {b"ARROW:schema"} and not file.schema_arrow.metadata
+
+
+def crowd_claims(
+    sets: Sequence[GroupCounts],
+    whole: GroupCounts,
+    values: Mapping[str, DistinctValues],
+    in_order: bool,
+    promises: dict[str, Any],
+    file: str,
+) -> Iterator[Claim]:
+    """What is promised of rows once all are counted: by equal values in each set of columns, and by whole rows."""
+    smallest, k = min(groups.smallest() for groups in sets), promises["anonymity"]["k"] or 1
+    yield anonymity(smallest, promises, file)
+    if min(groups.smallest_in_a_part() for groups in sets) < k <= smallest:
+        yield Claim("k-anonymity", False, "a part has fewer than k of the rows that are equal", file)
+    yield from only_of_confidential(promises, file)
+    for name, found in values.items():
+        yield diversity(name, *found.in_groups(len(whole)), promises, file)
+    yield canonical_order(in_order, file)
 
 
 def anonymity(smallest: int, promises: dict[str, Any], file: str) -> Claim:

@@ -58,8 +58,8 @@ class Verification:
 def verify(folder: str | os.PathLike[str], expect: str | None = None, min_k: int | None = None) -> Verification:
     """Check every promise that can be checked from the release alone.
 
-    A seal shows that nothing changed since it was made, not who made it. `expect` is the seal as its maker gave it by
-    another way: with it, a release that was changed and sealed anew is found out too.
+    A seal shows that nothing changed since it was made, not who made it. `expect` is the seal as its maker gave it
+    through another channel: with it, a release that was changed and sealed anew is found out too.
 
     `min_k` is the crowd that is asked for: a release that promises less, or none, does not hold.
 
@@ -107,8 +107,8 @@ def _enough(content: dict[str, Any], min_k: int) -> Claim:
     """Whether the crowd that is promised is as large as the one asked for."""
     promised = content["promises"]["anonymity"]
     k = promised["k"] if promised["whole_rows"] else None
-    told = "NO crowd is promised" if k is None else f"k={k} is promised"
-    return Claim("least k", k is not None and k >= min_k, f"{told}, at least {min_k} was asked for", CERTIFICATE)
+    promise = "NO crowd is promised" if k is None else f"k={k} is promised"
+    return Claim("least k", k is not None and k >= min_k, f"{promise}, at least {min_k} was asked for", CERTIFICATE)
 
 
 def _file_claims(release: Path, names: list[str], content: dict[str, Any]) -> Iterator[Claim]:

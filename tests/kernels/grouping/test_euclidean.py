@@ -7,6 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.kernels.grouping import euclidean as kernel
+from shoal.kernels.grouping import nearest
+from shoal.kernels.grouping.mixed import nearest_point
 from shoal.microaggregation.mdav import mdav
 from shoal.microaggregation.spaces.euclidean import EuclideanSpace
 from tests.reference import euclidean as twin
@@ -40,23 +42,23 @@ def test_squared_distances_are_those_computed_pair_by_pair(X, data):
     assert distances.tolist() == [twin.squared_distance(row, point) for row in X]
 
 
-@given(st.lists(st.integers(0, 5).map(float), min_size=1, max_size=30), st.data())
+@given(st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=30), st.data())
 def test_nearest_sorts_by_distance_and_then_by_row(distances, data):
     alive = data.draw(living(len(distances)))
     row = data.draw(st.integers(0, len(distances) - 1))
     count = data.draw(st.integers(2, len(distances) + 1))  # k is at least 2
-    found = kernel.nearest(np.array(distances), np.array(alive), row, count)
+    found = nearest.nearest(np.array(distances), np.array(alive), row, count)
     assert found.tolist() == twin.nearest(distances, alive, row, count)
 
 
-@given(st.lists(st.integers(0, 5).map(float), min_size=1, max_size=30), st.data())
+@given(st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=30), st.data())
 def test_farthest_takes_the_lowest_of_equals(distances, data):
     alive = data.draw(living(len(distances)))
-    assert kernel.farthest(np.array(distances), np.array(alive)) == twin.farthest(distances, alive)
+    assert nearest.farthest(np.array(distances), np.array(alive)) == twin.farthest(distances, alive)
 
 
 def test_farthest_of_nobody_is_minus_one():
-    assert kernel.farthest(np.zeros(3), np.zeros(3, dtype=bool)) == -1
+    assert nearest.farthest(np.zeros(3), np.zeros(3, dtype=bool)) == -1
 
 
 @given(tables(), st.data())
@@ -77,7 +79,9 @@ def test_farthest_from_a_centre_that_moved_is_found_without_looking_at_all(X, da
 def test_nearest_row_is_the_lowest_of_the_nearest_points(X, data):
     width = len(X[0])
     points = data.draw(st.lists(st.lists(WHOLE, min_size=width, max_size=width), min_size=1, max_size=8))
-    assert kernel.nearest_row(np.array(X), np.array(points)).tolist() == twin.nearest_row(X, points)
+    no_labels = np.empty((len(X), 0), np.int64), np.empty((0, 1, 1))
+    found = nearest_point(np.array(X), *no_labels, np.array(points), np.empty((len(points), 0), np.int64))
+    assert found.tolist() == twin.nearest_row(X, points)
 
 
 @settings(max_examples=60)

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from shoal.kernels.grouping import partition_search as search
 from shoal.kernels.grouping import repair
+from shoal.microaggregation.spaces.euclidean import EuclideanSpace
+from shoal.microaggregation.spaces.spherical import SphericalSpace
 from tests.reference import partition_search as twin
 
-BOTH_SPACES = pytest.mark.parametrize("spherical", [False, True])
+BOTH_SPACES = pytest.mark.parametrize("space", [EuclideanSpace, SphericalSpace])
 
 
 @st.composite
@@ -45,10 +47,14 @@ def test_random_numbers_are_spread_evenly():
 
 @BOTH_SPACES
 @given(records())
-def test_worth_is_that_of_the_twin(spherical, case):
+def test_worth_and_error_are_those_of_the_twin(space, case):
     _, X, groups = case
-    order, ends = np.argsort(groups, kind="stable"), np.cumsum(np.bincount(groups))
-    assert search.total_worth(as_rows(X), order, ends, spherical) == pytest.approx(twin.worth(X, groups, spherical))
+    X = unit(X) if space is SphericalSpace else X
+    rows_of = [X[groups == group] for group in range(groups.max() + 1)]
+    worth = sum(repair.worth(space.number, np.sum(rows.sum(axis=0) ** 2), len(rows)) for rows in rows_of)
+    spherical = space is SphericalSpace
+    assert worth == pytest.approx(twin.worth(X, groups, spherical))
+    assert space.errors(sp.csr_matrix(X), groups).sum() == pytest.approx(twin.error(X, groups, spherical))
 
 
 @given(records())
@@ -76,7 +82,8 @@ def test_rebuilding_gives_every_group_k_to_2k_less_1(case, seed, data):
     k, X, _ = case
     n_groups = data.draw(st.integers(-(-len(X) // (2 * k - 1)), len(X) // k))
     group_of, size = np.empty(len(X), np.int64), np.empty(n_groups, np.int64)
-    repair.rebuild(X @ X.T, len(X), n_groups, k, group_of, size, np.array([seed], np.uint64))
+    division = repair.Division(group_of, size, np.empty((n_groups, len(X))), np.empty(n_groups))
+    repair.rebuild(X @ X.T, division, len(X), n_groups, k, np.array([seed], np.uint64))
     assert np.bincount(group_of, minlength=n_groups).tolist() == size.tolist()
     assert size.min() >= k
     assert size.max() <= 2 * k - 1
@@ -85,15 +92,17 @@ def test_rebuilding_gives_every_group_k_to_2k_less_1(case, seed, data):
 @BOTH_SPACES
 @settings(max_examples=60)
 @given(records(most=14))
-def test_improving_ends_where_no_move_and_no_swap_helps(spherical, case):
+def test_improving_ends_where_no_move_and_no_swap_helps(space, case):
     k, X, groups = case
+    spherical = space is SphericalSpace
     X = unit(X) if spherical else X
     before = twin.worth(X, groups, spherical)
     n_groups = int(groups.max()) + 1
     size, gram = np.bincount(groups), X @ X.T
     toward, square = np.empty((n_groups, len(X))), np.empty(n_groups)
-    repair.sum_up(gram, len(X), n_groups, groups, toward, square)
-    repair.improve(gram, len(X), k, n_groups, groups, size, toward, square, spherical)
+    division = repair.Division(groups, size, toward, square)
+    repair.sum_up(gram, division, len(X), n_groups)
+    repair.improve(gram, division, len(X), n_groups, k, space.number)
     assert np.bincount(groups).tolist() == size.tolist()
     assert size.min() >= k
     assert size.max() <= 2 * k - 1
@@ -106,11 +115,12 @@ def test_improving_ends_where_no_move_and_no_swap_helps(spherical, case):
 @BOTH_SPACES
 @settings(max_examples=60)
 @given(records(), st.integers(1, 2**62))
-def test_annealing_keeps_sizes_and_never_loses(spherical, case, seed):
+def test_annealing_keeps_sizes_and_never_loses(space, case, seed):
     k, X, groups = case
+    spherical = space is SphericalSpace
     X = unit(X) if spherical else X
     before = twin.worth(X, groups, spherical)
-    search.anneal(X @ X.T, groups, k, spherical, 4, 1e6, 0.1, 0.001, seed)
+    search.anneal(X @ X.T, groups, k, space.number, 4, search.Cooling(1e6, 0.1, 0.001, seed))
     sizes = np.bincount(groups)
     sizes = sizes[sizes > 0]
     assert sizes.min() >= k
@@ -119,12 +129,13 @@ def test_annealing_keeps_sizes_and_never_loses(spherical, case, seed):
 
 
 @BOTH_SPACES
-def test_descending_over_large_groups_keeps_sizes_and_gains(spherical):
+def test_descending_over_large_groups_keeps_sizes_and_gains(space):
+    spherical = space is SphericalSpace
     random = np.random.default_rng(0)
     X = random.normal(size=(3000, 5))
     X = unit(X) if spherical else X
     groups = random.permutation(np.arange(3000) % 4).astype(np.int64)
     before = twin.worth(X, groups, spherical)
-    search.descend(as_rows(X), np.arange(3000), groups, 700, spherical, 1e6, 5)
+    search.descend(as_rows(X), np.arange(3000), groups, 700, space.number, 1e6, 5)
     assert np.bincount(groups).min() >= 700
     assert twin.worth(X, groups, spherical) > 1.2 * before

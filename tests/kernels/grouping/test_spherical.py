@@ -6,6 +6,7 @@ Rows have one entry of ±1 or four of ±1/2: unit length and every product exact
 from __future__ import annotations
 
 from itertools import pairwise
+from unittest import mock
 
 import numpy as np
 import scipy.sparse as sp
@@ -42,7 +43,7 @@ def spaces(draw, least=1, most=30):
 
 def csr(X):
     matrix = sp.csr_matrix(np.array(X).reshape(-1, COLUMNS))
-    return matrix.indptr.astype(np.int64), matrix.indices, matrix.data
+    return kernel.csr(matrix)
 
 
 def alive_rows(data, n_rows):
@@ -52,41 +53,26 @@ def alive_rows(data, n_rows):
 
 
 @given(spaces(), st.data())
-def test_similarities_through_inverted_lists_are_the_dot_products(X, data):
+def test_distances_through_inverted_lists_are_the_dot_products_below_zero(X, data):
     query = data.draw(unit_rows())
     columns = np.flatnonzero(query).astype(np.int32)
-    scores = np.full(len(X), 99.0)
-    kernel.similarities(*kernel.invert(*csr(X), COLUMNS), columns, np.array(query)[columns], scores)
-    assert scores.tolist() == [twin.dot(row, query) for row in X]
-
-
-@given(st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=30), st.data())
-def test_most_similar_sorts_by_score_and_then_by_row(scores, data):
-    alive = alive_rows(data, len(scores))
-    row = data.draw(st.integers(0, len(scores) - 1))
-    count = data.draw(st.integers(2, len(scores) + 1))  # k is at least 2
-    found = kernel.most_similar(np.array(scores), np.array(alive), row, count)
-    assert found.tolist() == twin.most_similar(scores, alive, row, count)
-
-
-@given(st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=30), st.data())
-def test_least_similar_takes_the_lowest_of_equals(scores, data):
-    alive = alive_rows(data, len(scores))
-    assert kernel.least_similar(np.array(scores), np.array(alive)) == twin.least_similar(scores, alive)
+    distances = np.full(len(X), 99.0)
+    kernel.distances_to(kernel.invert(csr(X), COLUMNS), columns, np.array(query)[columns], distances)
+    assert distances.tolist() == [-twin.dot(row, query) for row in X]
 
 
 @given(spaces(), st.lists(st.integers(-3, 3).map(float), min_size=COLUMNS, max_size=COLUMNS))
 def test_dots_with_a_vector_are_the_dot_products(X, vector):
-    assert kernel.dots_with(*csr(X), np.array(vector)).tolist() == [twin.dot(row, vector) for row in X]
+    assert kernel.dots_with(csr(X), np.array(vector)).tolist() == [twin.dot(row, vector) for row in X]
 
 
 @given(spaces(), st.data())
-def test_least_similar_to_a_sum_that_moved_is_found_without_looking_at_all(X, data):
+def test_the_farthest_from_a_sum_that_moved_is_found_without_looking_at_all(X, data):
     old, new = (data.draw(st.lists(st.integers(-3, 3).map(float), min_size=6, max_size=6)) for _ in range(2))
     alive = alive_rows(data, len(X))
     dots = np.array([twin.dot(row, old) for row in X])
     order = np.argsort(dots, kind="stable")
-    row, looked_at = kernel.least_similar_to_sum(*csr(X), np.array(alive), order, dots, np.array(old), np.array(new))
+    row, looked_at = kernel.farthest_from_moved_sum(csr(X), np.array(alive), order, dots, np.array(old), np.array(new))
     assert row == twin.least_similar([twin.dot(row, new) for row in X], alive)
     assert 1 <= looked_at <= len(X)
 
@@ -95,7 +81,7 @@ def test_least_similar_to_a_sum_that_moved_is_found_without_looking_at_all(X, da
 def test_subtracting_rows_leaves_the_sum_of_the_others(X, data):
     rows = data.draw(st.lists(st.integers(0, len(X) - 1), unique=True))
     total = np.sum(X, axis=0)
-    kernel.subtract_rows(*csr(X), np.array(rows, dtype=np.int64), total)
+    kernel.subtract_rows(csr(X), np.array(rows, dtype=np.int64), total)
     others = [X[row] for row in range(len(X)) if row not in rows]
     assert total.tolist() == [float(sum(row[column] for row in others)) for column in range(COLUMNS)]
 
@@ -103,14 +89,14 @@ def test_subtracting_rows_leaves_the_sum_of_the_others(X, data):
 @given(spaces(), st.data())
 def test_compacting_keeps_the_living_rows_in_order(X, data):
     alive = alive_rows(data, len(X))
-    indptr, indices, weights = kernel.compact_rows(*csr(X), np.array(alive))
+    indptr, indices, weights = kernel.compact_rows(csr(X), np.array(alive))
     kept = sp.csr_matrix((weights, indices, indptr), shape=(sum(alive), COLUMNS)).toarray()
     assert kept.tolist() == [row for row, lives in zip(X, alive, strict=True) if lives]
 
 
 @given(spaces())
 def test_inverted_lists_hold_each_columns_rows_in_order(X):
-    list_ptr, list_row, list_weight = kernel.invert(*csr(X), COLUMNS)
+    list_ptr, list_row, list_weight = kernel.invert(csr(X), COLUMNS)
     found = [
         list(zip(list_row[start:end].tolist(), list_weight[start:end].tolist(), strict=True))
         for start, end in pairwise(list_ptr)
@@ -119,8 +105,9 @@ def test_inverted_lists_hold_each_columns_rows_in_order(X):
 
 
 @given(spaces(), spaces(most=9), st.integers(1, 5))
-def test_most_similar_listed_is_the_lowest_of_the_most_similar_for_any_number_of_blocks(X, listed, blocks):
-    found = kernel.most_similar_listed(*csr(X), *kernel.invert(*csr(listed), COLUMNS), len(listed), blocks)
+def test_the_nearest_listed_is_the_lowest_of_the_most_similar_for_any_number_of_runs(X, listed, least_run):
+    with mock.patch("shoal.kernels.threads.LEAST_RUN", least_run):
+        found = kernel.nearest_listed(csr(X), kernel.invert(csr(listed), COLUMNS), len(listed))
     assert found.tolist() == twin.most_similar_listed(X, listed)
 
 

@@ -44,9 +44,9 @@ def measures(draw, width):
 
 
 def arranged(rows, queries):
-    leaves, boxes, outer = neighbours.arrange(rows)
+    leaves, boxes, outer, row_at = neighbours.arrange(rows)
     home = neighbours.group_of(outer, len(boxes), queries)
-    return (leaves, boxes, outer, len(rows)), home, np.argsort(home, kind="stable")
+    return (leaves, boxes, outer, (row_at >= 0).astype(np.int64)), home, np.argsort(home, kind="stable")
 
 
 def by_squares(rows, queries, own, n_added):
@@ -142,11 +142,6 @@ def test_sixteen_columns_have_sets_of_their_own():
     told = (np.ones(16), mu, mu, np.zeros(16))
     found = choquet.ties_by_integral(table, np.zeros((3, 16)), rows, told, home, order, SLACK)
     assert found.tolist() == [kernel.NEARER, 1, kernel.NEARER]
-
-
-@pytest.mark.parametrize("n_chunks", [1, 2, 3, 8, 9])
-def test_every_chunk_has_its_turn(n_chunks):
-    assert sorted(kernel.chunk_at(turn, n_chunks) for turn in range(n_chunks)) == list(range(n_chunks))
 
 
 def test_the_number_of_threads_has_no_bearing():

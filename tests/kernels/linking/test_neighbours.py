@@ -27,7 +27,7 @@ def searches(draw):
 
 def search(X, queries, own, relative, absolute):
     X, queries = np.array(X), np.array(queries)
-    leaves, boxes, outer = kernel.arrange(X)
+    leaves, boxes, outer, _ = kernel.arrange(X)
     home = kernel.group_of(outer, len(boxes), queries)
     return kernel.nearest_with_ties(leaves, boxes, outer, queries, X[own], home, np.argsort(home), relative, absolute)
 
@@ -55,7 +55,7 @@ def test_a_larger_table_with_many_ties_few_and_none(decimals):
 @pytest.mark.parametrize("n_rows", [1, 31, 32, 33, 1024, 1025, 2500])
 def test_every_row_is_in_one_leaf_and_inside_the_boxes_round_it(n_rows):
     X = np.random.default_rng(0).normal(size=(n_rows, 2))
-    leaves, boxes, outer = kernel.arrange(X)
+    leaves, boxes, outer, _ = kernel.arrange(X)
     kept = leaves.transpose(0, 2, 1).reshape(-1, 2)[:n_rows]
     assert sorted(map(tuple, kept)) == sorted(map(tuple, X))
     for leaf, rows in enumerate(leaves):
@@ -71,7 +71,7 @@ def test_every_row_is_in_one_leaf_and_inside_the_boxes_round_it(n_rows):
 def test_the_home_of_a_query_is_the_group_with_the_nearest_box():
     random = np.random.default_rng(0)
     X, queries = random.normal(size=(3000, 2)), random.normal(size=(50, 2))
-    _, boxes, outer = kernel.arrange(X)
+    _, boxes, outer, _ = kernel.arrange(X)
     lows, highs = (outer[0, side, :, : len(boxes)].T for side in (0, 1))
     gaps = np.maximum(np.maximum(lows - queries[:, None], queries[:, None] - highs), 0.0)
     assert kernel.group_of(outer, len(boxes), queries).tolist() == np.argmin((gaps**2).sum(axis=2), axis=1).tolist()

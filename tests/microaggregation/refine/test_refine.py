@@ -17,7 +17,10 @@ from shoal import InputError, Microaggregation, SphericalMicroaggregation, progr
 from shoal.microaggregation import bound
 from shoal.microaggregation.bound import lower_bound
 from shoal.microaggregation.refine import partitions as refine
-from shoal.microaggregation.refine.partitions import numbered_by_first_row, refined, without_large_groups
+from shoal.microaggregation.refine.partitions import refined, without_large_groups
+from shoal.microaggregation.refine.regions import numbered_by_first_row
+from shoal.microaggregation.spaces.euclidean import EuclideanSpace
+from shoal.microaggregation.spaces.spherical import SphericalSpace
 from tests.reference import partition_search as twin
 
 BRIEF = 0.004
@@ -76,9 +79,10 @@ def test_the_same_seed_gives_the_same_groups_dense_or_sparse(case, spherical, se
     k, X = case
     X = directions(X)
     X = X / np.linalg.norm(X, axis=1, keepdims=True) if spherical else X
+    space = SphericalSpace if spherical else EuclideanSpace
     start = np.minimum(np.arange(len(X)) // k, len(X) // k - 1)
-    one = refined(X, start, k, spherical, BRIEF, seed)
-    two = refined(sp.csr_matrix(X), start, k, spherical, BRIEF, np.random.RandomState(seed))
+    one = refined(X, start, k, space, BRIEF, seed)
+    two = refined(sp.csr_matrix(X), start, k, space, BRIEF, np.random.RandomState(seed))
     assert one.tolist() == two.tolist()
     assert sizes_hold(one, k)
     assert one.tolist() == numbered_by_first_row(one).tolist()
@@ -102,7 +106,7 @@ def test_the_optimum_of_a_few_rows_is_found(spherical, k, n_rows, seed):
     X = np.random.default_rng(seed).normal(size=(n_rows, 2))
     X = X / np.linalg.norm(X, axis=1, keepdims=True) if spherical else X
     start = np.minimum(np.arange(n_rows) // k, n_rows // k - 1)
-    found = refined(X, start, k, spherical, 0.02, 0)
+    found = refined(X, start, k, SphericalSpace if spherical else EuclideanSpace, 0.02, 0)
     assert twin.error(X, found, spherical) <= twin.least_error(X, k, spherical) + 1e-9
 
 
@@ -195,7 +199,7 @@ def test_progress_is_told_and_ends_at_its_total():
 
 def test_an_interrupted_search_keeps_the_best_so_far(monkeypatch):
     X = np.random.default_rng(0).normal(size=(200, 4))
-    search, calls = refine.search.anneal_regions, []
+    search, calls = refine.search.anneal, []
 
     def interrupted(*arguments):
         calls.append(1)
@@ -203,7 +207,7 @@ def test_an_interrupted_search_keeps_the_best_so_far(monkeypatch):
             raise KeyboardInterrupt
         search(*arguments)
 
-    monkeypatch.setattr(refine.search, "anneal_regions", interrupted)
+    monkeypatch.setattr(refine.search, "anneal", interrupted)
     with pytest.warns(UserWarning, match="interrupted: the best groups so far are kept"):
         model = Microaggregation(k=3, time_budget=0.4).fit(X)
     assert sizes_hold(model.groups_, 3)

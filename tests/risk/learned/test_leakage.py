@@ -212,8 +212,29 @@ def test_a_proof_comes_along_when_time_is_given() -> None:
 
 
 @pytest.mark.parametrize(
+    ("family", "named", "parameters"),
+    [
+        ("owa", "OWA", {"difference 1", "difference 2"}),
+        ("choquet", "Choquet", {"V1", "V2", "V1 & V2"}),
+        ("bilinear", "bilinear", {"V1", "V2", "V1 & V2"}),
+    ],
+)
+def test_a_proof_can_be_about_another_family(family, named, parameters) -> None:
+    before, after = noisy(20, [0.2, 0.8])
+    leak = Leakage(repeats=1, proof_seconds=30, proof_distance=family).run(before, after)
+    assert leak.proof.distance == named
+    assert leak.proof.proved
+    assert leak.proof.found == leak.proof.bound <= 1.0
+    # The attributes have an order of their own, in which pairs are named.
+    assert {" & ".join(sorted(name.split(" & "))) for name in leak.proof.parameters} == parameters
+    # The best distance of the proof is tried on everybody as well.
+    assert leak.worst.rate >= leak.proof.found - 1e-9
+
+
+@pytest.mark.parametrize(
     ("given", "said"),
     [
+        ({"proof_distance": "mean"}, "distance='mean' is not known; use one of: weighted-mean,"),
         ({"share": 0.0}, "share=0.0 must lie between 0 and 1"),
         ({"share": 1.0}, "share=1.0 must lie between 0 and 1"),
         ({"share": float("nan")}, "share=nan must lie between 0 and 1"),

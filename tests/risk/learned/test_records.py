@@ -89,7 +89,7 @@ def test_masked_records_that_are_equal_in_numbers_and_labels_are_one_class() -> 
     numbers = [[1.0], [1.0], [1.0], [2.0]]
     labels = label_columns({"kind": list("aaab")}, {"kind": list("aaba")})
     records = side_by_side(numbers, numbers, labels)
-    classes = records.classes()[np.argsort(records.order)]
+    classes = records.crowds.of_record[np.argsort(records.order)]
     assert classes[0] == classes[1]
     assert len({classes[0], classes[2], classes[3]}) == 3
 

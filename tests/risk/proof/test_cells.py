@@ -11,7 +11,7 @@ from shoal.risk.learned.records import side_by_side
 from shoal.risk.proof.cells import learn_by_cells
 from shoal.risk.proof.exact import learn_exactly
 from shoal.risk.proof.families import OWA, WeightedMean
-from shoal.risk.proof.optimum import MARGIN
+from shoal.risk.proof.optimum import MARGIN, Limits, Rivals
 from tests.reference import two_weights
 from tests.risk.proof.test_exact import in_threes, noisy, recounted, small_tables, standard
 
@@ -29,7 +29,10 @@ TABLES = {
 def test_cells_prove_what_the_solver_proves(make, tables) -> None:
     records = side_by_side(*tables)
     family = make(records.n_attributes)
-    cells, solver = learn_by_cells(records, family, []), learn_exactly(records, family, [], seconds=60)
+    cells, solver = (
+        learn_by_cells(Rivals(records, family), [], Limits()),
+        learn_exactly(Rivals(records, family), [], Limits(seconds=60)),
+    )
     assert cells.proved
     assert solver.proved
     assert cells.found == pytest.approx(solver.found)
@@ -57,7 +60,7 @@ def most_by_two_weights(make, tables, near_margins):
 @given(tables=small_tables())
 def test_cells_find_as_many_as_any_two_weights_can(make, tables) -> None:
     most = most_by_two_weights(make, tables, (1.2 * MARGIN, 0.3 * MARGIN))  # where rounding decides
-    optimum = learn_by_cells(side_by_side(*tables), make(2), [])
+    optimum = learn_by_cells(Rivals(side_by_side(*tables), make(2)), [], Limits())
     assert optimum.found == pytest.approx(most)
     assert optimum.proved
 
@@ -66,7 +69,7 @@ def test_cells_find_as_many_as_any_two_weights_can(make, tables) -> None:
 def test_what_cells_find_can_be_counted_from_the_distances(tables) -> None:
     records = side_by_side(*tables)
     family = WeightedMean(records.n_attributes)
-    optimum = learn_by_cells(records, family, [])
+    optimum = learn_by_cells(Rivals(records, family), [], Limits())
     order = [int(name.removeprefix("column ")) - 1 for name in records.names]
     counted = recounted(*tables, lambda differences: float(differences[order] ** 2 @ optimum.parameters))
     assert counted == pytest.approx(optimum.found)
@@ -74,11 +77,11 @@ def test_what_cells_find_can_be_counted_from_the_distances(tables) -> None:
 
 def test_cells_left_open_still_bound_what_can_be_found() -> None:
     records, family = side_by_side(*noisy(60, 5, 1.2)), WeightedMean(5)
-    finished = learn_by_cells(records, family, [])
+    finished = learn_by_cells(Rivals(records, family), [], Limits())
     assert finished.proved
     bounds = []
     for nodes in (0, 1, 20, 400, 4000):
-        stopped = learn_by_cells(records, family, [], nodes=nodes)
+        stopped = learn_by_cells(Rivals(records, family), [], Limits(nodes=nodes))
         assert stopped.found <= finished.found <= stopped.bound
         bounds.append(stopped.bound)
     assert bounds[0] == 60
@@ -88,7 +91,10 @@ def test_cells_left_open_still_bound_what_can_be_found() -> None:
 
 def test_a_gap_ends_the_search_by_cells_within_it() -> None:
     records, family = side_by_side(*noisy(60, 5, 1.2)), WeightedMean(5)
-    near, finished = learn_by_cells(records, family, [], gap=5.0), learn_by_cells(records, family, [])
+    near, finished = (
+        learn_by_cells(Rivals(records, family), [], Limits(gap=5.0)),
+        learn_by_cells(Rivals(records, family), [], Limits()),
+    )
     assert finished.bound <= near.bound <= near.found + 5.0
     assert near.rounds <= finished.rounds
 
@@ -98,7 +104,7 @@ def test_the_same_search_twice_with_any_number_of_threads(monkeypatch) -> None:
     seen = []
     for cores in (1, 2, 7):
         monkeypatch.setattr("shoal.risk.proof.cells.os.cpu_count", lambda cores=cores: cores)
-        optimum = learn_by_cells(records, family, [], nodes=3000)
+        optimum = learn_by_cells(Rivals(records, family), [], Limits(nodes=3000))
         seen.append((optimum.parameters.tolist(), optimum.found, optimum.bound))
     assert seen[0] == seen[1] == seen[2]
 
@@ -106,7 +112,10 @@ def test_the_same_search_twice_with_any_number_of_threads(monkeypatch) -> None:
 def test_records_that_count_nothing_are_not_looked_for() -> None:
     records, family = side_by_side(*noisy(40, 3, 0.8)), WeightedMean(3)
     share = (np.arange(40) < 10).astype(float)
-    cells, solver = learn_by_cells(records, family, [], share=share), learn_exactly(records, family, [], share=share)
+    cells, solver = (
+        learn_by_cells(Rivals(records, family, share), [], Limits()),
+        learn_exactly(Rivals(records, family, share), [], Limits()),
+    )
     assert cells.found == pytest.approx(solver.found)
     assert cells.bound == pytest.approx(solver.bound)
     assert cells.found <= 10
@@ -114,7 +123,7 @@ def test_records_that_count_nothing_are_not_looked_for() -> None:
 
 def test_rows_that_are_all_equal_leave_nothing_to_search() -> None:
     before = np.arange(12.0).reshape(6, 2)
-    optimum = learn_by_cells(side_by_side(before, np.ones((6, 2))), WeightedMean(2), [])
+    optimum = learn_by_cells(Rivals(side_by_side(before, np.ones((6, 2))), WeightedMean(2)), [], Limits())
     assert optimum.found == pytest.approx(1.0)
     assert optimum.proved
 
@@ -123,7 +132,7 @@ def test_a_rival_that_is_as_near_at_all_weights_ends_the_search() -> None:
     # Beside one record that is far away all others are equally near to everyone, by less than the margin.
     before, after = noisy(50, 3, 0.5)
     before[0] = after[0] = 1e12
-    optimum = learn_by_cells(side_by_side(before, after), WeightedMean(3), [])
+    optimum = learn_by_cells(Rivals(side_by_side(before, after), WeightedMean(3)), [], Limits())
     assert optimum.proved
     assert optimum.found == 1.0
 
@@ -133,7 +142,10 @@ def test_ties_without_end_do_not_keep_the_search_going() -> None:
     before, after = rng.integers(0, 2, (12, 2)).astype(float), rng.integers(0, 2, (12, 2)).astype(float)
     records = side_by_side(before, after)
     for make in (WeightedMean, OWA):
-        cells, solver = learn_by_cells(records, make(2), []), learn_exactly(records, make(2), [])
+        cells, solver = (
+            learn_by_cells(Rivals(records, make(2)), [], Limits()),
+            learn_exactly(Rivals(records, make(2)), [], Limits()),
+        )
         assert cells.found <= solver.found + 1e-9
         assert solver.found <= cells.bound + 1e-9
 
@@ -145,15 +157,15 @@ def test_no_weights_find_more_than_the_bound(seed) -> None:
     after[::5] = after[0]
     records, family = side_by_side(before, after), WeightedMean(3)
     for nodes in (1, 50, 1000):
-        optimum = learn_by_cells(records, family, [], nodes=nodes)
+        optimum = learn_by_cells(Rivals(records, family), [], Limits(nodes=nodes))
         for weights in rng.dirichlet([0.5, 0.5, 0.5], 100):
-            assert optimum.bound >= learn_by_cells(records, family, [weights], nodes=0).found - 1e-9
+            assert optimum.bound >= learn_by_cells(Rivals(records, family), [weights], Limits(nodes=0)).found - 1e-9
 
 
 def test_cells_and_the_program_take_turns_and_the_better_bound_is_kept() -> None:
     records = side_by_side(*noisy(60, 5, 1.2))
-    whole = prove(records, "weighted-mean", seconds=60)
+    whole, _ = prove(records, "weighted-mean", Limits(seconds=60))
     assert whole.proved
-    short = prove(records, "weighted-mean", nodes=30)
+    short, _ = prove(records, "weighted-mean", Limits(nodes=30))
     assert short.found <= whole.found <= short.bound
-    assert short.bound <= learn_by_cells(records, WeightedMean(5), [], nodes=30).bound / 60 + 1e-9
+    assert short.bound <= learn_by_cells(Rivals(records, WeightedMean(5)), [], Limits(nodes=30)).bound / 60 + 1e-9

@@ -20,7 +20,7 @@ from shoal.risk.proof.conditions import Conditions
 from shoal.risk.proof.conflicts import learn_by_conflicts
 from shoal.risk.proof.exact import learn_exactly
 from shoal.risk.proof.families import OWA, Bilinear, Choquet, WeightedMean
-from shoal.risk.proof.optimum import LOST, MARGIN, Rivals, tolerated
+from shoal.risk.proof.optimum import LOST, MARGIN, Limits, Rivals
 from tests.risk.proof.test_cells import most_by_two_weights
 from tests.risk.proof.test_exact import in_threes, noisy, recounted, small_tables
 
@@ -58,8 +58,8 @@ def found_together(conditions, kept) -> bool:
 def test_conflicts_bound_what_the_solver_proves(make, tables) -> None:
     records = side_by_side(*tables)
     family = make(records.n_attributes)
-    solver = learn_exactly(records, family, [], seconds=60)
-    ours = learn_by_conflicts(records, family, [], seconds=60)
+    solver = learn_exactly(Rivals(records, family), [], Limits(seconds=60))
+    ours = learn_by_conflicts(Rivals(records, family), [], Limits(seconds=60))
     assert solver.proved
     assert ours.bound >= solver.found - 1e-9
     assert ours.found <= solver.bound + 1e-9
@@ -73,7 +73,7 @@ def test_conflicts_bound_what_the_solver_proves(make, tables) -> None:
 def test_conflicts_find_as_many_as_any_two_weights_can(make, tables) -> None:
     # What is told apart by less than the margin is not in conflict, so it must make no difference either.
     most = most_by_two_weights(make, tables, (1.2 * MARGIN, 0.3 * MARGIN, 1e-12))
-    optimum = learn_by_conflicts(side_by_side(*tables), make(2), [])
+    optimum = learn_by_conflicts(Rivals(side_by_side(*tables), make(2)), [], Limits())
     assert optimum.bound >= most - 1e-9
     assert optimum.found == pytest.approx(most)
 
@@ -83,7 +83,7 @@ def test_conflicts_find_as_many_as_any_two_weights_can(make, tables) -> None:
 def test_no_matrix_finds_more_than_the_bound(tables) -> None:
     records = side_by_side(*tables)
     family = Bilinear(2)
-    optimum = learn_by_conflicts(records, family, [], seconds=20)
+    optimum = learn_by_conflicts(Rivals(records, family), [], Limits(seconds=20))
     rivals, rng = Rivals(records, family, None), np.random.default_rng(0)
     tried = rng.uniform(-1, 1, (200, 3)) * rng.choice([1e-3, 0.1, 1.0], (200, 3))
     assert max(rivals.found(one) for one in tried) <= optimum.bound + 1e-9
@@ -98,9 +98,9 @@ def test_of_every_set_so_many_are_lost(make, monkeypatch) -> None:
     seen = []
     add = conflicts._Cover.add
     monkeypatch.setattr(conflicts._Cover, "add", lambda self, sets, lost: seen.extend(sets) or add(self, sets, lost))
-    learn_by_conflicts(records, family, [], seconds=20)
+    learn_by_conflicts(Rivals(records, family), [], Limits(seconds=20))
     assert {rank for rank, _ in seen} >= {1, 2, 3}
-    conditions = Conditions(Rivals(records, family, None), family)
+    conditions = Conditions(Rivals(records, family))
     for rank, some in seen[:40]:
         if rank > 3:
             continue
@@ -113,7 +113,7 @@ def test_of_every_set_so_many_are_lost(make, monkeypatch) -> None:
 def test_what_conflicts_find_can_be_counted_from_the_distances(tables) -> None:
     records = side_by_side(*tables)
     family = Bilinear(records.n_attributes)
-    optimum = learn_by_conflicts(records, family, [], seconds=30)
+    optimum = learn_by_conflicts(Rivals(records, family), [], Limits(seconds=30))
     order = [records.names.index(f"column {place + 1}") for place in range(records.n_attributes)]
 
     def distance(differences):
@@ -129,7 +129,7 @@ def test_the_answer_is_the_same_with_any_number_of_threads(monkeypatch) -> None:
     answers = []
     for threads in (1, 2, 5):
         monkeypatch.setattr(os, "cpu_count", lambda threads=threads: threads)
-        answers.append(learn_by_conflicts(records, Bilinear(3), [], nodes=100))
+        answers.append(learn_by_conflicts(Rivals(records, Bilinear(3)), [], Limits(nodes=100)))
     for one in answers[1:]:
         np.testing.assert_array_equal(one.parameters, answers[0].parameters)
         assert (one.found, one.bound, one.rounds, one.rows) == (
@@ -141,14 +141,14 @@ def test_records_that_tie_with_another_are_lost_at_once() -> None:
     before = np.array([[0.0, 0.0], [0.0, 1.0], [0.0, -1.0], [3.0, 0.0], [-3.0, 0.0]])
     after = np.array([[0.0, 1.0], [0.0, -1.0], [0.0, 0.0], [3.0, 0.0], [-3.0, 0.0]])  # the first two: as near to 0, 0
     records = side_by_side(before, after)
-    conditions = Conditions(Rivals(records, WeightedMean(2), None), WeightedMean(2))
+    conditions = Conditions(Rivals(records, WeightedMean(2)))
     assert conditions.never.sum() == 1
-    assert learn_by_conflicts(records, WeightedMean(2), [], seconds=20).proved
+    assert learn_by_conflicts(Rivals(records, WeightedMean(2)), [], Limits(seconds=20)).proved
 
 
 def test_equal_rows_need_no_search() -> None:
     records = side_by_side(np.arange(8.0).reshape(4, 2), np.ones((4, 2)))
-    optimum = learn_by_conflicts(records, Bilinear(2), [])
+    optimum = learn_by_conflicts(Rivals(records, Bilinear(2)), [], Limits())
     assert (optimum.found, optimum.bound) == (1.0, 1.0)
 
 
@@ -158,7 +158,7 @@ def test_climbing_never_ends_below_where_it_began() -> None:
         family = make(3)
         rivals = Rivals(records, family, None)
         with ThreadPoolExecutor(2) as pool:
-            found = Climbers(Conditions(rivals, family), family.plain()).climb(3, pool)
+            found = Climbers(Conditions(rivals), family.plain()).climb(3, pool)
         assert found is not None
         assert rivals.found(found) >= rivals.found(family.plain())
 
@@ -171,7 +171,7 @@ def test_what_is_found_comes_in_steps(share, step) -> None:
     rivals = Rivals(side_by_side(np.eye(n), np.eye(n)), WeightedMean(n), np.array(share))
     assert rivals.step == pytest.approx(step)
     assert rivals.at_most(1.4) == pytest.approx(np.floor(1.4 / step) * step if step else 1.4)
-    assert tolerated(0.0, rivals) < max(step, 1e-6)
+    assert rivals.tolerated(0.0) < max(step, 1e-6)
 
 
 @pytest.mark.parametrize("nodes", [1, 10, 40, 200])
@@ -179,8 +179,8 @@ def test_what_is_found_comes_in_steps(share, step) -> None:
 def test_a_search_cut_short_bounds_what_the_solver_finds(make, nodes) -> None:
     records = side_by_side(*noisy(24, 3, 0.8))
     share = 1.0 / (1.0 + np.arange(24) % 3)
-    best = learn_exactly(records, make(3), [], seconds=60, share=share)
-    ours = learn_by_conflicts(records, make(3), [], nodes=nodes, share=share)
+    best = learn_exactly(Rivals(records, make(3), share), [], Limits(seconds=60))
+    ours = learn_by_conflicts(Rivals(records, make(3), share), [], Limits(nodes=nodes))
     assert ours.bound >= best.found - 1e-9
     assert ours.found <= best.bound + 1e-9
 
@@ -203,7 +203,7 @@ def test_lost_sets_need_as_many_records_as_hitting_sets_have() -> None:
     """Against all subsets: how many records of a set must be left out until the others are found together."""
     records = side_by_side(*noisy(12, 2, 1.5))
     family = Bilinear(2)
-    conditions = Conditions(Rivals(records, family, None), family)
+    conditions = Conditions(Rivals(records, family))
     some = np.flatnonzero(~conditions.never)
 
     fewest = next(
@@ -223,7 +223,7 @@ def test_no_row_is_looked_at_twice_beside_an_outlier() -> None:
     before, after = noisy(80, 3, 0.5)
     before[0, 0] = after[0, 0] = 1e6
     family = Bilinear(3)
-    conditions = Conditions(Rivals(side_by_side(before, after), family, None), family)
+    conditions = Conditions(Rivals(side_by_side(before, after), family))
     chain = _Chain(conditions, family.plain(), 0)
     for cones in (chain.climb(2), chain.climb(2)):
         for near, many in zip(cones.near, cones.n_near, strict=True):
@@ -235,7 +235,7 @@ def test_columns_that_differ_by_rounding_only_do_not_count() -> None:
     before = np.c_[np.zeros(20), random.normal(size=(20, 2))]
     after = np.c_[np.tile([0.0, 1.0], 10), before[:, 1:] + 0.3 * random.normal(size=(20, 2))]
     records = side_by_side(before, after)
-    solver = learn_exactly(records, Bilinear(3), [], seconds=60)
-    ours = learn_by_conflicts(records, Bilinear(3), [], seconds=60)
+    solver = learn_exactly(Rivals(records, Bilinear(3)), [], Limits(seconds=60))
+    ours = learn_by_conflicts(Rivals(records, Bilinear(3)), [], Limits(seconds=60))
     assert ours.found == pytest.approx(solver.found)
     assert ours.proved

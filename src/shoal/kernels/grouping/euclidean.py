@@ -1,14 +1,14 @@
-"""Dense rows in Euclidean space: who is nearest or farthest, and the best cut of a sorted sequence."""
+"""Dense rows in Euclidean space: distances, the farthest row, and the best cut of a sorted sequence."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["best_cut", "farthest", "farthest_from_moved", "nearest", "nearest_row", "squared_distances"]
+__all__ = ["best_cut", "farthest_from_moved", "squared_distances"]
 
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -23,39 +23,6 @@ def squared_distances(X: Floats, point: Floats, distances: Floats) -> None:
             difference = X[row, column] - point[column]
             total += difference * difference
         distances[row] = total
-
-
-@njit(cache=True, nogil=True)
-def nearest(distances: Floats, alive: Ints, row: int, count: int) -> Ints:
-    """`row` and the `count` - 1 living rows with the smallest distances; ties to the lower row."""
-    best = np.empty(count, np.int64)
-    best[0] = row
-    filled = 1
-    bar = np.inf  # what a row must beat once there are enough
-    for other in range(distances.shape[0]):
-        distance = distances[other]
-        if distance >= bar or not alive[other] or other == row:
-            continue
-        place = filled if filled < count else count - 1
-        while place > 1 and distance < distances[best[place - 1]]:
-            best[place] = best[place - 1]
-            place -= 1
-        best[place] = other
-        if filled < count:
-            filled += 1
-        if filled == count and count > 1:
-            bar = distances[best[count - 1]]
-    return best[:filled]
-
-
-@njit(cache=True, nogil=True)
-def farthest(distances: Floats, alive: Ints) -> int:
-    """The living row with the largest distance; ties to the lower row."""
-    best = -1
-    for row in range(distances.shape[0]):
-        if alive[row] and (best < 0 or distances[row] > distances[best]):
-            best = row
-    return best
 
 
 @njit(cache=True, nogil=True)
@@ -89,27 +56,6 @@ def farthest_from_moved(
             best = total
             best_row = row
     return best_row, looked_at
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def nearest_row(X: Floats, points: Floats) -> Ints:
-    """For every row of X the nearest of the points; ties to the lower point."""
-    found = np.empty(X.shape[0], np.int64)
-    for row in prange(X.shape[0]):
-        best = np.inf
-        best_point = 0
-        for point in range(points.shape[0]):
-            total = 0.0
-            for column in range(X.shape[1]):
-                difference = X[row, column] - points[point, column]
-                total += difference * difference
-                if total >= best:
-                    break
-            if total < best:
-                best = total
-                best_point = point
-        found[row] = best_point
-    return found
 
 
 @njit(cache=True, nogil=True)

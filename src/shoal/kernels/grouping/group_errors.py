@@ -9,8 +9,20 @@ from numba import njit
 from numpy.typing import NDArray
 
 from shoal.kernels.grouping.concepts import Concepts, Ints, Sets, centroid, empty_sets, join
+from shoal.kernels.grouping.nearest import put_in_order
 
-__all__ = ["Floats", "Groups", "Items", "between", "error_of", "group_errors", "grouped", "nearest_others", "shift"]
+__all__ = [
+    "Floats",
+    "Groups",
+    "Items",
+    "Problem",
+    "between",
+    "error_of",
+    "group_errors",
+    "grouped",
+    "nearest_others",
+    "shift",
+]
 
 Floats = NDArray[np.float64]
 
@@ -21,6 +33,15 @@ class Items(NamedTuple):
     counts: Ints  # (n,)
     codes: Ints  # (n, m)
     numbers: Floats  # (n, d)
+
+
+class Problem(NamedTuple):
+    """What is grouped, and what a group of it costs: see `group_errors`."""
+
+    items: Items
+    table: Concepts
+    apart: Floats  # (m, c, v) what a value costs when a concept stands for it
+    of_mean: bool  # the sum over the attributes is squared
 
 
 class Groups(NamedTuple):
@@ -36,19 +57,20 @@ class Groups(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def shift(items: Items, concepts: Concepts, groups: Groups, item: int, to: int) -> None:
+def shift(problem: Problem, groups: Groups, item: int, to: int) -> None:
     """Move an item to a group; from none when it has none yet."""
+    items = problem.items
     home = groups.group_of[item]
     if home >= 0:
         groups.n_items[home] -= 1
-        join(concepts, groups.labels, home, items.codes, item, -items.counts[item])
+        join(problem.table, groups.labels, home, items.codes, item, -items.counts[item])
         if groups.before[item] >= 0:
             groups.after[groups.before[item]] = groups.after[item]
         else:
             groups.first[home] = groups.after[item]
         if groups.after[item] >= 0:
             groups.before[groups.after[item]] = groups.before[item]
-    join(concepts, groups.labels, to, items.codes, item, items.counts[item])
+    join(problem.table, groups.labels, to, items.codes, item, items.counts[item])
     groups.after[item] = groups.first[to]
     groups.before[item] = -1
     if groups.first[to] >= 0:
@@ -59,12 +81,13 @@ def shift(items: Items, concepts: Concepts, groups: Groups, item: int, to: int) 
 
 
 @njit(cache=True, nogil=True)
-def error_of(items: Items, concepts: Concepts, apart: Floats, of_mean: bool, groups: Groups, group: int) -> float:
+def error_of(problem: Problem, groups: Groups, group: int) -> float:
     """Error of a group about its own centre: see `group_errors`."""
+    items = problem.items
     n_attributes, n_numbers = items.codes.shape[1], items.numbers.shape[1]
     centres = np.empty(n_attributes, np.int64)
     for attribute in range(n_attributes):
-        centres[attribute] = centroid(concepts, groups.labels, group, attribute)
+        centres[attribute] = centroid(problem.table, groups.labels, group, attribute)
     mean = np.zeros(n_numbers)
     if n_numbers > 0:
         item = groups.first[group]
@@ -78,8 +101,8 @@ def error_of(items: Items, concepts: Concepts, apart: Floats, of_mean: bool, gro
     while item >= 0:
         own = 0.0
         for attribute in range(n_attributes):
-            own += apart[attribute, centres[attribute], items.codes[item, attribute]]
-        if of_mean:
+            own += problem.apart[attribute, centres[attribute], items.codes[item, attribute]]
+        if problem.of_mean:
             own *= own
         for column in range(n_numbers):
             difference = items.numbers[item, column] - mean[column]
@@ -90,80 +113,77 @@ def error_of(items: Items, concepts: Concepts, apart: Floats, of_mean: bool, gro
 
 
 @njit(cache=True, nogil=True)
-def grouped(items: Items, concepts: Concepts, group_of: Ints, n_slots: int) -> Groups:
+def grouped(problem: Problem, group_of: Ints, n_slots: int) -> Groups:
     """The items in their groups; errors are not known yet."""
-    n_items = items.codes.shape[0]
+    n_items = group_of.shape[0]
     groups = Groups(
         np.full(n_items, -1, np.int64),
         np.full(n_slots, -1, np.int64),
         np.full(n_items, -1, np.int64),
         np.full(n_items, -1, np.int64),
         np.zeros(n_slots, np.int64),
-        empty_sets(concepts, n_slots),
+        empty_sets(problem.table, n_slots),
         np.zeros(n_slots),
     )
     for item in range(n_items - 1, -1, -1):  # the lists then run by number
-        shift(items, concepts, groups, item, group_of[item])
+        shift(problem, groups, item, group_of[item])
     return groups
 
 
 @njit(cache=True, nogil=True)
-def group_errors(
-    items: Items, concepts: Concepts, apart: Floats, of_mean: bool, group_of: Ints, n_groups: int
-) -> Floats:
+def group_errors(problem: Problem, group_of: Ints, n_groups: int) -> Floats:
     """The error of each group about its own centre.
 
-    `apart` (m, c, v) is added up over the attributes for every item and squared if the error is `of_mean`; numbers add
-    the squared distance to the mean.
+    `apart` is added up over the attributes for every item and squared if the error is `of_mean`; numbers add the
+    squared distance to the mean.
     """
-    groups = grouped(items, concepts, group_of, n_groups)
+    groups = grouped(problem, group_of, n_groups)
     for group in range(n_groups):
-        groups.error[group] = error_of(items, concepts, apart, of_mean, groups, group)
+        groups.error[group] = error_of(problem, groups, group)
     return groups.error
 
 
 @njit(cache=True, nogil=True)
-def between(items: Items, concepts: Concepts, apart: Floats, of_mean: bool, one: int, two: int) -> float:
-    total = 0.0
-    for attribute in range(items.codes.shape[1]):
-        own = concepts.concept_of_value[attribute, items.codes[one, attribute]]
-        total += apart[attribute, own, items.codes[two, attribute]]
-    if of_mean:
-        total *= total
-    for column in range(items.numbers.shape[1]):
-        difference = items.numbers[one, column] - items.numbers[two, column]
+def _with_numbers(problem: Problem, by_labels: float, one: int, two: int) -> float:
+    """The distance of two items whose labels are so far apart."""
+    numbers = problem.items.numbers
+    total = by_labels * by_labels if problem.of_mean else by_labels
+    for column in range(numbers.shape[1]):
+        difference = numbers[one, column] - numbers[two, column]
         total += difference * difference
     return total
 
 
 @njit(cache=True, nogil=True)
-def nearest_others(items: Items, concepts: Concepts, apart: Floats, of_mean: bool, count: int) -> Ints:
+def between(problem: Problem, one: int, two: int) -> float:
+    """The distance of two items."""
+    codes = problem.items.codes
+    total = 0.0
+    for attribute in range(codes.shape[1]):
+        own = problem.table.concept_of_value[attribute, codes[one, attribute]]
+        total += problem.apart[attribute, own, codes[two, attribute]]
+    return _with_numbers(problem, total, one, two)
+
+
+@njit(cache=True, nogil=True)
+def nearest_others(problem: Problem, count: int) -> Ints:
     """The `count` other items nearest to each, (n, count); ties to the lower item."""
+    items, apart = problem.items, problem.apart
     n_items, n_attributes = items.codes.shape
     found = np.empty((n_items, count), np.int64)
     best = np.empty(count)
     to_values = np.empty((n_attributes, apart.shape[2]))  # distances of the item's labels to all values
     for item in range(n_items):
         for attribute in range(n_attributes):
-            own = concepts.concept_of_value[attribute, items.codes[item, attribute]]
-            to_values[attribute] = apart[attribute, own]
+            own = problem.table.concept_of_value[attribute, items.codes[item, attribute]]
+            for value in range(apart.shape[2]):
+                to_values[attribute, value] = apart[attribute, own, value]
         best[:] = np.inf
         for other in range(n_items):
-            distance = 0.0
+            by_labels = 0.0
             for attribute in range(n_attributes):
-                distance += to_values[attribute, items.codes[other, attribute]]
-            if of_mean:
-                distance *= distance
-            for column in range(items.numbers.shape[1]):
-                difference = items.numbers[item, column] - items.numbers[other, column]
-                distance += difference * difference
-            if distance >= best[count - 1] or other == item:
-                continue
-            place = count - 1
-            while place > 0 and distance < best[place - 1]:
-                best[place] = best[place - 1]
-                found[item, place] = found[item, place - 1]
-                place -= 1
-            best[place] = distance
-            found[item, place] = other
+                by_labels += to_values[attribute, items.codes[other, attribute]]
+            distance = _with_numbers(problem, by_labels, item, other)
+            if distance < best[count - 1] and other != item:
+                put_in_order(distance, other, best, found[item])
     return found

@@ -6,46 +6,72 @@ with its centre. What is not kept is moved back. Work is counted, not timed, so 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
-from shoal.kernels.grouping.concepts import Concepts, Ints
-from shoal.kernels.grouping.group_errors import Floats, Groups, Items, between, error_of, grouped, nearest_others, shift
+from shoal.kernels.grouping.concepts import Ints
+from shoal.kernels.grouping.group_errors import (
+    Floats,
+    Groups,
+    Items,
+    Problem,
+    between,
+    error_of,
+    grouped,
+    nearest_others,
+    shift,
+)
+from shoal.kernels.grouping.partition_search import Cooling, copy_into
 from shoal.kernels.grouping.repair import draw
 
-__all__ = ["anneal", "anneal_regions"]
+__all__ = ["anneal"]
 
 NEIGHBOURS = 20
 # Work is counted in nanoseconds of one core, as measured once; it only has to be about right.
-STEP, ATTRIBUTE, CONCEPT, CELL, PAIR = 150.0, 50.0, 3.5, 6.0, 3.0
+STEP, PASS, ATTRIBUTE, CONCEPT, CELL, PAIR = 150.0, 350.0, 50.0, 3.5, 6.0, 3.0
+
+
+class Step(NamedTuple):
+    """Items that move at once, and the groups that this touches."""
+
+    moving: Ints  # (n,)
+    target: Ints  # (n,) the group that each goes to
+    home: Ints  # (n,) and the one it comes from
+    touched: Ints  # (2n,)
+    error: Floats  # (2n,) of these groups afterwards
+    seen: Ints  # (g,) the last step that touched the group
+    leaving: Ints  # (g,) all 0: room for `_plan_gathering`
 
 
 @njit(cache=True, nogil=True)
-def _plan_split(
-    items: Items,
-    concepts: Concepts,
-    apart: Floats,
-    of_mean: bool,
-    groups: Groups,
-    one: int,
-    two: int,
-    k: int,
-    moving: Ints,
-) -> int:
+def _no_step(n_items: int, n_slots: int) -> Step:
+    return Step(
+        np.empty(n_items, np.int64),
+        np.empty(n_items, np.int64),
+        np.empty(n_items, np.int64),
+        np.empty(2 * n_items, np.int64),
+        np.empty(2 * n_items),
+        np.full(n_slots, -1, np.int64),
+        np.zeros(n_slots, np.int64),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _plan_split(problem: Problem, groups: Groups, one: int, two: int, k: int, moving: Ints) -> int:
     """Who leaves the group with `two`: those nearer to it than to `one`. Returns how many; 0 if a side is too small."""
     group = groups.group_of[one]
     size = np.int64(0)
     count = 0
     item = groups.first[group]
     while item >= 0:
-        near_one = between(items, concepts, apart, of_mean, one, item)
-        near_two = between(items, concepts, apart, of_mean, two, item)
+        near_one = between(problem, one, item)
+        near_two = between(problem, two, item)
         if item == two or (item != one and near_two < near_one):
             moving[count] = item
             count += 1
-            size += items.counts[item]
+            size += problem.items.counts[item]
         item = groups.after[item]
     return count if size >= k and groups.labels.size[group] - size >= k else 0
 
@@ -98,27 +124,88 @@ def _plan_gathering(items: Items, groups: Groups, one: int, near: Ints, k: int, 
 
 
 @njit(cache=True, nogil=True)
-def anneal(
-    items: Items,
-    concepts: Concepts,
-    apart: Floats,
-    of_mean: bool,
-    group_of: Ints,
-    k: int,
-    work: float,
-    warm: float,
-    cold: float,
-    seed: int,
-) -> None:
-    """Search for better groups of at least k records while the temperature falls from `warm` to `cold`.
+def _plan_between_groups(
+    items: Items, groups: Groups, near: Ints, one: int, two: int, k: int, unused: int, step: Step, state: Ints
+) -> tuple[int, int]:
+    """Dissolve the group of `one`, gather a new one about it, move it to the group of `two`, or swap both.
+
+    Returns how many items move, and how many neighbours were looked at. `unused` is a group without items, -1: none.
+    """
+    moving, target = step.moving, step.target
+    here, there = groups.group_of[one], groups.group_of[two]
+    left = groups.labels.size[here] - items.counts[one]
+    kind = draw(state, 16)
+    if kind == 0:
+        n_moving = _plan_dissolution(groups, here, near, moving, target)
+        return n_moving, NEIGHBOURS * n_moving
+    if kind == 1:
+        n_moving = _plan_gathering(items, groups, one, near, k, step.leaving, moving) if unused >= 0 else 0
+        for place in range(n_moving):
+            target[place] = unused
+        return n_moving, 0
+    if kind < 8 and (left >= k or left == 0):
+        moving[0], target[0] = one, there
+        return 1, 0
+    swapped = items.counts[two] - items.counts[one]
+    if groups.labels.size[here] + swapped >= k and groups.labels.size[there] - swapped >= k:
+        moving[0], target[0] = one, there
+        moving[1], target[1] = two, here
+        return 2, 0
+    return 0, 0
+
+
+@njit(cache=True, nogil=True)
+def _touch(groups: Groups, step: Step, n_moving: int, tick: int) -> tuple[int, float]:
+    """List the groups that the step touches: how many, and their error as it is."""
+    n_touched = 0
+    error = 0.0
+    for place in range(n_moving):
+        step.home[place] = groups.group_of[step.moving[place]]
+        for group in (step.target[place], step.home[place]):
+            if step.seen[group] != tick:
+                step.seen[group] = tick
+                step.touched[n_touched] = group
+                n_touched += 1
+                error += groups.error[group]
+    return n_touched, error
+
+
+@njit(cache=True, nogil=True)
+def _take_step(
+    problem: Problem, groups: Groups, step: Step, n_moving: int, n_touched: int, limit: float
+) -> tuple[float, int, int]:
+    """Move the items. Returns the error of the touched groups, once it is above `limit` of those before only.
+
+    And how many groups and items were measured.
+    """
+    for place in range(n_moving):
+        shift(problem, groups, step.moving[place], step.target[place])
+    error = 0.0
+    n_groups, n_items = 0, 0
+    for place in range(n_touched):
+        group = step.touched[place]
+        step.error[place] = 0.0
+        if groups.labels.size[group] > 0 and error <= limit:
+            step.error[place] = error_of(problem, groups, group)
+            n_groups += 1
+            n_items += groups.n_items[group]
+        error += step.error[place]
+    return error, n_groups, n_items
+
+
+@njit(cache=True, nogil=True)
+def anneal(problem: Problem, group_of: Ints, k: int, cooling: Cooling) -> None:
+    """Search for better groups of at least k records while the temperature falls.
 
     The best groups met, never worse than those given, are left in `group_of`.
     """
-    n_items = items.codes.shape[0]
+    work, warm, cold, seed = cooling
+    items = problem.items
+    n_items = group_of.shape[0]
     if n_items < 2:
         return
     n_slots = min(n_items, items.counts.sum() // k)
-    groups = grouped(items, concepts, group_of, n_slots)
+    groups = grouped(problem, group_of, n_slots)
     n_empty = 0
     empty = np.empty(n_slots, np.int64)  # a stack of unused groups
     for group in range(n_slots):
@@ -126,18 +213,15 @@ def anneal(
             empty[n_empty] = group
             n_empty += 1
         else:
-            groups.error[group] = error_of(items, concepts, apart, of_mean, groups, group)
+            groups.error[group] = error_of(problem, groups, group)
     best = group_of.copy()
     gain, best_gain = 0.0, 0.0
-    near = nearest_others(items, concepts, apart, of_mean, min(NEIGHBOURS, n_items - 1))
+    near = nearest_others(problem, min(NEIGHBOURS, n_items - 1))
     n_cells = items.codes.shape[1] + items.numbers.shape[1]
     done = PAIR * n_cells * n_items * n_items
-    a_pass = ATTRIBUTE * items.codes.shape[1] + CONCEPT * concepts.n_concepts.sum()
-
+    a_pass = PASS + ATTRIBUTE * items.codes.shape[1] + CONCEPT * problem.table.n_concepts.sum()
     state = np.array([seed], np.uint64)
-    moving, target, home = np.empty(n_items, np.int64), np.empty(n_items, np.int64), np.empty(n_items, np.int64)
-    touched, error = np.empty(2 * n_items, np.int64), np.empty(2 * n_items)
-    seen, leaving = np.full(n_slots, -1, np.int64), np.zeros(n_slots, np.int64)
+    step = _no_step(n_items, n_slots)
     tick = 0
     while done < work:
         done += STEP
@@ -145,103 +229,40 @@ def anneal(
         one = draw(state, n_items)
         # Now and then from anywhere: an outlier's best company need not be near.
         two = near[one, draw(state, near.shape[1])] if draw(state, 8) > 0 else draw(state, n_items)
-        here, there = groups.group_of[one], groups.group_of[two]
-        n_moving = 0
-        new_group = False
-        if here == there:
-            if one == two or groups.labels.size[here] < 2 * k or n_empty == 0:
+        here = groups.group_of[one]
+        unused = empty[n_empty - 1] if n_empty > 0 else -1
+        if here == groups.group_of[two]:
+            if one == two or groups.labels.size[here] < 2 * k or unused < 0:
                 continue
-            n_moving = _plan_split(items, concepts, apart, of_mean, groups, one, two, k, moving)
+            n_moving = _plan_split(problem, groups, one, two, k, step.moving)
             done += 2 * CELL * n_cells * groups.n_items[here]
-            new_group = True
             for place in range(n_moving):
-                target[place] = empty[n_empty - 1]
+                step.target[place] = unused
         else:
-            left = groups.labels.size[here] - items.counts[one]
-            kind = draw(state, 16)
-            if kind == 0:
-                n_moving = _plan_dissolution(groups, here, near, moving, target)
-                done += NEIGHBOURS * n_moving
-            elif kind == 1:
-                if n_empty > 0:
-                    n_moving = _plan_gathering(items, groups, one, near, k, leaving, moving)
-                    new_group = True
-                    for place in range(n_moving):
-                        target[place] = empty[n_empty - 1]
-            elif kind < 8 and (left >= k or left == 0):
-                moving[0], target[0] = one, there
-                n_moving = 1
-            else:
-                swapped = items.counts[two] - items.counts[one]
-                if groups.labels.size[here] + swapped >= k and groups.labels.size[there] - swapped >= k:
-                    moving[0], target[0] = one, there
-                    moving[1], target[1] = two, here
-                    n_moving = 2
+            n_moving, looked_at = _plan_between_groups(items, groups, near, one, two, k, unused, step, state)
+            done += looked_at
         if n_moving == 0:
             continue
-
-        n_touched = 0
-        old = 0.0
-        for place in range(n_moving):
-            home[place] = groups.group_of[moving[place]]
-            for group in (target[place], home[place]):
-                if seen[group] != tick:
-                    seen[group] = tick
-                    touched[n_touched] = group
-                    n_touched += 1
-                    old += groups.error[group]
+        n_touched, old = _touch(groups, step, n_moving, tick)
         temperature = warm * (cold / warm) ** (done / work) * old
         limit = old - temperature * np.log((draw(state, 1 << 30) + 1) / (1 << 30))
-        for place in range(n_moving):
-            shift(items, concepts, groups, moving[place], target[place])
-        new = 0.0
-        for place in range(n_touched):
-            error[place] = 0.0
-            if groups.labels.size[touched[place]] > 0 and new <= limit:
-                error[place] = error_of(items, concepts, apart, of_mean, groups, touched[place])
-                done += a_pass + CELL * n_cells * groups.n_items[touched[place]]
-            new += error[place]
-        done += a_pass * n_moving
+        new, n_measured, n_items_measured = _take_step(problem, groups, step, n_moving, n_touched, limit)
+        done += a_pass * (n_moving + n_measured) + CELL * n_cells * n_items_measured
         if new > limit:
             for place in range(n_moving - 1, -1, -1):
-                shift(items, concepts, groups, moving[place], home[place])
+                shift(problem, groups, step.moving[place], step.home[place])
             done += a_pass * n_moving
             continue
-        n_empty -= new_group
+        if step.target[0] == unused:
+            n_empty -= 1
         for place in range(n_touched):
-            groups.error[touched[place]] = error[place]
-            if groups.labels.size[touched[place]] == 0:
-                empty[n_empty] = touched[place]
+            group = step.touched[place]
+            groups.error[group] = step.error[place]
+            if groups.labels.size[group] == 0:
+                empty[n_empty] = group
                 n_empty += 1
         gain += old - new
         if gain > best_gain + 1e-9:
             best_gain = gain
-            best[:] = groups.group_of
-    group_of[:] = best
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def anneal_regions(
-    items: Items,
-    concepts: Concepts,
-    apart: Floats,
-    of_mean: bool,
-    order: Ints,
-    region_end: Ints,
-    group_of: Ints,
-    k: int,
-    work: Floats,
-    warm: Floats,
-    cold: float,
-    seeds: Any,
-) -> None:
-    """Search every region, side by side.
-
-    `order` lists the items region by region, `group_of` in the same order their groups, numbered from 0 in each region.
-    """
-    for region in prange(region_end.shape[0]):
-        start = region_end[region - 1] if region > 0 else 0
-        inside = order[start : region_end[region]]
-        some = Items(items.counts[inside], items.codes[inside], items.numbers[inside])
-        groups = group_of[start : region_end[region]]
-        anneal(some, concepts, apart, of_mean, groups, k, work[region], warm[region], cold, seeds[region])
+            copy_into(groups.group_of, best)
+    copy_into(best, group_of)

@@ -1,14 +1,19 @@
-"""Rows of numbers and labels: squared distances to a point, which is numbers and a concept for every label."""
+"""Rows of numbers and labels: squared distances to a point, which is numbers and a concept for every label.
+
+Rows of numbers alone have no columns of labels.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["mixed_distances", "nearest_mixed"]
+from shoal.kernels.threads import runs, side_by_side
+
+__all__ = ["mixed_distances", "nearest_point"]
 
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -32,11 +37,16 @@ def mixed_distances(
         distances[row] = total
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def nearest_mixed(numbers: Floats, codes: Ints, squares: Floats, points: Floats, concepts: Ints) -> Ints:
+def nearest_point(numbers: Floats, codes: Ints, squares: Floats, points: Floats, concepts: Ints) -> Ints:
     """For every row the nearest of the points; ties to the lower."""
+    parts = [(numbers[run], codes[run], squares, points, concepts) for run in runs(len(numbers))]
+    return np.concatenate(side_by_side(_nearest_point, parts))
+
+
+@njit(cache=True, nogil=True)
+def _nearest_point(numbers: Floats, codes: Ints, squares: Floats, points: Floats, concepts: Ints) -> Ints:
     found = np.empty(numbers.shape[0], np.int64)
-    for row in prange(numbers.shape[0]):
+    for row in range(numbers.shape[0]):
         best = np.inf
         best_point = 0
         for point in range(points.shape[0]):

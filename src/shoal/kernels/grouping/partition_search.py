@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
-from shoal.kernels.grouping.repair import Floats, Ints, draw, improve, rebuild, sum_up, worth
+from shoal.kernels.grouping.nearest import put_in_order
+from shoal.kernels.grouping.repair import Division, Floats, Ints, draw, improve, rebuild, sum_up, worth
 
-__all__ = ["Rows", "anneal_regions", "total_worth"]
+__all__ = ["LARGEST_REGION", "PRODUCT", "Cooling", "Rows", "anneal", "copy_into", "descend", "products"]
 
 NEIGHBOURS = 20
 LARGEST_REGION = 2048  # rows whose products with each other are kept at a time: 32 MB a core
@@ -30,25 +31,33 @@ class Rows(NamedTuple):
     n_columns: int
 
 
-@njit(cache=True, nogil=True)
-def total_worth(rows: Rows, order: Ints, group_end: Ints, spherical: bool) -> float:
-    """The worth of a whole partition, summed afresh; `order` lists the rows group by group."""
-    total = 0.0
-    vector = np.zeros(rows.n_columns)
-    start = 0
-    for end in group_end:
-        square = 0.0
-        for row in order[start:end]:
-            for entry in range(rows.indptr[row], rows.indptr[row + 1]):
-                column = rows.indices[entry]
-                square += rows.data[entry] * (2.0 * vector[column] + rows.data[entry])
-                vector[column] += rows.data[entry]
-        for row in order[start:end]:
-            for entry in range(rows.indptr[row], rows.indptr[row + 1]):
-                vector[rows.indices[entry]] = 0.0
-        total += worth(square, end - start, spherical)
-        start = end
-    return total
+class Cooling(NamedTuple):
+    """How long to search, from which temperature to which, and the seed of the random stream."""
+
+    work: float
+    warm: float
+    cold: float
+    seed: int
+
+
+class Partition(NamedTuple):
+    """Records in groups; of the groups in use and those that are not."""
+
+    group_of: Ints  # (records,)
+    members: Ints  # (groups, 2k - 1)
+    size: Ints  # (groups,) 0: not in use
+    worth: Floats  # (groups,) below 0: not known yet
+    empty: Ints  # (groups,) a stack of those not in use
+
+
+class Freed(NamedTuple):
+    """A few groups, whose records are divided anew."""
+
+    groups: Ints  # (groups,)
+    records: Ints  # (records,)
+    old_group: Ints  # (records,) the place of each record's among the groups
+    gram: Floats  # (records, records)
+    new: Division
 
 
 @njit(cache=True, nogil=True)
@@ -83,32 +92,63 @@ def nearest_others(gram: Floats, count: int) -> Ints:
         best[:] = np.inf
         for other in range(n_records):
             distance = gram[other, other] - 2.0 * gram[record, other]
-            if distance >= best[count - 1] or other == record:
-                continue
-            place = count - 1
-            while place > 0 and distance < best[place - 1]:
-                best[place] = best[place - 1]
-                found[record, place] = found[record, place - 1]
-                place -= 1
-            best[place] = distance
-            found[record, place] = other
+            if distance < best[count - 1] and other != record:
+                put_in_order(distance, other, best, found[record])
     return found
 
 
 @njit(cache=True, nogil=True)
-def free_groups(group_of: Ints, members: Ints, size: Ints, near: Ints, freed: Ints, state: Ints) -> int:
+def _partitioned(group_of: Ints, k: int) -> tuple[Partition, int]:
+    """The records in their groups, and how many groups are not in use."""
+    n_slots = group_of.shape[0] // k
+    members = np.empty((n_slots, 2 * k - 1), np.int64)
+    size = np.zeros(n_slots, np.int64)
+    for record in range(group_of.shape[0]):
+        members[group_of[record], size[group_of[record]]] = record
+        size[group_of[record]] += 1
+    empty = np.empty(n_slots, np.int64)
+    n_empty = 0
+    for group in range(n_slots):
+        if size[group] == 0:
+            empty[n_empty] = group
+            n_empty += 1
+    return Partition(group_of, members, size, np.full(n_slots, -1.0), empty), n_empty
+
+
+@njit(cache=True, nogil=True)
+def _room(most_freed: int, k: int) -> Freed:
+    """Room for so many groups of at most 2k - 1."""
+    most_records = most_freed * (2 * k - 1)
+    most_groups = most_records // k
+    return Freed(
+        np.empty(most_freed, np.int64),
+        np.empty(most_records, np.int64),
+        np.empty(most_records, np.int64),
+        np.empty((most_records, most_records)),
+        Division(
+            np.empty(most_records, np.int64),
+            np.empty(most_groups, np.int64),
+            np.empty((most_groups, most_records)),
+            np.empty(most_groups),
+        ),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _free_groups(partition: Partition, near: Ints, freed: Ints, state: Ints) -> int:
     """A random record's group and some that near records are in, into `freed`. Returns how many."""
-    n_records = group_of.shape[0]
-    freed[0] = group_of[draw(state, n_records)]
+    group_of = partition.group_of
+    freed[0] = group_of[draw(state, group_of.shape[0])]
     n_freed = 1
     wanted = 2 + draw(state, freed.shape[0] - 1)
     for _ in range(3 * freed.shape[0]):
         if n_freed == wanted:
             break
         base = freed[draw(state, n_freed)]
-        other = near[members[base, draw(state, size[base])], draw(state, near.shape[1])]
+        member = partition.members[base, draw(state, partition.size[base])]
+        other = near[member, draw(state, near.shape[1])]
         if draw(state, 8) == 0:  # now and then from anywhere: an outlier's best company need not be near
-            other = draw(state, n_records)
+            other = draw(state, group_of.shape[0])
         known = False
         for place in range(n_freed):
             known |= freed[place] == group_of[other]
@@ -119,200 +159,188 @@ def free_groups(group_of: Ints, members: Ints, size: Ints, near: Ints, freed: In
 
 
 @njit(cache=True, nogil=True)
-def anneal(
-    gram: Floats,
-    group_of: Ints,
-    k: int,
-    spherical: bool,
-    most_freed: int,
-    work: float,
-    warm: float,
-    cold: float,
-    seed: int,
-) -> None:
-    """Search for better groups of records known by their products, while the temperature falls from `warm` to `cold`.
+def _gather(partition: Partition, freed: Freed, n_freed: int) -> int:
+    """List the records of the freed groups. Returns how many."""
+    count = 0
+    for place in range(n_freed):
+        group = freed.groups[place]
+        for member in range(partition.size[group]):
+            freed.records[count] = partition.members[group, member]
+            freed.old_group[count] = place
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _worth_now(gram: Floats, partition: Partition, freed: Freed, n_freed: int, count: int, space: int) -> float:
+    """What the freed groups are worth as they are; fills the products of their records."""
+    for one in range(count):
+        for two in range(count):
+            freed.gram[one, two] = gram[freed.records[one], freed.records[two]]
+    unknown = False
+    for place in range(n_freed):
+        unknown |= partition.worth[freed.groups[place]] < 0
+    if unknown:
+        old = Division(freed.old_group, freed.new.size, freed.new.toward, freed.new.square)
+        sum_up(freed.gram, old, count, n_freed)
+        for place in range(n_freed):
+            group = freed.groups[place]
+            partition.worth[group] = worth(space, old.square[place], partition.size[group])
+    total = 0.0
+    for place in range(n_freed):
+        total += partition.worth[freed.groups[place]]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _error_of_changed(partition: Partition, freed: Freed, n_groups: int, count: int, before: float) -> float:
+    """The error, before, of the freed groups that are not among the new ones."""
+    new = freed.new
+    kept = np.full(n_groups, -1, np.int64)  # the place of the same group among the freed, if there is one
+    for record in range(count):
+        place = new.group_of[record]
+        if kept[place] == -1 and partition.size[freed.groups[freed.old_group[record]]] == new.size[place]:
+            kept[place] = freed.old_group[record]
+        elif kept[place] != freed.old_group[record]:
+            kept[place] = -2
+    error = -before
+    for place in range(n_groups):
+        if kept[place] >= 0:
+            error += partition.worth[freed.groups[kept[place]]]
+    for record in range(count):
+        if kept[new.group_of[record]] < 0:
+            error += freed.gram[record, record]
+    return error
+
+
+@njit(cache=True, nogil=True)
+def _keep_new(
+    partition: Partition, freed: Freed, n_freed: int, n_groups: int, count: int, n_empty: int, space: int
+) -> int:
+    """The new groups take the place of the freed ones. Returns how many groups are not in use now."""
+    for place in range(n_groups, n_freed):
+        partition.size[freed.groups[place]] = 0
+        partition.empty[n_empty] = freed.groups[place]
+        n_empty += 1
+    for place in range(n_groups):
+        if place < n_freed:
+            group = freed.groups[place]
+        else:
+            n_empty -= 1
+            group = partition.empty[n_empty]
+        size = 0
+        for record in range(count):
+            if freed.new.group_of[record] == place:
+                partition.members[group, size] = freed.records[record]
+                partition.group_of[freed.records[record]] = group
+                size += 1
+        partition.size[group] = size
+        partition.worth[group] = worth(space, freed.new.square[place], size)
+    return n_empty
+
+
+@njit(cache=True, nogil=True)
+def copy_into(source: Ints, target: Ints) -> None:
+    # Not target[:] = source: what numba compiles for the case of unequal lengths takes longer than all the rest.
+    for place in range(source.shape[0]):
+        target[place] = source[place]
+
+
+@njit(cache=True, nogil=True)
+def anneal(gram: Floats, group_of: Ints, k: int, space: int, most_freed: int, cooling: Cooling) -> None:
+    """Search for better groups of records known by their products, while the temperature falls.
 
     The best groups met, never worse than those given, are left in `group_of`.
     """
+    work, warm, cold, seed = cooling
     n_records = group_of.shape[0]
-    n_slots = n_records // k
-    largest = 2 * k - 1
-    members = np.empty((n_slots, largest), np.int64)
-    size = np.zeros(n_slots, np.int64)
-    for record in range(n_records):
-        members[group_of[record], size[group_of[record]]] = record
-        size[group_of[record]] += 1
-    empty = np.empty(n_slots, np.int64)  # a stack of unused group numbers
-    n_empty = 0
-    for group in range(n_slots):
-        if size[group] == 0:
-            empty[n_empty] = group
-            n_empty += 1
-    worth_of = np.full(n_slots, -1.0)  # not known yet
+    partition, n_empty = _partitioned(group_of, k)
     best = group_of.copy()
     gain, best_gain = 0.0, 0.0
     near = nearest_others(gram, min(NEIGHBOURS, n_records - 1))
     done = SCAN * n_records * n_records
-
-    capacity = most_freed * largest
-    most_groups = capacity // k
     state = np.array([seed], np.uint64)
-    freed = np.empty(most_freed, np.int64)
-    chosen = np.empty(capacity, np.int64)
-    small = np.empty((capacity, capacity))  # gram of the chosen
-    old_group = np.empty(capacity, np.int64)
-    new_group = np.empty(capacity, np.int64)
-    kept = np.empty(most_groups, np.int64)
-    new_size = np.empty(most_groups, np.int64)
-    toward = np.empty((most_groups, capacity))
-    square = np.empty(most_groups)
+    freed = _room(most_freed, k)
+    new = freed.new
     while done < work:
-        n_freed = free_groups(group_of, members, size, near, freed, state)
-        count = 0
-        for place in range(n_freed):
-            for member in range(size[freed[place]]):
-                chosen[count] = members[freed[place], member]
-                old_group[count] = place
-                count += 1
+        n_freed = _free_groups(partition, near, freed.groups, state)
+        count = _gather(partition, freed, n_freed)
         done += STEP + SCAN * count * count
         if n_freed < 2:
             continue
-        unknown = False
-        before = 0.0
-        for place in range(n_freed):
-            unknown |= worth_of[freed[place]] < 0
-        for one in range(count):
-            for two in range(count):
-                small[one, two] = gram[chosen[one], chosen[two]]
-        if unknown:
-            sum_up(small, count, n_freed, old_group, toward, square)
-            for place in range(n_freed):
-                worth_of[freed[place]] = worth(square[place], size[freed[place]], spherical)
-        for place in range(n_freed):
-            before += worth_of[freed[place]]
-
+        before = _worth_now(gram, partition, freed, n_freed, count, space)
         n_groups = n_freed
         if draw(state, 3) == 0:
-            fewest = (count + largest - 1) // largest
+            fewest = (count + 2 * k - 2) // (2 * k - 1)
             n_groups = fewest + draw(state, min(count // k, n_freed + n_empty) - fewest + 1)
-        rebuild(small, count, n_groups, k, new_group, new_size, state)
-        sum_up(small, count, n_groups, new_group, toward, square)
-        done += PAIR * improve(small, count, k, n_groups, new_group, new_size, toward, square, spherical)
+        rebuild(freed.gram, new, count, n_groups, k, state)
+        sum_up(freed.gram, new, count, n_groups)
+        done += PAIR * improve(freed.gram, new, count, n_groups, k, space)
         after = 0.0
         for place in range(n_groups):
-            after += worth(square[place], new_size[place], spherical)
+            after += worth(space, new.square[place], new.size[place])
         if after <= before:
             # Relative to the error of the groups that change: a few far-out records would drown all others otherwise.
-            kept[:n_groups] = -1
-            for record in range(count):
-                place = new_group[record]
-                if kept[place] == -1 and size[freed[old_group[record]]] == new_size[place]:
-                    kept[place] = old_group[record]
-                elif kept[place] != old_group[record]:
-                    kept[place] = -2
-            error = -before
-            for place in range(n_groups):
-                if kept[place] >= 0:
-                    error += worth_of[freed[kept[place]]]
-            for record in range(count):
-                if kept[new_group[record]] < 0:
-                    error += small[record, record]
+            error = _error_of_changed(partition, freed, n_groups, count, before)
             temperature = warm * (cold / warm) ** (done / work) * max(error, 1e-12)
             if draw(state, 1 << 30) >= np.exp((after - before) / temperature) * (1 << 30):
                 continue
-        for place in range(n_groups, n_freed):
-            size[freed[place]] = 0
-            empty[n_empty] = freed[place]
-            n_empty += 1
-        for place in range(n_groups):
-            if place < n_freed:
-                group = freed[place]
-            else:
-                n_empty -= 1
-                group = empty[n_empty]
-            size[group] = 0
-            for record in range(count):
-                if new_group[record] == place:
-                    members[group, size[group]] = chosen[record]
-                    group_of[chosen[record]] = group
-                    size[group] += 1
-            worth_of[group] = worth(square[place], size[group], spherical)
+        n_empty = _keep_new(partition, freed, n_freed, n_groups, count, n_empty, space)
         gain += after - before
         if gain > best_gain + 1e-9:
             best_gain = gain
-            best[:] = group_of
-    group_of[:] = best
+            copy_into(group_of, best)
+    copy_into(best, group_of)
 
 
 @njit(cache=True, nogil=True)
-def descend(rows: Rows, inside: Ints, group_of: Ints, k: int, spherical: bool, work: float, seed: int) -> None:
+def descend(rows: Rows, inside: Ints, group_of: Ints, k: int, space: int, work: float, seed: int) -> None:
     """Move and swap records of groups too large to be divided anew: a random few at a time, the others stay."""
     n_records, n_movable = inside.shape[0], LARGEST_REGION // 2
     n_groups = group_of.max() + 1
     place = np.arange(n_records)
     state = np.array([seed], np.uint64)
     gram = np.empty((n_movable, n_movable))
-    moved = np.empty(n_movable, np.int64)
-    toward = np.empty((n_groups, n_movable))
-    square = np.empty(n_groups)
-    vector = np.zeros(rows.n_columns)
-    size = np.zeros(n_groups, np.int64)
+    moved = Division(
+        np.empty(n_movable, np.int64),
+        np.zeros(n_groups, np.int64),
+        np.empty((n_groups, n_movable)),
+        np.empty(n_groups),
+    )
     for record in range(n_records):
-        size[group_of[record]] += 1
+        moved.size[group_of[record]] += 1
     done = 0.0
     while done < work:
         for here in range(n_movable):
             there = here + draw(state, n_records - here)
             place[here], place[there] = place[there], place[here]
-            moved[here] = group_of[place[here]]
+            moved.group_of[here] = group_of[place[here]]
         done += PRODUCT * products(rows, inside[place[:n_movable]], gram)
-        sum_up(gram, n_movable, n_groups, moved, toward, square)
-        for group in range(n_groups):
-            vector[:] = 0.0
-            for record in place[n_movable:]:
-                if group_of[record] == group:
-                    for entry in range(rows.indptr[inside[record]], rows.indptr[inside[record] + 1]):
-                        column = rows.indices[entry]
-                        square[group] += rows.data[entry] * (2.0 * vector[column] + rows.data[entry])
-                        vector[column] += rows.data[entry]
-            for here in range(n_movable):
-                row = inside[place[here]]
-                product = 0.0
-                for entry in range(rows.indptr[row], rows.indptr[row + 1]):
-                    product += rows.data[entry] * vector[rows.indices[entry]]
-                toward[group, here] += product
-                if moved[here] == group:
-                    square[group] += 2.0 * product
-        done += PAIR * improve(gram, n_movable, k, n_groups, moved, size, toward, square, spherical)
+        sum_up(gram, moved, n_movable, n_groups)
+        _add_those_that_stay(rows, inside, group_of, place, moved)
+        done += PAIR * improve(gram, moved, n_movable, n_groups, k, space)
         for here in range(n_movable):
-            group_of[place[here]] = moved[here]
+            group_of[place[here]] = moved.group_of[here]
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def anneal_regions(
-    rows: Rows,
-    order: Ints,
-    region_end: Ints,
-    group_of: Ints,
-    k: int,
-    spherical: bool,
-    most_freed: int,
-    work: Floats,
-    warm: Floats,
-    cold: float,
-    seeds: Ints,
-) -> None:
-    """Search every region, side by side.
-
-    `order` lists the rows region by region, `group_of` in the same order their groups, numbered from 0 in each region.
-    """
-    for region in prange(region_end.shape[0]):
-        start = region_end[region - 1] if region > 0 else 0
-        inside = order[start : region_end[region]]
-        groups = group_of[start : region_end[region]]
-        if inside.shape[0] > LARGEST_REGION:
-            descend(rows, inside, groups, k, spherical, work[region], seeds[region])
-        else:
-            gram = np.empty((inside.shape[0], inside.shape[0]))
-            left = work[region] - PRODUCT * products(rows, inside, gram)
-            anneal(gram, groups, k, spherical, most_freed, left, warm[region], cold, seeds[region])
+@njit(cache=True, nogil=True)
+def _add_those_that_stay(rows: Rows, inside: Ints, group_of: Ints, place: Ints, moved: Division) -> None:
+    """Add to the sums of the groups the records that are not moved: those placed behind the movable."""
+    n_groups, n_movable = moved.toward.shape
+    vector = np.zeros(rows.n_columns)
+    for group in range(n_groups):
+        vector[:] = 0.0
+        for record in place[n_movable:]:
+            if group_of[record] == group:
+                for entry in range(rows.indptr[inside[record]], rows.indptr[inside[record] + 1]):
+                    column = rows.indices[entry]
+                    moved.square[group] += rows.data[entry] * (2.0 * vector[column] + rows.data[entry])
+                    vector[column] += rows.data[entry]
+        for here in range(n_movable):
+            row = inside[place[here]]
+            product = 0.0
+            for entry in range(rows.indptr[row], rows.indptr[row + 1]):
+                product += rows.data[entry] * vector[rows.indices[entry]]
+            moved.toward[group, here] += product
+            if moved.group_of[here] == group:
+                moved.square[group] += 2.0 * product

@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
 from shoal.kernels.taxonomy import _meet
+from shoal.kernels.threads import runs, side_by_side
 
 __all__ = ["SAME", "distances_from", "distances_of_pairs", "fold", "term_distances"]
 
@@ -21,6 +22,7 @@ Ints = NDArray[Any]
 Floats = NDArray[np.float64]
 Matrix = NDArray[np.float32]
 Tree = tuple[Ints, Ints, Ints, Ints]
+Documents = tuple[Ints, Ints, Floats]  # where each document begins, the terms of all, and their weights
 
 ABOVE_ALL = np.float32(2.0)  # more than any distance
 PLACES = 20  # bits for a term's place in its document
@@ -53,7 +55,6 @@ def _distance_to_marked(tree: Tree, sense: int, marks: Ints) -> np.float32:
     return np.float32(fewest / (fewest + 2 * deepest))
 
 
-@njit(cache=True, nogil=True, parallel=True)
 def term_distances(
     tree: Tree, parent_indptr: Ints, parents: Ints, indptr: Ints, senses: Ints, column_indptr: Ints, column_senses: Ints
 ) -> Matrix:
@@ -62,15 +63,36 @@ def term_distances(
     From one sense to all concepts at once, parents first: the subsumers that a concept shares with the sense are those
     of its parents, one link further, unless the concept is above the sense itself.
     """
+    downwards = np.argsort(tree[3], kind="stable")  # a parent is less deep than its children
+    up = downwards, parent_indptr, parents
+    columns = column_indptr, column_senses
+    distances = np.empty((len(indptr) - 1, len(column_indptr) - 1), np.float32)
+    parts = [
+        (tree, up, indptr[run.start : run.stop + 1], senses, columns, distances[run]) for run in runs(len(distances), 1)
+    ]
+    side_by_side(_term_distances, parts)
+    return distances
+
+
+@njit(cache=True, nogil=True)
+def _term_distances(
+    tree: Tree,
+    up: tuple[Ints, Ints, Ints],
+    indptr: Ints,
+    senses: Ints,
+    columns: tuple[Ints, Ints],
+    distances: Matrix,
+) -> None:
     depth = tree[3]
-    downwards = np.argsort(depth, kind="mergesort")  # a parent is less deep than its children
-    n_rows, n_columns = indptr.shape[0] - 1, column_indptr.shape[0] - 1
-    distances = np.empty((n_rows, n_columns), np.float32)
-    for row in prange(n_rows):
-        marks = np.zeros(depth.shape[0], np.int32)
-        deepest = np.empty(depth.shape[0], np.int32)
-        fewest = np.empty(depth.shape[0], np.int32)
-        nearest = np.full(depth.shape[0], ABOVE_ALL, np.float32)
+    downwards, parent_indptr, parents = up
+    column_indptr, column_senses = columns
+    n_rows, n_columns = distances.shape
+    marks = np.zeros(depth.shape[0], np.int32)
+    deepest = np.empty(depth.shape[0], np.int32)
+    fewest = np.empty(depth.shape[0], np.int32)
+    nearest = np.empty(depth.shape[0], np.float32)
+    for row in range(n_rows):
+        nearest[:] = ABOVE_ALL
         for at in range(indptr[row], indptr[row + 1]):
             _mark(tree, senses[at], marks, 1)
             for concept in downwards:
@@ -90,7 +112,6 @@ def term_distances(
             for at in range(column_indptr[column], column_indptr[column + 1]):
                 least = min(least, nearest[column_senses[at]])
             distances[row, column] = least
-    return distances
 
 
 @njit(cache=True, nogil=True)
@@ -145,23 +166,27 @@ def _distance(
     return min(cost, _pair(back, apart.T, second, first, partner, taken))
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def distances_from(
-    columns: Matrix, weights: Floats, indptr: Ints, terms: Ints, data: Floats, documents: Ints, n_parts: int
-) -> Floats:
+def distances_from(columns: Matrix, weights: Floats, documents: Documents, rows: Ints) -> Floats:
     """The distance of one document to each of the listed ones; `columns` (terms, n) are distances to its n terms."""
-    distances = np.empty(documents.shape[0])
-    n, longest = weights.shape[0], np.max(indptr[1:] - indptr[:-1])
+    parts = [(columns, weights, documents, rows[run]) for run in runs(len(rows))]
+    return np.concatenate(side_by_side(_distances_from, parts))
+
+
+@njit(cache=True, nogil=True)
+def _distances_from(columns: Matrix, weights: Floats, documents: Documents, rows: Ints) -> Floats:
+    ends, terms, data = documents
+    distances = np.empty(rows.shape[0])
+    n, longest = weights.shape[0], np.max(ends[1:] - ends[:-1])
     most = max(n, longest)
-    for part in prange(n_parts):
-        apart = np.empty((longest, n), np.float32)
-        there, back = np.empty((longest, n), np.int64), np.empty((n, longest), np.int64)
-        partner, taken = np.empty(most, np.int64), np.empty(most, np.int64)
-        for at in range(part * documents.shape[0] // n_parts, (part + 1) * documents.shape[0] // n_parts):
-            start, end = indptr[documents[at]], indptr[documents[at] + 1]
-            for j in range(start, end):
-                apart[j - start] = columns[terms[j]]
-            distances[at] = _distance(apart, data[start:end], weights, there, back, partner, taken)
+    apart = np.empty((longest, n), np.float32)
+    there, back = np.empty((longest, n), np.int64), np.empty((n, longest), np.int64)
+    partner, taken = np.empty(most, np.int64), np.empty(most, np.int64)
+    for at in range(rows.shape[0]):
+        start, end = ends[rows[at]], ends[rows[at] + 1]
+        for i in range(start, end):
+            for j in range(n):
+                apart[i - start, j] = columns[terms[i], j]
+        distances[at] = _distance(apart, data[start:end], weights, there, back, partner, taken)
     return distances
 
 
@@ -200,33 +225,41 @@ def _measure(tree: Tree, indptr: Ints, senses: Ints, first: Ints, second: Ints, 
             apart[i, : second.shape[0]] = apart[same_as[i], : second.shape[0]]
 
 
-@njit(cache=True, nogil=True, parallel=True)
 def distances_of_pairs(
+    tree: Tree, indptr: Ints, senses: Ints, first: Documents, second: Documents, first_of_second: Ints
+) -> Floats:
+    """The distance of every document of the second to the one of the first that is named for it."""
+    parts = [
+        (tree, indptr, senses, first, second, first_of_second, run.start, run.stop)
+        for run in runs(len(first_of_second))
+    ]
+    return np.concatenate(side_by_side(_distances_of_pairs, parts))
+
+
+@njit(cache=True, nogil=True)
+def _distances_of_pairs(
     tree: Tree,
     indptr: Ints,
     senses: Ints,
-    a_indptr: Ints,
-    a_terms: Ints,
-    a_weights: Floats,
-    b_indptr: Ints,
-    b_terms: Ints,
-    b_weights: Floats,
-    a_of_pair: Ints,
-    n_parts: int,
+    first: Documents,
+    second: Documents,
+    first_of_second: Ints,
+    begin: int,
+    end: int,
 ) -> Floats:
-    """The distance of every document of b to the document of a that is named for it."""
-    distances = np.empty(a_of_pair.shape[0])
-    n = max(np.max(a_indptr[1:] - a_indptr[:-1]), np.max(b_indptr[1:] - b_indptr[:-1]))
-    for part in prange(n_parts):
-        marks = np.zeros(tree[3].shape[0], np.int32)
-        apart = np.empty((n, n), np.float32)
-        there, back = np.empty((n, n), np.int64), np.empty((n, n), np.int64)
-        partner, taken = np.empty(n, np.int64), np.empty(n, np.int64)
-        for b in range(part * a_of_pair.shape[0] // n_parts, (part + 1) * a_of_pair.shape[0] // n_parts):
-            a = a_of_pair[b]
-            left, right = slice(a_indptr[a], a_indptr[a + 1]), slice(b_indptr[b], b_indptr[b + 1])
-            _measure(tree, indptr, senses, a_terms[left], b_terms[right], marks, apart)
-            distances[b] = _distance(apart, a_weights[left], b_weights[right], there, back, partner, taken)
+    a_ends, a_terms, a_weights = first
+    b_ends, b_terms, b_weights = second
+    distances = np.empty(end - begin)
+    n = max(np.max(a_ends[1:] - a_ends[:-1]), np.max(b_ends[1:] - b_ends[:-1]))
+    marks = np.zeros(tree[3].shape[0], np.int32)
+    apart = np.empty((n, n), np.float32)
+    there, back = np.empty((n, n), np.int64), np.empty((n, n), np.int64)
+    partner, taken = np.empty(n, np.int64), np.empty(n, np.int64)
+    for b in range(begin, end):
+        a = first_of_second[b]
+        left, right = slice(a_ends[a], a_ends[a + 1]), slice(b_ends[b], b_ends[b + 1])
+        _measure(tree, indptr, senses, a_terms[left], b_terms[right], marks, apart)
+        distances[b - begin] = _distance(apart, a_weights[left], b_weights[right], there, back, partner, taken)
     return distances
 
 

@@ -1,22 +1,29 @@
-"""Sparse unit rows: similarities through inverted lists, and who is nearest or farthest."""
+"""Sparse unit rows: distances through inverted lists, and who is nearest or farthest.
+
+The distance of two unit rows is minus their dot product here: 1 less than theirs on the sphere, and no rounding.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
+from shoal.kernels.grouping.nearest import nearest
+from shoal.kernels.threads import runs, side_by_side
+
 __all__ = [
+    "Csr",
+    "Lists",
     "compact_rows",
+    "csr",
+    "distances_to",
     "dots_with",
+    "farthest_from_moved_sum",
     "invert",
-    "least_similar",
-    "least_similar_to_sum",
-    "most_similar",
-    "most_similar_listed",
-    "similarities",
+    "nearest_listed",
     "subtract_rows",
     "take_group",
 ]
@@ -25,54 +32,42 @@ Ints = NDArray[Any]
 Floats = NDArray[np.float64]
 
 
+class Csr(NamedTuple):
+    """Rows, as the arrays of a CSR matrix."""
+
+    indptr: Ints
+    indices: Ints
+    data: Floats
+
+
+def csr(X: Any) -> Csr:
+    """The arrays of a CSR matrix, in the types that kernels are compiled for."""
+    indices, data = X.indices.astype(np.int32, copy=False), X.data.astype(np.float64, copy=False)
+    return Csr(X.indptr.astype(np.int64), indices, data)
+
+
+class Lists(NamedTuple):
+    """Inverted lists: of every column the rows that have it, and their weights."""
+
+    ptr: Ints
+    row: Ints
+    weight: Floats
+
+
 @njit(cache=True, nogil=True)
-def similarities(
-    list_ptr: Ints, list_row: Ints, list_weight: Floats, columns: Ints, weights: Floats, scores: Floats
-) -> None:
-    """Dot product of one row (columns, weights) with every listed row, into `scores`."""
-    scores[:] = 0.0
+def distances_to(lists: Lists, columns: Ints, weights: Floats, distances: Floats) -> None:
+    """Minus the dot product of one row (columns, weights) with every listed row, into `distances`."""
+    distances[:] = 0.0
     for term in range(columns.shape[0]):
         weight = weights[term]
-        for entry in range(list_ptr[columns[term]], list_ptr[columns[term] + 1]):
-            scores[list_row[entry]] += weight * list_weight[entry]
+        for entry in range(lists.ptr[columns[term]], lists.ptr[columns[term] + 1]):
+            distances[lists.row[entry]] -= weight * lists.weight[entry]
 
 
 @njit(cache=True, nogil=True)
-def most_similar(scores: Floats, alive: Ints, row: int, count: int) -> Ints:
-    """`row` and the `count` - 1 living rows with the highest scores; ties to the lower row."""
-    best = np.empty(count, np.int64)
-    best[0] = row
-    filled = 1
-    bar = -np.inf  # what a row must beat once there are enough
-    for other in range(scores.shape[0]):
-        score = scores[other]
-        if score <= bar or not alive[other] or other == row:
-            continue
-        place = filled if filled < count else count - 1
-        while place > 1 and score > scores[best[place - 1]]:
-            best[place] = best[place - 1]
-            place -= 1
-        best[place] = other
-        if filled < count:
-            filled += 1
-        if filled == count and count > 1:
-            bar = scores[best[count - 1]]
-    return best[:filled]
-
-
-@njit(cache=True, nogil=True)
-def least_similar(scores: Floats, alive: Ints) -> int:
-    """The living row with the lowest score; ties to the lower row."""
-    lowest = -1
-    for row in range(scores.shape[0]):
-        if alive[row] and (lowest < 0 or scores[row] < scores[lowest]):
-            lowest = row
-    return lowest
-
-
-@njit(cache=True, nogil=True)
-def dots_with(indptr: Ints, indices: Ints, data: Floats, vector: Floats) -> Floats:
+def dots_with(rows: Csr, vector: Floats) -> Floats:
     """Dot product of every row with one dense vector."""
+    indptr, indices, data = rows
     # On one core: a call takes less than waking the others, and blocks are grouped side by side in threads.
     dots = np.empty(indptr.shape[0] - 1)
     for row in range(indptr.shape[0] - 1):
@@ -84,14 +79,15 @@ def dots_with(indptr: Ints, indices: Ints, data: Floats, vector: Floats) -> Floa
 
 
 @njit(cache=True, nogil=True)
-def least_similar_to_sum(
-    indptr: Ints, indices: Ints, data: Floats, alive: Ints, order: Ints, dots: Floats, old_sum: Floats, new_sum: Floats
+def farthest_from_moved_sum(
+    rows: Csr, alive: Ints, order: Ints, dots: Floats, old_sum: Floats, new_sum: Floats
 ) -> tuple[int, int]:
     """The living row with the lowest dot product with `new_sum`, and how many rows were looked at.
 
     `dots` are the products with `old_sum`, `order` sorts them. Rows have unit length, so no product has moved by
     more than |new_sum - old_sum|: the search ends where even that cannot beat the best.
     """
+    indptr, indices, data = rows
     moved = 0.0
     for column in range(new_sum.shape[0]):
         moved += (new_sum[column] - old_sum[column]) ** 2
@@ -116,16 +112,18 @@ def least_similar_to_sum(
 
 
 @njit(cache=True, nogil=True)
-def subtract_rows(indptr: Ints, indices: Ints, data: Floats, rows: Ints, vector: Floats) -> None:
-    """Take the rows out of a dense sum, in place."""
-    for place in range(rows.shape[0]):
-        for entry in range(indptr[rows[place]], indptr[rows[place] + 1]):
+def subtract_rows(rows: Csr, chosen: Ints, vector: Floats) -> None:
+    """Take the chosen rows out of a dense sum, in place."""
+    indptr, indices, data = rows
+    for row in chosen:
+        for entry in range(indptr[row], indptr[row + 1]):
             vector[indices[entry]] -= data[entry]
 
 
 @njit(cache=True, nogil=True)
-def compact_rows(indptr: Ints, indices: Ints, data: Floats, alive: Ints) -> tuple[Ints, Ints, Floats]:
-    """The living rows, in order, as CSR arrays."""
+def compact_rows(rows: Csr, alive: Ints) -> Csr:
+    """The living rows, in order."""
+    indptr, indices, data = rows
     n_alive = 0
     n_entries = 0
     for row in range(alive.shape[0]):
@@ -145,12 +143,13 @@ def compact_rows(indptr: Ints, indices: Ints, data: Floats, alive: Ints) -> tupl
                 filled += 1
             new_row += 1
             new_indptr[new_row] = filled
-    return new_indptr, new_indices, new_data
+    return Csr(new_indptr, new_indices, new_data)
 
 
 @njit(cache=True, nogil=True)
-def invert(indptr: Ints, indices: Ints, data: Floats, n_columns: int) -> tuple[Ints, Ints, Floats]:
+def invert(rows: Csr, n_columns: int) -> Lists:
     """Inverted lists (CSC arrays) of the rows, each list by rising row."""
+    indptr, indices, data = rows
     list_ptr = np.zeros(n_columns + 1, np.int64)
     for entry in range(indices.shape[0]):
         list_ptr[indices[entry] + 1] += 1
@@ -165,57 +164,36 @@ def invert(indptr: Ints, indices: Ints, data: Floats, n_columns: int) -> tuple[I
             list_row[place[column]] = row
             list_weight[place[column]] = data[entry]
             place[column] += 1
-    return list_ptr, list_row, list_weight
+    return Lists(list_ptr, list_row, list_weight)
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def most_similar_listed(
-    indptr: Ints,
-    indices: Ints,
-    data: Floats,
-    list_ptr: Ints,
-    list_row: Ints,
-    list_weight: Floats,
-    n_listed: int,
-    n_blocks: int,
-) -> Ints:
-    """For every row the listed row (inverted lists) with the highest dot product; ties to the lower one.
+def nearest_listed(rows: Csr, lists: Lists, n_listed: int) -> Ints:
+    """For every row the listed row with the highest dot product; ties to the lower one."""
+    parts = [(rows, lists, n_listed, run.start, run.stop) for run in runs(len(rows.indptr) - 1)]
+    return np.concatenate(side_by_side(_nearest_listed, parts))
 
-    Rows are cut into blocks, so that each block needs one array of scores.
-    """
-    n_rows = indptr.shape[0] - 1
-    found = np.zeros(n_rows, np.int64)
-    for block in prange(n_blocks):
-        scores = np.empty(n_listed)
-        for row in range(block * n_rows // n_blocks, (block + 1) * n_rows // n_blocks):
-            start, end = indptr[row], indptr[row + 1]
-            similarities(list_ptr, list_row, list_weight, indices[start:end], data[start:end], scores)
-            found[row] = np.argmax(scores)
+
+@njit(cache=True, nogil=True)
+def _nearest_listed(rows: Csr, lists: Lists, n_listed: int, first: int, end: int) -> Ints:
+    found = np.zeros(end - first, np.int64)
+    distances = np.empty(n_listed)
+    for row in range(first, end):
+        part = slice(rows.indptr[row], rows.indptr[row + 1])
+        distances_to(lists, rows.indices[part], rows.data[part], distances)
+        found[row - first] = np.argmin(distances)
     return found
 
 
 @njit(cache=True, nogil=True)
-def take_group(
-    list_ptr: Ints,
-    list_row: Ints,
-    list_weight: Floats,
-    indptr: Ints,
-    indices: Ints,
-    data: Floats,
-    alive: Ints,
-    scores: Floats,
-    vector: Floats,
-    row: int,
-    count: int,
-) -> Ints:
-    """`row` and the `count` - 1 living rows most similar to it, which leave: the living, and the sum `vector`.
+def take_group(rows: Csr, lists: Lists, alive: Ints, distances: Floats, vector: Floats, row: int, count: int) -> Ints:
+    """`row` and the `count` - 1 living rows nearest to it, which leave: the living, and the sum `vector`.
 
-    `scores` has the similarity of every row to `row` afterwards.
+    `distances` has the distance of every row to `row` afterwards.
     """
-    start, end = indptr[row], indptr[row + 1]
-    similarities(list_ptr, list_row, list_weight, indices[start:end], data[start:end], scores)
-    rows = most_similar(scores, alive, row, count)
-    subtract_rows(indptr, indices, data, rows, vector)
-    for place in range(rows.shape[0]):
-        alive[rows[place]] = False
-    return rows
+    part = slice(rows.indptr[row], rows.indptr[row + 1])
+    distances_to(lists, rows.indices[part], rows.data[part], distances)
+    taken = nearest(distances, alive, row, count)
+    subtract_rows(rows, taken, vector)
+    for one in taken:
+        alive[one] = False
+    return taken

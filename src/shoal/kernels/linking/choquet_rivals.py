@@ -16,11 +16,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
-from shoal.kernels.linking.nearer_rivals import CHUNK, NEARER, Slack, Table, chunk_at, limit_of, ties_in_leaf
+from shoal.kernels.linking.nearer_rivals import (
+    NEARER,
+    Slack,
+    Table,
+    add_ties,
+    leaves_within,
+    limit_of,
+    ties_in_leaf,
+)
 from shoal.kernels.linking.neighbours import WIDE
+from shoal.kernels.threads import runs, side_by_side
 
 __all__ = ["COLUMNS", "Weighing", "ties_by_integral"]
 
@@ -29,7 +38,7 @@ Floats = NDArray[np.float64]
 # A factor for each column, which undoes the scale on which rows were put into boxes; the measure, of 2^d sets; a
 # monotone measure that is nowhere larger; a weight for each column, their sums over sets nowhere larger than that.
 Weighing = tuple[Floats, Floats, Floats, Floats]
-Scratch = tuple[Floats, Floats, Ints, Floats, Floats, Floats]  # (d, WIDE), and the others (WIDE,)
+Scratch = tuple[Floats, Floats, Ints, Floats, Floats, Floats, Ints]  # (d, WIDE), and the others (WIDE,)
 
 COLUMNS = 16  # at most: their numbers take four bits
 TINY = 1e-290  # instead of 0, whose last bits would make it a number that processors are slow with
@@ -104,73 +113,66 @@ def _integrals(squares: Floats, mu: Floats, sets: Ints, before: Floats, integral
 def _ties_in_group(
     table: Table, group: int, query: Floats, weighing: Weighing, own: float, slack: Slack, scratch: Scratch
 ) -> int:
-    """How many rows of a group tie with the own one; NEARER when one is nearer. The nearest leaf comes first."""
-    leaves, boxes, _, n_rows = table
+    """How many rows of a group tie with the own one; NEARER when one is nearer."""
+    leaves, boxes, _, sizes = table
     factors, mu, below, weights = weighing
-    squares, sums, sets, before, to_boxes, to_rows = scratch
+    squares, sums, sets, before, box_distances, row_distances, order = scratch
     limit = limit_of(own, slack)
     if _to_boxes(boxes[group], query, factors, weights, squares, sums) > limit:
         return 0
-    _integrals(squares, below, sets, before, to_boxes)
+    _integrals(squares, below, sets, before, box_distances)
     n_leaves = min(WIDE, leaves.shape[0] - group * WIDE)
-    nearest = 0
-    for place in range(n_leaves):
-        if to_boxes[place] < to_boxes[nearest]:
-            nearest = place
     ties = 0
-    for step in range(-1, n_leaves):
-        place = nearest if step < 0 else step
-        if step == nearest or to_boxes[place] > limit:
-            continue
-        leaf = group * WIDE + place
+    for nth in range(leaves_within(limit, box_distances, n_leaves, order)):
+        leaf = group * WIDE + order[nth]
         if _to_rows(leaves[leaf], query, factors, weights, squares, sums) > limit:
             continue
-        _integrals(squares, mu, sets, before, to_rows)
-        found = ties_in_leaf(to_rows, min(WIDE, n_rows - leaf * WIDE), own, slack)
-        if found == NEARER:
-            return NEARER
-        ties += found
+        _integrals(squares, mu, sets, before, row_distances)
+        ties = add_ties(ties, ties_in_leaf(row_distances, sizes[leaf], own, slack))
+        if ties == NEARER:
+            break
     return ties
 
 
-@njit(cache=True, nogil=True, parallel=True)
 def ties_by_integral(
     table: Table, queries: Floats, own: Floats, weighing: Weighing, home: Ints, order: Ints, slack: Slack
 ) -> Ints:
-    """For every query how many rows are as near as its own, that one included; NEARER when one is nearer.
+    """For every query how many rows are as near as its own; as `ties_by_squares`, which says what is given."""
+    ties = np.empty(len(queries), np.int64)
+    parts = [(table, queries, own, weighing, home, order[run], slack, ties) for run in runs(len(queries))]
+    side_by_side(_ties_by_integral, parts)
+    return ties
 
-    `own` (m, d) has a row of the table for every query, `home` the group that is searched first, `order` the order of
-    work: queries near each other need the same leaves.
-    """
-    n_queries, n_columns = queries.shape
+
+@njit(cache=True, nogil=True)
+def _ties_by_integral(
+    table: Table, queries: Floats, own: Floats, weighing: Weighing, home: Ints, order: Ints, slack: Slack, ties: Ints
+) -> None:
     _, boxes, outer, _ = table
     factors, mu, below, weights = weighing
-    ties = np.empty(n_queries, np.int64)
-    n_chunks = (n_queries + CHUNK - 1) // CHUNK
-    for turn in prange(n_chunks):
-        squares, sums, sets = np.empty((n_columns, WIDE)), np.empty(WIDE), np.empty(WIDE, np.int64)
-        before, to_groups, alone = np.empty(WIDE), np.empty(WIDE), np.empty((n_columns, 1))
-        scratch = (squares, sums, sets, before, np.empty(WIDE), np.empty(WIDE))
-        first = chunk_at(turn, n_chunks) * CHUNK
-        for nth in range(first, min(first + CHUNK, n_queries)):
-            place = order[nth]
-            query = queries[place]
-            for column in range(n_columns):
-                alone[column, 0] = ((own[place, column] - query[column]) * factors[column]) ** 2
-            _integrals(alone, mu, sets[:1], before[:1], to_groups[:1])
-            to_own = to_groups[0]
-            limit = limit_of(to_own, slack)
-            count = _ties_in_group(table, home[place], query, weighing, to_own, slack, scratch)
-            group = 0
-            while group < boxes.shape[0] and count != NEARER:
-                if group % WIDE == 0:
-                    if _to_boxes(outer[group // WIDE], query, factors, weights, squares, sums) > limit:
-                        group += WIDE
-                        continue
-                    _integrals(squares, below, sets, before, to_groups)
-                if to_groups[group % WIDE] <= limit and group != home[place]:
-                    found = _ties_in_group(table, group, query, weighing, to_own, slack, scratch)
-                    count = NEARER if found == NEARER else count + found
-                group += 1
-            ties[place] = count
-    return ties
+    n_columns = queries.shape[1]
+    squares, sums, sets = np.empty((n_columns, WIDE)), np.empty(WIDE), np.empty(WIDE, np.int64)
+    before, to_groups, alone = np.empty(WIDE), np.empty(WIDE), np.empty((n_columns, 1))
+    scratch = (squares, sums, sets, before, np.empty(WIDE), np.empty(WIDE), np.empty(WIDE, np.int64))
+    for place in order:
+        query = queries[place]
+        for column in range(n_columns):
+            alone[column, 0] = ((own[place, column] - query[column]) * factors[column]) ** 2
+        _integrals(alone, mu, sets[:1], before[:1], to_groups[:1])
+        to_own = to_groups[0]
+        limit = limit_of(to_own, slack)
+        count = 0
+        for turn in range(-1, boxes.shape[0]):
+            group = home[place] if turn < 0 else turn
+            if turn >= 0:
+                if turn % WIDE == 0:
+                    if _to_boxes(outer[turn // WIDE], query, factors, weights, squares, sums) > limit:
+                        to_groups[:] = np.inf
+                    else:
+                        _integrals(squares, below, sets, before, to_groups)
+                if group == home[place] or to_groups[turn % WIDE] > limit:
+                    continue
+            count = add_ties(count, _ties_in_group(table, group, query, weighing, to_own, slack, scratch))
+            if count == NEARER:
+                break
+        ties[place] = count

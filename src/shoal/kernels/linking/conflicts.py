@@ -81,90 +81,113 @@ def certificate(cones: Cones, weights: Floats, support: Ints, k: int, lost: floa
 
 
 @njit(cache=True, nogil=True)
+def _bit(place: int) -> np.uint64:
+    """The bit of a place in its word."""
+    return np.uint64(1) << np.uint64(place % 64)
+
+
+@njit(cache=True, nogil=True)
+def _pack(known: Words, n_known: int, inside: Words, removed: Words, kept: Words, chosen: Ints) -> tuple[int, bool]:
+    """Conflicts of a set that share no record that may be removed, into `chosen`, as many as fit; how many.
+
+    Also whether that settles the matter: `chosen` is full, or a conflict has no record left that may be removed, which
+    is then the only one chosen.
+    """
+    n_words = len(inside)
+    packed, many = removed.copy(), 0
+    for c in range(n_known):
+        apart, open_bits = True, np.uint64(0)
+        for w in range(n_words):
+            if known[c, w] & packed[w] or known[c, w] & ~inside[w]:
+                apart = False
+                break
+            open_bits |= known[c, w] & ~kept[w]
+        if not apart:
+            continue
+        if open_bits == 0:
+            chosen[0] = c
+            return 1, True
+        for w in range(n_words):
+            packed[w] |= known[c, w] & ~kept[w]
+        chosen[many] = c
+        many += 1
+        if many == len(chosen):
+            return many, True
+    return many, False
+
+
+@njit(cache=True, nogil=True)
+def _discover(listed: _Listed, inside: Words, known: Words, lost: float, work: Ints) -> bool:
+    """Look for one more conflict of a set and write it behind those known; whether there is one, and room for it."""
+    nobody, n_known = _nobody(listed.cones), work[1]
+    some = _members(listed.order, inside, len(inside), nobody)
+    work[0] -= A_TEST * len(some) * listed.cones.rows.shape[1]
+    size, support, _ = _conflict(listed.cones, some, lost)
+    if size == 0 or n_known == len(known):
+        return False
+    known[n_known] = 0
+    for u in range(size):
+        record = listed.owner[support[u]]
+        if record != nobody:
+            known[n_known, listed.place[record] // 64] |= _bit(listed.place[record])
+    work[1] += 1
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _next_place(bits: Words, after: int) -> int:
+    """The first place of a set beyond this one; behind all words when there is none."""
+    place = after + 1
+    while place < len(bits) * 64 and not bits[place // 64] & _bit(place):
+        place += 1
+    return place
+
+
+@njit(cache=True, nogil=True)
 def _at_least(rank: int, listed: _Listed, inside: Words, known: Words, lost: float, used: Words, work: Ints) -> bool:
     """Whether no rank - 1 records of a set meet all its conflicts. `work` is what may be done, and the conflicts known.
 
     A conflict's records are removed one after the other; those tried before are kept. `used` becomes the records of all
     conflicts that this needed, or the fewer records that meet them all.
     """
-    cones, owner, order, place = listed.cones, listed.owner, listed.order, listed.place
-    n_words, nobody = len(inside), _nobody(cones)
-    removed, kept, packed = np.zeros(n_words, np.uint64), np.zeros(n_words, np.uint64), np.zeros(n_words, np.uint64)
+    n_words = len(inside)
+    removed, kept = np.zeros(n_words, np.uint64), np.zeros(n_words, np.uint64)
     to_try, tried = np.zeros((rank, n_words), np.uint64), np.zeros(rank, np.int64)
     chosen = np.zeros(rank + 1, np.int64)
     depth, deeper = 0, True
-    n_known = work[1]
     used[:] = 0
     while work[0] > 0:
         if deeper:
-            packed[:] = removed
-            many, settled = 0, False
-            for c in range(n_known):  # conflicts that share no record that may be removed
-                apart, open_bits = True, np.uint64(0)
-                for w in range(n_words):
-                    if known[c, w] & packed[w] or known[c, w] & ~inside[w]:
-                        apart = False
-                        break
-                    open_bits |= known[c, w] & ~kept[w]
-                if not apart:
-                    continue
-                if open_bits == 0:
-                    chosen[0], many, settled = c, 1, True
-                    break
-                for w in range(n_words):
-                    packed[w] |= known[c, w] & ~kept[w]
-                chosen[many] = c
-                many += 1
-                if many == rank - depth:
-                    settled = True
-                    break
-            work[0] -= n_known + 10
+            many, settled = _pack(known, work[1], inside, removed, kept, chosen[: rank - depth])
+            work[0] -= work[1] + 10
             if many == 0:
-                some = _members(order, inside & ~removed, n_words, nobody)
-                work[0] -= A_TEST * len(some) * cones.rows.shape[1]
-                size, support, _ = _conflict(cones, some, lost)
-                if size == 0 or n_known == len(known):
+                if not _discover(listed, inside & ~removed, known, lost, work):
                     used[:] = removed
                     return False
-                known[n_known] = 0
-                for u in range(size):
-                    one = owner[support[u]]
-                    if one != nobody:
-                        known[n_known, place[one] // 64] |= np.uint64(1) << np.uint64(place[one] % 64)
-                n_known += 1
-                work[1] = n_known
                 continue
             for m in range(many if settled else 1):
-                for w in range(n_words):
-                    used[w] |= known[chosen[m], w]
+                used |= known[chosen[m]]
             if settled:
                 depth -= 1
                 if depth < 0:
                     return True
             else:
-                for w in range(n_words):
-                    to_try[depth, w] = known[chosen[0], w] & ~kept[w]
+                to_try[depth] = known[chosen[0]] & ~kept
                 tried[depth] = -1
             deeper = False
         # the next record of this depth's conflict, after the one tried last
         if tried[depth] >= 0:
-            word, bit = tried[depth] // 64, np.uint64(1) << np.uint64(tried[depth] % 64)
-            removed[word] &= ~bit
-            kept[word] |= bit
-        following = tried[depth] + 1
-        while following < n_words * 64 and not (
-            to_try[depth, following // 64] >> np.uint64(following % 64) & np.uint64(1)
-        ):
-            following += 1
+            removed[tried[depth] // 64] &= ~_bit(tried[depth])
+            kept[tried[depth] // 64] |= _bit(tried[depth])
+        following = _next_place(to_try[depth], tried[depth])
         if following == n_words * 64:
-            for w in range(n_words):
-                kept[w] &= ~to_try[depth, w]
+            kept &= ~to_try[depth]
             depth -= 1
             if depth < 0:
                 return True
             continue
         tried[depth] = following
-        removed[following // 64] |= np.uint64(1) << np.uint64(following % 64)
+        removed[following // 64] |= _bit(following)
         depth, deeper = depth + 1, True
     used[:] = 0
     return False

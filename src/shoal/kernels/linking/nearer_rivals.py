@@ -14,20 +14,30 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
-from shoal.kernels.linking.neighbours import WIDE
+from shoal.kernels.linking.neighbours import WIDE, to_boxes, to_rows
+from shoal.kernels.threads import runs, side_by_side
 
-__all__ = ["CHUNK", "NEARER", "Slack", "Table", "chunk_at", "limit_of", "ties_by_squares", "ties_in_leaf"]
+__all__ = [
+    "NEARER",
+    "Slack",
+    "Table",
+    "add_ties",
+    "leaves_within",
+    "limit_of",
+    "ties_by_squares",
+    "ties_in_leaf",
+]
 
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]
-Table = tuple[Floats, Floats, Floats, int]  # what `neighbours.arrange` returns, and the number of rows
+# Leaves, boxes and outer boxes as `neighbours.arrange` returns them, and how many equal rows each place stands for.
+Table = tuple[Floats, Floats, Floats, Ints]
 Slack = tuple[float, float]  # distances tie that differ by no more than this share of their sum and this amount
 
 NEARER = -1  # in the place of the number of ties: a row is nearer than the own
-CHUNK = 256  # queries that one thread takes on at a time, with the same scratch memory
 ROUNDING = 1e-12  # a share that is more than the roundings of any sum here, and less than any slack
 
 
@@ -38,93 +48,68 @@ def limit_of(own: float, slack: Slack) -> float:
 
 
 @njit(cache=True, nogil=True)
-def chunk_at(turn: int, n_chunks: int) -> int:
-    """Threads take runs of turns; every run gets chunks from all over, so that none has all that is slow."""
-    half = (n_chunks + 1) // 2
-    return 2 * turn if turn < half else 2 * (turn - half) + 1
-
-
-@njit(cache=True, nogil=True)
-def ties_in_leaf(distances: Floats, there: int, own: float, slack: Slack) -> int:
-    """How many of the distances tie with the own one; NEARER when one is less."""
+def ties_in_leaf(distances: Floats, sizes: Ints, own: float, slack: Slack) -> int:
+    """How many rows tie with the own one; NEARER when one is nearer."""
     limit = limit_of(own, slack)
     ties = 0
-    for place in range(there):
+    for place in range(len(distances)):
         distance = distances[place]
-        if distance <= limit:
+        if sizes[place] > 0 and distance <= limit:
             rounding = slack[0] * (abs(distance) + abs(own)) + slack[1]
             if distance < own - rounding:
                 return NEARER
-            ties += distance <= own + rounding
+            if distance <= own + rounding:
+                ties += sizes[place]
     return ties
 
 
 @njit(cache=True, nogil=True)
-def _to_rows(leaf: Floats, query: Floats, n_added: int, distances: Floats) -> None:
-    """Squared distances to the rows of a leaf, into `distances`."""
-    distances[:] = 0.0
-    for column in range(n_added):
-        value = query[column]
-        for place in range(leaf.shape[1]):
-            difference = leaf[column, place] - value
-            distances[place] += difference * difference
-    for column in range(n_added, leaf.shape[0]):
-        value = query[column]
-        for place in range(leaf.shape[1]):
-            difference = leaf[column, place] - value
-            distances[place] -= difference * difference
+def add_ties(count: int, more: int) -> int:
+    """So many ties and more; NEARER when a row is nearer."""
+    return NEARER if more == NEARER else count + more
 
 
 @njit(cache=True, nogil=True)
-def _to_boxes(boxes: Floats, query: Floats, n_added: int, distances: Floats) -> None:
-    """The least that squared distances to rows in the boxes can be, into `distances`."""
-    distances[:] = 0.0
-    for column in range(n_added):
-        value = query[column]
-        for place in range(boxes.shape[2]):
-            below = boxes[0, column, place] - value
-            above = value - boxes[1, column, place]
-            gap = below if below > above else above
-            gap = gap if gap > 0.0 else 0.0
-            distances[place] += gap * gap
-    for column in range(n_added, boxes.shape[1]):
-        value = query[column]
-        for place in range(boxes.shape[2]):
-            from_low = abs(value - boxes[0, column, place])
-            from_high = abs(boxes[1, column, place] - value)
-            far = from_low if from_low > from_high else from_high
-            distances[place] -= far * far
+def leaves_within(limit: float, box_distances: Floats, n_leaves: int, order: Ints) -> int:
+    """The leaves of a group whose boxes are within the limit, the nearest first, into `order`; how many."""
+    nearest = 0
+    for place in range(n_leaves):
+        if box_distances[place] < box_distances[nearest]:
+            nearest = place
+    count = 0
+    for step in range(-1, n_leaves):
+        place = nearest if step < 0 else step
+        if step != nearest and box_distances[place] <= limit:
+            order[count] = place
+            count += 1
+    return count
 
 
 @njit(cache=True, nogil=True)
 def _ties_in_group(
-    table: Table, group: int, query: Floats, n_added: int, own: float, slack: Slack, scratch: tuple[Floats, Floats]
+    table: Table,
+    group: int,
+    query: Floats,
+    n_added: int,
+    own: float,
+    slack: Slack,
+    scratch: tuple[Floats, Floats, Ints],
 ) -> int:
-    """How many rows of a group tie with the own one; NEARER when one is nearer. The nearest leaf comes first."""
-    leaves, boxes, _, n_rows = table
-    to_boxes, to_rows = scratch
-    limit = limit_of(own, slack)
-    _to_boxes(boxes[group], query, n_added, to_boxes)
+    """How many rows of a group tie with the own one; NEARER when one is nearer."""
+    leaves, boxes, _, sizes = table
+    box_distances, row_distances, order = scratch
+    to_boxes(boxes[group], query, n_added, box_distances)
     n_leaves = min(WIDE, leaves.shape[0] - group * WIDE)
-    nearest = 0
-    for place in range(n_leaves):
-        if to_boxes[place] < to_boxes[nearest]:
-            nearest = place
     ties = 0
-    for step in range(-1, n_leaves):
-        place = nearest if step < 0 else step
-        if step == nearest or to_boxes[place] > limit:
-            continue
-        leaf = group * WIDE + place
-        _to_rows(leaves[leaf], query, n_added, to_rows)
-        found = ties_in_leaf(to_rows, min(WIDE, n_rows - leaf * WIDE), own, slack)
-        if found == NEARER:
-            return NEARER
-        ties += found
+    for nth in range(leaves_within(limit_of(own, slack), box_distances, n_leaves, order)):
+        leaf = group * WIDE + order[nth]
+        to_rows(leaves[leaf], query, n_added, row_distances)
+        ties = add_ties(ties, ties_in_leaf(row_distances, sizes[leaf], own, slack))
+        if ties == NEARER:
+            break
     return ties
 
 
-@njit(cache=True, nogil=True, parallel=True)
 def ties_by_squares(
     table: Table, queries: Floats, own: Floats, n_added: int, home: Ints, order: Ints, slack: Slack
 ) -> Ints:
@@ -134,29 +119,34 @@ def ties_by_squares(
     table for every query, `home` the group that is searched first, `order` the order of work: queries near each other
     need the same leaves.
     """
-    n_queries, n_columns = queries.shape
-    _, boxes, outer, _ = table
-    ties = np.empty(n_queries, np.int64)
-    n_chunks = (n_queries + CHUNK - 1) // CHUNK
-    for turn in prange(n_chunks):
-        to_groups, scratch = np.empty(WIDE), (np.empty(WIDE), np.empty(WIDE))
-        first = chunk_at(turn, n_chunks) * CHUNK
-        for nth in range(first, min(first + CHUNK, n_queries)):
-            place = order[nth]
-            query = queries[place]
-            to_own = 0.0
-            for column in range(n_columns):
-                difference = own[place, column] - query[column]
-                to_own += difference * difference if column < n_added else -difference * difference
-            limit = limit_of(to_own, slack)
-            count = _ties_in_group(table, home[place], query, n_added, to_own, slack, scratch)
-            group = 0
-            while group < boxes.shape[0] and count != NEARER:
-                if group % WIDE == 0:
-                    _to_boxes(outer[group // WIDE], query, n_added, to_groups)
-                if to_groups[group % WIDE] <= limit and group != home[place]:
-                    found = _ties_in_group(table, group, query, n_added, to_own, slack, scratch)
-                    count = NEARER if found == NEARER else count + found
-                group += 1
-            ties[place] = count
+    ties = np.empty(len(queries), np.int64)
+    parts = [(table, queries, own, n_added, home, order[run], slack, ties) for run in runs(len(queries))]
+    side_by_side(_ties_by_squares, parts)
     return ties
+
+
+@njit(cache=True, nogil=True)
+def _ties_by_squares(
+    table: Table, queries: Floats, own: Floats, n_added: int, home: Ints, order: Ints, slack: Slack, ties: Ints
+) -> None:
+    _, boxes, outer, _ = table
+    to_groups, scratch = np.empty(WIDE), (np.empty(WIDE), np.empty(WIDE), np.empty(WIDE, np.int64))
+    for place in order:
+        query = queries[place]
+        to_own = 0.0
+        for column in range(queries.shape[1]):
+            difference = own[place, column] - query[column]
+            to_own += difference * difference if column < n_added else -difference * difference
+        limit = limit_of(to_own, slack)
+        count = 0
+        for turn in range(-1, boxes.shape[0]):
+            group = home[place] if turn < 0 else turn
+            if turn >= 0:
+                if turn % WIDE == 0:
+                    to_boxes(outer[turn // WIDE], query, n_added, to_groups)
+                if group == home[place] or to_groups[turn % WIDE] > limit:
+                    continue
+            count = add_ties(count, _ties_in_group(table, group, query, n_added, to_own, slack, scratch))
+            if count == NEARER:
+                break
+        ties[place] = count

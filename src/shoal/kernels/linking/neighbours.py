@@ -12,10 +12,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["WIDE", "arrange", "group_of", "nearest_with_ties"]
+from shoal.kernels.threads import runs, side_by_side
+
+__all__ = ["WIDE", "arrange", "group_of", "nearest_with_ties", "to_boxes", "to_rows"]
 
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -24,66 +26,48 @@ WIDE = 32  # rows in a leaf, leaves in a group
 TIES = 32  # ties that are kept as they are found; more are counted afterwards
 
 
-@njit(cache=True, nogil=True)
-def arrange(X: Floats) -> tuple[Floats, Floats, Floats]:
+def arrange(X: Floats) -> tuple[Floats, Floats, Floats, Ints]:
     """Rows into leaves and groups of near rows, by halving along the widest column; only the last may not be full.
 
     Returns the rows (leaves, d, WIDE), with infinity where there is none, and the lowest and highest of each column in
-    the leaves (groups, 2, d, WIDE) and in the groups (blocks of WIDE groups, 2, d, WIDE), infinite where there is none.
+    the leaves (groups, 2, d, WIDE) and in the groups (blocks of WIDE groups, 2, d, WIDE), infinite where there is none;
+    and the number of the row at each place (leaves, WIDE), -1 where there is none.
     """
-    n_rows, n_columns = X.shape
     order = _halved(X)
-    n_leaves = _parts(n_rows)
-    n_groups = _parts(n_leaves)
-    leaves = np.full((n_leaves, n_columns, WIDE), np.inf)
-    for place in range(n_rows):
-        leaves[place // WIDE, :, place % WIDE] = X[order[place]]
-    boxes = np.full((n_groups, 2, n_columns, WIDE), np.inf)
-    for leaf in range(n_leaves):
-        for column in range(n_columns):
-            inside = leaves[leaf, column, : min(WIDE, n_rows - leaf * WIDE)]
-            boxes[leaf // WIDE, 0, column, leaf % WIDE] = inside.min()
-            boxes[leaf // WIDE, 1, column, leaf % WIDE] = inside.max()
-    outer = np.full((_parts(n_groups), 2, n_columns, WIDE), np.inf)
-    for group in range(n_groups):
-        there = min(WIDE, n_leaves - group * WIDE)
-        for column in range(n_columns):
-            outer[group // WIDE, 0, column, group % WIDE] = boxes[group, 0, column, :there].min()
-            outer[group // WIDE, 1, column, group % WIDE] = boxes[group, 1, column, :there].max()
-    return leaves, boxes, outer
+    rows = X[order]
+    low, high = _extremes(rows, rows)
+    boxes = _side_by_side(np.stack((low, high), axis=1), np.inf)
+    outer = _side_by_side(np.stack(_extremes(low, high), axis=1), np.inf)
+    return _side_by_side(rows, np.inf), boxes, outer, _side_by_side(order, -1)
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _parts(count: int) -> int:
-    """How many parts of WIDE it takes."""
-    return (count + WIDE - 1) // WIDE
+def _extremes(low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """The lowest and the highest of each column, of every WIDE rows."""
+    starts = np.arange(0, len(low), WIDE)
+    return np.minimum.reduceat(low, starts, axis=0), np.maximum.reduceat(high, starts, axis=0)
 
 
-@njit(cache=True, nogil=True)
+def _side_by_side(things: NDArray[Any], empty: float) -> NDArray[Any]:
+    """Every WIDE of them along a last axis, `empty` where there is none."""
+    n_parts = -(-len(things) // WIDE)
+    padded = np.full((n_parts * WIDE, *things.shape[1:]), empty, things.dtype)
+    padded[: len(things)] = things
+    return np.ascontiguousarray(np.moveaxis(padded.reshape(n_parts, WIDE, *things.shape[1:]), 1, -1))
+
+
 def _halved(X: Floats) -> Ints:
     """The rows in an order in which WIDE, and WIDE times WIDE, that follow each other are near each other."""
-    n_rows, n_columns = X.shape
-    order = np.arange(n_rows)
-    waiting = [(0, n_rows)]
+    order = np.arange(len(X))
+    waiting = [(0, len(X))]
     while waiting:
         start, end = waiting.pop()
         size = end - start
         if size <= WIDE:
             continue
-        widest = 0
-        widest_width = -1.0
-        for column in range(n_columns):
-            low, high = np.inf, -np.inf
-            for place in range(start, end):
-                low = min(low, X[order[place], column])
-                high = max(high, X[order[place], column])
-            if high - low > widest_width:
-                widest, widest_width = column, high - low
-        part = order[start:end].copy()
-        values = np.empty(size)
-        for place in range(size):
-            values[place] = X[part[place], widest]
-        order[start:end] = part[np.argsort(values)]
+        part = order[start:end]
+        inside = X[part]
+        widest = np.argmax(inside.max(axis=0) - inside.min(axis=0)) if X.shape[1] else 0
+        order[start:end] = part[np.argsort(inside[:, widest], kind="stable")]
         # Whole groups to either side while there are several, then whole leaves.
         whole = WIDE * WIDE if size > WIDE * WIDE else WIDE
         middle = start + (size // whole + 1) // 2 * whole
@@ -93,22 +77,30 @@ def _halved(X: Floats) -> Ints:
 
 
 @njit(cache=True, nogil=True)
-def _to_rows(leaf: Floats, query: Floats, distances: Floats) -> None:
-    """Squared distances to the rows of a leaf, into `distances`."""
+def to_rows(leaf: Floats, query: Floats, n_added: int, distances: Floats) -> None:
+    """Squared distances to the rows of a leaf, into `distances`.
+
+    The squares of the first `n_added` columns are added, those of the others taken off.
+    """
     distances[:] = 0.0
-    for column in range(leaf.shape[0]):
+    for column in range(n_added):
         value = query[column]
         # Not range(WIDE): a loop of known length is unrolled before the compiler thinks of vector instructions.
         for place in range(leaf.shape[1]):
             difference = leaf[column, place] - value
             distances[place] += difference * difference
+    for column in range(n_added, leaf.shape[0]):
+        value = query[column]
+        for place in range(leaf.shape[1]):
+            difference = leaf[column, place] - value
+            distances[place] -= difference * difference
 
 
 @njit(cache=True, nogil=True)
-def _to_boxes(boxes: Floats, query: Floats, distances: Floats) -> None:
-    """Squared distances to the nearest points of boxes, into `distances`."""
+def to_boxes(boxes: Floats, query: Floats, n_added: int, distances: Floats) -> None:
+    """The least that squared distances to rows in the boxes can be, into `distances`."""
     distances[:] = 0.0
-    for column in range(boxes.shape[1]):
+    for column in range(n_added):
         value = query[column]
         for place in range(boxes.shape[2]):
             below = boxes[0, column, place] - value
@@ -116,6 +108,13 @@ def _to_boxes(boxes: Floats, query: Floats, distances: Floats) -> None:
             gap = below if below > above else above
             gap = gap if gap > 0.0 else 0.0
             distances[place] += gap * gap
+    for column in range(n_added, boxes.shape[1]):
+        value = query[column]
+        for place in range(boxes.shape[2]):
+            from_low = abs(value - boxes[0, column, place])
+            from_high = abs(boxes[1, column, place] - value)
+            far = from_low if from_low > from_high else from_high
+            distances[place] -= far * far
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -146,29 +145,29 @@ def _search_group(
     slack: tuple[float, float],
     ties: Floats,
     kept: int,
-    to_boxes: Floats,
-    to_rows: Floats,
+    box_distances: Floats,
+    row_distances: Floats,
 ) -> tuple[float, int]:
     """Look through one group: the least squared distance so far, and how many rows tie with it.
 
     Their distances are in `ties`. Once there are more than fit, the number is only known to be larger than TIES.
     """
     limit = _limit(nearest, slack[0], slack[1])
-    _to_boxes(boxes[group], query, to_boxes)
+    to_boxes(boxes[group], query, len(query), box_distances)
     for place in range(min(WIDE, leaves.shape[0] - group * WIDE)):
-        if to_boxes[place] > limit:
+        if box_distances[place] > limit:
             continue
-        _to_rows(leaves[group * WIDE + place], query, to_rows)
+        to_rows(leaves[group * WIDE + place], query, len(query), row_distances)
         for row in range(WIDE):
-            if not to_rows[row] <= limit:
+            if not row_distances[row] <= limit:
                 continue
-            if to_rows[row] < nearest:
-                nearest = to_rows[row]
+            if row_distances[row] < nearest:
+                nearest = row_distances[row]
                 limit = _limit(nearest, slack[0], slack[1])
                 if kept <= TIES:  # else some did not fit, and may tie still
                     kept = _keep_within(limit, ties, kept)
             if kept < TIES:
-                ties[kept] = to_rows[row]
+                ties[kept] = row_distances[row]
             kept += 1
     return nearest, kept
 
@@ -178,19 +177,19 @@ def _count_within(
     leaves: Floats, boxes: Floats, outer: Floats, query: Floats, limit: float, scratch: tuple[Floats, Floats, Floats]
 ) -> int:
     """How many rows have at most this squared distance."""
-    to_outer, to_boxes, to_rows = scratch
+    outer_distances, box_distances, row_distances = scratch
     count = 0
     for group in range(boxes.shape[0]):
         if group % WIDE == 0:
-            _to_boxes(outer[group // WIDE], query, to_outer)
-        if to_outer[group % WIDE] > limit:
+            to_boxes(outer[group // WIDE], query, len(query), outer_distances)
+        if outer_distances[group % WIDE] > limit:
             continue
-        _to_boxes(boxes[group], query, to_boxes)
+        to_boxes(boxes[group], query, len(query), box_distances)
         for place in range(min(WIDE, leaves.shape[0] - group * WIDE)):
-            if to_boxes[place] <= limit:
-                _to_rows(leaves[group * WIDE + place], query, to_rows)
+            if box_distances[place] <= limit:
+                to_rows(leaves[group * WIDE + place], query, len(query), row_distances)
                 for row in range(WIDE):
-                    count += to_rows[row] <= limit
+                    count += row_distances[row] <= limit
     return count
 
 
@@ -203,14 +202,13 @@ def group_of(outer: Floats, n_groups: int, queries: Floats) -> Ints:
         nearest = np.inf
         for group in range(n_groups):
             if group % WIDE == 0:
-                _to_boxes(outer[group // WIDE], queries[place], distances)
+                to_boxes(outer[group // WIDE], queries[place], queries.shape[1], distances)
             if distances[group % WIDE] < nearest or group == 0:
                 nearest = distances[group % WIDE]
                 found[place] = group
     return found
 
 
-@njit(cache=True, nogil=True, parallel=True)
 def nearest_with_ties(
     leaves: Floats,
     boxes: Floats,
@@ -228,32 +226,47 @@ def nearest_with_ties(
     group that is searched first, `order` the order of work: queries near each other need the same leaves. Distances
     tie that exceed the least by no more than the `relative` share of it and an `absolute` amount.
     """
-    n_queries, n_columns = queries.shape
-    least = np.empty(n_queries)
-    ties = np.empty(n_queries, np.int64)
-    own_ties = np.empty(n_queries, np.bool_)
-    slack = (relative, absolute)
-    for turn in prange(n_queries):
-        place = order[turn]
+    found = np.empty(len(queries)), np.empty(len(queries), np.int64), np.empty(len(queries), np.bool_)
+    table, slack = (leaves, boxes, outer), (relative, absolute)
+    side_by_side(
+        _nearest_with_ties, [(table, queries, own, home, order[run], slack, found) for run in runs(len(queries))]
+    )
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _nearest_with_ties(
+    table: tuple[Floats, Floats, Floats],
+    queries: Floats,
+    own: Floats,
+    home: Ints,
+    order: Ints,
+    slack: tuple[float, float],
+    found: tuple[Floats, Ints, Ints],
+) -> None:
+    leaves, boxes, outer = table
+    least, ties, own_ties = found
+    scratch = (np.empty(WIDE), np.empty(WIDE), np.empty(WIDE))
+    kept_ties = np.empty(TIES)
+    for place in order:
         query = queries[place]
-        scratch = (np.empty(WIDE), np.empty(WIDE), np.empty(WIDE))
-        kept_ties = np.empty(TIES)
         to_own = 0.0
-        for column in range(n_columns):
+        for column in range(queries.shape[1]):
             difference = own[place, column] - query[column]
             to_own += difference * difference
-        nearest, kept = _search_group(
-            leaves, boxes, home[place], query, to_own, slack, kept_ties, 0, scratch[1], scratch[2]
-        )
-        for group in range(boxes.shape[0]):
-            if group % WIDE == 0:
-                _to_boxes(outer[group // WIDE], query, scratch[0])
-            if scratch[0][group % WIDE] <= _limit(nearest, relative, absolute) and group != home[place]:
-                nearest, kept = _search_group(
-                    leaves, boxes, group, query, nearest, slack, kept_ties, kept, scratch[1], scratch[2]
-                )
-        limit = _limit(nearest, relative, absolute)
+        nearest = to_own
+        kept: Any = np.int64(0)  # a plain 0 would have the search compiled twice
+        for turn in range(-1, boxes.shape[0]):
+            group = home[place] if turn < 0 else turn
+            if turn >= 0:
+                if turn % WIDE == 0:
+                    to_boxes(outer[turn // WIDE], query, len(query), scratch[0])
+                if group == home[place] or scratch[0][turn % WIDE] > _limit(nearest, slack[0], slack[1]):
+                    continue
+            nearest, kept = _search_group(
+                leaves, boxes, group, query, nearest, slack, kept_ties, kept, scratch[1], scratch[2]
+            )
+        limit = _limit(nearest, slack[0], slack[1])
         least[place] = nearest
         ties[place] = kept if kept <= TIES else _count_within(leaves, boxes, outer, query, limit, scratch)
         own_ties[place] = to_own <= limit
-    return least, ties, own_ties

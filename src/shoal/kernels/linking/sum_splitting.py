@@ -15,6 +15,13 @@ Floats = NDArray[np.float64]
 
 
 @njit(cache=True, nogil=True)
+def _add_to(total: Floats, row: Floats, sign: float) -> None:
+    # A loop: what numba compiles for total += row, rows of unequal length included, takes longer than all the rest.
+    for place in range(row.shape[0]):
+        total[place] += sign * row[place]
+
+
+@njit(cache=True, nogil=True)
 def part_counts(
     affinity: Floats, counts: Ints, start: Ints, holders_cost: Floats, balance: float, temperatures: Floats, random: Any
 ) -> tuple[Ints, float]:
@@ -35,7 +42,7 @@ def part_counts(
         for term in range(n_terms):
             if held[member, term] > 0:
                 energy -= field[member, term]
-                field[member] += affinity[term]
+                _add_to(field[member], affinity[term], 1.0)
                 size[member] += 1
                 holders[term] += 1
         energy += balance * size[member] ** 2
@@ -62,13 +69,13 @@ def part_counts(
                 held[giver, term] -= 1
                 held[taker, term] += 1
                 if leaves:
-                    field[giver] -= affinity[term]
+                    _add_to(field[giver], affinity[term], -1.0)
                     size[giver] -= 1
                 if enters:
-                    field[taker] += affinity[term]
+                    _add_to(field[taker], affinity[term], 1.0)
                     size[taker] += 1
                 holders[term] = after
                 energy += change
         if energy < least:
-            best[:], least = held, energy
+            best, least = held.copy(), energy
     return best, least

@@ -18,13 +18,15 @@ from numpy.typing import NDArray
 from shoal.microaggregation.blocks.executors import memory_of
 from shoal.microaggregation.blocks.tree import SAMPLE, Tree, sample_keys
 from shoal.microaggregation.mdav import mdav
-from shoal.microaggregation.refine.partitions import numbered_by_first_row, refined
+from shoal.microaggregation.refine.partitions import refined
+from shoal.microaggregation.refine.regions import numbered_by_first_row
 from shoal.microaggregation.spaces.euclidean import EuclideanSpace
 from shoal.microaggregation.spaces.spherical import SphericalSpace
 
 __all__ = [
     "Block",
     "Sample",
+    "RowSpace",
     "counted",
     "counted_groups",
     "divided",
@@ -43,10 +45,11 @@ Groups = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Sample = tuple[NDArray[np.uint64], sp.csr_matrix]  # keys, and the rows that have them
+RowSpace = type[EuclideanSpace] | type[SphericalSpace]  # what the rows are taken for
 
 SORTED_BY = ("digest", "label", "name")  # what is carried and tells rows apart that are equal
 
-# Parallel kernels must not run twice at once in a process (numba's simplest threading layer forbids it).
+# A search takes all cores, and memory for each: one at a time.
 _all_cores = threading.Lock()
 
 
@@ -71,9 +74,9 @@ def sampled(block: Block) -> Sample:
     return _smallest(block.X)
 
 
-def sampled_groups(block: Block, loose: Mask, spherical: bool) -> Sample:
+def sampled_groups(block: Block, loose: Mask, space: RowSpace) -> Sample:
     """Of the centres of loose groups, those with the smallest keys."""
-    return _smallest(_centres(block, spherical)[loose])
+    return _smallest(space.centres(block.X, block.groups)[loose])
 
 
 def _smallest(X: sp.csr_matrix) -> Sample:
@@ -87,9 +90,9 @@ def counted(block: Block, tree: Tree) -> Groups:
     return np.bincount(tree.block_of(block.X), minlength=tree.n_blocks)
 
 
-def counted_groups(block: Block, loose: Mask, tree: Tree, spherical: bool) -> Groups:
+def counted_groups(block: Block, loose: Mask, tree: Tree, space: RowSpace) -> Groups:
     """How many rows of loose groups go to each block of the tree."""
-    target = tree.block_of(_centres(block, spherical)[loose])
+    target = tree.block_of(space.centres(block.X, block.groups)[loose])
     return np.bincount(target, weights=np.bincount(block.groups)[loose], minlength=tree.n_blocks).astype(np.int64)
 
 
@@ -116,7 +119,7 @@ def whole(block: Block) -> Block:
     return block
 
 
-def grouped(block: Block, k: int, spherical: bool, most: int) -> Block:
+def grouped(block: Block, k: int, space: RowSpace, most: int) -> Block:
     """The rows in groups of k, by MDAV; no more than 2 * `most` rows at a time, which only equal rows come to."""
     n_rows = block.X.shape[0]
     n_pieces = max(n_rows // max(most, 3 * k), 1)
@@ -124,49 +127,38 @@ def grouped(block: Block, k: int, spherical: bool, most: int) -> Block:
     n_groups = 0
     for piece in range(n_pieces):
         X = block.X[piece * n_rows // n_pieces : (piece + 1) * n_rows // n_pieces]
-        groups.append(n_groups + mdav(SphericalSpace(X) if spherical else EuclideanSpace(X.toarray()), k))
+        groups.append(n_groups + mdav(space(X), k))
         n_groups = int(groups[-1].max()) + 1
     return replace(block, groups=np.concatenate(groups))
 
 
-def regrouped(block: Block, k: int, spherical: bool, most: int) -> Block:
+def regrouped(block: Block, k: int, space: RowSpace, most: int) -> Block:
     """The rows grouped again, if that lowers the error."""
-    again = grouped(block, k, spherical, most)
-    better = errors_of_groups(again, spherical)[0].sum() < errors_of_groups(block, spherical)[0].sum()
+    again = grouped(block, k, space, most)
+    better = errors_of_groups(again, space)[0].sum() < errors_of_groups(block, space)[0].sum()
     return again if better else block
 
 
 def refined_block(
-    block: Block, k: int, spherical: bool, seconds: float | None, seed: Any, stop: threading.Event | None
+    block: Block, k: int, space: RowSpace, seconds: float | None, seed: Any, stop: threading.Event | None
 ) -> Block:
     """The groups after a search of their own."""
     with _all_cores:
-        return replace(block, groups=refined(block.X, block.groups, k, spherical, seconds, seed, stop))
+        return replace(block, groups=refined(block.X, block.groups, k, space, seconds, seed, stop))
 
 
-def loosened(block: Block, loose: Mask, tree: Tree, use: Groups, spherical: bool) -> list[Block]:
+def loosened(block: Block, loose: Mask, tree: Tree, use: Groups, space: RowSpace) -> list[Block]:
     """What stays when the loose groups leave, and then the rows of those that go to each of the pools in use."""
     pool_of_group = np.full(len(loose), -1)
-    pool_of_group[loose] = use[tree.block_of(_centres(block, spherical)[loose])]
+    pool_of_group[loose] = use[tree.block_of(space.centres(block.X, block.groups)[loose])]
     pool = pool_of_group[block.groups]
     parts = [block.take(np.flatnonzero(pool == number)) for number in (-1, *np.unique(use))]
     return [replace(part, groups=numbered_by_first_row(part.groups)) for part in parts]
 
 
-def errors_of_groups(block: Block, spherical: bool) -> tuple[Floats, Groups]:
+def errors_of_groups(block: Block, space: RowSpace) -> tuple[Floats, Groups]:
     """The error (SSE) of each group, and its size."""
-    sizes = np.bincount(block.groups).astype(np.int64)
-    squares: Floats = _squared_lengths(_membership(block.groups) @ block.X)
-    if spherical:
-        return np.subtract(sizes, np.sqrt(squares), dtype=np.float64), sizes
-    return np.bincount(block.groups, weights=_squared_lengths(block.X)) - squares / sizes, sizes
-
-
-def _centres(block: Block, spherical: bool) -> sp.csr_matrix:
-    """The direction of each group on the sphere, else its mean."""
-    sums = _membership(block.groups) @ block.X
-    lengths = np.sqrt(_squared_lengths(sums)) if spherical else np.bincount(block.groups).astype(np.float64)
-    return sp.csr_matrix(sp.diags_array(1.0 / np.where(lengths > 0, lengths, 1.0)) @ sums)
+    return space.errors(block.X, block.groups), np.bincount(block.groups).astype(np.int64)
 
 
 def _by_content(block: Block) -> Groups:
@@ -178,12 +170,3 @@ def _by_content(block: Block) -> Groups:
         return X.indices[part].astype(np.int32).tobytes(), X.data[part].tobytes(), *(values[row] for values in more)
 
     return np.array(sorted(range(X.shape[0]), key=content), dtype=np.int64)
-
-
-def _membership(groups: Groups) -> sp.csr_matrix:
-    return sp.csr_matrix((np.ones(len(groups)), (groups, np.arange(len(groups)))))
-
-
-def _squared_lengths(X: sp.csr_matrix) -> Floats:
-    squares: Floats = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-    return squares

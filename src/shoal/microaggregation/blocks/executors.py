@@ -1,4 +1,4 @@
-"""Where work is done: here, on all cores; or on a cluster, by its client, which has the same two methods."""
+"""Where work is done: in this process, or on a cluster, by its client, which has the same two methods."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-__all__ = ["Directly", "Here", "Schedule", "memory_of"]
+__all__ = ["SerialExecutor", "LocalExecutor", "Schedule", "memory_of"]
 
 LOOKED_AT = 50  # objects of an array, to tell how large they are
 
@@ -42,7 +42,7 @@ def memory_of(*things: Any) -> int:
     return total
 
 
-class Directly:
+class SerialExecutor:
     """This thread: work is done when it is asked for, and a future is its result."""
 
     def submit(self, work: Callable[..., Any], *arguments: Any) -> Any:
@@ -52,8 +52,8 @@ class Directly:
         return list(results)
 
 
-class Here:
-    """This process: threads, one a core. Kernels let others run while they work."""
+class LocalExecutor:
+    """This process: threads, one per core. Kernels let others run while they work."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1)
@@ -65,7 +65,7 @@ class Here:
     def gather(self, futures: Iterable[Future[Any]]) -> list[Any]:
         return [future.result() for future in futures]
 
-    def __enter__(self) -> Here:
+    def __enter__(self) -> LocalExecutor:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:

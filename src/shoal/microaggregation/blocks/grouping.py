@@ -20,9 +20,9 @@ from sklearn.utils import check_random_state
 from shoal import progress
 from shoal.errors import InputError
 from shoal.microaggregation.blocks import block as work
-from shoal.microaggregation.blocks.executors import Here, Schedule
+from shoal.microaggregation.blocks.executors import LocalExecutor, Schedule
 from shoal.microaggregation.blocks.tree import SAMPLE, Tree, grow
-from shoal.microaggregation.refine.partitions import numbered_by_first_row, usual_seconds, warn_of_interruption
+from shoal.microaggregation.refine.regions import numbered_by_first_row, usual_seconds, warn_of_interruption
 
 __all__ = ["Plan", "block_count", "divided_into_blocks", "group_in_blocks", "group_rows", "seconds_of_search"]
 
@@ -56,14 +56,14 @@ def block_count(blocks: object, n_rows: int, k: int) -> int:
 
 @dataclass(frozen=True)
 class Plan:
-    """How rows are grouped: at least k together, at most so many rows in a block, on the sphere or not.
+    """How rows are grouped: at least k together, at most so many rows in a block, in which space.
 
     `stop` ends the search for better groups in every block of this process; Ctrl-C sets it.
     """
 
     k: int
     most: int
-    spherical: bool
+    space: work.RowSpace
     refine: bool = False
     time_budget: float | None = None
     random_state: Any = None
@@ -75,12 +75,12 @@ def group_rows(X: Any, plan: Plan) -> Groups:
     n_rows = X.shape[0]
     rows = work.Block(sp.csr_matrix(X), {"row": np.arange(n_rows)}, np.zeros(n_rows, dtype=np.int64))
     if plan.most >= n_rows:
-        block = work.grouped(rows, plan.k, plan.spherical, plan.most)
+        block = work.grouped(rows, plan.k, plan.space, plan.most)
         budget = plan.time_budget, plan.random_state, plan.stop
-        return (work.refined_block(block, plan.k, plan.spherical, *budget) if plan.refine else block).groups
+        return (work.refined_block(block, plan.k, plan.space, *budget) if plan.refine else block).groups
     groups = np.empty(n_rows, dtype=np.int64)
     n_groups = 0
-    with Here() as here:
+    with LocalExecutor() as here:
         for block in here.gather(group_in_blocks([here.submit(work.whole, rows)], n_rows, plan, here)):
             groups[block.carried["row"]] = n_groups + block.groups
             n_groups += int(block.groups.max()) + 1
@@ -103,18 +103,16 @@ def group_in_blocks(parts: list[Any], n_rows: int, plan: Plan, schedule: Schedul
 
 def _divided(parts: list[Any], n_rows: int, plan: Plan, schedule: Schedule) -> list[Any]:
     """The rows in blocks, each grouped."""
-    rows = divided_into_blocks(parts, n_rows, plan.k, plan.most, plan.spherical, schedule)
-    return [schedule.submit(work.grouped, block, plan.k, plan.spherical, plan.most) for block in rows]
+    rows = divided_into_blocks(parts, n_rows, plan, schedule)
+    return [schedule.submit(work.grouped, block, plan.k, plan.space, plan.most) for block in rows]
 
 
-def divided_into_blocks(
-    parts: list[Any], n_rows: int, k: int, most: int, spherical: bool, schedule: Schedule
-) -> list[Any]:
+def divided_into_blocks(parts: list[Any], n_rows: int, plan: Plan, schedule: Schedule) -> list[Any]:
     """Blocks of like rows (futures), not grouped yet, from parts of the rows (futures) in any order."""
-    submit, plan = schedule.submit, Plan(k, most, spherical)
+    submit = schedule.submit
     tree = _tree([submit(work.sampled, part) for part in parts], n_rows, plan, schedule)
     counts = schedule.gather([submit(work.counted, part, tree) for part in parts])
-    use = tree.with_blocks_of(3 * k, np.sum(counts, axis=0))
+    use = tree.with_blocks_of(3 * plan.k, np.sum(counts, axis=0))
     n_blocks = len(np.unique(use))
     slices = [_each(submit(work.divided, part, tree, use), n_blocks, schedule) for part in parts]
     parts.clear()
@@ -146,24 +144,24 @@ def _tree(samples: list[Any], n_rows: int, plan: Plan, schedule: Schedule) -> Tr
     keys = np.concatenate([keys for keys, _ in found])
     rows = sp.csr_matrix(sp.vstack([rows for _, rows in found], format="csr"))
     sample = rows[np.argsort(keys, kind="stable")[:SAMPLE]]
-    return grow(sample if plan.spherical else sample.toarray(), n_rows, plan.most, plan.spherical)
+    return grow(plan.space.rows(sample), n_rows, plan.most, plan.space.between)
 
 
 def _reconciled(blocks: list[Any], plan: Plan, schedule: Schedule) -> list[Any]:
     """The groups with the largest error a row are pooled and grouped again; kept in each pool where error falls."""
     submit = schedule.submit
-    measured = schedule.gather([submit(work.errors_of_groups, block, plan.spherical) for block in blocks])
+    measured = schedule.gather([submit(work.errors_of_groups, block, plan.space) for block in blocks])
     loose = _worst(measured)
     pairs = list(zip(blocks, loose, strict=True))
     n_loose = sum(int(sizes[mask].sum()) for (_, sizes), mask in zip(measured, loose, strict=True))
-    tree = _tree([submit(work.sampled_groups, *pair, plan.spherical) for pair in pairs], n_loose, plan, schedule)
-    counts = schedule.gather([submit(work.counted_groups, *pair, tree, plan.spherical) for pair in pairs])
+    tree = _tree([submit(work.sampled_groups, *pair, plan.space) for pair in pairs], n_loose, plan, schedule)
+    counts = schedule.gather([submit(work.counted_groups, *pair, tree, plan.space) for pair in pairs])
     use = tree.with_blocks_of(3 * plan.k, np.sum(counts, axis=0))
     n_pools = len(np.unique(use))
-    parted = [_each(submit(work.loosened, *pair, tree, use, plan.spherical), 1 + n_pools, schedule) for pair in pairs]
+    parted = [_each(submit(work.loosened, *pair, tree, use, plan.space), 1 + n_pools, schedule) for pair in pairs]
     kept, *loosened = zip(*parted, strict=True)
     rows = [submit(work.joined, list(pieces)) for pieces in loosened]
-    pools = [submit(work.regrouped, pool, plan.k, plan.spherical, plan.most) for pool in rows]
+    pools = [submit(work.regrouped, pool, plan.k, plan.space, plan.most) for pool in rows]
     return [block for block, mask in zip(kept, loose, strict=True) if not mask.all()] + pools
 
 
@@ -178,7 +176,7 @@ def _worst(measured: Sequence[tuple[NDArray[np.float64], NDArray[np.int64]]]) ->
 def _refined(blocks: list[Any], n_rows: int, plan: Plan, schedule: Schedule) -> list[Any]:
     """The blocks after a search in each, with its share of the budget and a seed of its own."""
     submit = schedule.submit
-    stop = plan.stop if isinstance(schedule, Here) else None  # what other machines do, Ctrl-C does not reach
+    stop = plan.stop if isinstance(schedule, LocalExecutor) else None  # what other machines do, Ctrl-C does not reach
     shares: list[tuple[float | None, Any]] = [(plan.time_budget, plan.random_state)]
     if len(blocks) > 1:
         seconds = seconds_of_search(n_rows, len(blocks)) if plan.time_budget is None else plan.time_budget
@@ -187,7 +185,7 @@ def _refined(blocks: list[Any], n_rows: int, plan: Plan, schedule: Schedule) -> 
         sizes = schedule.gather([submit(_n_rows, block) for block in blocks])
         shares = [(seconds * size / n_rows, seed) for size, seed in zip(sizes, seeds, strict=True)]
     searched = [
-        submit(work.refined_block, block, plan.k, plan.spherical, *share, stop)
+        submit(work.refined_block, block, plan.k, plan.space, *share, stop)
         for block, share in zip(blocks, shares, strict=True)
     ]
     try:

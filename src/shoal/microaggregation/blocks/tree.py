@@ -7,6 +7,7 @@ on the row alone: rows may come in any order, in any number of parts, to any num
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ __all__ = ["Tree", "grow", "sample_keys"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Between = Callable[[Floats, Floats], Floats]  # the direction from one centre to another, of a space
 
 SAMPLE = 20_000  # rows the tree is grown on
 ITERATIONS = 8  # of two means, and of the power method that they start from
@@ -69,7 +71,7 @@ def sample_keys(X: sp.csr_matrix) -> NDArray[np.uint64]:
     return keys
 
 
-def grow(sample: Any, n_rows: int, most: int, spherical: bool) -> Tree:
+def grow(sample: Any, n_rows: int, most: int, between: Between) -> Tree:
     """Cut the sample in two, again and again, into equal blocks that have at most about `most` of `n_rows` rows."""
     directions: list[Floats] = []
     cuts: list[float] = []
@@ -78,7 +80,7 @@ def grow(sample: Any, n_rows: int, most: int, spherical: bool) -> Tree:
     waiting = [(np.arange(sample.shape[0]), -(-n_rows // most), -1, 0)]  # rows, blocks to make of them, parent, side
     while waiting:
         rows, wanted, parent, side = waiting.pop(0)
-        cut = _two_sides(sample[rows], (wanted // 2) / wanted, spherical) if wanted > 1 else None
+        cut = _two_sides(sample[rows], (wanted // 2) / wanted, between) if wanted > 1 else None
         if cut is None:
             name = -1 - n_blocks
             n_blocks += 1
@@ -97,7 +99,7 @@ def grow(sample: Any, n_rows: int, most: int, spherical: bool) -> Tree:
     return Tree(stacked, np.array(cuts), np.array(children, dtype=np.int64).reshape(-1, 2), n_blocks)
 
 
-def _two_sides(X: Any, share: float, spherical: bool) -> tuple[Floats, float, NDArray[np.bool_]] | None:
+def _two_sides(X: Any, share: float, between: Between) -> tuple[Floats, float, NDArray[np.bool_]] | None:
     """Direction, cut and the rows above it; None when all rows are equal.
 
     Two means with sides of a fixed size, from the first principal direction: the rows are cut, a `share` below, along
@@ -112,8 +114,7 @@ def _two_sides(X: Any, share: float, spherical: bool) -> tuple[Floats, float, ND
         above[np.argsort(_products(X, direction), kind="stable")[cut:]] = True
         if np.array_equal(above, before) or above.all():
             break
-        one, two = _mean(X[above]), _mean(X[~above])
-        direction = _unit(one) - _unit(two) if spherical else one - two
+        direction = between(_mean(X[above]), _mean(X[~above]))
     projection = _products(X, direction)
     threshold = float(np.sort(projection)[cut - 1])
     above = projection > threshold

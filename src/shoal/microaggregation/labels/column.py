@@ -24,7 +24,7 @@ from shoal.ontology import Taxonomy, distances
 from shoal.ontology.taxonomy import segments
 from shoal.ontology.value_mapping import ABSENT_VALUE
 
-__all__ = ["Labels", "Ontology", "Reading", "centroid_of", "equality", "label_column", "pack"]
+__all__ = ["Labels", "Ontology", "Reading", "centroid_of", "label_column", "pack"]
 
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -217,20 +217,6 @@ def pack(columns: Sequence[Labels]) -> Concepts:
         packed.above[place, :n_concepts, :n_concepts] = links >= 0
         packed.links[place, :n_values, :n_concepts] = links[:, one.concept_of_value].T
     return packed
-
-
-def equality(columns: Sequence[Labels]) -> Concepts:
-    """Values that stand for themselves only, 0 apart when equal and 1 otherwise: the centre of a set is its mode."""
-    m, v = len(columns), max(len(one.concept_of_value) for one in columns)
-    same = np.eye(v, dtype=bool)
-    return Concepts(
-        distance=np.tile(np.where(same, 0, ONE).astype(np.int32), (m, 1, 1)),
-        links=np.tile(np.where(same, 0, -1).astype(np.int16), (m, 1, 1)),
-        above=np.tile(same, (m, 1, 1)),
-        depth=np.ones((m, v), np.int32),
-        n_concepts=np.array([len(one.concept_of_value) for one in columns], np.int64),
-        concept_of_value=np.tile(np.arange(v, dtype=np.int64), (m, 1)),
-    )
 
 
 def _spellings(encoded: Encoded, concept_of_code: Ints, k: int) -> dict[int, Any]:

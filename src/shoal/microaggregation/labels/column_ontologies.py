@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 from shoal.errors import InputError
 from shoal.io.columns import columns_of, is_text
 from shoal.io.files import counted, shown
+from shoal.io.frames import refuse_lazy
 from shoal.microaggregation.labels.column import Reading
 from shoal.microaggregation.labels.unordered import Flat
 from shoal.ontology import WordNet
@@ -24,11 +25,12 @@ __all__ = ["checked_columns", "readings"]
 
 def checked_columns(estimator: Any, X: Any, reset: bool) -> tuple[list[str], list[pa.Array]]:
     """The names and the columns of X, as scikit-learn wants an estimator to look at its input."""
+    refuse_lazy(X)
     is_frame = isinstance(nw.from_native(X, eager_only=True, pass_through=True), nw.DataFrame)
     if is_frame:
         validate_data(estimator, X, reset=reset, skip_check_array=True)
     else:
-        X = validate_data(estimator, X, dtype=None, ensure_all_finite="allow-nan", reset=reset)
+        X = validate_data(estimator, X, dtype=None, ensure_all_finite=False, reset=reset)
     places = [str(place) for place in range(estimator.n_features_in_)]
     names = [str(name) for name in getattr(estimator, "feature_names_in_", places)]
     columns = columns_of(X, names)

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels.grouping import concepts
-from shoal.kernels.grouping.group_errors import Items
-from shoal.microaggregation.labels.column import Labels, equality, pack
-from shoal.microaggregation.refine.label_groups import Problem
+from shoal.kernels.grouping.group_errors import Items, Problem
+from shoal.microaggregation.labels.column import Labels, pack
 from shoal.results.loss import Loss
 
 __all__ = ["Pairs", "Tuples", "distinct_tuples", "labels_of"]
@@ -35,11 +34,6 @@ class Tuples:
     def by_meaning(self) -> concepts.Concepts:
         """What can stand for the values, as the kernels take it."""
         return pack(self.labels)
-
-    @cached_property
-    def by_equality(self) -> concepts.Concepts:
-        """The same where only the values themselves can."""
-        return equality(self.labels)
 
     @cached_property
     def problem(self) -> Problem:

@@ -18,11 +18,10 @@ from shoal.errors import InputError
 from shoal.io.columns import is_number
 from shoal.io.files import counted, shown
 from shoal.kernels.grouping import concepts
-from shoal.kernels.grouping.group_errors import Items
+from shoal.kernels.grouping.group_errors import Items, Problem
 from shoal.microaggregation.exact_sums import scale_of
 from shoal.microaggregation.labels.column import Labels, pack
 from shoal.microaggregation.numeric import group_means
-from shoal.microaggregation.refine.label_groups import Problem
 from shoal.results.loss import Loss
 
 __all__ = [

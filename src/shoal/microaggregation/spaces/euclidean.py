@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal.kernels.grouping import euclidean as kernel
+from shoal.kernels.grouping.nearest import farthest, nearest
+from shoal.kernels.grouping.repair import EUCLIDEAN
+from shoal.microaggregation.spaces.sums import divided, group_sums, squared_lengths
 
 __all__ = ["EuclideanSpace"]
 
@@ -23,13 +29,38 @@ class EuclideanSpace:
     only rows that can still be the farthest are looked at (see `farthest_from_moved`).
     """
 
-    def __init__(self, X: Floats) -> None:
+    number = EUCLIDEAN  # by which kernels know it
+
+    def __init__(self, X: Any) -> None:
+        X = self.rows(X)
         self.remaining = len(X)
         self._compared_with = -1
         self._rows = np.arange(len(X), dtype=np.int64)  # original number of each row kept here
         self._place = self._rows.copy()  # and the other way round
         self._sum = X.sum(axis=0)
-        self._hold(np.ascontiguousarray(X, dtype=np.float64))
+        self._hold(X)
+
+    @staticmethod
+    def rows(X: Any) -> Floats:
+        """The rows, sparse or dense, as this space holds them."""
+        return np.ascontiguousarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+
+    @staticmethod
+    def centres(X: sp.csr_matrix, groups: Rows) -> sp.csr_matrix:
+        """The mean of each group."""
+        return divided(group_sums(X, groups), np.bincount(groups))
+
+    @staticmethod
+    def between(one: Floats, two: Floats) -> Floats:
+        """The direction from one centre, given as the mean of its rows, to another."""
+        return one - two
+
+    @staticmethod
+    def errors(X: sp.csr_matrix, groups: Rows) -> Floats:
+        """The error (SSE) of each group."""
+        squares = squared_lengths(group_sums(X, groups))
+        errors: Floats = np.bincount(groups, weights=squared_lengths(X)) - squares / np.bincount(groups)
+        return errors
 
     def farthest_from_centre(self) -> int:
         if self._looked_at > LOOK_AGAIN * self.remaining:
@@ -42,11 +73,11 @@ class EuclideanSpace:
 
     def farthest_from(self, row: int) -> int:
         self._compare_with(row)
-        return int(self._rows[kernel.farthest(self._distances, self._alive)])
+        return int(self._rows[farthest(self._distances, self._alive)])
 
     def take(self, row: int, k: int) -> Rows:
         self._compare_with(row)
-        return self._remove(kernel.nearest(self._distances, self._alive, self._place[row], k))
+        return self._remove(nearest(self._distances, self._alive, self._place[row], k))
 
     def take_rest(self) -> Rows:
         return self._remove(np.flatnonzero(self._alive))

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels.grouping import concepts as labels_kernel
-from shoal.kernels.grouping import euclidean, mixed
+from shoal.kernels.grouping import mixed
+from shoal.kernels.grouping.nearest import farthest, nearest
+from shoal.microaggregation.spaces.euclidean import COMPACT_BELOW
 
 __all__ = ["MixedSpace"]
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-COMPACT_BELOW = 0.75  # compact when this share of the rows last compacted remains: total cost stays linear
 
 
 class MixedSpace:
@@ -43,15 +43,15 @@ class MixedSpace:
         centroids = np.empty(self._codes.shape[1], dtype=np.int64)
         labels_kernel.centre(self._table, self._labels, 0, False, centroids)
         self._compare_with(-1, self._sum / self.remaining, centroids)
-        return int(self._rows[euclidean.farthest(self._distances, self._alive)])
+        return int(self._rows[farthest(self._distances, self._alive)])
 
     def farthest_from(self, row: int) -> int:
         self._compare_with_row(row)
-        return int(self._rows[euclidean.farthest(self._distances, self._alive)])
+        return int(self._rows[farthest(self._distances, self._alive)])
 
     def take(self, row: int, k: int) -> Rows:
         self._compare_with_row(row)
-        return self._remove(euclidean.nearest(self._distances, self._alive, self._place[row], k))
+        return self._remove(nearest(self._distances, self._alive, self._place[row], k))
 
     def take_rest(self) -> Rows:
         return self._remove(np.flatnonzero(self._alive))

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from shoal.microaggregation.refine.partitions import numbered_by_first_row
+from shoal.microaggregation.refine.regions import numbered_by_first_row
 
 __all__ = ["read_off", "without_giveaways"]
 

@@ -5,7 +5,6 @@ A term is a number: first the words of the collection in their order, then the c
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,8 +20,6 @@ __all__ = ["Documents", "Meanings"]
 
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]
-
-PARTS = 16 * (os.cpu_count() or 1)  # documents are measured in so many parts, whoever is free takes the next
 
 
 @dataclass(frozen=True)
@@ -40,6 +37,11 @@ class Documents:
         ends = np.cumsum([0, *(len(terms) for terms, _ in listed)])
         terms = np.concatenate([np.empty(0, np.int64), *(terms for terms, _ in listed)])
         return Documents(ends, terms, np.concatenate([np.empty(0), *(weights for _, weights in listed)]))
+
+    @property
+    def arrays(self) -> tuple[Ints, Ints, Floats]:
+        """As the kernels take them."""
+        return self.ends, self.terms, self.weights
 
     def __len__(self) -> int:
         return len(self.ends) - 1
@@ -114,9 +116,7 @@ class Meanings:
         else:
             distinct, place = np.unique(terms, return_inverse=True)
             apart = self._rows(distinct, np.arange(self.n_words))[place]
-        found: Floats = kernel.distances_from(
-            np.ascontiguousarray(apart.T), weights, documents.ends, documents.terms, documents.weights, rows, PARTS
-        )
+        found: Floats = kernel.distances_from(np.ascontiguousarray(apart.T), weights, documents.arrays, rows)
         return found
 
     def all_distances(self, first: Documents, second: Documents) -> Floats:
@@ -128,22 +128,13 @@ class Meanings:
             terms, weights = first[number]
             own, place = np.unique(terms, return_inverse=True)
             apart = np.ascontiguousarray(self._rows(own, distinct)[place].T)
-            found[number] = kernel.distances_from(apart, weights, second.ends, columns, second.weights, rows, PARTS)
+            found[number] = kernel.distances_from(apart, weights, (second.ends, columns, second.weights), rows)
         return found
 
     def paired_distances(self, first: Documents, second: Documents, first_of_second: Ints) -> Floats:
         """Of every document of the second to the one of the first that is named for it."""
         found: Floats = kernel.distances_of_pairs(
-            self._tree,
-            *self._senses,
-            first.ends,
-            first.terms,
-            first.weights,
-            second.ends,
-            second.terms,
-            second.weights,
-            first_of_second,
-            PARTS,
+            self._tree, *self._senses, first.arrays, second.arrays, first_of_second
         )
         return found
 

@@ -16,8 +16,9 @@ from shoal.errors import InputError
 from shoal.microaggregation import SemanticMicroaggregation
 from shoal.microaggregation.blocks.block import Block
 from shoal.microaggregation.blocks.executors import Schedule
-from shoal.microaggregation.blocks.grouping import divided_into_blocks
+from shoal.microaggregation.blocks.grouping import Plan, divided_into_blocks
 from shoal.microaggregation.diversity import merge_until_diverse
+from shoal.microaggregation.spaces.spherical import SphericalSpace
 from shoal.microaggregation.words.collection import Collection, Representatives, term_names
 from shoal.microaggregation.words.giveaways import without_giveaways
 from shoal.microaggregation.words.meanings import Documents
@@ -69,7 +70,7 @@ class ByMeaning:
         return replace(block, groups=without_giveaways(counts, X, lengths, groups))
 
     def group_parts(self, parts: list[Any], n_rows: int, schedule: Schedule) -> list[Any]:
-        blocks = divided_into_blocks(parts, n_rows, self._model.k, BLOCK_ROWS, True, schedule)
+        blocks = divided_into_blocks(parts, n_rows, Plan(self._model.k, BLOCK_ROWS, SphericalSpace), schedule)
         return [schedule.submit(self.group, block) for block in blocks]
 
     def diverse(self, block: Block, least: int) -> Block:

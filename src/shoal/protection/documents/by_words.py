@@ -16,6 +16,7 @@ from shoal.microaggregation.blocks.block import Block
 from shoal.microaggregation.blocks.executors import Schedule
 from shoal.microaggregation.blocks.grouping import Plan, block_count, group_in_blocks, seconds_of_search
 from shoal.microaggregation.diversity import merge_until_diverse
+from shoal.microaggregation.spaces.spherical import SphericalSpace
 from shoal.microaggregation.spherical import spherical_loss, spherical_representatives
 from shoal.microaggregation.words.giveaways import without_giveaways
 from shoal.microaggregation.words.pooling import pooled_counts, without_length
@@ -56,7 +57,7 @@ class ByWords:
     def group_parts(self, parts: list[Any], n_rows: int, schedule: Schedule) -> list[Any]:
         model = self._model
         most = -(-n_rows // block_count(model.blocks, n_rows, model.k))
-        plan = Plan(model.k, most, True, model.refine, self._seconds(n_rows), model.random_state)
+        plan = Plan(model.k, most, SphericalSpace, model.refine, self._seconds(n_rows), model.random_state)
         blocks = group_in_blocks(parts, n_rows, plan, schedule)
         return [schedule.submit(self._without_giveaways, block) for block in blocks]
 

@@ -67,7 +67,7 @@ class Columnwise:
 
     def masked(self, block: Block, layout: Layout) -> MaskedBlock:
         table = pa.table(dict(zip(layout.numbers, map(pa.array, block.carried["values"].T), strict=True)))
-        masked = clone(self._model).fit_transform(table)
+        masked = clone(self._model).set_output(transform="default").fit_transform(table)
         return MaskedBlock(block, np.column_stack([column.to_numpy() for column in masked.columns]), {})
 
     def squares(self, masked: MaskedBlock, released: Floats, layout: Layout) -> tuple[float, float]:

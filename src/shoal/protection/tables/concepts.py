@@ -16,12 +16,13 @@ from sklearn.base import clone
 from shoal.microaggregation import CategoricalMicroaggregation, MixedMicroaggregation
 from shoal.microaggregation.blocks.block import Block
 from shoal.microaggregation.blocks.executors import Schedule
-from shoal.microaggregation.blocks.grouping import divided_into_blocks
+from shoal.microaggregation.blocks.grouping import Plan, divided_into_blocks
 from shoal.microaggregation.labels.column import Reading, centroid_of
 from shoal.microaggregation.labels.column_ontologies import readings
 from shoal.microaggregation.labels.embedding import embedded
 from shoal.microaggregation.labels.mixed_table import Scales, column_weights
 from shoal.microaggregation.labels.unordered import Flat
+from shoal.microaggregation.spaces.euclidean import EuclideanSpace
 from shoal.protection.tables.diverse import merged
 from shoal.protection.tables.layout import Layout, MaskedBlock, MaskedLabels, TableProtection, column_of
 from shoal.protection.tables.means import standardised
@@ -44,7 +45,7 @@ class Concepts:
 
     def __init__(self, method: CategoricalMicroaggregation | MixedMicroaggregation, k: int) -> None:
         self.k = k
-        name = IN_WORDS[method.method if isinstance(method, CategoricalMicroaggregation) else "mixed"]
+        name = IN_WORDS["mixed" if isinstance(method, MixedMicroaggregation) else "sa-mdav"]
         self.name = name + (", refined" if method.refine else "")
         self.together: tuple[tuple[str, ...], ...] = ()
         self.readings: dict[str, Reading] = {}
@@ -87,7 +88,7 @@ class Concepts:
         return self._grouped(block, layout), 0.0
 
     def group_parts(self, parts: list[Any], n_rows: int, layout: Layout, schedule: Schedule) -> list[Any]:
-        blocks = divided_into_blocks(parts, n_rows, self.k, BLOCK_ROWS, False, schedule)
+        blocks = divided_into_blocks(parts, n_rows, Plan(self.k, BLOCK_ROWS, EuclideanSpace), schedule)
         return [schedule.submit(self._grouped, block, layout) for block in blocks]
 
     def diverse(self, block: Block, layout: Layout, least: int) -> Block:
@@ -120,6 +121,8 @@ class Concepts:
 
     def parameters(self) -> dict[str, Any]:
         given: dict[str, Any] = self._method.get_params() | {"k": self.k}
+        if not self._mixed:
+            given["method"] = "sa-mdav"
         # A mapping lists the original values, or says where on the owner's machine they are.
         return given | {"mapping": None if self._method.mapping is None else "given"}
 

@@ -19,6 +19,7 @@ from shoal.microaggregation.blocks.block import Block
 from shoal.microaggregation.blocks.executors import Schedule
 from shoal.microaggregation.blocks.grouping import Plan, block_count, group_in_blocks
 from shoal.microaggregation.numeric import group_means
+from shoal.microaggregation.spaces.euclidean import EuclideanSpace
 from shoal.protection.masked import distance_to_means
 from shoal.protection.tables.diverse import merged
 from shoal.protection.tables.layout import Layout, MaskedBlock, TableProtection
@@ -60,7 +61,7 @@ class Means:
         if model.method != "mdav":
             raise InputError(f"method {model.method!r} sorts all rows at once; for a table in parts use 'mdav'")
         most = -(-n_rows // block_count(model.blocks, n_rows, model.k))
-        plan = Plan(model.k, most, False, model.refine, model.time_budget, model.random_state)
+        plan = Plan(model.k, most, EuclideanSpace, model.refine, model.time_budget, model.random_state)
         return group_in_blocks(parts, n_rows, plan, schedule)
 
     def diverse(self, block: Block, layout: Layout, least: int) -> Block:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +18,16 @@ from shoal import progress
 from shoal.assessment.unmixing import GROUPS_TRIED, over_parts
 from shoal.bundle.folders import write_csv
 from shoal.errors import InputError
-from shoal.io import Skipped
 from shoal.microaggregation.blocks.executors import Schedule
-from shoal.microaggregation.diversity import JOINED
-from shoal.protection.distances import NOT_TOLD
+from shoal.protection.distances import NOT_PUBLISHED
 from shoal.protection.documents import DocumentProtection, form_of
 from shoal.protection.documents.pools import Vocabulary, with_space
 from shoal.protection.groups import FEW, stated_loss
 from shoal.release.cluster import diverse_parts, write_parts
-from shoal.release.documents import part as work
+from shoal.release.documents import part as part_steps
 from shoal.release.documents.files import TERM_COLUMNS, described, write_terms
 from shoal.release.draft import Draft
-from shoal.release.part_facts import crowd_figures
+from shoal.release.part_facts import crowd_figures, diversity_parameters
 from shoal.release.sources import DocumentSource
 from shoal.results.claims import Withheld
 from shoal.results.loss import Loss
@@ -44,6 +44,16 @@ TERMS_SHOWN = 30
 WHOLE = "vectors.parquet"
 
 
+@dataclass(frozen=True)
+class ReadDocuments:
+    """The documents that have terms, read and counted; and those that do not come into the release."""
+
+    rows: list[Any]  # futures of blocks
+    n_rows: int
+    space: VectorSpace  # fitted to all of them
+    left_out: list[tuple[str, str]]  # name and reason
+
+
 def draft_documents(
     source: DocumentSource,
     k: int,
@@ -54,108 +64,147 @@ def draft_documents(
     schedule: Schedule,
 ) -> Draft:
     """Protect the documents and write the rows into the folders (private, release); the draft has the rest."""
-    submit, gather, label = schedule.submit, schedule.gather, source.label
-    space = clone(protection.space)
-    _warn_of_rare_terms(space, k)
-    read, skipped = _read(source, protection, space, schedule)
-    protection = with_space(protection, space)
-    rows = [submit(work.rows_of, part, protection.space) for part in read]
-    light = gather([submit(work.without_terms, part, protection.space) for part in read])
-    read.clear()  # what nobody holds any more need not be kept
-    empty = [name for names, _ in light for name in names]
-    space.leave_out_light(sum((occurrences for _, occurrences in light), Counter()))
-    n_rows = space.n_documents_ - len(empty)
-    if n_rows < k:
-        raise _too_few(k, n_rows, len(empty), len(skipped))
-
-    blocks = [submit(protection.group, rows[0])] if source.whole else protection.group_parts(rows, n_rows, schedule)
-    if l is not None:
-        carried = {str(label): "label"}
-        blocks = diverse_parts(blocks, carried, l, lambda block: submit(protection.diverse, block, l), schedule)
-    parts, collected = _arranged(blocks, protection, n_rows, attack, schedule)
-
-    def write(number: int, target: str, mapping: str) -> Any:
-        return submit(work.write_part, parts[number], protection, collected, label, target, mapping)
-
-    names = collected.vocabulary.names
-    one_file = WHOLE if source.whole else None
-    facts: list[work.Facts] = write_parts("documents", write, len(parts), one_file, folders, schedule)
-    if source.whole:
-        work.write_matrix(parts[0], collected, str(folders[1] / "vectors.npz"))
+    _warn_of_rare_terms(protection.space, k)
+    read = _read(source, protection, schedule)
+    _check_enough(read, k)
+    protection = with_space(protection, read.space)
+    blocks = _grouped(read, protection, source, l, schedule)
+    parts, collected = _arranged(blocks, protection, read.n_rows, attack, schedule)
+    facts = _written(parts, protection, collected, source, folders, schedule)
     attacks = over_parts([fact.attacks for fact in facts]) if collected.tried else ()
-    enough = n_rows >= FEW
     _warn_of_copies(attacks)
+    enough, confidential = read.n_rows >= FEW, _confidential(source)
     summary = Summary(
         k=k,
         method=protection.name,
         promises_k=True,
-        rows=n_rows,
-        **crowd_figures([fact.groups for fact in facts], () if label is None else (label,)),
-        loss=stated_loss(_loss([fact.loss for fact in facts], n_rows), enough, digits=4),
-        distances=_distances(facts, protection, n_rows) if enough else NOT_TOLD,
-        withheld=_withheld(skipped, empty),
+        rows=read.n_rows,
+        **crowd_figures([fact.groups for fact in facts], confidential),
+        loss=stated_loss(_loss([fact.loss for fact in facts], read.n_rows), enough, digits=4),
+        distances=_distances(facts, protection, read.n_rows) if enough else NOT_PUBLISHED,
+        withheld=_withheld(read.left_out),
         l_promised=l,
         attacks=attacks,
         attacked=attack,
-        figures=DocumentFigures(
-            form=form_of(space),
-            loss_of_means=_share_of_means(facts, n_rows) if enough else None,
-            terms=_most_used(facts, names),
-            vocabulary=len(names),
-            stemmed=space.stem,
-            in_meaning=protection.in_meaning,
-            words_read=space.words_read_,
-            words_left_out=_words_left_out(space),
-        ),
+        figures=_figures(facts, protection, read, collected.vocabulary.names),
         files=_files(source),
     )
-    left_out = [(one.name, one.reason) for one in skipped] + [(name, NO_TERM) for name in empty]
     return Draft(
         summary=summary,
-        columns=described(() if label is None else (label,)),
+        columns=described(confidential),
         shared_columns=(tuple(TERM_COLUMNS),),
-        parameters=protection.parameters() | ({} if l is None else {"diversity": JOINED}),
-        files={"terms.txt": lambda path: write_terms(path, names)},
+        parameters=protection.parameters() | diversity_parameters(l),
+        files={"terms.txt": lambda path: write_terms(path, collected.vocabulary.names)},
         private_files={
-            "withheld.csv": write_csv(("document", "reason"), left_out),
-            "words_left_out.csv": write_csv(("step", "word", "occurrences"), _words(space)),
+            "withheld.csv": write_csv(("document", "reason"), read.left_out),
+            "words_left_out.csv": write_csv(("step", "word", "occurrences"), _words(read.space)),
         },
         formulas=sum((fact.formulas for fact in facts), Counter()),
     )
 
 
-def _read(
-    source: DocumentSource, protection: DocumentProtection, space: VectorSpace, schedule: Schedule
-) -> tuple[list[Any], list[Skipped]]:
-    """The parts, read and counted (futures), and what could not be read; the space is fitted to all of them."""
-    submit, n_parts = schedule.submit, len(source.parts)
+def _read(source: DocumentSource, protection: DocumentProtection, schedule: Schedule) -> ReadDocuments:
+    """The documents of all parts, and the space that is fitted to them."""
+    submit, gather, n_parts = schedule.submit, schedule.gather, len(source.parts)
+    space = clone(protection.space)
     if not source.whole:
         progress.step("reading", 0, n_parts)
-    read = [submit(work.read_part, part, source.columns, space) for part in source.parts]
-    readings = schedule.gather([submit(work.reading_of, part) for part in read])
+    parts = [submit(part_steps.read_part, part, source.columns, space) for part in source.parts]
+    readings = gather([submit(part_steps.reading_of, part) for part in parts])
     space.settle([protection.known(Tally.merged(tally for tally, _ in readings))])
     if not source.whole:
         progress.step("reading", n_parts, n_parts)
-    return read, [one for _, skipped in readings for one in skipped]
+    fitted = with_space(protection, space).space
+    rows = [submit(part_steps.rows_of, part, fitted) for part in parts]
+    light = gather([submit(part_steps.without_terms, part, fitted) for part in parts])
+    space.leave_out_light(sum((occurrences for _, occurrences in light), Counter()))
+    left_out = [(one.name, one.reason) for _, skipped in readings for one in skipped]
+    without_terms = [(name, NO_TERM) for names, _ in light for name in names]
+    return ReadDocuments(rows, space.n_documents_ - len(without_terms), space, left_out + without_terms)
+
+
+def _check_enough(read: ReadDocuments, k: int) -> None:
+    if read.n_rows < k:
+        empty = sum(reason == NO_TERM for _, reason in read.left_out)
+        unreadable = len(read.left_out) - empty
+        raise InputError(
+            f"k={k} needs at least {k} documents with terms, got {read.n_rows} ({empty} without a term after stop "
+            f"words, WordNet and min_df, {unreadable} unreadable); lower k or min_df, add documents, or see whether "
+            "the language is right"
+        )
+
+
+def _grouped(
+    read: ReadDocuments, protection: DocumentProtection, source: DocumentSource, l: int | None, schedule: Schedule
+) -> list[Any]:
+    """Blocks of documents in groups (futures), diverse if that is asked for."""
+    submit, rows = schedule.submit, read.rows
+    blocks = (
+        [submit(protection.group, rows[0])] if source.whole else protection.group_parts(rows, read.n_rows, schedule)
+    )
+    if l is None:
+        return blocks
+    carried = {str(source.label): "label"}
+    return diverse_parts(blocks, carried, l, lambda block: submit(protection.diverse, block, l), schedule)
+
+
+def _written(
+    parts: list[Any],
+    protection: DocumentProtection,
+    collected: part_steps.Collected,
+    source: DocumentSource,
+    folders: tuple[Path, Path],
+    schedule: Schedule,
+) -> list[part_steps.DocumentFacts]:
+    """What the owner must know of each part, once its rows are in the folders."""
+
+    def write(number: int, target: str, mapping: str) -> Any:
+        return schedule.submit(
+            part_steps.write_part, parts[number], protection, collected, source.label, target, mapping
+        )
+
+    facts = write_parts("documents", write, len(parts), WHOLE if source.whole else None, folders, schedule)
+    if source.whole:
+        part_steps.write_matrix(parts[0], collected, str(folders[1] / "vectors.npz"))
+    return facts
+
+
+def _confidential(source: DocumentSource) -> tuple[str, ...]:
+    return () if source.label is None else (source.label,)
+
+
+def _figures(
+    facts: Sequence[part_steps.DocumentFacts], protection: DocumentProtection, read: ReadDocuments, names: NDArray[Any]
+) -> DocumentFigures:
+    return DocumentFigures(
+        form=form_of(read.space),
+        loss_of_means=_share_of_means(facts, read.n_rows) if read.n_rows >= FEW else None,
+        terms=_most_used(facts, names),
+        vocabulary=len(names),
+        stemmed=read.space.stem,
+        in_meaning=protection.in_meaning,
+        words_read=read.space.words_read_,
+        words_left_out=_words_left_out(read.space),
+    )
 
 
 def _arranged(
     blocks: list[Any], protection: DocumentProtection, n_rows: int, attack: bool, schedule: Schedule
-) -> tuple[list[Any], work.Collected]:
+) -> tuple[list[Any], part_steps.Collected]:
     """The parts to write, in their order (futures), and what writing them needs to know of all."""
     submit, gather = schedule.submit, schedule.gather
     pooled = [submit(protection.pooled, block) for block in blocks]
-    terms = {term for terms in gather([submit(work.terms_of, block) for block in pooled]) for term in terms}
+    terms = {term for terms in gather([submit(attrgetter("terms"), block) for block in pooled]) for term in terms}
     vocabulary = Vocabulary.of(protection.names(terms))
-    centre = protection.common_centre(gather([submit(work.centre_of, block, protection) for block in pooled]))
-    parts = [submit(work.arranged, block, vocabulary) for block in pooled]
-    first = gather([submit(work.first_row, part) for part in parts])
+    centre = protection.common_centre(gather([submit(protection.centre, block) for block in pooled]))
+    parts = [submit(part_steps.arranged, block, vocabulary) for block in pooled]
+    first = gather([submit(part_steps.first_row, part) for part in parts])
     parts = [parts[number] for number in sorted(range(len(parts)), key=first.__getitem__)]
     frequency = None
     if protection.space.weighting == "tf-idf":
-        frequency = np.sum(gather([submit(work.frequency_in, part) for part in parts]), axis=0)
+        frequency = np.sum(gather([submit(part_steps.frequency_in, part) for part in parts]), axis=0)
     tried = -(-GROUPS_TRIED // len(parts)) if attack and n_rows >= FEW else 0
-    return parts, work.Collected(vocabulary, frequency, centre, n_rows, tried)
+    return parts, part_steps.Collected(vocabulary, frequency, centre, n_rows, tried)
 
 
 def _warn_of_copies(attacks: tuple[Rate, ...]) -> None:
@@ -168,12 +217,6 @@ def _warn_of_copies(attacks: tuple[Rate, ...]) -> None:
         )
 
 
-def _too_few(k: int, left: int, empty: int, skipped: int) -> InputError:
-    unusable = f"{empty} without a term after stop words, WordNet and min_df, {skipped} unreadable"
-    remedy = "lower k or min_df, add documents, or see whether the language is right"
-    return InputError(f"k={k} needs at least {k} documents with terms, got {left} ({unusable}); {remedy}")
-
-
 def _warn_of_rare_terms(space: VectorSpace, k: int) -> None:
     """A term that fewer than k documents have points at them, even inside a group."""
     if space.min_df < k:
@@ -184,9 +227,9 @@ def _warn_of_rare_terms(space: VectorSpace, k: int) -> None:
         )
 
 
-def _withheld(skipped: Sequence[Skipped], empty: Sequence[str]) -> tuple[Withheld, ...]:
-    reasons = sorted(Counter(one.reason for one in skipped).items())
-    return tuple(Withheld(reason, count) for reason, count in [*reasons, (NO_TERM, len(empty))] if count)
+def _withheld(left_out: Sequence[tuple[str, str]]) -> tuple[Withheld, ...]:
+    counts = Counter(reason for _, reason in left_out)
+    return tuple(Withheld(reason, counts[reason]) for reason in sorted(counts, key=lambda one: (one == NO_TERM, one)))
 
 
 def _loss(parts: Sequence[Loss], n_rows: int) -> Loss:
@@ -196,11 +239,11 @@ def _loss(parts: Sequence[Loss], n_rows: int) -> Loss:
     return Loss(sse=sse if sse > nothing else 0.0, ssa=ssa if ssa > nothing else 0.0)
 
 
-def _share_of_means(facts: Sequence[work.Facts], n_rows: int) -> float:
+def _share_of_means(facts: Sequence[part_steps.DocumentFacts], n_rows: int) -> float:
     return round(_loss([fact.loss_of_means for fact in facts], n_rows).information_loss, 4)
 
 
-def _distances(facts: Sequence[work.Facts], protection: DocumentProtection, n_rows: int) -> Any:
+def _distances(facts: Sequence[part_steps.DocumentFacts], protection: DocumentProtection, n_rows: int) -> Any:
     """Of the documents with the smallest keys of all parts."""
     keys = np.concatenate([fact.sample[0] for fact in facts])
     most = np.sort(keys)[: protection.most_shown][-1]
@@ -208,7 +251,7 @@ def _distances(facts: Sequence[work.Facts], protection: DocumentProtection, n_ro
     return protection.distances(samples, n_rows)
 
 
-def _most_used(facts: Sequence[work.Facts], names: NDArray[Any]) -> tuple[TermUse, ...]:
+def _most_used(facts: Sequence[part_steps.DocumentFacts], names: NDArray[Any]) -> tuple[TermUse, ...]:
     weight = np.sum([fact.weight for fact in facts], axis=0)
     documents = np.sum([fact.documents for fact in facts], axis=0)
     heaviest = np.lexsort((names, -weight))[:TERMS_SHOWN]

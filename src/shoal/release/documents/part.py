@@ -31,7 +31,7 @@ from shoal.microaggregation.words.pooling import (
     without_length,
 )
 from shoal.protection.distances import spread_out
-from shoal.protection.documents.pools import DocumentProtection, PooledBlock, Term, Vocabulary
+from shoal.protection.documents.pools import DocumentProtection, PooledBlock, Vocabulary
 from shoal.protection.groups import codes_of
 from shoal.release.documents.files import write_vectors
 from shoal.release.part_facts import GroupFacts, facts_of, replacing, write_mapping_part
@@ -42,15 +42,13 @@ from shoal.vectors.counting import Counted, Tally
 
 __all__ = [
     "Collected",
-    "Facts",
+    "DocumentFacts",
     "arranged",
-    "centre_of",
     "first_row",
     "frequency_in",
     "read_part",
     "reading_of",
     "rows_of",
-    "terms_of",
     "without_terms",
     "write_matrix",
     "write_part",
@@ -96,7 +94,7 @@ class Collected:
 
 
 @dataclass(frozen=True)
-class Facts:
+class DocumentFacts:
     """What the owner must know of a part that was written: its groups, and sums over the vocabulary."""
 
     groups: GroupFacts
@@ -162,16 +160,6 @@ def without_terms(part: Part, space: VectorSpace) -> tuple[list[str], Counter[st
     return [str(name) for name in part.names[empty]], space.light_terms(part.counted)
 
 
-def terms_of(pooled: PooledBlock) -> tuple[Term, ...]:
-    """The terms that the block's pools have."""
-    return pooled.terms
-
-
-def centre_of(pooled: PooledBlock, protection: DocumentProtection) -> Any:
-    """What stands for all documents of the block."""
-    return protection.centre(pooled)
-
-
 def arranged(pooled: PooledBlock, vocabulary: Vocabulary) -> Arranged:
     """The documents in the order of what will be released of them: pools, then labels."""
     pools = pooled.pools_in(vocabulary)
@@ -194,7 +182,7 @@ def frequency_in(part: Arranged) -> Ints:
 
 def write_part(
     part: Arranged, protection: DocumentProtection, all_parts: Collected, label: str | None, target: str, mapping: str
-) -> Facts:
+) -> DocumentFacts:
     """Write the rows, and privately which document became which of them."""
     block, pools, names = part.pooled.block, part.pools, all_parts.vocabulary.names
     weights = pooled_weights(pools, all_parts.frequency, all_parts.n_rows)
@@ -210,7 +198,7 @@ def write_part(
     distinct = sp.csr_matrix(pools[of_rank])
     loss, loss_of_means = protection.losses(part.pooled, weights, all_parts.vocabulary, all_parts.centre)
     shown, keys = _shown(part, protection.most_shown, len(groups) == all_parts.n_rows)
-    return Facts(
+    return DocumentFacts(
         groups=facts_of([_digest(distinct, rank) for rank in range(len(sizes))], groups[part.order], confidential),
         loss=loss,
         loss_of_means=loss_of_means,

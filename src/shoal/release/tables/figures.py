@@ -21,13 +21,13 @@ from shoal.protection.tables import TableProtection
 from shoal.protection.tables.concepts import Concepts
 from shoal.protection.tables.layout import Layout
 from shoal.release.tables import reading as parts_read
-from shoal.release.tables.part import Facts
+from shoal.release.tables.part import TableFacts
+from shoal.release.tables.source import ReadTable
 from shoal.results.summary import ColumnChange, Distances
 
 SHOWN = SAMPLE  # records of a table in parts whose distances the report shows
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -39,17 +39,10 @@ class Spread:
     dominance: Floats
 
 
-def spread_of(
-    read: list[Any],
-    layout: Layout,
-    protection: TableProtection,
-    readings: Sequence[parts_read.Reading],
-    most: int,
-    schedule: Schedule,
-) -> Spread:
+def spread_of(table: ReadTable, most: int, schedule: Schedule) -> Spread:
     """How the numbers are spread; the owner is warned of columns that one record decides."""
     submit, gather = schedule.submit, schedule.gather
-    n_rows = sum(reading.n_rows for reading in readings)
+    read, layout, n_rows = table.parts, table.layout, table.n_rows
     farthest = np.max(gather([submit(parts_read.largest_deviation, part, layout.mean) for part in read]), axis=0)
     deviations = gather([submit(parts_read.deviations_of, part, layout.mean) for part in read])
     total = n_rows * mean_of_sums(deviations, n_rows)
@@ -59,11 +52,11 @@ def spread_of(
     samples = gather([submit(parts_read.sample_of, part, layout, most) for part in read])
     keys, values = (np.concatenate(side) for side in zip(*samples, strict=True))
     sample: Floats = values[np.argsort(keys, kind="stable")[:most]]
-    limits = limits_of(sample, protection.k)
+    limits = limits_of(sample, table.protection.k)
     return Spread(limits, limits.spread(sample), dominance)
 
 
-def reasons_of(facts: Sequence[Facts], layout: Layout, spread: Spread) -> tuple[str | None, ...]:
+def reasons_of(facts: Sequence[TableFacts], layout: Layout, spread: Spread) -> tuple[str | None, ...]:
     """Why the figures of a column may not be published, numbers first; None: they may."""
     names = (*layout.numbers, *layout.labels)
     moved = np.array([sum(fact.moved[name] for fact in facts) for name in names], dtype=np.int64)
@@ -71,7 +64,7 @@ def reasons_of(facts: Sequence[Facts], layout: Layout, spread: Spread) -> tuple[
 
 
 def column_changes(
-    facts: Sequence[Facts], layout: Layout, spread: Spread, steps: Floats, reasons: tuple[str | None, ...]
+    facts: Sequence[TableFacts], layout: Layout, spread: Spread, steps: Floats, reasons: tuple[str | None, ...]
 ) -> tuple[ColumnChange, ...]:
     """What may be published of each number."""
     if not layout.numbers:
@@ -82,7 +75,7 @@ def column_changes(
     return changes_of(layout.numbers, before, after, spread.limits, share, steps, reasons[: len(layout.numbers)])
 
 
-def _shown(facts: Sequence[Facts]) -> tuple[Floats, Floats]:
+def _shown(facts: Sequence[TableFacts]) -> tuple[Floats, Floats]:
     """Numbers of the rows with the smallest keys, before and after; all rows of a table in one piece."""
     before, after = (np.concatenate([fact.sample[side] for fact in facts]) for side in (1, 2))
     if len(facts) == 1:
@@ -91,7 +84,7 @@ def _shown(facts: Sequence[Facts]) -> tuple[Floats, Floats]:
     return before[rows], after[rows]
 
 
-def distances_of(facts: Sequence[Facts], n_rows: int, layout: Layout, spread: Spread) -> Distances:
+def distances_of(facts: Sequence[TableFacts], n_rows: int, layout: Layout, spread: Spread) -> Distances:
     """On a scale that no record decides: distances on it do not tell how far out the most unusual one is."""
     inner = np.where(spread.spread > 0.0, spread.spread, layout.scale)
     before, after = _shown(facts)
@@ -99,7 +92,7 @@ def distances_of(facts: Sequence[Facts], n_rows: int, layout: Layout, spread: Sp
     return euclidean_distances(before[rows] / inner, after[rows] / inner, n_rows)
 
 
-def generalisations_of(facts: Sequence[Facts], protection: TableProtection, told: bool) -> tuple[Any, ...]:
+def generalisations_of(facts: Sequence[TableFacts], protection: TableProtection, published: bool) -> tuple[Any, ...]:
     """What became of each column of labels."""
     if not isinstance(protection, Concepts):
         return ()
@@ -107,11 +100,11 @@ def generalisations_of(facts: Sequence[Facts], protection: TableProtection, told
     for name, reading in protection.readings.items():
         moves = sum((fact.concepts[name] for fact in facts), Counter())
         spelt = {concept: text for fact in reversed(facts) for concept, text in fact.spelt[name].items()}
-        found.append(generalisation(reading, moves, spelt, protection.k, told))
+        found.append(generalisation(reading, moves, spelt, protection.k, published))
     return tuple(found)
 
 
-def every_generalisation(facts: Sequence[Facts], layout: Layout) -> Writer:
+def every_generalisation(facts: Sequence[TableFacts], layout: Layout) -> Writer:
     """For the owner alone: what every label became, how often."""
     rows: list[tuple[Any, ...]] = []
     for name in layout.labels:

@@ -7,19 +7,48 @@ import io
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
 from shoal.io import Roles
+from shoal.io.delimited import MISSING
+from shoal.results.summary import TextColumn
 
-__all__ = ["described", "file_name", "write_table"]
+__all__ = ["described", "file_name", "text_columns", "write_table"]
+
+# Codes such as 007 are no numbers, and numbers of more digits than a double has are no doubles.
+SPELT_AS = {
+    "int64": r"^-?(0|[1-9][0-9]{0,17})$",
+    "double": r"^-?(0|[1-9][0-9]{0,14})(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?$",
+}
 
 ROWS_AT_ONCE = 1 << 17  # rows of a row group: that many are in memory when a release is verified
 
 
-def described(schema: pa.Schema, roles: Roles) -> tuple[dict[str, str], ...]:
-    """Name, role and type of each released column."""
-    return tuple({"name": field.name, "role": _role_of(field.name, roles), "type": str(field.type)} for field in schema)
+def described(schema: pa.Schema, roles: Roles, in_text: tuple[TextColumn, ...] = ()) -> tuple[dict[str, str], ...]:
+    """Name, role and type of each released column; in a text file, the type it can be read as."""
+    types = {field.name: str(field.type) for field in schema} | {column.name: column.type for column in in_text}
+    return tuple({"name": name, "role": _role_of(name, roles), "type": types[name]} for name in schema.names)
+
+
+def text_columns(released: pa.Table, roles: Roles) -> tuple[TextColumn, ...]:
+    """How each column of a text file is to be read; text that is released unchanged may be numbers."""
+    unchanged = (*roles.confidential, *roles.insensitive)
+    return tuple(
+        _as_numbers(name, released[name]) if name in unchanged else TextColumn(name, str(released[name].type))
+        for name in released.column_names
+    )
+
+
+def _as_numbers(name: str, column: pa.ChunkedArray) -> TextColumn:
+    cells = pc.unique(column)
+    missing = pc.is_in(cells, pa.array(MISSING, cells.type))
+    given = cells.filter(pc.invert(missing))
+    for kind, spelling in SPELT_AS.items():
+        if len(given) and pc.all(pc.match_substring_regex(given, spelling)).as_py():
+            return TextColumn(name, kind, tuple(sorted(cells.filter(missing).to_pylist())))
+    return TextColumn(name, "string")
 
 
 def _role_of(name: str, roles: Roles) -> str:

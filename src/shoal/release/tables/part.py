@@ -49,7 +49,7 @@ class Arranged:
 
 
 @dataclass(frozen=True)
-class Facts:
+class TableFacts:
     """What the owner must know of a part that was written: its groups, and sums over each quasi-identifier."""
 
     groups: GroupFacts
@@ -89,7 +89,9 @@ def added_error(masked: MaskedBlock, layout: Layout, steps: Floats) -> float:
     return float(np.sum(((on_grid(masked.numbers, steps) - masked.numbers) / layout.scale) ** 2))
 
 
-def arranged(masked: MaskedBlock, layout: Layout, protection: TableProtection, steps: Floats, form: str) -> Arranged:
+def arranged(
+    masked: MaskedBlock, layout: Layout, protection: TableProtection, steps: Floats, in_text: bool
+) -> Arranged:
     """The rows in the order of what will be released of them, means on a grid of the given steps."""
     block, values = masked.block, masked.block.carried["values"]
     # The mean of equal values may differ from them by a rounding; and no negative zeros.
@@ -100,7 +102,7 @@ def arranged(masked: MaskedBlock, layout: Layout, protection: TableProtection, s
     columns |= dict(zip(layout.numbers, map(pa.array, numbers.T), strict=True))
     for name in masked.labels:
         # Text files have no sign for a missing text but the empty one.
-        columns[name] = columns[name] if form == "parquet" else pc.fill_null(columns[name], "")
+        columns[name] = pc.fill_null(columns[name], "") if in_text else columns[name]
     released = pa.table({name: columns[name] for name in layout.released})
     order = sort_rows(released)
     sse, sst = protection.squares(masked, numbers, layout)
@@ -133,7 +135,7 @@ def first_row(part: Arranged) -> pa.Table:
 
 def write_part(
     part: Arranged, layout: Layout, protection: TableProtection, most: int, target: str, mapping: str
-) -> Facts:
+) -> TableFacts:
     """Write the rows, and privately which record became which of them."""
     with replacing(target) as path:
         write_table(part.released, path)
@@ -146,7 +148,7 @@ def write_part(
     before, after = (standardised(rows, layout) for rows in (part.values, part.masked))
     keys, shown_rows = smallest_keys(part.values, layout, most)
     confidential = {name: values_of(part.released[name]) for name in layout.roles.confidential}
-    return Facts(
+    return TableFacts(
         groups=facts_of(digests, groups, confidential),
         smallest=min(int(np.bincount(_equal(part.released, part_of)).min()) for part_of in protection.together),
         moved=part.moved,

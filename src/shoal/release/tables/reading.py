@@ -54,7 +54,7 @@ class Outline:
 
 @dataclass(frozen=True)
 class Reading:
-    """What reading a part told."""
+    """What is known of a part once it is read."""
 
     schema: pa.Schema  # of the columns that stay as they are and of labels, in the file's order
     n_rows: int
@@ -148,11 +148,6 @@ def _named(part: str) -> Iterator[None]:
 def _different(column: pa.ChunkedArray) -> tuple[pa.Array, Ints]:
     counts = pc.value_counts(column)
     return counts.field("values"), counts.field("counts").to_numpy()
-
-
-def reading_of(part: Part) -> Reading:
-    """What reading the part told."""
-    return part.reading
 
 
 def deviations_of(part: Part, mean: Floats) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,14 @@ from shoal.protection.tables import TableProtection, averaged, table_method, tab
 from shoal.protection.tables.concepts import Concepts
 from shoal.protection.tables.layout import Layout
 from shoal.release.sources import TableSource
-from shoal.release.tables import reading as work
+from shoal.release.tables.reading import (
+    Outline,
+    Reading,
+    complete_part,
+    deviations_of,
+    open_part,
+    outline_of,
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -38,20 +46,30 @@ class TableOptions:
     attack: bool
 
 
-def read_table_source(
-    source: TableSource, k: int, options: TableOptions, schedule: Schedule
-) -> tuple[list[Any], work.Outline, TableProtection, Layout, list[work.Reading]]:
-    """The parts (futures), their columns, what protects them, and what they agree on."""
+@dataclass(frozen=True)
+class ReadTable:
+    """The parts (futures), what protects them, and what they agree on."""
+
+    parts: list[Any]
+    outline: Outline
+    protection: TableProtection
+    layout: Layout
+    n_rows: int
+    withheld: list[str]  # rows that miss a number
+
+
+def read_table_source(source: TableSource, k: int, options: TableOptions, schedule: Schedule) -> ReadTable:
+    """Read and check the parts, and choose what protects them by their columns."""
     submit, gather, n_parts = schedule.submit, schedule.gather, len(source.parts)
     ontology, mapping = _meanings(options.method, source.roles)
     unchanged = () if source.roles is None else (*source.roles.confidential, *source.roles.insensitive)
     verbatim = (*unchanged, *explained_columns(ontology, mapping))
     if not source.whole:
         progress.step("reading", 0, n_parts)
-    opened = [submit(work.open_part, part, source.roles, verbatim, source.whole) for part in source.parts]
-    outlines: list[work.Outline] = []
+    opened = [submit(open_part, part, source.roles, verbatim, source.whole) for part in source.parts]
+    outlines: list[Outline] = []
     for part in opened:
-        outlines += gather([submit(work.outline_of, part)])
+        outlines += gather([submit(outline_of, part)])
         if not source.whole:
             progress.step("reading", len(outlines), n_parts)
     outline, roles = outlines[0], outlines[0].roles
@@ -67,14 +85,15 @@ def read_table_source(
     as_labels = isinstance(protection, Concepts)
     checked = unexplained(method, of_labels) if as_labels else None
     hierarchy = as_labels and method.ontology is not None
-    read = [submit(work.complete_part, part, numbers, options.missing, checked, hierarchy) for part in opened]
-    readings: list[work.Reading] = gather([submit(work.reading_of, part) for part in read])
+    read = [submit(complete_part, part, numbers, options.missing, checked, hierarchy) for part in opened]
+    readings: list[Reading] = gather([submit(attrgetter("reading"), part) for part in read])
     n_rows = sum(reading.n_rows for reading in readings)
+    withheld = [name for reading in readings for name in reading.withheld]
     if n_rows < protection.k:
-        raise _too_few_rows(protection.k, n_rows, sum(len(reading.withheld) for reading in readings))
+        raise _too_few_rows(protection.k, n_rows, len(withheld))
     schema = _agreed_schema(source.parts, readings)
     mean = mean_of_sums([reading.sums for reading in readings], n_rows)
-    deviations = gather([submit(work.deviations_of, part, mean) for part in read])
+    deviations = gather([submit(deviations_of, part, mean) for part in read])
     lowest, highest = _range(readings)
     scale = scale_of(np.sqrt(mean_of_sums(deviations, n_rows)), np.maximum(np.abs(lowest), np.abs(highest)))
     layout = Layout(
@@ -88,7 +107,8 @@ def read_table_source(
         released=tuple(name for name in outline.columns if name in (*numbers, *schema.names)),
         kept=read[0].others if source.whole else None,
     )
-    return read, outline, protection.prepared(layout, _all_labels(readings, layout)), layout, readings
+    prepared = protection.prepared(layout, _all_labels(readings, layout))
+    return ReadTable(read, outline, prepared, layout, n_rows, withheld)
 
 
 def _meanings(method: Any, roles: Roles | None) -> tuple[Any, Any]:
@@ -103,7 +123,7 @@ def _meanings(method: Any, roles: Roles | None) -> tuple[Any, Any]:
     return None, None
 
 
-def _all_labels(readings: Sequence[work.Reading], layout: Layout) -> dict[str, tuple[pa.Array, Ints]]:
+def _all_labels(readings: Sequence[Reading], layout: Layout) -> dict[str, tuple[pa.Array, Ints]]:
     """The different labels of each column over all parts, and how many records have each."""
     found: dict[str, tuple[pa.Array, Ints]] = {}
     for name in layout.labels:
@@ -120,7 +140,7 @@ def _too_few_rows(k: int, left: int, withheld: int) -> InputError:
     return InputError(f"k={k} needs at least {k} rows, got {left}{why}; lower k or add rows")
 
 
-def _check_columns(parts: Sequence[Any], outlines: Sequence[work.Outline]) -> None:
+def _check_columns(parts: Sequence[Any], outlines: Sequence[Outline]) -> None:
     for part, outline in zip(parts, outlines, strict=True):
         if outline.columns != outlines[0].columns:
             raise InputError(
@@ -133,7 +153,7 @@ def _listed(columns: tuple[str, ...]) -> str:
     return ", ".join(shown(name) for name in columns[:10]) + (", …" if len(columns) > 10 else "")
 
 
-def _agreed_schema(parts: Sequence[Any], readings: Sequence[work.Reading]) -> pa.Schema:
+def _agreed_schema(parts: Sequence[Any], readings: Sequence[Reading]) -> pa.Schema:
     """The types that every part has; a column that is empty in a part may have any type there."""
     schema = readings[0].schema
     for part, reading in zip(parts, readings, strict=True):
@@ -149,7 +169,7 @@ def _agreed_schema(parts: Sequence[Any], readings: Sequence[work.Reading]) -> pa
     return schema
 
 
-def _range(readings: Sequence[work.Reading]) -> tuple[Floats, Floats]:
+def _range(readings: Sequence[Reading]) -> tuple[Floats, Floats]:
     lowest: Floats = np.min([reading.lowest for reading in readings], axis=0)
     highest: Floats = np.max([reading.highest for reading in readings], axis=0)
     return lowest, highest

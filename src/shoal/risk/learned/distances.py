@@ -11,6 +11,7 @@ from shoal.risk.learned.measures import choquet, interactions, shapley, uniform,
 from shoal.risk.learned.records import Records
 
 __all__ = [
+    "Form",
     "LearnedDistance",
     "Measure",
     "Ordered",
@@ -79,6 +80,18 @@ class Turn:
 
 
 @dataclass(frozen=True)
+class Form:
+    """Symmetric bilinear form of the differences; it may come out negative."""
+
+    matrix: Floats  # (n, n)
+    name: str = "bilinear"
+
+    def __call__(self, differences: Floats) -> Floats:
+        found: Floats = np.sum((differences @ self.matrix) * differences, axis=-1)
+        return found
+
+
+@dataclass(frozen=True)
 class Measure:
     """Choquet integral of the squared differences with a fuzzy measure."""
 
@@ -95,7 +108,7 @@ class Measure:
         return interactions(self.mu)
 
 
-LearnedDistance = Weights | Ordered | Turn | Measure
+LearnedDistance = Weights | Ordered | Turn | Form | Measure
 
 
 def plain(n: int) -> Weights:

@@ -103,10 +103,12 @@ def _at_home(
     """Queries, masked records in boxes, each query's own, the group it lies in, and an order of work, all turned."""
     after = np.ascontiguousarray(records.after @ turn)
     queries = np.ascontiguousarray((records.before if rows is None else records.before[rows]) @ turn)
-    leaves, boxes, outer = neighbours.arrange(after)
+    crowds = records.crowds
+    leaves, boxes, outer, row_at = neighbours.arrange(after[crowds.first])
+    sizes = np.where(row_at >= 0, crowds.sizes[row_at], 0)
     home = neighbours.group_of(outer, len(boxes), queries)
     own = after if rows is None else after[rows]
-    return queries, (leaves, boxes, outer, len(after)), own, home, np.argsort(home, kind="stable")
+    return queries, (leaves, boxes, outer, sizes), own, home, np.argsort(home, kind="stable")
 
 
 def _chances(ties: Ints) -> Floats:

@@ -33,23 +33,21 @@ PACE = 0.04  # at the first stage; less as stages get sharper
 def learn_measure(records: Records, rows: Ints, start: Floats, random_state: int = 0) -> list[Measure]:
     """Measures, from the start on, one a stage; `rows` are the records whose links are known."""
     random = np.random.default_rng(random_state)
-    same = records.classes()
     found, mu = [Measure(start)], start
     for smoothness in STAGES:
-        rivals = nearest_rivals(records, Measure(mu), rows, same, min(RIVALS, len(records) - 1))
-        usable = same[rivals] != same[rows][:, None]
+        rivals, counts = nearest_rivals(records, Measure(mu), rows, RIVALS)
         pairs = records.pairs(rows, np.concatenate([rows[:, None], rivals], axis=1))
         steps, sets = chains(pairs * pairs)
         for _ in range(PASSES):
             for block in np.array_split(random.permutation(len(rows)), min(BLOCKS, len(rows))):
-                mu = _stepped(mu, steps[block], sets[block], usable[block], smoothness)
+                mu = _stepped(mu, steps[block], sets[block], counts[block], smoothness)
         found.append(Measure(mu))
     return found
 
 
-def _stepped(mu: Floats, steps: Floats, sets: Ints, usable: NDArray[np.bool_], smoothness: float) -> Floats:
+def _stepped(mu: Floats, steps: Floats, sets: Ints, counts: Ints, smoothness: float) -> Floats:
     distances = np.sum(steps * mu[sets], axis=-1)
-    weights = pull(distances, usable, smoothness)[..., None] * steps
+    weights = pull(distances, counts, smoothness)[..., None] * steps
     slope = np.bincount(sets.ravel(), weights=weights.ravel(), minlength=len(mu))
     slope[[0, -1]] = 0.0  # of no set and of all attributes: fixed
     length = np.sqrt(np.sum(slope * slope))

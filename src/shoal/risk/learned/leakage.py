@@ -13,11 +13,12 @@ from shoal.errors import InputError
 from shoal.results.leaks import Leak, LeakingAttribute, LeakingPair, Learned
 from shoal.results.rates import Rate
 from shoal.risk.learned.attackers import WorstCase, honest_chances, learn_worst_case, rates_alone
-from shoal.risk.learned.distances import LearnedDistance, Ordered, Weights, mahalanobis, plain
+from shoal.risk.learned.distances import LearnedDistance, Ordered, mahalanobis, plain
 from shoal.risk.learned.finding import chances_of
-from shoal.risk.learned.linkage import prove
+from shoal.risk.learned.linkage import check_distance, prove
 from shoal.risk.learned.records import LabelColumn, Records, side_by_side
 from shoal.risk.learned.smooth import learn_weights
+from shoal.risk.proof.optimum import Limits
 from shoal.risk.rates import check_count, rate_of, sample_rows
 
 __all__ = ["FEWEST", "Leakage", "attack_all"]
@@ -50,7 +51,9 @@ class Leakage:
         Records to learn from, drawn at random from more, each compared with up to 10,000 masked ones. What was learned
         is then tried on all; the honest attacker on those of the sample whose link he did not know, among all.
     proof_seconds : float
-        Time to look for a proof of how many records any weighting of the attributes can find; 0 for none.
+        Time to look for a proof of how many records any distance of a family can find; 0 for none.
+    proof_distance : str
+        The family, as for `LearnedLinkage`.
     random_state : int
 
     Examples
@@ -71,12 +74,14 @@ class Leakage:
         repeats: int = 3,
         sample: int = 1000,
         proof_seconds: float = 0.0,
+        proof_distance: str = "weighted-mean",
         random_state: int = 0,
     ) -> None:
         self.share = share
         self.repeats = repeats
         self.sample = sample
         self.proof_seconds = proof_seconds
+        self.proof_distance = proof_distance
         self.random_state = random_state
 
     def run(self, original: Any, protected: Any, labels: Sequence[LabelColumn] = ()) -> Leak:
@@ -88,6 +93,7 @@ class Leakage:
         everyone = side_by_side(original, protected, labels)
         if len(everyone) < FEWEST:
             raise InputError(f"{len(everyone)} records are too few to learn from; give at least {FEWEST}")
+        check_distance(self.proof_distance, everyone.n_attributes, bool(everyone.labels))
         pool, records, rows = drawn(everyone, self.sample, self.random_state)
         worst = learn_worst_case(records, rows, self.random_state)
         tried, some, n_known = honest_chances(
@@ -103,10 +109,11 @@ class Leakage:
         honest = rate_of(
             "learned, from some links", tried[some][in_order], 1.0 / len(everyone), targets=targets[in_order]
         )
-        proof = self._proof(everyone, pool[rows])
         distances: list[LearnedDistance] = [worst.best]
-        if proof is not None:
-            distances.append(Weights(np.array([proof.parameters[name] for name in everyone.names])))
+        proof: Learned | None = None
+        if self.proof_seconds > 0:
+            proof, proved_best = self._proof(everyone, pool[rows])
+            distances.append(proved_best)
         distances += [plain(records.n_attributes), mahalanobis(everyone)]
         rates = [rate_among_all(distance.name, everyone, distance, self.random_state) for distance in distances]
         # What was learned of some need not hold of all: what needs no learning may find more.
@@ -126,13 +133,10 @@ class Leakage:
             proof=proof,
         )
 
-    def _proof(self, everyone: Records, rows: Ints) -> Learned | None:
-        """What weightings find of some records among themselves; crowds count as they are in the whole table."""
-        if self.proof_seconds <= 0:
-            return None
-        same = everyone.classes()
-        share = 1.0 / np.bincount(same)[same[rows]]
-        return prove(everyone.take(rows), "weighted-mean", seconds=self.proof_seconds, share=share)
+    def _proof(self, everyone: Records, rows: Ints) -> tuple[Learned, LearnedDistance]:
+        """What a family finds of some records among themselves; crowds count as they are in the whole table."""
+        share = 1.0 / everyone.crowds.sizes[everyone.crowds.of_record[rows]]
+        return prove(everyone.take(rows), self.proof_distance, Limits(self.proof_seconds), share)
 
 
 def drawn(everyone: Records, sample: int, random_state: int) -> tuple[Ints, Records, Ints]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -13,18 +14,18 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.results.leaks import Learned
-from shoal.risk.learned.distances import additive, symmetric
+from shoal.risk.learned.distances import LearnedDistance, additive, symmetric
 from shoal.risk.learned.hrla import learn_measure
 from shoal.risk.learned.linking import chances
 from shoal.risk.learned.measures import moebius
 from shoal.risk.learned.records import LabelColumn, Records, side_by_side
 from shoal.risk.learned.smooth import learn_ordered, learn_turn, learn_weights
 from shoal.risk.proof.families import OWA, Bilinear, Choquet, Family, WeightedMean, nearest_semidefinite
-from shoal.risk.proof.optimum import Optimum
+from shoal.risk.proof.optimum import Limits, Optimum, Rivals
 from shoal.risk.proof.turns import learn_in_turns
 from shoal.risk.rates import check_count, rate_of
 
-__all__ = ["DISTANCES", "LearnedLinkage", "prove"]
+__all__ = ["DISTANCES", "LearnedLinkage", "check_distance", "prove"]
 
 Floats = NDArray[np.float64]
 
@@ -86,8 +87,7 @@ class LearnedLinkage:
 
     def run(self, original: Any, protected: Any, labels: Sequence[LabelColumn] = ()) -> Learned:
         """What can be found at most, and by which parameters."""
-        if self.distance not in DISTANCES:
-            raise InputError(f"distance={self.distance!r} is not known; use one of: {', '.join(DISTANCES)}")
+        check_distance(self.distance)
         if not isinstance(self.seconds, Real) or not self.seconds > 0:
             raise InputError(f"seconds={self.seconds!r} must be a number of more than 0")
         if self.nodes is not None:
@@ -95,30 +95,34 @@ class LearnedLinkage:
         if not isinstance(self.gap, Real) or not self.gap >= 0:
             raise InputError(f"gap={self.gap!r} must be a number of per cent, 0 or more")
         records = side_by_side(original, protected, labels)
-        return prove(records, self.distance, seconds=self.seconds, nodes=self.nodes, gap=self.gap)
+        return prove(records, self.distance, Limits(self.seconds, self.nodes, self.gap * len(records) / 100.0))[0]
+
+
+def check_distance(distance: str, n_attributes: int = 1, with_labels: bool = False) -> None:
+    """Refuse a family that is not known, or not made for these attributes."""
+    if distance not in DISTANCES:
+        raise InputError(f"distance={distance!r} is not known; use one of: {', '.join(DISTANCES)}")
+    family = DISTANCES[distance](n_attributes)
+    if with_labels and isinstance(family, Bilinear):
+        raise InputError(
+            f"distance={distance!r} takes numbers only, and labels are compared, too; choose columns of numbers, or "
+            "use weighted-mean, owa or choquet"
+        )
 
 
 def prove(
-    records: Records,
-    distance: str,
-    *,
-    seconds: float = math.inf,
-    nodes: int | None = None,
-    gap: float = 0.0,
-    share: Floats | None = None,
-) -> Learned:
-    """The most that a family finds of these records.
+    records: Records, distance: str, limits: Limits, share: Floats | None = None
+) -> tuple[Learned, LearnedDistance]:
+    """The most that a family finds of these records, and the distance that finds it.
 
     `share` is what each record counts when it is found, one in so many that equal it unless given.
     """
     began = time.monotonic()
     n = records.n_attributes
     family = DISTANCES[distance](n)
-    starts = _starts(records, family, seconds * FIRST, nodes)
-    left = seconds - (time.monotonic() - began)
-    optimum = learn_in_turns(
-        records, family, starts, seconds=left, nodes=nodes, gap=gap * len(records) / 100.0, share=share
-    )
+    starts = _starts(records, family, limits.seconds * FIRST, limits.nodes)
+    left = replace(limits, seconds=limits.seconds - (time.monotonic() - began))
+    optimum = learn_in_turns(Rivals(records, family, share), starts, left)
     parameters, found, proved = optimum.parameters, optimum.found, optimum.proved
     if distance == "bilinear-semidefinite":
         assert isinstance(family, Bilinear)
@@ -128,18 +132,19 @@ def prove(
     tried = [parameters] + ([] if distance == "bilinear-semidefinite" else [family.plain(), *starts])
     best, by_record = _best(records, family, tried)
     by_row = (by_record if share is None else np.minimum(by_record, share))[np.argsort(records.order)]
-    return Learned(
+    learned = Learned(
         distance=family.name if distance != "bilinear-semidefinite" else "bilinear, semidefinite",
         rate=rate_of(f"learned linkage, {family.name}", by_row, baseline=1.0 / len(records)),
         found=found / len(records),
         bound=optimum.bound / len(records),
         # Records that are told apart by less than the margin are found, too, and nothing is proved of them.
         proved=proved and math.fsum(by_row) <= optimum.bound + 1e-6,
-        parameters=_named(family, best, records.names),
+        parameters=dict(zip(family.parameter_names(records.names), best.tolist(), strict=True)),
         rounds=optimum.rounds,
         rows=optimum.rows,
         seconds=time.monotonic() - began,
     )
+    return learned, family.distance(best)
 
 
 def _starts(records: Records, family: Family, seconds: float, nodes: int | None) -> list[Floats]:
@@ -166,7 +171,7 @@ def _starts(records: Records, family: Family, seconds: float, nodes: int | None)
 def _simpler(records: Records, family: Family, seconds: float, nodes: int | None) -> list[Floats]:
     """The optimum of a family by the margin, and what finds the most when ties count by their chance."""
     starts = _starts(records, family, 0.0, None)
-    optimum = learn_in_turns(records, family, starts, seconds=seconds, nodes=nodes).parameters
+    optimum = learn_in_turns(Rivals(records, family), starts, Limits(seconds, nodes)).parameters
     return [optimum, _best(records, family, [optimum, family.plain(), *starts])[0]]
 
 
@@ -183,20 +188,3 @@ def _semidefinite(records: Records, family: Bilinear, optimum: Optimum, starts: 
     counted = [(math.fsum(chances(records, family, some)), some) for some in (projected, *starts)]
     found, parameters = max(counted, key=lambda one: one[0])
     return parameters, min(found, optimum.bound)
-
-
-def _named(family: Family, parameters: Floats, names: Sequence[str]) -> dict[str, float]:
-    """Parameters by what they are of."""
-    if isinstance(family, OWA):
-        keys = [f"difference {place + 1}" for place in range(family.n)]
-    elif isinstance(family, Bilinear):
-        one, other = np.triu_indices(family.n)
-        keys = [
-            names[i] if i == j else f"{names[i]} & {names[j]}"
-            for i, j in zip(one.tolist(), other.tolist(), strict=True)
-        ]
-    elif isinstance(family, Choquet):
-        keys = [" & ".join(names[i] for i in range(family.n) if one >> i & 1) for one in family.sets.tolist()]
-    else:
-        keys = list(names)
-    return dict(zip(keys, parameters.tolist(), strict=True))

@@ -55,26 +55,47 @@ def chances_by(records: Records, distance: Distance, rows: Ints | None = None) -
 
     0 when another is nearer than its own; else one of the equally near is drawn.
     """
-    found = []
+    crowds, found = records.crowds, []
     for some in blocks(records, 4 * records.n_attributes, rows):
-        to_all = distance(records.differences(some))
-        nearer, equal = tied(to_all[np.arange(len(some)), some], to_all)
-        found.append(np.where(nearer.any(axis=1), 0.0, 1.0 / np.maximum(equal.sum(axis=1), 1)))
+        to_all = distance(records.differences(some, crowds.first))
+        nearer, equal = tied(to_all[np.arange(len(some)), crowds.of_record[some]], to_all)
+        found.append(np.where(nearer.any(axis=1), 0.0, 1.0 / np.maximum(equal @ crowds.sizes, 1)))
     return np.concatenate(found) if found else np.empty(0)
 
 
-def nearest_rivals(records: Records, distance: Distance, rows: Ints, same: Ints, count: int) -> Ints:
-    """The nearest masked records that are not equal to a row's own, (rows, count); to learn from, so rounding may tell.
+def nearest_rivals(records: Records, distance: Distance, rows: Ints, count: int) -> tuple[Ints, Ints]:
+    """The nearest masked records that are not equal to a row's own, `count` of them where there are as many.
 
-    A distance that is Euclidean after a linear map, `turn`, is computed as such.
+    Of equal ones a single one is given, and how many of the nearest it stands for, both (rows, m). They are to learn
+    from, so rounding may tell. A distance that is Euclidean after a linear map, `turn`, is computed as such.
     """
+    crowds = records.crowds
+    n_near = int(np.searchsorted(np.cumsum(np.sort(crowds.sizes)), count)) + 1  # so many crowds have records enough
+    n_near = min(n_near, max(1, len(crowds.first) - 1))
     flat = hasattr(distance, "turn") and not records.labels
     turn = getattr(distance, "turn", np.eye(records.before.shape[1]))
     before, after = (records.before @ turn, records.after @ turn) if flat else (records.before, records.after)
+    after = after[crowds.first]
     lengths = np.einsum("ij,ij->i", after, after)
-    found = [np.empty((0, count), dtype=np.int64)]
+    empty = np.empty((0, n_near), dtype=np.int64)
+    rivals, counts = [empty], [empty]
     for some in blocks(records, 4 if flat else 4 * records.n_attributes, rows):
-        to_all = lengths - 2.0 * (before[some] @ after.T) if flat else distance(records.differences(some))
-        to_all[same[some][:, None] == same[None, :]] = np.inf
-        found.append(np.sort(np.argpartition(to_all, count - 1, axis=1)[:, :count], axis=1))
-    return np.concatenate(found)
+        if flat:
+            to_crowds = lengths - 2.0 * (before[some] @ after.T)
+        else:
+            to_crowds = distance(records.differences(some, crowds.first))
+        to_crowds[np.arange(len(some)), crowds.of_record[some]] = np.inf
+        near = np.sort(np.argpartition(to_crowds, n_near - 1, axis=1)[:, :n_near], axis=1)
+        rivals.append(crowds.first[near])
+        counts.append(_taken(np.take_along_axis(to_crowds, near, axis=1), crowds.sizes[near], count))
+    return np.concatenate(rivals), np.concatenate(counts)
+
+
+def _taken(distances: Floats, sizes: Ints, count: int) -> Ints:
+    """How many of each crowd are among the `count` nearest records, (rows, crowds)."""
+    order = np.argsort(distances, axis=1, kind="stable")
+    rising = np.take_along_axis(np.where(np.isfinite(distances), sizes, 0), order, axis=1)
+    nearer = np.cumsum(rising, axis=1) - rising
+    taken = np.empty_like(sizes)
+    np.put_along_axis(taken, order, np.clip(count - nearer, 0, rising), axis=1)
+    return taken

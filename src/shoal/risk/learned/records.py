@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from shoal.io.pairs import numeric_pair
 from shoal.ontology import distances
 from shoal.risk.identical import identical_rows
 
-__all__ = ["LabelColumn", "Records", "label_columns", "side_by_side"]
+__all__ = ["Crowds", "LabelColumn", "Records", "label_columns", "side_by_side"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -38,6 +39,15 @@ class LabelColumn:
 
     def take(self, rows: Ints) -> LabelColumn:
         return replace(self, before=self.before[rows], after=self.after[rows])
+
+
+@dataclass(frozen=True)
+class Crowds:
+    """Masked records that are equal, counted once: nothing tells them apart, so one stands for all."""
+
+    of_record: Ints  # (n,) the crowd of each record
+    first: Ints  # (crowds,) a record of each, rising
+    sizes: Ints  # (crowds,)
 
 
 @dataclass(frozen=True)
@@ -93,11 +103,15 @@ class Records:
         found = tuple(self.names[place] for place in kept) + tuple(column.name for column in labels)
         return replace(self, before=self.before[:, kept], after=self.after[:, kept], labels=labels, names=found)
 
-    def classes(self) -> Ints:
-        """The masked records that are equal have the same number."""
+    @cached_property
+    def crowds(self) -> Crowds:
+        """The masked records that are equal."""
         codes = [column.after.astype(np.float64) for column in self.labels]
         together = np.column_stack([self.after, *codes])
-        return identical_rows(together) if together.shape[1] else np.zeros(len(self), dtype=np.int64)
+        classes = identical_rows(together) if together.shape[1] else np.zeros(len(self), dtype=np.int64)
+        _, first, sizes = np.unique(classes, return_index=True, return_counts=True)
+        by_first = np.argsort(first)
+        return Crowds(np.argsort(by_first)[classes], first[by_first], sizes[by_first])
 
 
 def side_by_side(original: Any, protected: Any, labels: Sequence[LabelColumn] = ()) -> Records:

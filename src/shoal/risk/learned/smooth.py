@@ -61,10 +61,10 @@ def learn_ordered(records: Records, rows: Ints, start: Floats) -> list[Ordered]:
 def learn_turn(records: Records, rows: Ints, start: Floats) -> list[Turn]:
     """Linear maps, from the start on, one a stage."""
 
-    def step(turn: Floats, pairs: Floats, smoothness: float, moves: _Adam, usable: NDArray[np.bool_]) -> Floats:
+    def step(turn: Floats, pairs: Floats, smoothness: float, moves: _Adam, counts: Ints) -> Floats:
         turned = pairs @ turn
         distances = np.einsum("rmi,rmi->rm", turned, turned)
-        weight = pull(distances, usable, smoothness)
+        weight = pull(distances, counts, smoothness)
         pulled = weight[:, :, None] * turned
         gradient = 2.0 * pairs.reshape(-1, len(turn)).T @ pulled.reshape(-1, turn.shape[1])
         scale = np.linalg.norm(turn)
@@ -74,8 +74,8 @@ def learn_turn(records: Records, rows: Ints, start: Floats) -> list[Turn]:
 
 
 def _learn_simplex(records: Records, rows: Ints, start: Floats, prepare: Any, distance: Any) -> list[Any]:
-    def step(weights: Floats, pairs: Floats, smoothness: float, moves: _Adam, usable: NDArray[np.bool_]) -> Floats:
-        weight = pull(pairs @ weights, usable, smoothness)
+    def step(weights: Floats, pairs: Floats, smoothness: float, moves: _Adam, counts: Ints) -> Floats:
+        weight = pull(pairs @ weights, counts, smoothness)
         slope = weight.ravel() @ pairs.reshape(-1, len(weights))
         # In the logarithms, so that weights stay positive and sum to 1.
         gradient = weights * (slope - weights @ slope)
@@ -89,26 +89,26 @@ def _learn_simplex(records: Records, rows: Ints, start: Floats, prepare: Any, di
 
 def _staged(records: Records, rows: Ints, start: Floats, prepare: Any, step: Any, distance: Any) -> list[Any]:
     """The start, and what each stage made of it."""
-    same = records.classes()
-    n_rivals = min(RIVALS, len(records) - 1)
     found, parameters = [distance(start)], start
     for smoothness in STAGES:
-        rivals = nearest_rivals(records, distance(parameters), rows, same, n_rivals)
-        usable = same[rivals] != same[rows][:, None]
+        rivals, counts = nearest_rivals(records, distance(parameters), rows, RIVALS)
         pairs = prepare(records.pairs(rows, np.concatenate([rows[:, None], rivals], axis=1)))
         moves = _Adam()
         for _ in range(STEPS):
-            parameters = step(parameters, pairs, smoothness, moves, usable)
+            parameters = step(parameters, pairs, smoothness, moves, counts)
         found.append(distance(parameters))
     return found
 
 
-def pull(distances: Floats, usable: NDArray[np.bool_], smoothness: float) -> Floats:
-    """By how much less the objective grows with each distance, (rows, 1 + rivals); the first is the true record."""
+def pull(distances: Floats, counts: Ints, smoothness: float) -> Floats:
+    """By how much less the objective grows with each distance, (rows, 1 + rivals); the first is the true record.
+
+    `counts` (rows, rivals) says how many equal records each rival stands for.
+    """
     own, rivals = distances[:, :1], distances[:, 1:]
     both = own + rivals + TINY
     relative = (rivals - own) / both
-    odds = np.where(usable, np.exp(np.minimum(-relative / smoothness, 50.0)), 0.0)
+    odds = counts * np.exp(np.minimum(-relative / smoothness, 50.0))
     right = 1.0 / (1.0 + odds.sum(axis=1, keepdims=True))
     # Between the logarithm of the chance, which looks at hopeless records most, and the chance itself.
     weight = odds * right * np.sqrt(right) / smoothness / len(distances)

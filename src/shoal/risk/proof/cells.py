@@ -17,15 +17,13 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels.linking.simplex_cells import needed, search
-from shoal.risk.learned.records import Records
-from shoal.risk.proof.families import Family, Simplex
-from shoal.risk.proof.optimum import LOST, Optimum, Rivals, tolerated
+from shoal.risk.proof.families import Simplex
+from shoal.risk.proof.optimum import LOST, Limits, Optimum, Rivals
 
 __all__ = ["learn_by_cells", "suits"]
 
@@ -48,39 +46,28 @@ class _Cell:
     bound: float
 
 
-def suits(family: Family, records: Records) -> TypeGuard[Simplex]:
+def suits(rivals: Rivals) -> bool:
     """Whether there is a simplex to halve, and few enough of everything."""
-    numbers = len(records) ** 2 * family.n
+    family = rivals.family
+    numbers = len(rivals.records) ** 2 * family.n
     return isinstance(family, Simplex) and family.n <= MOST_ATTRIBUTES and numbers <= MOST_NUMBERS
 
 
-def learn_by_cells(
-    records: Records,
-    family: Simplex,
-    starts: list[Floats],
-    *,
-    seconds: float = math.inf,
-    nodes: int | None = None,
-    gap: float = 0.0,
-    share: Floats | None = None,
-) -> Optimum:
-    """Search until proved, until within `gap` of the bound (in records), or until time or nodes (cells) are used up.
-
-    `starts` are weights to begin with; `share` is what each record counts when it is found.
-    """
-    began = time.monotonic()
-    rivals = Rivals(records, family, share)
+def learn_by_cells(rivals: Rivals, starts: list[Floats], limits: Limits) -> Optimum:
+    """Search until proved or at the limits; nodes are cells. The family of the rivals is a simplex."""
+    began, family = time.monotonic(), rivals.family
+    assert isinstance(family, Simplex)
     best, found = rivals.best_of([family.plain(), *starts])
-    bound, enough = rivals.everyone, tolerated(gap, rivals)
-    left = math.inf if nodes is None else nodes
+    bound, enough = rivals.everyone, rivals.tolerated(limits.gap)
+    left = math.inf if limits.nodes is None else limits.nodes
     n_rows, passes, slack = 0, 0, max((bound - found) / NARROWER, enough * 0.99)
     whole: _Cell | None = None
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        while bound - found > enough and left > 0 and time.monotonic() - began < seconds:
+        while bound - found > enough and left > 0 and time.monotonic() - began < limits.seconds:
             whole = whole or _whole(rivals, family)
             n_rows, passes = whole.at.shape[1], passes + 1
             still_open, closed = [whole], 0.0
-            while still_open and left > 0 and time.monotonic() - began < seconds:
+            while still_open and left > 0 and time.monotonic() - began < limits.seconds:
                 some, still_open = still_open[-AT_A_TIME:], still_open[:-AT_A_TIME]
                 budgets = [_budget(cell, left / len(some)) for cell in some]
                 search_one = partial(_searched, rivals=rivals, known=found, slack=slack)

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from shoal.kernels.linking.cones import Cones
 from shoal.risk.learned.linking import margins
-from shoal.risk.learned.records import Records
-from shoal.risk.proof.families import Family
 from shoal.risk.proof.optimum import LOST, Rivals
 
 __all__ = ["Conditions", "has_room"]
@@ -22,9 +20,9 @@ ROUNDING = 1e-12  # what differs by less, whatever the parameters, does not diff
 NEGATIVE = -1e-8  # of a distance; rounding may make a zero a little less
 
 
-def has_room(family: Family, records: Records) -> bool:
+def has_room(rivals: Rivals) -> bool:
     """Whether all rows can be held."""
-    return len(records) ** 2 * family.size <= MOST_NUMBERS
+    return len(rivals.records) ** 2 * rivals.family.size <= MOST_NUMBERS
 
 
 class Conditions:
@@ -33,9 +31,10 @@ class Conditions:
     A point is a vector on these scales, of any length; where it is allowed, it has parameters of the family.
     """
 
-    def __init__(self, rivals: Rivals, family: Family) -> None:
-        self.rivals, self.family = rivals, family
-        owner, rows = _rows(rivals, family)
+    def __init__(self, rivals: Rivals) -> None:
+        self.rivals = rivals
+        self.family = family = rivals.family
+        owner, rows = _rows(rivals)
         n, reach = len(rivals.records), np.full(family.size, max(abs(family.lower), abs(family.upper)))
         hopeless = np.abs(rows) @ reach < LOST  # no parameters make such a row large enough
         self.never = np.isin(np.arange(n), owner[hopeless])  # the records that are never found
@@ -98,8 +97,9 @@ class Conditions:
         return found
 
 
-def _rows(rivals: Rivals, family: Family) -> tuple[Ints, Floats]:
+def _rows(rivals: Rivals) -> tuple[Ints, Floats]:
     """Of each record what must be positive where it is found, and last, nobody's, what holds for all parameters."""
+    family = rivals.family
     blocks = list(rivals.rows())
     for always in (family.rows(), np.eye(family.size) if family.lower >= 0 else np.empty((0, family.size))):
         blocks.append((np.full(len(always), len(rivals.records)), always))

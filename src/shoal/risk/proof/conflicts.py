@@ -25,11 +25,9 @@ from numpy.typing import NDArray
 
 from shoal.kernels.linking.cones import Cones
 from shoal.kernels.linking.conflicts import point_inside, tight_set
-from shoal.risk.learned.records import Records
 from shoal.risk.proof.climbing import Climbers
 from shoal.risk.proof.conditions import Conditions
-from shoal.risk.proof.families import Family
-from shoal.risk.proof.optimum import LOST, Optimum, Rivals, tolerated
+from shoal.risk.proof.optimum import LOST, Limits, Optimum, Rivals
 
 __all__ = ["learn_by_conflicts"]
 
@@ -48,28 +46,15 @@ LEAST_SECONDS = 20.0  # for the program in whole numbers
 SLACK = 1e-7  # of what the solver says is lost: its tolerance
 
 
-def learn_by_conflicts(
-    records: Records,
-    family: Family,
-    starts: list[Floats],
-    *,
-    seconds: float = math.inf,
-    nodes: int | None = None,
-    gap: float = 0.0,
-    share: Floats | None = None,
-) -> Optimum:
-    """Search until proved, until within `gap` of the bound (in records), or until time or nodes are used up.
-
-    `starts` are parameters to begin with; `share` is what each record counts when it is found. A set that is looked for
-    is a node, as are those of the program.
-    """
-    began = time.monotonic()
-    rivals = Rivals(records, family, share)
-    best, found = rivals.best_of([family.plain(), *starts])
-    bound, enough, left = rivals.everyone, tolerated(gap, rivals) + 2 * SLACK, math.inf if nodes is None else nodes
+def learn_by_conflicts(rivals: Rivals, starts: list[Floats], limits: Limits) -> Optimum:
+    """Search until proved or at the limits; a set that is looked for is a node, as are those of the program."""
+    began, seconds, nodes = time.monotonic(), limits.seconds, limits.nodes
+    best, found = rivals.best_of([rivals.family.plain(), *starts])
+    bound, enough = rivals.everyone, rivals.tolerated(limits.gap) + 2 * SLACK
+    left = math.inf if nodes is None else nodes
     if bound - found <= enough or seconds <= 0:
         return Optimum(best, found, max(found, rivals.at_most(bound)), 0, 0, time.monotonic() - began)
-    conditions = Conditions(rivals, family)
+    conditions = Conditions(rivals)
     search, cover, climbers = _Sets(conditions), _Cover(rivals.share, conditions.never), Climbers(conditions, best)
     lost: list[float] = []
     rounds, tries = 0, 1

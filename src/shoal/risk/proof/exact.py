@@ -23,9 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.risk.learned.linking import margins
-from shoal.risk.learned.records import Records
 from shoal.risk.proof.families import Family
-from shoal.risk.proof.optimum import ASKED, COUNTED, Optimum, Rivals, tolerated
+from shoal.risk.proof.optimum import ASKED, COUNTED, Limits, Optimum, Rivals
 
 __all__ = ["learn_exactly"]
 
@@ -37,75 +36,59 @@ MORE_RIVALS = 5  # of each record, in a round
 INFINITY = highspy.kHighsInf
 
 
-def learn_exactly(
-    records: Records,
-    family: Family,
-    starts: list[Floats],
-    *,
-    seconds: float = math.inf,
-    nodes: int | None = None,
-    gap: float = 0.0,
-    lazy: bool = True,
-    share: Floats | None = None,
-) -> Optimum:
-    """Search until proved, until within `gap` of the bound (in records), or until time or nodes are used up.
+def learn_exactly(rivals: Rivals, starts: list[Floats], limits: Limits, lazy: bool = True) -> Optimum:
+    """Search until proved or at the limits; what is found is at least as much as with any of the starts.
 
-    `starts` are parameters to begin with, such as a heuristic's; what is found is at least as much as with any of them.
-    `share` is what each record counts when it is found, one in so many that equal it unless given.
     With `lazy` false all rows are written at once, which is only good to compare with.
     """
-    began = time.monotonic()
-    pairs = _Pairs(records, family, share)
-    share = pairs.share
+    began, family, share = time.monotonic(), rivals.family, rivals.share
     model = _Model(family, share)
-    best, found = pairs.best_of([family.plain(), *starts])
+    best, found = rivals.best_of([family.plain(), *starts])
     for start in (family.plain(), best) if lazy else (best,):
-        model.add(pairs, pairs.least_margins(start, FIRST_RIVALS if lazy else len(records))[1])
-    bound, rounds, left, enough = pairs.everyone, 0, nodes, tolerated(gap, pairs)
+        model.add(rivals, rivals.least_margins(start, FIRST_RIVALS if lazy else len(share))[1])
+    bound, rounds, left, enough = rivals.everyone, 0, limits.nodes, rivals.tolerated(limits.gap)
     while bound - found >= enough:
-        remaining = seconds - (time.monotonic() - began)
+        remaining = limits.seconds - (time.monotonic() - began)
         if remaining <= 0 or (left is not None and left <= 0):
             break
         rounds += 1
-        missed = pairs.least_margins(best)[0] < COUNTED
+        missed = rivals.least_margins(best)[0] < COUNTED
         solved, used = model.solve(best, missed, remaining, left, max(enough * 0.99, 1e-7))
         left = None if left is None else left - used
-        bound = min(bound, pairs.everyone - solved.lost)
+        bound = min(bound, rivals.everyone - solved.lost)
         if solved.parameters is None:
             break
         broken = model.mend(family.broken(solved.parameters))
-        broken += model.mend(pairs.negative(solved.parameters)) if family.non_negative else 0
-        least, rivals = pairs.least_margins(solved.parameters, MORE_RIVALS, below=(ASKED + COUNTED) / 2)
+        broken += model.mend(_negative(rivals, solved.parameters)) if family.non_negative else 0
+        least, nearest = rivals.least_margins(solved.parameters, MORE_RIVALS, below=(ASKED + COUNTED) / 2)
         value = float(share[least >= COUNTED].sum())
         if value > found and not broken:
             best, found = solved.parameters, value
-        added = model.add(pairs, rivals)
+        added = model.add(rivals, nearest)
         if not added and not broken and solved.finished:
             break
-    bound = max(found, pairs.at_most(bound))
+    bound = max(found, rivals.at_most(bound))
     return Optimum(best, found, bound, rounds, model.n_rows, time.monotonic() - began)
 
 
-class _Pairs(Rivals):
-    """Rivals, and the rows of the program that they make."""
+def _rows_of(rivals: Rivals, pairs: list[tuple[int, int]]) -> tuple[Floats, Floats]:
+    """Coefficients of the parameters and of K for the rows of these pairs."""
+    i, j = np.array(pairs).T
+    own, rival = (rivals.records.pairs(i, others[:, None])[:, 0] for others in (i, j))
+    gain = rivals.family.features(rival) - rivals.family.features(own)
+    return gain, np.maximum(rivals.family.most(own, rival), 0.0) + ASKED
 
-    def rows_of(self, pairs: list[tuple[int, int]]) -> tuple[Floats, Floats]:
-        """Coefficients of the parameters and of K for these rows."""
-        i, j = np.array(pairs).T
-        own, rival = (self.records.pairs(i, others[:, None])[:, 0] for others in (i, j))
-        gain = self.family.features(rival) - self.family.features(own)
-        return gain, np.maximum(self.family.most(own, rival), 0.0) + ASKED
 
-    def negative(self, parameters: Floats) -> Floats:
-        """The features of the pairs whose distance is most negative."""
-        found = [np.empty((0, self.family.size))]
-        for rows, _, to_all in margins(self.records, self.family, parameters):
-            # Ten times what the solver lets pass: a row that is written already must not be asked for again.
-            i, j = np.nonzero(to_all < -10 * TOLERANCE)
-            worst = np.argsort(to_all[i, j], kind="stable")[:MORE_RIVALS]
-            some = self.records.pairs(rows[i[worst]], j[worst][:, None])[:, 0]
-            found.append(self.family.features(some))
-        return np.concatenate(found)
+def _negative(rivals: Rivals, parameters: Floats) -> Floats:
+    """The features of the pairs whose distance is most negative."""
+    found = [np.empty((0, rivals.family.size))]
+    for rows, _, to_all in margins(rivals.records, rivals.family, parameters):
+        # Ten times what the solver lets pass: a row that is written already must not be asked for again.
+        i, j = np.nonzero(to_all < -10 * TOLERANCE)
+        worst = np.argsort(to_all[i, j], kind="stable")[:MORE_RIVALS]
+        pairs = rivals.records.pairs(rows[i[worst]], j[worst][:, None])[:, 0]
+        found.append(rivals.family.features(pairs))
+    return np.concatenate(found)
 
 
 @dataclass(frozen=True)
@@ -147,13 +130,13 @@ class _Model:
     def n_rows(self) -> int:
         return len(self._rows)
 
-    def add(self, pairs: _Pairs, wanted: list[tuple[int, int]]) -> int:
+    def add(self, rivals: Rivals, wanted: list[tuple[int, int]]) -> int:
         """Write rows that are not written yet; how many were not."""
         new = sorted(set(wanted) - self._rows)
         if not new:
             return 0
         self._rows |= set(new)
-        gain, most = pairs.rows_of(new)
+        gain, most = _rows_of(rivals, new)
         binary = np.array([self._size + i for i, _ in new], dtype=np.int32)
         index = np.column_stack([np.tile(self._places, (len(new), 1)), binary]).astype(np.int32)
         self._add_rows(ASKED, index, np.column_stack([gain, most]))

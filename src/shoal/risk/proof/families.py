@@ -6,6 +6,7 @@ be at most, whatever the parameters: the least constant that switches a record's
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Protocol
 
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
+from shoal.risk.learned.distances import Form, LearnedDistance, Measure, Ordered, Weights
 from shoal.risk.learned.measures import moebius, set_sizes, small_sets, zeta
 
 __all__ = ["Bilinear", "Choquet", "Family", "OWA", "Simplex", "WeightedMean", "nearest_semidefinite"]
@@ -62,6 +64,14 @@ class Family(Protocol):
         """Further such rows that these parameters break; none when they are allowed."""
         ...
 
+    def distance(self, parameters: Floats) -> LearnedDistance:
+        """What records are compared by."""
+        ...
+
+    def parameter_names(self, names: Sequence[str]) -> list[str]:
+        """What each parameter is of, given the attributes' names."""
+        ...
+
 
 class _Simplex:
     """Non-negative weights that sum to 1."""
@@ -94,6 +104,12 @@ class WeightedMean(_Simplex):
     def features(self, differences: Floats) -> Floats:
         return differences * differences
 
+    def distance(self, parameters: Floats) -> Weights:
+        return Weights(parameters)
+
+    def parameter_names(self, names: Sequence[str]) -> list[str]:
+        return list(names)
+
     def weighted(self, weights: Floats) -> Floats:
         """The weights themselves, or the nearest on the way to even ones that are large enough."""
         return self.lower + (1.0 - self.n * self.lower) * weights
@@ -110,6 +126,12 @@ class OWA(_Simplex):
 
     def features(self, differences: Floats) -> Floats:
         return np.flip(np.sort(differences * differences, axis=-1), axis=-1)
+
+    def distance(self, parameters: Floats) -> Ordered:
+        return Ordered(parameters)
+
+    def parameter_names(self, names: Sequence[str]) -> list[str]:
+        return [f"difference {place + 1}" for place in range(self.n)]
 
     def weighted(self, weights: Floats) -> None:
         return None
@@ -136,11 +158,11 @@ class Choquet:
         if additive is None and n > MOST_FOR_ALL_SETS:
             raise InputError(
                 f"the Choquet integral of {n} attributes has {2**n - 1} parameters; give up to {MOST_FOR_ALL_SETS} "
-                "attributes, or a 2- or 3-additive measure"
+                "attributes, or use choquet-2-additive or choquet-3-additive"
             )
         if additive is not None and (additive not in (1, 2, 3) or n > MOST_ADDITIVE):
             raise InputError(
-                f"a {additive}-additive measure of {n} attributes is not to be had; "
+                f"a {additive}-additive measure of {n} attributes is not supported; "
                 f"additive is 1, 2 or 3, and attributes are up to {MOST_ADDITIVE}"
             )
         self.n, self.additive, self.submodular = n, additive, submodular
@@ -188,6 +210,12 @@ class Choquet:
         m = np.zeros(2**self.n)
         m[self.sets] = parameters
         return zeta(m)
+
+    def distance(self, parameters: Floats) -> Measure:
+        return Measure(self.measure(parameters))
+
+    def parameter_names(self, names: Sequence[str]) -> list[str]:
+        return [" & ".join(names[i] for i in range(self.n) if one >> i & 1) for one in self.sets.tolist()]
 
     def rows(self) -> Floats:
         """All that monotonicity and submodularity ask for, where that is not too much."""
@@ -277,6 +305,13 @@ class Bilinear:
 
     def broken(self, parameters: Floats) -> Floats:
         return np.empty((0, self.size))
+
+    def distance(self, parameters: Floats) -> Form:
+        return Form(self.matrix(parameters))
+
+    def parameter_names(self, names: Sequence[str]) -> list[str]:
+        one, other = (places.tolist() for places in np.triu_indices(self.n))
+        return [names[i] if i == j else f"{names[i]} & {names[j]}" for i, j in zip(one, other, strict=True)]
 
     def matrix(self, parameters: Floats) -> Floats:
         """The symmetric matrix of the parameters."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +14,7 @@ from shoal.risk.learned.linking import blocks, margins
 from shoal.risk.learned.records import Records
 from shoal.risk.proof.families import Family
 
-__all__ = ["ASKED", "COUNTED", "LOST", "MARGIN", "Optimum", "Rivals", "tolerated"]
+__all__ = ["ASKED", "COUNTED", "LOST", "MARGIN", "Limits", "Optimum", "Rivals", "Search"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -25,6 +25,15 @@ ASKED = 0.51 * MARGIN  # by which a program asks for it, so that its solutions c
 MOST_PARTS = 10_000  # of a record
 ROUNDING = 1e-6  # of what is found or lost
 LOST = 0.49 * MARGIN  # what is not above is lost for certain
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a search may end before its proof: time or nodes are used up, or the bound is near enough."""
+
+    seconds: float = math.inf
+    nodes: int | None = None  # unlike time, no matter how fast the machine is
+    gap: float = 0.0  # records
 
 
 @dataclass(frozen=True)
@@ -49,11 +58,14 @@ class Optimum:
 
 
 class Rivals:
-    """Of each record the masked ones that are not equal to its own, and what it counts when it is found."""
+    """Of each record the masked ones that are not equal to its own, and what it counts when it is found.
 
-    def __init__(self, records: Records, family: Family, share: Floats | None) -> None:
+    `share` is what each record counts, one in so many that equal it unless given.
+    """
+
+    def __init__(self, records: Records, family: Family, share: Floats | None = None) -> None:
         self.records, self.family = records, family
-        self.same = records.classes()
+        self.same = records.crowds.of_record
         self.share = 1.0 / np.bincount(self.same)[self.same] if share is None else share
 
     @property
@@ -107,7 +119,10 @@ class Rivals:
                 rivals += [(int(rows[i]), int(nearest[i, j])) for i, j in zip(*np.nonzero(there), strict=True)]
         return least, rivals
 
+    def tolerated(self, gap: float) -> float:
+        """By how much a bound may exceed what is found when the search may end."""
+        return max(gap, self.step - ROUNDING, 1e-7)
 
-def tolerated(gap: float, rivals: Rivals) -> float:
-    """By how much a bound may exceed what is found when the search may end."""
-    return max(gap, rivals.step - ROUNDING, 1e-7)
+
+# From rivals and parameters to begin with, such as a heuristic's, to the best parameters and a bound.
+Search = Callable[[Rivals, list[Floats], Limits], Optimum]

@@ -19,13 +19,23 @@ import pyarrow.csv
 
 from shoal.verification.forms.refused import Refused
 
-__all__ = ["BLOCK", "delimiter", "is_number", "owned_by_arrow", "rows_as_written"]
+__all__ = ["BLOCK", "MISSING", "NUMBERS", "are_numbers", "delimiter", "is_number", "owned_by_arrow", "rows_as_written"]
 
 BLOCK = 1 << 22
 LONGEST_ROW = 1 << 26  # bytes
 PIECE = 1 << 20
 GZIP_HEADER = re.compile(rb"\x1f\x8b\x08\x00\x00\x00\x00\x00[\x00\x02][\x03\x0b\x13\xff]")  # no name, no time, no more
 NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?(?:e[+-]?\d{1,3})?", re.ASCII)
+MISSING = ("", ".", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
+# What can be read as a number of a type without a loss: 007 may be a code, and a double has 15 digits.
+NUMBERS = {"int64": r"^-?(0|[1-9]\d{0,17})$", "double": r"^-?(0|[1-9]\d{0,14})(\.\d+)?([eE][+-]?\d{1,2})?$"}
+
+
+def are_numbers(column: Any, kind: str) -> bool:
+    """Whether every cell can be read as a number of this type, or is missing."""
+    cells = pc.unique(column)
+    missing = pc.is_in(cells, pa.array(MISSING, cells.type))
+    return bool(pc.all(pc.or_(missing, pc.match_substring_regex(cells, NUMBERS[kind]))).as_py())
 
 
 def delimiter(file: str) -> str:

@@ -1,0 +1,156 @@
+"""Rows of a release of a table, counted as they go by. Part of verification: shares nothing with the methods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.verification.distinct_values import DistinctValues
+from shoal.verification.forms import delimited
+from shoal.verification.forms.refused import Refused
+from shoal.verification.group_counts import GroupCounts
+
+__all__ = ["TableRows", "is_protected_number"]
+
+Ints = NDArray[np.int64]
+
+
+def is_protected_number(column: dict[str, str]) -> bool:
+    """Whether a column of the certificate holds numbers that were protected."""
+    return column["role"] == "quasi" and column["type"] == "double"
+
+
+class TableRows:
+    """Rows counted as they go by, a batch at a time: what is kept is one line per group."""
+
+    def __init__(self, promises: dict[str, Any]) -> None:
+        roles = {column["name"]: column["role"] for column in promises["columns"]}
+        self.n_rows = 0
+        self.values = {name: DistinctValues() for name, role in roles.items() if role == "confidential"}
+        self._most = promises["rows"]
+        self._quasi = [name for name, role in roles.items() if role == "quasi"]
+        self._numbers = {column["name"] for column in promises["columns"] if is_protected_number(column)}
+        self._texts: dict[str, dict[str | None, int]] = {name: {} for name in self._quasi}
+        self.whole = _EqualRows(self._quasi)
+        self.sets = [_EqualRows(columns) for columns in promises["anonymity"]["shared_columns"]]
+        self._first_rows: list[pa.Table] = []
+        self._last_row: pa.Table | None = None
+        self._rows_in_order = True
+
+    def next_part(self) -> None:
+        """The rows that follow are another part's."""
+        self._last_row = None
+        for groups in self.sets:
+            groups.next_part()
+        self.whole.next_part()
+
+    def count(self, table: pa.Table, file: str) -> None:
+        """Take in some rows."""
+        if table.num_rows == 0:
+            return
+        self.n_rows += table.num_rows
+        if self.n_rows > self._most:
+            raise Refused("rows", f"more rows than the {self._most:,} that are promised", file)
+        table = table.combine_chunks()
+        bits = {name: self._bits(name, table[name].chunk(0), file) for name in self._quasi}
+        for groups in self.sets:
+            groups.count(bits)
+        group_of_row = self.whole.count(bits)
+        for name, values in self.values.items():
+            values.add(group_of_row, table[name].chunk(0))
+        self._look_at_order(table)
+
+    def in_order(self) -> bool:
+        """Rows rise within each part, and the parts by their first rows."""
+        return self._rows_in_order and _is_sorted(pa.concat_tables(self._first_rows))
+
+    def _bits(self, name: str, column: pa.Array, file: str) -> Ints:
+        """A number for each value, the same for equal ones only: a double's bits, a text's place among those seen."""
+        if pa.types.is_floating(column.type):
+            if column.null_count:  # a missing label is a value of its own, a missing number is not
+                raise Refused("k-anonymity", f"{column.null_count} protected numbers are missing", file)
+            values: NDArray[np.float64] = column.to_numpy()
+            if not np.all(np.isfinite(values)) or np.any((values == 0.0) & np.signbit(values)):
+                raise Refused("k-anonymity", "a protected number is not finite, or is minus zero", file)
+            return values.view(np.int64)
+        encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        texts = encoded.dictionary.to_pylist()
+        if name in self._numbers and not all(map(delimited.is_number, texts)):
+            raise Refused("k-anonymity", "a protected number is missing, or not spelt as Shoal spells it", file)
+        codes = self._texts[name]
+        place: Ints = encoded.indices.fill_null(len(texts)).to_numpy()
+        code_of_text = np.array([codes.setdefault(text, len(codes)) for text in [*texts, None]], dtype=np.int64)
+        return code_of_text[place]
+
+    def _look_at_order(self, table: pa.Table) -> None:
+        """Rows rise by their columns from left to right."""
+        plain = pa.table(
+            {name: _numbers_of(table[name]) if name in self._numbers else table[name] for name in table.column_names}
+        )
+        self._rows_in_order &= _is_sorted(plain)
+        ends = [_plain_row(plain, place) for place in (0, table.num_rows - 1)]
+        if self._last_row is None:
+            self._first_rows.append(ends[0])
+        else:
+            self._rows_in_order &= _is_sorted(pa.concat_tables([self._last_row, ends[0]]))
+        self._last_row = ends[1]
+
+
+class _EqualRows(GroupCounts):
+    """Rows that are equal in some columns, counted over all batches."""
+
+    def __init__(self, columns: list[str]) -> None:
+        super().__init__()
+        self._columns = columns
+
+    def count(self, bits: dict[str, Ints]) -> Ints:
+        """The number of each row's group."""
+        columns = [bits[name] for name in self._columns]
+        codes = _codes(columns[0])
+        for column in columns[1:]:  # below 2 ** 62: there are fewer codes than rows
+            codes = _codes(codes * len(column) + _codes(column))
+        first = np.empty(codes.max() + 1, dtype=np.int64)
+        first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+        different = np.ascontiguousarray(np.column_stack(columns)[first])
+        sizes = zip(different, np.bincount(codes).tolist(), strict=True)
+        numbers: Ints = np.array([self.add(row.tobytes(), size) for row, size in sizes], dtype=np.int64)
+        return numbers[codes]
+
+
+def _codes(values: Ints) -> Ints:
+    """Each value's place among the different ones."""
+    codes: Ints = pa.array(values).dictionary_encode().indices.to_numpy().astype(np.int64)
+    return codes
+
+
+def _numbers_of(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Protected numbers as numbers; they are text in text files."""
+    return column if pa.types.is_floating(column.type) else column.cast(pa.float64())
+
+
+def _is_sorted(table: pa.Table) -> bool:
+    keys = [(f"{place}", "ascending") for place in range(table.num_columns)]
+    ranked = pa.table({f"{place}": _ranked(column) for place, column in enumerate(table.columns)})
+    order = pc.sort_indices(ranked, sort_keys=keys).to_numpy()  # equal rows stay as they stand
+    return bool(np.array_equal(order, np.arange(len(order))))
+
+
+def _ranked(column: pa.ChunkedArray) -> Any:
+    """The column, or of repeated texts their places in the order of texts: those can be sorted."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    encoded = column.combine_chunks()
+    rank = np.empty(len(encoded.dictionary), dtype=np.int64)
+    rank[pc.sort_indices(encoded.dictionary).to_numpy()] = np.arange(len(rank))
+    return pa.array(rank).take(encoded.indices)
+
+
+def _plain_row(table: pa.Table, place: int) -> pa.Table:
+    """One row, its texts written out."""
+    row = table.slice(place, 1)
+    types = [column.type.value_type if pa.types.is_dictionary(column.type) else column.type for column in row.columns]
+    return row.cast(pa.schema(list(zip(row.column_names, types, strict=True))))
