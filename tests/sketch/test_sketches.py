@@ -112,6 +112,20 @@ def test_no_record_could_have_a_component_more(records: list[dict[str, int]]) ->
         assert not all(held)
 
 
+def test_pairs_hold_for_all_true_neighbours_when_neighbours_are_searched_for_in_blocks() -> None:
+    random = np.random.default_rng(1)
+    names = [str(item) for item in range(30)]
+    records = [dict.fromkeys(random.choice(names, size=random.integers(3, 9), replace=False), 1) for _ in range(120)]
+    model = KVarianceSketch(3, max_components=40, blocks=20, key=KEY).fit(records)
+    exact = slow.neighbours(records, 3)
+    assert model.neighbours_.tolist() != exact  # some were missed
+    lengths = model.sketches_.lengths
+    assert lengths.max() > 1
+    for row, others in enumerate(exact):
+        for other in others:
+            assert slow.pair_holds(records[row], records[other], int(min(lengths[row], lengths[other])))
+
+
 def test_a_crowd_shares_its_sketch_to_the_last_bit() -> None:
     random = np.random.default_rng(0)
     records = [random.choice(ITEMS, size=4, replace=False).tolist() for _ in range(23)]

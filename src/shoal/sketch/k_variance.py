@@ -16,9 +16,11 @@ from sklearn.base import BaseEstimator
 from sklearn.preprocessing import normalize
 
 from shoal.errors import InputError
-from shoal.kernels.grouping.spherical import invert
+from shoal.kernels.grouping.spherical import csr, invert
 from shoal.kernels.sketching import neighbours as kernel
 from shoal.kernels.sketching.components import raise_components
+from shoal.microaggregation.blocks.tree import SAMPLE, grow
+from shoal.microaggregation.spaces.spherical import SphericalSpace
 from shoal.sketch.key import SketchKey, key_of
 from shoal.sketch.records import check_components, named_rows
 from shoal.sketch.sketches import Sketches, sketch_rows
@@ -26,8 +28,8 @@ from shoal.sketch.sketches import Sketches, sketch_rows
 __all__ = ["KVarianceSketch"]
 
 Ints = NDArray[np.int64]
-BLOCKS = 64  # of rows that one core goes through at a time; the result is the same for any number of cores
 IN_ONE_PIECE = 100_000  # records whose neighbours are searched for among all
+BLOCK = 20_000  # records of a block beyond that
 
 
 class KVarianceSketch(BaseEstimator):  # type: ignore[misc]
@@ -87,7 +89,8 @@ class KVarianceSketch(BaseEstimator):  # type: ignore[misc]
         self._check(len(filled))
         self.key_ = key_of(self.key, self.random_state)
         unit = normalize(rows.X[filled])
-        nearest, lengths = components_in_one_piece(unit, int(self.k), most)
+        search = components_in_one_piece if self._in_one_piece(len(filled)) else components_in_blocks
+        nearest, lengths = search(unit, int(self.k), most, self.blocks or BLOCK)
         self.neighbours_ = np.full((rows.X.shape[0], int(self.k)), -1)
         self.neighbours_[filled] = filled[nearest]
         all_lengths = np.zeros(rows.X.shape[0], dtype=np.int64)
@@ -105,21 +108,48 @@ class KVarianceSketch(BaseEstimator):  # type: ignore[misc]
             raise InputError(f"k={k!r} must be a whole number of at least 1")
         if n_rows <= k:
             raise InputError(f"k={k} needs at least {k + 1} records with items, got {n_rows}; lower k or add records")
+        blocks = self.blocks
+        if blocks is not None and blocks is not False and (isinstance(blocks, bool) or not int(blocks) >= 2 * k + 2):
+            raise InputError(f"blocks={blocks!r} must be False or at least {2 * k + 2}, two more than twice k")
+
+    def _in_one_piece(self, n_rows: int) -> bool:
+        return self.blocks is False or n_rows <= (IN_ONE_PIECE if self.blocks is None else int(self.blocks))
 
 
 def nearest_rows(unit: sp.csr_matrix, k: int) -> tuple[Ints, NDArray[np.float64]]:
     """The k nearest other rows of each, and their cosines, both (n, k)."""
-    lists = invert(unit.indptr, unit.indices, unit.data, unit.shape[1])
-    nearest, cosines = kernel.nearest_rows(unit.indptr, unit.indices, unit.data, *lists, k, BLOCKS)
-    return nearest, cosines
+    rows = csr(unit)
+    return kernel.nearest_rows(rows, invert(rows, unit.shape[1]), k)
 
 
-def components_in_one_piece(unit: sp.csr_matrix, k: int, most: int) -> tuple[Ints, Ints]:
+def components_in_one_piece(unit: sp.csr_matrix, k: int, most: int, _block: int) -> tuple[Ints, Ints]:
     """Neighbours among all rows, and the components that all pairs together allow each row."""
     nearest, cosines = nearest_rows(unit, k)
     limits = kernel.pair_limits(unit.indptr, unit.indices, unit.data, nearest, cosines, most)
     order = np.lexsort((np.arange(len(nearest)), cosines[:, -1]))  # the farthest from their neighbours first
     return nearest, raise_components(order, *_pairs_of_both(nearest, limits), most)
+
+
+def components_in_blocks(unit: sp.csr_matrix, k: int, most: int, block: int) -> tuple[Ints, Ints]:
+    """Neighbours among rows of the same block, and components so few that pairs across blocks hold, too."""
+    nearest = np.empty((unit.shape[0], k), dtype=np.int64)
+    components = np.empty(unit.shape[0], dtype=np.int64)
+    for rows in _blocks(unit, block, k + 1):
+        inside = unit[rows]
+        found, cosines = nearest_rows(inside, k)
+        limits = kernel.pair_limits(inside.indptr, inside.indices, inside.data, found, cosines, most)
+        nearest[rows] = rows[found]
+        components[rows] = kernel.fewest_components(inside.indptr, inside.data, limits, cosines, most)
+    return nearest, components
+
+
+def _blocks(unit: sp.csr_matrix, most: int, least: int) -> list[Ints]:
+    """The rows in blocks of near ones, by a tree grown on rows spread evenly over all."""
+    sample = unit[np.linspace(0, unit.shape[0] - 1, min(SAMPLE, unit.shape[0])).astype(np.int64)]
+    tree = grow(sample, unit.shape[0], most, SphericalSpace.between)
+    block_of = tree.block_of(unit)
+    used = tree.with_blocks_of(least, np.bincount(block_of, minlength=tree.n_blocks))[block_of]
+    return [np.flatnonzero(used == block) for block in np.unique(used)]
 
 
 def _pairs_of_both(nearest: Ints, limits: Ints) -> tuple[Ints, Ints, Ints]:

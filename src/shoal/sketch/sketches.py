@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
+from shoal.kernels.grouping.spherical import csr
 from shoal.kernels.sketching.rows import add_components
 from shoal.kernels.sketching.signs import sign_table
 from shoal.sketch.key import SketchKey
@@ -90,5 +91,5 @@ def sketch_rows(X: sp.csr_matrix, terms: Sequence[str], key: SketchKey, lengths:
     width = max(16, TABLE // max(len(terms), 1))
     for first in range(0, most, width):
         signs = sign_table(hashed, key.coefficients(first, min(width, most - first)))
-        add_components(X.indptr, X.indices, X.data, signs, first, offsets, values)
+        add_components(csr(X), signs, first, offsets, values)
     return Sketches(values, offsets)

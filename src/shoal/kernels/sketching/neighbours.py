@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
+
+from shoal.kernels.grouping.spherical import Csr, Lists
+from shoal.kernels.threads import runs, side_by_side
 
 __all__ = ["fewest_components", "nearest_rows", "pair_limits"]
 
@@ -30,58 +33,59 @@ def _offer(row: int, score: float, rows: Ints, scores: Floats, filled: int) -> i
     return min(filled + 1, count)
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def nearest_rows(
-    indptr: Ints,
-    indices: Ints,
-    data: Floats,
-    list_ptr: Ints,
-    list_row: Ints,
-    list_weight: Floats,
-    count: int,
-    n_blocks: int,
-) -> tuple[Ints, Floats]:
+def nearest_rows(rows: Csr, lists: Lists, count: int) -> tuple[Ints, Floats]:
     """The `count` other rows nearest to each by dot product, and the products: both (rows, count).
 
-    Rows are cut into blocks, so that each block needs one array of scores. Rows that share no column have product 0;
-    the lowest of them fill up where fewer share one.
+    Rows that share no column have product 0; the lowest of them fill up where fewer share one.
     """
-    n_rows = indptr.shape[0] - 1
-    nearest = np.full((n_rows, count), -1, np.int64)
-    products = np.zeros((n_rows, count))
-    for block in prange(n_blocks):
-        scores = np.zeros(n_rows)
-        touched = np.empty(n_rows, np.int64)
-        for row in range(block * n_rows // n_blocks, (block + 1) * n_rows // n_blocks):
-            n_touched = 0
-            for entry in range(indptr[row], indptr[row + 1]):
-                weight = data[entry]
-                for listed in range(list_ptr[indices[entry]], list_ptr[indices[entry] + 1]):
-                    other = list_row[listed]
-                    if scores[other] == 0.0:
-                        touched[n_touched] = other
-                        n_touched += 1
-                    scores[other] += weight * list_weight[listed]
-            filled = 0
-            bar = -1.0
-            for place in range(n_touched):
-                other = touched[place]
-                score = scores[other]
-                scores[other] = 0.0
-                if other != row and score >= bar:
-                    filled = _offer(other, score, nearest[row], products[row], filled)
-                    bar = products[row, count - 1] if filled == count else -1.0
-            other = 0
-            while filled < count:  # strangers to all that were touched
-                known = other == row
-                for place in range(filled):
-                    known |= nearest[row, place] == other
-                if not known:
-                    nearest[row, filled] = other
-                    products[row, filled] = 0.0
-                    filled += 1
-                other += 1
+    n_rows = len(rows.indptr) - 1
+    nearest, products = np.full((n_rows, count), -1), np.zeros((n_rows, count))
+    side_by_side(
+        _nearest_rows, [(rows, lists, run.start, nearest[run], products[run]) for run in runs(n_rows) if n_rows]
+    )
     return nearest, products
+
+
+@njit(cache=True, nogil=True)
+def _nearest_rows(rows: Csr, lists: Lists, first: int, nearest: Ints, products: Floats) -> None:
+    n_rows, count = rows.indptr.shape[0] - 1, nearest.shape[1]
+    scores = np.zeros(n_rows)
+    touched = np.empty(n_rows, np.int64)
+    for place in range(nearest.shape[0]):
+        row = first + place
+        n_touched = 0
+        for entry in range(rows.indptr[row], rows.indptr[row + 1]):
+            weight, column = rows.data[entry], rows.indices[entry]
+            for listed in range(lists.ptr[column], lists.ptr[column + 1]):
+                other = lists.row[listed]
+                if scores[other] == 0.0:
+                    touched[n_touched] = other
+                    n_touched += 1
+                scores[other] += weight * lists.weight[listed]
+        filled = 0
+        bar = -1.0  # what a row must come up to once there are enough
+        for nth in range(n_touched):
+            other = touched[nth]
+            score = scores[other]
+            scores[other] = 0.0
+            if other != row and score >= bar:
+                filled = _offer(other, score, nearest[place], products[place], filled)
+                bar = products[place, count - 1] if filled == count else -1.0
+        _fill_up(row, nearest[place], filled)
+
+
+@njit(cache=True, nogil=True)
+def _fill_up(row: int, nearest: Ints, filled: int) -> None:
+    """The lowest rows that are not among the nearest yet take the places left."""
+    other = 0
+    while filled < nearest.shape[0]:
+        known = other == row
+        for place in range(filled):
+            known |= nearest[place] == other
+        if not known:
+            nearest[filled] = other
+            filled += 1
+        other += 1
 
 
 @njit(cache=True, nogil=True)
@@ -102,7 +106,7 @@ def _shared_squares(indptr: Ints, indices: Ints, data: Floats, one: int, other: 
     return total
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True)
 def pair_limits(indptr: Ints, indices: Ints, data: Floats, nearest: Ints, products: Floats, most: int) -> Ints:
     """The components that each pair of a row and a neighbour allows, at most `most`: (rows, count).
 
@@ -110,7 +114,7 @@ def pair_limits(indptr: Ints, indices: Ints, data: Floats, nearest: Ints, produc
     may not be below 1 - p.
     """
     limits = np.empty(nearest.shape, np.int64)
-    for row in prange(nearest.shape[0]):
+    for row in range(nearest.shape[0]):
         for place in range(nearest.shape[1]):
             product = min(products[row, place], 1.0)
             shared = _shared_squares(indptr, indices, data, row, nearest[row, place])
@@ -129,7 +133,7 @@ def _allowed(variance: float, squared_gap: float, most: int) -> int:
     return int(allowed)
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True)
 def fewest_components(indptr: Ints, data: Floats, limits: Ints, products: Floats, most: int) -> Ints:
     """For each row the components that every pair with a found neighbour allows, and every pair that was missed.
 
@@ -137,7 +141,7 @@ def fewest_components(indptr: Ints, data: Floats, limits: Ints, products: Floats
     square, and with that bound a pair allows the more components the nearer the two are.
     """
     found = np.empty(limits.shape[0], np.int64)
-    for row in prange(limits.shape[0]):
+    for row in range(limits.shape[0]):
         largest = 0.0
         for entry in range(indptr[row], indptr[row + 1]):
             largest = max(largest, data[entry] * data[entry])

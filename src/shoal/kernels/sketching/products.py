@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
+
+from shoal.kernels.threads import runs, side_by_side
 
 __all__ = ["mean_products", "nearest_centres", "paired_products", "sums_by_centre"]
 
@@ -23,33 +25,45 @@ def _mean_product(one: Floats, other: Floats) -> float:
     return total / shared
 
 
-@njit(cache=True, nogil=True, parallel=True)
 def mean_products(offsets: Ints, values: Floats, other_offsets: Ints, other_values: Floats) -> Floats:
     """The estimated dot product of every sketch with every other one; no sketch is empty."""
-    found = np.empty((offsets.shape[0] - 1, other_offsets.shape[0] - 1))
-    for row in prange(found.shape[0]):
-        sketch = values[offsets[row] : offsets[row + 1]]
-        for column in range(found.shape[1]):
-            found[row, column] = _mean_product(sketch, other_values[other_offsets[column] : other_offsets[column + 1]])
+    found = np.empty((len(offsets) - 1, len(other_offsets) - 1))
+    parts = runs(len(found), least=1)
+    others = other_offsets, other_values
+    side_by_side(_mean_products, [(offsets[r.start : r.stop + 1], values, *others, found[r]) for r in parts])
     return found
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True)
+def _mean_products(offsets: Ints, values: Floats, other_offsets: Ints, other_values: Floats, found: Floats) -> None:
+    for row in range(found.shape[0]):
+        sketch = values[offsets[row] : offsets[row + 1]]
+        for column in range(found.shape[1]):
+            other = other_values[other_offsets[column] : other_offsets[column + 1]]
+            found[row, column] = _mean_product(sketch, other)
+
+
 def nearest_centres(offsets: Ints, values: Floats, centres: Floats, centre_lengths: Ints) -> tuple[Ints, Floats]:
     """For every sketch the centre with the largest product, ties to the lower one, and that product."""
-    n_rows = offsets.shape[0] - 1
-    nearest = np.zeros(n_rows, np.int64)
-    products = np.empty(n_rows)
-    for row in prange(n_rows):
+    nearest, products = np.zeros(len(offsets) - 1, np.int64), np.empty(len(offsets) - 1)
+    parts = runs(len(nearest))
+    given = values, centres, centre_lengths
+    side_by_side(_nearest_centres, [(offsets[r.start : r.stop + 1], *given, nearest[r], products[r]) for r in parts])
+    return nearest, products
+
+
+@njit(cache=True, nogil=True)
+def _nearest_centres(
+    offsets: Ints, values: Floats, centres: Floats, centre_lengths: Ints, nearest: Ints, products: Floats
+) -> None:
+    for row in range(nearest.shape[0]):
         sketch = values[offsets[row] : offsets[row + 1]]
-        best = -np.inf
+        products[row] = -np.inf
         for centre in range(centres.shape[0]):
             product = _mean_product(sketch, centres[centre, : centre_lengths[centre]])
-            if product > best:
-                best = product
+            if product > products[row]:
+                products[row] = product
                 nearest[row] = centre
-        products[row] = best
-    return nearest, products
 
 
 @njit(cache=True, nogil=True)
