@@ -286,7 +286,7 @@ def test_two_terms_with_one_name_are_told_apart_by_their_identifiers(read):
         ("nonsense", "zoo.ttl", "zoo.ttl cannot be read as Turtle"),
         ("nonsense", "zoo.nt", "zoo.nt cannot be read as N-Triples"),
         ("", "zoo.ttl", "zoo.ttl has no concepts"),
-        ("", "zoo.json", "zoo.json is of no known kind of hierarchy; give .csv, .obo, .owl"),
+        ("", "zoo.json", "zoo.json is no known kind of hierarchy; give .csv, .obo, .owl"),
     ],
 )
 def test_an_ontology_file_that_is_none_is_refused_in_one_line(read, content, name, message):

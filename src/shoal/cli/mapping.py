@@ -12,7 +12,6 @@ from shoal.cli import options
 from shoal.cli.app import AsJson, Force, app
 from shoal.cli.terminal import examples, printable, say, write
 from shoal.errors import InputError
-from shoal.io.files import counted
 
 __all__ = ["map_values"]
 
@@ -40,6 +39,7 @@ def map_values(
     get no concept. Read the glosses, write the right concept where there is a wrong one or none, remove each ? that you
     have checked, and pass the file to protect: --mapping.
     """
+    from shoal.io.files import counted
     from shoal.ontology.proposals import propose_mapping, write_proposals
 
     if len(set(columns)) < len(columns):

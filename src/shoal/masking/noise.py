@@ -35,8 +35,8 @@ class Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ign
         Standard deviation of the noise in per cent of the attribute's.
     correlated : bool
     random_state : int, RandomState or None
-        A number gives the same noise again: for experiments. None, for a release, draws fresh secret noise; who knows
-        the seed can take the noise away.
+        A number gives the same noise again: for experiments. None, for a release, draws fresh secret noise; anyone
+        who knows the seed can remove the noise.
 
     Attributes
     ----------

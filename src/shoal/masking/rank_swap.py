@@ -34,8 +34,8 @@ class RankSwap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
     p : float, above 0 and at most 100
         How far a value may move, in per cent of the number of rows; never less than one rank.
     random_state : int, RandomState or None
-        A number gives the same swaps again: for experiments. None, for a release, draws fresh secret ones; who knows
-        the seed can undo the swaps.
+        A number gives the same swaps again: for experiments. None, for a release, draws fresh secret ones; anyone
+        who knows the seed can undo the swaps.
 
     Examples
     --------

@@ -127,7 +127,7 @@ class CategoricalMicroaggregation(GroupsRows):
         return self
 
     def distance_to_groups(self, X: Any) -> Callable[[Ints, Ints], Floats]:
-        """A function that tells how far the centre of some of the fitted rows X is from some representatives."""
+        """A function that gives the distance of the centre of some of the fitted rows X to some representatives."""
         check_is_fitted(self, "representatives_")
         tuples = self._tuples(checked_columns(self, X, reset=False)[1])
         representatives = self.concepts_

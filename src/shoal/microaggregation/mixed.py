@@ -72,7 +72,7 @@ class MixedMicroaggregation(GroupsRows):
     sse_, information_loss_ : float, on the scale of the distance.
     loss_ : Loss, with SST - SSE as `ssa`; SST is the SSE of one group.
     k_anonymous_ : True
-    kinds_ : list of "numeric" or "categorical", one a column.
+    kinds_ : list of "numeric" or "categorical", one per column.
 
     Examples
     --------
@@ -160,7 +160,7 @@ class MixedMicroaggregation(GroupsRows):
         return like_columns(list(self.representatives_[nearest].T), X, self)
 
     def distance_to_groups(self, X: Any) -> Callable[[Ints, Ints], Floats]:
-        """A function that tells how far the centre of some of the fitted rows X is from some representatives."""
+        """A function that gives the distance of the centre of some of the fitted rows X to some representatives."""
         rows = self._fitted_rows(X)
         means, centroids = rows.centres(self.groups_)
 
@@ -182,7 +182,7 @@ class MixedMicroaggregation(GroupsRows):
         return tags
 
     def _of(self, kind: str, things: Any) -> list[Any]:
-        """Those of things, one a column, whose column is of this kind."""
+        """Those of things, one per column, whose column is of this kind."""
         return [thing for thing, its_kind in zip(things, self.kinds_, strict=True) if its_kind == kind]
 
     def _fitted_rows(self, X: Any) -> MixedRows:

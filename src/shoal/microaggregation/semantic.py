@@ -44,7 +44,7 @@ class SemanticMicroaggregation(TransformerMixin, BaseEstimator):  # type: ignore
     Attributes
     ----------
     groups_ : (n,) array, the group of each document, -1 for documents without a term that the ontology has.
-    representatives_ : list of {label: weight}, one a group, by falling weight.
+    representatives_ : list of {label: weight}, one per group, by falling weight.
     words_left_out_ : dict, term that the ontology does not have -> documents that have it. Confidential.
     k_anonymous_ : True
     sse_, information_loss_ : float

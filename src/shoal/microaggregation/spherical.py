@@ -48,8 +48,8 @@ class SphericalMicroaggregation(GroupsRows):
     random_state : int, RandomState or None
         Seeds the search; a seed gives the same groups on any machine and any number of threads. None is 0.
     blocks : int, False or None
-        Rows are grouped in blocks of near rows, of at most so many; at least 3k. None: in one piece up to 50,000
-        rows, in blocks beyond. False: always in one piece, which takes time with the square of the rows.
+        Largest number of rows in a block: nearby rows are grouped block by block; at least 3k. None: all at once up
+        to 50,000 rows, in blocks beyond. False: always all at once, in time that grows with the square of the rows.
 
     Attributes
     ----------

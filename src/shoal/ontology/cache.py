@@ -42,7 +42,7 @@ def kept(name: str, fingerprint: str, make: Callable[[], Arrays]) -> Arrays:
     """The arrays kept as `name` with this fingerprint, or those that `make` makes, which are kept from then on."""
     try:
         path = cache_folder() / f"{name}.npz"
-    except RuntimeError:  # nobody's home
+    except RuntimeError:  # the user has no home folder
         return make()
     found = _read(path, fingerprint)
     if found is not None:
@@ -54,7 +54,7 @@ def kept(name: str, fingerprint: str, make: Callable[[], Arrays]) -> Arrays:
 
 
 def _read(path: Path, fingerprint: str) -> Arrays | None:
-    """The arrays in the file; None when it is not there, is of another fingerprint, or is broken (it has checksums)."""
+    """The arrays in the file; None when it is missing, broken (it has checksums), or has another fingerprint."""
     try:
         with np.load(path, allow_pickle=False) as stored:
             names = [name for name in stored.files if name != _MARK]

@@ -48,7 +48,7 @@ class Hierarchy:
 
     @classmethod
     def from_csv(cls, path: PathLike, *, root: str | None = None) -> Hierarchy:
-        """From a CSV file: below a header child and parent; or a value a row, with its levels of generalisation.
+        """From CSV: a header and rows of child and parent, or one value per row with its levels of generalisation.
 
         Comma, semicolon or tab; UTF-8 or UTF-16. Rows given twice count once.
         """

@@ -1,4 +1,4 @@
-"""Hierarchies as CSV: a child and its parent a row, or a value and its levels of generalisation (as ARX has them).
+"""Hierarchies as CSV: per row a child and its parent, or a value and its levels of generalisation (as in ARX).
 
 A first row with names such as child and parent, or above a last column that is otherwise one value, is a header.
 """

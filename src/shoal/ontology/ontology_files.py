@@ -43,7 +43,7 @@ def read_hierarchy(path: PathLike) -> Concepts:
         return read_hierarchy_csv(path)
     if suffix != ".obo" and suffix not in _RDF_FORMAT:
         raise InputError(
-            f"{shown(path)} is of no known kind of hierarchy; give .csv, .obo, .owl, or SKOS as .rdf, .ttl or .nt"
+            f"{shown(path)} is no known kind of hierarchy; give .csv, .obo, .owl, or SKOS as .rdf, .ttl or .nt"
         )
     with reading(path):
         content = read_bytes(path)

@@ -6,7 +6,7 @@ same seed gives the same bytes on every machine and every version of Python.
 
     sample = write_sample("sample")
     sample.letters   # sample/letters.jsonl: id, text, speciality
-    sample.subjects  # sample/subjects.csv: one row a letter, in the same order
+    sample.subjects  # sample/subjects.csv: one row per letter, in the same order
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class Sample:
     """Where the files of a sample are."""
 
     letters: Path  # JSON lines: id, text, speciality
-    subjects: Path  # CSV: the columns of Subject, a row a letter
+    subjects: Path  # CSV: the columns of Subject, one row per letter
     towns: Path  # CSV: a hierarchy, child and parent
     occupations: Path  # CSV: a mapping of occupations to concepts of WordNet
 

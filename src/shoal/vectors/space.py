@@ -49,7 +49,7 @@ REMEDY = {
 
 
 class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Turn texts into rows of unit length, one column a term, weighted tf · ln(N / df).
+    """Turn texts into rows of unit length, one column per term, weighted tf · ln(N / df).
 
     Every step can be switched off. A text left without a term becomes an empty row: it has no direction, and the
     methods that follow withhold it.
@@ -74,7 +74,7 @@ class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    terms_ : (d,) array of str, in alphabetical order, one a column.
+    terms_ : (d,) array of str, in alphabetical order, one per column.
     document_frequency_ : (d,) array, documents that have each term.
     n_documents_ : int
     idf_ : (d,) array, the weight of one occurrence of each term.
@@ -199,7 +199,7 @@ class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._idf(self.document_frequency_, self.n_documents_)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The terms, one a column."""
+        """The terms, one per column."""
         check_is_fitted(self, "terms_")
         return np.asarray(self.terms_, dtype=object)
 
