@@ -6,6 +6,7 @@ from shoal.cli.demo import demo
 from shoal.cli.explore import explore
 from shoal.cli.mapping import map_values
 from shoal.cli.protect import protect
+from shoal.cli.sketch import sketch
 from shoal.cli.verify import verify
 
-__all__ = ["app", "assess", "demo", "explore", "main", "map_values", "protect", "verify"]
+__all__ = ["app", "assess", "demo", "explore", "main", "map_values", "protect", "sketch", "verify"]

@@ -1,0 +1,62 @@
+"""What can be sketched: matrices, dataframes, and lists of records, as sparse rows with a name for every column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import validate_data
+
+from shoal.errors import InputError
+from shoal.io.baskets import count_baskets
+
+__all__ = ["NamedRows", "named_rows", "check_components"]
+
+LARGEST = 1e9  # sums of whole numbers up to it are exact in every sketch
+
+
+@dataclass(frozen=True)
+class NamedRows:
+    """Non-negative sparse rows, columns rising in each, and the terms that the columns stand for."""
+
+    X: sp.csr_matrix
+    terms: Sequence[str]
+
+
+def named_rows(estimator: Any, X: Any, terms: Sequence[str] | None) -> NamedRows:
+    """Rows of a matrix or a dataframe (columns are named by `terms`, by the dataframe or by number), or records."""
+    if isinstance(X, list | tuple) and X and not _is_numbers(X[0]):
+        if terms is not None:
+            raise InputError("terms name the columns of a matrix, and these are records; leave it out")
+        return NamedRows(*count_baskets(X))
+    checked = sp.csr_matrix(validate_data(estimator, X, accept_sparse="csr", dtype=np.float64), copy=True)
+    checked.sum_duplicates()
+    checked.eliminate_zeros()
+    checked.sort_indices()
+    if terms is None:
+        terms = [str(name) for name in getattr(estimator, "feature_names_in_", range(checked.shape[1]))]
+    if len(terms) != checked.shape[1]:
+        raise InputError(f"{len(terms)} terms for {checked.shape[1]} columns; give one per column")
+    if checked.nnz and (checked.data.min() < 0 or checked.data.max() > LARGEST):
+        worst = checked.data.min() if checked.data.min() < 0 else checked.data.max()
+        raise InputError(f"a count or weight of {worst:g} cannot be sketched; give numbers from 0 to {LARGEST:g}")
+    return NamedRows(checked, terms)
+
+
+def _is_numbers(row: Any) -> bool:
+    """Whether the first row of a list is one of a matrix."""
+    if isinstance(row, str | bytes):
+        raise InputError("a record is a list of items or a mapping of items to counts, got a text; split it into words")
+    if isinstance(row, Mapping):
+        return False
+    return len(row) > 0 and all(isinstance(value, int | float | np.number) for value in row)
+
+
+def check_components(name: str, value: object) -> int:
+    """A number of components: whole, at least 1."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or not 1 <= value <= 1 << 20:
+        raise InputError(f"{name}={value!r} must be a whole number from 1 to {1 << 20}")
+    return int(value)
