@@ -358,6 +358,6 @@ def test_a_missing_value_is_as_far_as_a_concept_right_below_the_root(parents):
     assert found[:, 0].tolist() == [float(meaning.distance(name, "")) for name in [*names, ""]]
 
 
-def test_an_unknown_method_is_refused() -> None:
+def test_methods_of_the_benchmarks_are_not_methods_of_the_estimator() -> None:
     with pytest.raises(InputError, match="method='s-mdav' is not known; use 'sa-mdav'"):
         CategoricalMicroaggregation(2, method="s-mdav", ontology=BOTH).fit(PEOPLE)
