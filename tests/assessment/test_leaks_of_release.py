@@ -1,4 +1,4 @@
-"""A release is attacked by who learns; what he relies on stays private."""
+"""A release is attacked by training; what the attacker relies on stays private."""
 
 from __future__ import annotations
 

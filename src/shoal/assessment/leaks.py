@@ -35,7 +35,7 @@ def find_leaks(
     proof_distance: str = "weighted-mean",
     random_state: int = 0,
 ) -> LeakCard | None:
-    """Attack as one who learns would, then coarsen what leaks most and attack again; None for too few records."""
+    """Train an attacker, then coarsen what leaks most and attack again; None for too few records."""
     if before.num_rows < FEWEST or not numbers + labels:
         return None
     words = _labels(before, after, labels, ontology)
@@ -58,7 +58,7 @@ def leaks_of_release(quasi: pa.Table, released: pa.Table, numbers: tuple[str, ..
 def worst_rate(
     before: pa.Table, after: pa.Table, labels: tuple[LabelColumn, ...] = (), sample: int = 1000, random_state: int = 0
 ) -> Rate:
-    """What who learns from all links of a sample finds, of up to 20,000 records among all; tables of numbers."""
+    """What an attacker trained on all links of a sample finds, of up to 20,000 records; tables of numbers."""
     everyone = side_by_side(before if before.num_columns else None, after, labels)
     return attack_all(everyone, sample, random_state, MOST_TRIED_AGAIN)[1]
 

@@ -36,7 +36,7 @@ class Noise(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ign
     correlated : bool
     random_state : int, RandomState or None
         A number gives the same noise again: for experiments. None, for a release, draws fresh secret noise; anyone
-        who knows the seed can remove the noise.
+        whoever knows the seed can remove the noise.
 
     Attributes
     ----------

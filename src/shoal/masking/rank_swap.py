@@ -35,7 +35,7 @@ class RankSwap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         How far a value may move, in per cent of the number of rows; never less than one rank.
     random_state : int, RandomState or None
         A number gives the same swaps again: for experiments. None, for a release, draws fresh secret ones; anyone
-        who knows the seed can undo the swaps.
+        whoever knows the seed can undo the swaps.
 
     Examples
     --------

@@ -17,7 +17,7 @@ MOST_ATTRIBUTES = 15  # bars
 MOST_PARAMETERS = 20  # of a proof
 DRAWN = 4  # attributes of the lattice: 16 sets
 NEXT_TO_NOTHING = 5e-4  # a parameter
-NOTABLE = 0.01  # interactions that are told
+NOTABLE = 0.01  # interactions that are shown
 
 
 class CardPage:
@@ -50,7 +50,7 @@ def leaks_html(card: LeakCard, rows: int) -> str:
 
 
 def learned_rates(card: LeakCard | None) -> tuple[Rate, ...]:
-    """What of the card may be told: how many are found, not by what."""
+    """The rates of the card that may be published: how many records are found, not by which columns."""
     if card is None:
         return ()
     leak = card.leak
@@ -64,9 +64,9 @@ def verdict(leak: Leak) -> str:
     """The result in two sentences."""
     key = leak.attributes[0].name
     return (
-        f"Looking each record up on its own, who learns from known links finds {percent(leak.honest.rate)} of the "
-        f"others, who knows all links {percent(leak.worst.rate)}; who weighs all columns alike finds "
-        f"{percent(leak.plain.rate)}, who guesses {percent(leak.plain.baseline)}. What tells most is {key}."
+        f"An attacker trained on some known links finds {percent(leak.honest.rate)} of the other records, one trained "
+        f"on all links {percent(leak.worst.rate)}; weighing all columns alike finds {percent(leak.plain.rate)}, "
+        f"guessing {percent(leak.plain.baseline)}. The most telling column is {key}."
     )
 
 
@@ -141,9 +141,9 @@ def _attackers(leak: Leak) -> Picture:
 
 
 def _attributes(leak: Leak) -> Picture:
-    told = leak.attributes[:MOST_ATTRIBUTES]
-    bars = [(one.name, share_of(one)) for one in told]
-    description = f"Bar chart: how much of the linking each of {count(len(told), 'column')} carries."
+    shown = leak.attributes[:MOST_ATTRIBUTES]
+    bars = [(one.name, share_of(one)) for one in shown]
+    description = f"Bar chart: how much of the linking each of {count(len(shown), 'column')} carries."
     drawn = named_bars(bars, "Share of the linking", description)
     rows = tuple(
         (

@@ -71,7 +71,7 @@ def certificate(draft: Draft, folder: Path) -> dict[str, Any]:
 
 
 def _range(loss: StatedLoss) -> dict[str, Any] | None:
-    """Between which tenths a loss lies that may not be told as it was measured; None for one that is."""
+    """The tenths between which a loss lies that may not be published as measured; None for one that may."""
     return None if loss.reason is None else {"low": loss.low, "high": loss.high, "reason": loss.reason}
 
 

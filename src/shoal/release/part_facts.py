@@ -1,4 +1,4 @@
-"""What is told of parts that were written, when no place has seen them all: groups by digest, and what lies in them."""
+"""What is known of the parts that were written, when no machine saw them all: groups by digest, and their content."""
 
 from __future__ import annotations
 

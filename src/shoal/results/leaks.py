@@ -31,8 +31,8 @@ class LeakingAttribute:
     name: str
     weight: float  # in the learned weighted mean; weights sum to 1
     shapley: float | None  # its share of the learned fuzzy measure; shares sum to 1
-    alone: float  # rate of who knows this attribute only
-    without: float | None  # rate of who learns without it; None for the least telling of many
+    alone: float  # rate of an attacker who knows this attribute only
+    without: float | None  # rate of an attacker trained without it; None for the least telling of many
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Leak:
 
 @dataclass(frozen=True)
 class Remedy:
-    """A column masked more strongly, and what that does to who learns from all links; measured, not estimated."""
+    """A column masked more strongly, and what an attacker trained on all links finds then: measured, not estimated."""
 
     column: str
     least: int  # records that share each value after coarsening

@@ -41,7 +41,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Inferred:
-    """What an attacker concludes about a confidential column who knows how the groups were made."""
+    """What an attacker who knows how the groups were made concludes about a confidential column."""
 
     guess: Rate  # values guessed right; the baseline guesses the most frequent one of each released group
     joined: int  # records of groups that were joined
@@ -58,13 +58,13 @@ class Differenced:
 
     @property
     def worst(self) -> Rate:
-        """The column that is told most often."""
+        """The column that is disclosed most often."""
         return max(self.columns, key=lambda column: column.rate)
 
 
 @dataclass(frozen=True)
 class UnmixingResult:
-    """How many documents could be told from the rows that stand for their groups."""
+    """How many documents were recovered from the rows that stand for their groups."""
 
     exact: Rate  # all terms with their counts
     nearly: Rate  # 90 % of the terms of guess and document are in both

@@ -26,8 +26,8 @@ class Differencing:
     """Subtract a release without a record from one with it, and see how near that comes to the record.
 
     The attacker has both releases and nothing else. Rows that both have cancel; what the others of the first sum to
-    beyond those of the second is their guess. A cell is told when the guess is within `tolerance` standard deviations
-    of the column in the original.
+    beyond those of the second is their guess. A cell is disclosed when the guess is within `tolerance`
+    standard deviations of the column in the original.
 
     The baseline is the best guess without any release: the one value that is near enough to the most records.
 
@@ -62,12 +62,12 @@ class Differencing:
         rows = sample_rows(len(values), check_count(self.removals, "removals"), self.random_state)
         whole = protect(values)
         guesses = np.array([subtracted(whole, protect(np.delete(values, row, axis=0))) for row in rows.tolist()])
-        told = (np.abs(guesses - values[rows]) <= reach).astype(np.float64)  # (removals, columns)
+        disclosed = (np.abs(guesses - values[rows]) <= reach).astype(np.float64)  # (removals, columns)
         blind = [_blind(column, near) for column, near in zip(values.T, reach.tolist(), strict=True)]
         return Differenced(
-            cells=rate_of("differencing", told.mean(axis=1), float(np.mean(blind)), targets=rows),
+            cells=rate_of("differencing", disclosed.mean(axis=1), float(np.mean(blind)), targets=rows),
             columns=tuple(
-                rate_of(f"differencing of {name}", told[:, place], blind[place], targets=rows)
+                rate_of(f"differencing of {name}", disclosed[:, place], blind[place], targets=rows)
                 for place, name in enumerate(pair.names)
             ),
         )

@@ -62,10 +62,10 @@ class MinimalityAttack:
         `released` is the released group of each row; `values` are codes from 0, -1 for a missing one.
         """
         least = check_count(self.l, "l", 2)
-        told = np.flatnonzero(values >= 0)
+        known_values = np.flatnonzero(values >= 0)
         n_values = int(values.max(initial=0)) + 1
         majority = np.zeros(len(values))
-        for rows in _rows_of(released, told):
+        for rows in _rows_of(released, known_values):
             counts = np.bincount(values[rows], minlength=n_values)
             majority[rows] = _chances(np.tile(counts / len(rows), (len(rows), 1)), values[rows])
         chances = majority.copy()
@@ -80,7 +80,7 @@ class MinimalityAttack:
                 sure = possible.sum(axis=1) == 1
                 certain += int(sure.sum())
                 right += int(possible[sure, place[sure]].sum())
-        rate = rate_of("minimality", chances[told], float(majority[told].mean()))
+        rate = rate_of("minimality", chances[known_values], float(majority[known_values].mean()))
         return Inferred(rate, joined, certain, right)
 
 

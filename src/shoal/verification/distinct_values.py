@@ -66,8 +66,8 @@ class DistinctValues:
     def add(self, group_of_row: NDArray[np.int64], column: pa.Array) -> None:
         """Take in a batch of rows."""
         encoded = column if pa.types.is_dictionary(column.type) else _as_numbers(column).dictionary_encode()
-        told = map(meaning_of, encoded.dictionary.to_pylist())
-        codes = [-1 if value is None else self._codes.setdefault(value, len(self._codes)) for value in told]
+        values = map(meaning_of, encoded.dictionary.to_pylist())
+        codes = [-1 if value is None else self._codes.setdefault(value, len(self._codes)) for value in values]
         places = encoded.indices.fill_null(len(codes)).to_numpy(zero_copy_only=False)
         code_of_row = np.array([*codes, -1], dtype=np.int64)[places]
         telling = code_of_row >= 0

@@ -1,4 +1,4 @@
-"""Two attackers who learn: one who knows every link, and one who knows some and is tried on the others."""
+"""Two attackers who train: one knows every link, the other some, and is tried on the others."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def honest_chances(
 
 
 def rates_alone(records: Records, rows: Ints) -> list[float]:
-    """The rate of who knows one attribute only, for each."""
+    """The rate of an attacker who knows one attribute only, for each attribute."""
     alone = map(Weights, np.eye(records.n_attributes))
     return [float(chances_of(records, distance, rows).mean()) for distance in alone]
 

@@ -34,7 +34,7 @@ FEWEST = 8  # records from which there is something to learn
 
 
 class Leakage:
-    """Attack a release as one who learns would: what distance finds the most, and which attributes make it so.
+    """Attack a release by training: which distance finds the most records, and which attributes make it so.
 
     Four attackers who have the original values of everybody, each linking an original to the nearest masked record:
     *plain* weighs all attributes alike; *Mahalanobis* takes their correlations into account; the *honest* attacker has
@@ -49,7 +49,7 @@ class Leakage:
         How often these are drawn anew.
     sample : int
         Records to learn from, drawn at random from more, each compared with up to 10,000 masked ones. What was learned
-        is then tried on all; the honest attacker on those of the sample whose link he did not know, among all.
+        is then tried on all; the honest attacker on those of the sample whose link they did not know, among all.
     proof_seconds : float
         Time to look for a proof of how many records any distance of a family can find; 0 for none.
     proof_distance : str
@@ -160,7 +160,7 @@ def rate_among_all(
 
 
 def attack_all(everyone: Records, sample: int, random_state: int, most: int) -> tuple[WorstCase, Rate]:
-    """What who learns from all links of a sample goes by, and how many of all he finds, tried on up to `most`."""
+    """What an attacker trained on all links of a sample relies on, and how many of up to `most` records they find."""
     _, records, rows = drawn(everyone, sample, random_state)
     worst = learn_worst_case(records, rows, random_state)
     # What was learned of some need not hold of all: what needs no learning may find more.
@@ -190,7 +190,7 @@ def _attributes(
 
 
 def _without(everyone: Records, pool: Ints, rows: Ints, name: str) -> float:
-    """What who learns weights from all links finds among all when the attribute is withheld."""
+    """The rate of an attacker who trains weights on all links, without the attribute."""
     rest = everyone.without(name)
     n = rest.n_attributes
     if n == 0:

@@ -147,7 +147,7 @@ def label_columns(
 ) -> list[LabelColumn]:
     """Columns of labels by name. Two values are 0 or 1 apart, or as far as the ontology says where it knows both.
 
-    `ontology` is one for all columns, or one a column by name.
+    `ontology` is one for all columns, or one per column, by name.
     """
     found = []
     for name, values in original.items():

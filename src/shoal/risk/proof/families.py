@@ -194,7 +194,7 @@ class Choquet:
         return parameters
 
     def ordered(self, weights: Floats) -> Floats | None:
-        """The parameters that make it this OWA; None when they are not to be had with so few sets."""
+        """The parameters that make it this OWA; None when so few sets cannot express it."""
         if self.size < 2**self.n - 1 or (self.submodular and np.any(np.diff(weights) > 0)):
             return None
         mu = np.concatenate([[0.0], np.cumsum(weights)])[set_sizes(self.n)]

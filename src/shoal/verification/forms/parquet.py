@@ -170,8 +170,8 @@ def _row_group(file: BinaryIO, group: Struct, number: int, at: int, footer: Stru
     if any(chunk.values != group[3] for chunk in alone):
         raise _Strange("a column has not one value per row")
     unpacked = sum(column[3][6] for column in group[1])
-    told = group.get(2), group.get(5, start), group.get(6, at - start), group.get(7, number)
-    if told != (unpacked, start, at - start, number):
+    stated = group.get(2), group.get(5, start), group.get(6, at - start), group.get(7, number)
+    if stated != (unpacked, start, at - start, number):
         raise _Strange("sizes of a row group are not those of its pages")
     return RowGroup(int(group[3]), tuple(chunks))
 

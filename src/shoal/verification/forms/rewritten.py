@@ -106,17 +106,17 @@ class _Comparison(io.RawIOBase):
 
 def _told(footer: Struct) -> Struct:
     """The footer without the name of the writer and all that depends on packing."""
-    told = footer.without({WRITER})
-    told[4] = Items([_of_row_group(group) for group in footer[4]], footer[4].kind)
-    return told
+    stated = footer.without({WRITER})
+    stated[4] = Items([_of_row_group(group) for group in footer[4]], footer[4].kind)
+    return stated
 
 
 def _of_row_group(group: Struct) -> Struct:
-    told = group.without(OF_THE_ROW_GROUP)
-    told[1] = Items([column.without(OF_THE_CHUNK) for column in group[1]], group[1].kind)
-    for column in told[1]:
+    stated = group.without(OF_THE_ROW_GROUP)
+    stated[1] = Items([column.without(OF_THE_CHUNK) for column in group[1]], group[1].kind)
+    for column in stated[1]:
         column[3] = column[3].without(OF_THE_PACKING)
-    return told
+    return stated
 
 
 def _within(one: Any, other: Any) -> bool:
