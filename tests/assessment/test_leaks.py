@@ -172,14 +172,14 @@ def test_a_proof_is_called_one_only_where_it_is() -> None:
 
     assert proof(card().leak) == ""
     assert proof(card(proved=learned(0.7, 0.7, True)).leak) == (
-        "Proved: no weighting of the columns finds more than 70.0% by a clear margin."
+        "Proved: no weighting of the columns clearly identifies more than 70.0%."
     )
     for distance, family in (
         ("Choquet", "Choquet distance"),
         ("bilinear, not negative", "bilinear distance (not negative)"),
     ):
         of_family = replace(learned(0.7, 0.7, True), distance=distance)
-        assert proof(card(proved=of_family).leak) == f"Proved: no {family} finds more than 70.0% by a clear margin."
+        assert proof(card(proved=of_family).leak) == f"Proved: no {family} clearly identifies more than 70.0%."
     open_gap = proof(card(proved=learned(0.7, 0.75, False)).leak)
     assert "Proved" not in open_gap
     assert "more than 75.0%" in open_gap

@@ -562,7 +562,7 @@ def test_the_help_of_every_command_has_an_example(command: str, tmp_path: Path) 
 def test_there_is_no_other_command() -> None:
     """A new command needs its happy path, its bad input and its example here."""
     commands = {command.callback.__name__ for command in shoal.cli.app.registered_commands}
-    assert commands == {"protect", "verify", "demo", "map_values", "assess", "explore"}
+    assert commands == {"protect", "verify", "demo", "map_values", "assess", "explore", "sketch"}
 
 
 # -- Real processes ------------------------------------------------------------------------------------------------

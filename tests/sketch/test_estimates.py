@@ -19,7 +19,6 @@ from shoal.sketch import (
     euclidean_distance,
     squared_length,
 )
-from shoal.sketch.key import key_of
 
 KEYS, COMPONENTS = 100_000, 3
 X = np.array([3.0, 1.0, 0.0, 2.0, 1.0])
@@ -32,7 +31,7 @@ def sketched() -> tuple[Sketches, Sketches, np.ndarray]:
     """X and Y under every key, and the signs: (keys, terms, components)."""
     signs = np.empty((KEYS, len(TERMS), COMPONENTS))
     for seed in range(KEYS):
-        key = key_of(None, seed)
+        key = SketchKey.from_seed(seed)
         signs[seed] = sign_table(key.hashed(TERMS), key.coefficients(0, COMPONENTS))
     offsets = np.arange(KEYS + 1) * COMPONENTS
     return *(Sketches(np.einsum("ktc,t->kc", signs, row).ravel(), offsets) for row in (X, Y)), signs

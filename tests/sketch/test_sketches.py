@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal import InputError
+from shoal import InputError, SphericalMicroaggregation
 from shoal.sketch import CrowdSketch, DeltaSketch, KVarianceSketch, Sketches, SketchKey
 from tests.reference import sketching as slow
 
@@ -137,9 +137,44 @@ def test_a_crowd_shares_its_sketch_to_the_last_bit() -> None:
 
 
 def test_the_sketch_of_a_crowd_is_that_of_its_pooled_counts() -> None:
-    model = CrowdSketch(2, components=8, key=KEY).fit([{"milk": 3, "tea": 1}, {"milk": 1}])
-    signs = KEY.signs(["milk", "tea"], 8).astype(float)
-    assert model.sketches_[0] == pytest.approx((4 * signs[0] + signs[1]) / np.sqrt(17))
+    model = CrowdSketch(2, components=8, key=KEY).fit(
+        [{"milk": 3, "tea": 1}, {"milk": 1, "tea": 0, "jam": 5}, {"tea": 2}]
+    )
+    signs = KEY.signs(["milk", "tea"], 8).astype(float)  # only one record has jam
+    assert model.sketches_[0] == pytest.approx((4 * signs[0] + 3 * signs[1]) / 5)
+
+
+def test_a_method_that_does_not_keep_k_is_refused() -> None:
+    class Alone(SphericalMicroaggregation):
+        def fit(self, X, y=None):
+            self.groups_ = np.arange(X.shape[0])
+            return self
+
+    with pytest.raises(InputError, match="the method made a group of 1, and k=2"):
+        CrowdSketch(2, method=Alone(), key=KEY).fit([["a", "b"], ["a", "b"]])
+
+
+def test_a_key_from_a_seed_comes_with_a_warning() -> None:
+    with pytest.warns(UserWarning, match="can be guessed"):
+        model = DeltaSketch(0.1, random_state=7).fit([["a", "b"]])
+    assert model.key_ == SketchKey.from_seed(7)
+
+
+def test_numbers_are_names_of_items_wherever_they_stand() -> None:
+    model = DeltaSketch(0.2, key=KEY)
+    alone = model.one([1, 2, 3])
+    assert np.array_equal(alone, model.one(["1", "2", "3"]))
+    assert np.array_equal(alone, model.transform([["z", "y"], [1, 2, 3]])[1])
+
+
+def test_weights_whose_products_vanish_do_no_harm() -> None:
+    # 1e-200 squared is 0: rows that share a column are then as far apart as strangers.
+    model = KVarianceSketch(1, max_components=4, key=KEY).fit(np.full((4, 300), 1e-200))
+    assert model.neighbours_.shape == (4, 1)
+
+
+def test_a_term_is_the_same_however_its_letters_are_composed() -> None:
+    assert np.array_equal(KEY.signs(["caf\u00e9"], 20), KEY.signs(["cafe\u0301"], 20))
 
 
 def test_the_same_key_gives_the_same_bytes_and_a_drawn_one_others() -> None:
@@ -157,7 +192,12 @@ def test_the_same_key_gives_the_same_bytes_and_a_drawn_one_others() -> None:
         (DeltaSketch(float("nan")), [["a", "b"]], "must be a number above 0"),
         (DeltaSketch(max_components=0), [["a", "b"]], "max_components=0 must be a whole number from 1"),
         (DeltaSketch(key=b"secret"), [["a", "b"]], "key must be a SketchKey, got bytes"),
-        (DeltaSketch(), ["a text"], "got a text"),
+        (DeltaSketch(), ["a text"], "record 1 is str; give a list of items"),
+        (DeltaSketch(), [[1.5, 2.5]], "record 1 has an item that is empty, no text"),
+        (DeltaSketch(), [[True]], "record 1 has an item that is empty, no text"),
+        (DeltaSketch(), [[["a"]]], "record 1 has an item that is empty, no text"),
+        (DeltaSketch(), [["\ud800"]], "record 1 has an item that is empty, no text"),
+        (CrowdSketch(2), np.array([[0.5, 1.0], [1.0, 1.0]]), "crowd sketches need whole numbers"),
         (DeltaSketch(), [["a\x07", "b"]], "record 1 has an item that is empty"),
         (DeltaSketch(), [["a"], [""]], "record 2 has an item that is empty"),
         (DeltaSketch(), [{"a": -1}], "record 1 has a count outside 0"),
@@ -166,8 +206,8 @@ def test_the_same_key_gives_the_same_bytes_and_a_drawn_one_others() -> None:
         (DeltaSketch(terms=["a"]), np.array([[1.0, 2.0]]), "1 terms for 2 columns"),
         (KVarianceSketch(0), [["a"], ["b"]], "k=0 must be a whole number"),
         (KVarianceSketch(2), [["a"], ["b"], []], "k=2 needs at least 3 records with items, got 2"),
-        (CrowdSketch(5), [["a"], ["b"]], "k=5 needs at least 5 rows, got 2"),
-        (CrowdSketch(2, components=1.5), [["a"], ["b"]], "components=1.5 must be a whole number"),
+        (CrowdSketch(5), [["a"], ["a"]], "k=5 needs at least 5 rows, got 0"),
+        (CrowdSketch(2, components=1.5), [["a"], ["a"]], "components=1.5 must be a whole number"),
     ],
 )
 def test_bad_input_is_one_clear_line(model, X, says: str) -> None:

@@ -45,8 +45,9 @@ def test_lists_counts_and_texts_get_the_sketches_of_their_terms(folder: Path) ->
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        (b"not json", "line 2 is no JSON"),
+        (b"not json", "line 2 is not JSON"),
         (b"7", "line 2 is neither items nor a text"),
+        (b'[["a"]]', "line 2 has an item that is empty, no text"),
         (b'{"a": -1}', "line 2 has a count outside 0"),
         (b'["a\\u0007"]', "line 2 has an item that is empty, no text, or has control characters"),
     ],
@@ -54,6 +55,7 @@ def test_lists_counts_and_texts_get_the_sketches_of_their_terms(folder: Path) ->
 def test_a_bad_line_is_named_and_nothing_of_it_is_quoted(folder: Path, line: bytes, says: str) -> None:
     ran = shoal_sketch(folder, b'["milk", "tea"]\n' + line + b"\n")
     assert ran.returncode == 2
+    assert len(ran.stdout.splitlines()) == 1  # what came before it is not lost
     assert says in ran.stderr.decode()
     assert len(ran.stderr.splitlines()) == 1
 

@@ -31,7 +31,7 @@ app = typer.Typer(
 )
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace an earlier release.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace earlier output.")]
 
 
 @app.callback(invoke_without_command=True)

@@ -36,16 +36,19 @@ def sketch(
     to be sketched gives null. Sketches promise no crowd of k: keep them, and the key, to yourself until they are
     protected.
     """
+    from shoal.io.files import shown
     from shoal.sketch import DeltaSketch, SketchKey
     from shoal.sketch.stream import batches_of_lines, sketch_lines
     from shoal.vectors import VectorSpace
+    from shoal.vectors.language import check_language
 
+    check_language(language)
     space = VectorSpace(language=language, min_df=1)
     if new_key:
         SketchKey.draw().write(key)
     elif not key.exists():
-        raise InputError(f"{key} does not exist; make a key there with --new-key")
-    model = DeltaSketch(delta, max_components=max_components, key=SketchKey.read(key)).fit([["-"]])
+        raise InputError(f"{shown(key)} does not exist; make a key there with --new-key")
+    model = DeltaSketch(delta, max_components=max_components, key=SketchKey.read(key)).fit([])
     sketched = withheld = 0
     for batch in sketch_lines(batches_of_lines(sys.stdin.buffer), model, space):
         sys.stdout.writelines(json.dumps(row and list(map(_plain, row))) + "\n" for row in batch)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from shoal.errors import InputError
 
-__all__ = ["count_baskets"]
+__all__ = ["basket_counts", "count_baskets"]
 
 MOST = 10**9  # of one item
 
@@ -22,7 +22,7 @@ def count_baskets(records: Iterable[Any]) -> tuple[sp.csr_matrix, list[str]]:
 
     A record is a list of items, one for each time it is there, or a mapping of items to counts.
     """
-    rows = [_counts(record, number) for number, record in enumerate(records, start=1)]
+    rows = [basket_counts(record, f"record {number}") for number, record in enumerate(records, start=1)]
     items = sorted(set().union(*rows)) if rows else []
     column = {item: place for place, item in enumerate(items)}
     indptr = np.cumsum([0, *map(len, rows)])
@@ -33,20 +33,23 @@ def count_baskets(records: Iterable[Any]) -> tuple[sp.csr_matrix, list[str]]:
     return X, items
 
 
-def _counts(record: Any, number: int) -> Mapping[str, float]:
-    """Items and their counts, zeros left out; nothing of the record is quoted in an error."""
+def basket_counts(record: Any, place: str) -> dict[str, float]:
+    """The items of a record and their counts, zeros left out; nothing of the record is quoted in an error."""
     if isinstance(record, str | bytes) or not isinstance(record, Iterable):
-        raise InputError(
-            f"record {number} is {type(record).__name__}; give a list of items or a mapping of items to counts"
-        )
-    counts = record if isinstance(record, Mapping) else Counter(map(_item_of, record))
-    for item, count in counts.items():
-        if not isinstance(item, str) or not item or any(unicodedata.category(letter) == "Cc" for letter in item):
-            raise InputError(f"record {number} has an item that is empty, no text, or has control characters; clean it")
+        kind = type(record).__name__
+        raise InputError(f"{place} is {kind}; give a list of items or a mapping of items to counts")
+    if not isinstance(record, Mapping):
+        return dict(Counter(_item(item, place) for item in record))
+    for count in record.values():
         if isinstance(count, bool) or not isinstance(count, int | float | np.number) or not 0 <= count <= MOST:
-            raise InputError(f"record {number} has a count outside 0 to {MOST:,}; correct it")
-    return {item: float(count) for item, count in counts.items() if count > 0}
+            raise InputError(f"{place} has a count outside 0 to {MOST:,}; correct it")
+    return {_item(item, place): float(count) for item, count in record.items() if count > 0}
 
 
-def _item_of(item: Any) -> Any:
-    return str(item) if isinstance(item, int | np.integer) and not isinstance(item, bool) else item
+def _item(item: Any, place: str) -> str:
+    """A text, or a whole number, which is a name as well."""
+    if isinstance(item, int | np.integer) and not isinstance(item, bool):
+        return str(item)
+    if not isinstance(item, str) or not item or any(unicodedata.category(letter) in ("Cc", "Cs") for letter in item):
+        raise InputError(f"{place} has an item that is empty, no text, or has control characters; clean it")
+    return item

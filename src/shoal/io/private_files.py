@@ -11,9 +11,9 @@ PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 
 
 def private_file(path: str, flags: int) -> int:
-    """For `open(..., opener=private_file)`: nobody else can ever read the file, nor one that was there before."""
+    """For `open(..., opener=private_file)`: nobody else can open the file from now on, even if it was there before."""
     descriptor = os.open(path, flags, PRIVATE_FILE)
-    os.chmod(path, PRIVATE_FILE)
+    os.fchmod(descriptor, PRIVATE_FILE)
     return descriptor
 
 

@@ -92,8 +92,6 @@ class CategoricalMicroaggregation(GroupsRows):
 
     def fit(self, X: Any, y: Any = None) -> CategoricalMicroaggregation:
         """Group the rows."""
-        if self.method != SA_MDAV:
-            raise InputError(f"method={self.method!r} is not known; use {SA_MDAV!r}")
         check_time_budget(self.time_budget)
         names, columns = checked_columns(self, X, reset=True)
         k = check_k(self.k, len(columns[0]))
@@ -162,6 +160,8 @@ class CategoricalMicroaggregation(GroupsRows):
         return distinct_tuples([label_column(reading, column, self.k) for reading, column in pairs])
 
     def _grouped(self, tuples: Tuples, k: int) -> Pairs:
+        if self.method != SA_MDAV:
+            raise InputError(f"method={self.method!r} is not known; use {SA_MDAV!r}")
         groups = adaptive_groups(tuples.by_meaning, tuples.codes, tuples.counts, k, False)
         if self.refine:
             groups = regrouped(tuples.problem, groups, k, self.time_budget, self.random_state)

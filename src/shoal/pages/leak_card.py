@@ -91,13 +91,14 @@ def proof(leak: Leak) -> str:
     """What is known for certain of all distances of a family."""
     if leak.proof is None:
         return ""
-    by = " by a clear margin"
     if leak.proof.rate.rate > leak.proof.bound:  # by less than that
         return "Nothing is proved: some records are told apart by less than the margin that a proof needs."
     if leak.proof.proved:
-        return f"Proved: no {_family(leak.proof)} finds more than {percent(leak.proof.found)}{_of_which(leak)}{by}."
+        most = f"{percent(leak.proof.found)}{_of_which(leak)}"
+        return f"Proved: no {_family(leak.proof)} clearly identifies more than {most}."
+    most = f"{percent(leak.proof.bound)}{_of_which(leak)}"
     return (
-        f"No {_family(leak.proof)} finds more than {percent(leak.proof.bound)}{_of_which(leak)}{by}; the best one "
+        f"No {_family(leak.proof)} clearly identifies more than {most}; the best one "
         f"found, in {count(round(leak.proof.seconds), 'second')}, finds {percent(leak.proof.found)}."
     )
 

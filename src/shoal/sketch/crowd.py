@@ -10,7 +10,9 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.preprocessing import normalize
 
+from shoal.errors import InputError
 from shoal.microaggregation import SphericalMicroaggregation
+from shoal.microaggregation.checks import check_k
 from shoal.sketch.key import SketchKey, key_of
 from shoal.sketch.records import check_components, named_rows
 from shoal.sketch.sketches import Sketches, sketch_rows
@@ -21,8 +23,9 @@ __all__ = ["CrowdSketch"]
 class CrowdSketch(BaseEstimator):  # type: ignore[misc]
     """Give every record a sketch that at least k records share.
 
-    Records are grouped; the numbers of a group are added up, column by column, scaled to length 1, and sketched.
-    Whoever breaks the key learns these sums, which a release of the groups without sketches would have shown anyway.
+    Records are grouped; the counts of a group are added up, column by column, scaled to length 1, and sketched. Items
+    that fewer than k records have are left out: a rare item points at its owner, even inside a group. Whoever breaks
+    the key learns the sums of the groups and no more; a record whose counts dwarf those of its group shows in them.
 
     Parameters
     ----------
@@ -37,14 +40,15 @@ class CrowdSketch(BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     key_ : SketchKey
-    groups_ : (n,) array, the group of each record; -1: withheld, a record without items.
-    sketches_ : Sketches
+    groups_ : (n,) array, the group of each record; -1: withheld, a record of which no item is left.
+    sketches_ : Sketches; empty for a record that is withheld. Leave these out of what you hand on:
+        sketches_[~sketches_.withheld].
 
     Examples
     --------
     >>> from shoal.sketch import CrowdSketch
     >>> baskets = [["bread", "milk"], ["bread", "milk", "tea"], ["tea", "rice"], ["rice", "salt"]]
-    >>> CrowdSketch(k=2, components=4, random_state=0).fit(baskets).groups_.tolist()
+    >>> CrowdSketch(k=2, components=4).fit(baskets).groups_.tolist()
     [0, 0, 1, 1]
     """
 
@@ -69,13 +73,21 @@ class CrowdSketch(BaseEstimator):  # type: ignore[misc]
         """Group the rows and sketch the pool of each group."""
         components = check_components("components", self.components)
         rows = named_rows(self, X, self.terms)
+        if np.any(rows.X.data % 1):
+            raise InputError("crowd sketches need whole numbers: sums of other weights can be taken apart; give counts")
         self.key_ = key_of(self.key, self.random_state)
         method = (
             SphericalMicroaggregation(random_state=self.random_state) if self.method is None else clone(self.method)
         )
-        self.groups_ = method.set_params(k=self.k).fit(rows.X).groups_
-        pools = normalize(pooled(rows.X, self.groups_))
-        of_pool = sketch_rows(pools, rows.terms, self.key_, np.full(pools.shape[0], components))
+        common = np.flatnonzero(np.bincount(rows.X.indices, minlength=rows.X.shape[1]) >= self.k)
+        counts = sp.csr_matrix(rows.X[:, common])
+        filled = np.flatnonzero(np.diff(counts.indptr))
+        k = check_k(self.k, len(filled))
+        self.groups_ = np.full(counts.shape[0], -1)
+        self.groups_[filled] = checked_groups(method.set_params(k=k).fit(counts[filled]).groups_, k)
+        pools = normalize(pooled(counts, self.groups_))
+        terms = [rows.terms[column] for column in common]
+        of_pool = sketch_rows(pools, terms, self.key_, np.full(pools.shape[0], components))
         withheld = self.groups_ < 0
         lengths = np.where(withheld, 0, components)
         values = of_pool.values.reshape(-1, components)[self.groups_[~withheld]]
@@ -85,6 +97,14 @@ class CrowdSketch(BaseEstimator):  # type: ignore[misc]
     def fit_transform(self, X: Any, y: Any = None) -> Sketches:
         """Group the rows, and return the sketch of each row's group."""
         return self.fit(X).sketches_
+
+
+def checked_groups(groups: Any, k: int) -> Any:
+    """The groups of a method, if each has k records."""
+    smallest = np.bincount(groups).min() if np.min(groups) >= 0 else 0
+    if smallest < k:
+        raise InputError(f"the method made a group of {smallest}, and k={k}; use one that keeps k")
+    return groups
 
 
 def pooled(X: sp.csr_matrix, groups: Any) -> sp.csr_matrix:

@@ -40,7 +40,7 @@ class DeltaSketch(BaseEstimator):  # type: ignore[misc]
     key : SketchKey
         None: a new secret key, kept as `key_`. Sketches can be compared only if they have the same key.
     random_state : int
-        A key made from a number, for experiments: it can be guessed.
+        Without a key: make it from this number, for experiments. Such a key can be guessed, and a warning says so.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class DeltaSketch(BaseEstimator):  # type: ignore[misc]
     --------
     >>> from shoal.sketch import DeltaSketch
     >>> baskets = [["bread", "milk", "tea"], ["milk", "tea", "sugar", "rice"], ["salt"]]
-    >>> DeltaSketch(delta=0.5, random_state=0).fit_transform(baskets).lengths.tolist()
+    >>> DeltaSketch(delta=0.5).fit_transform(baskets).lengths.tolist()
     [4, 6, 0]
     """
 
@@ -89,8 +89,7 @@ class DeltaSketch(BaseEstimator):  # type: ignore[misc]
     def one(self, record: Mapping[str, float] | Iterable[str]) -> Floats | None:
         """The sketch of a single record, as at collection time; None: it is withheld."""
         if not hasattr(self, "key_"):
-            self._check()
-            self.key_ = key_of(self.key, self.random_state)
+            self.fit([])
         given = record if isinstance(record, Mapping) else list(record)
         found: Floats = self._sketch(named_rows(self, [given], None))[0]
         return found if len(found) else None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
+import unicodedata
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -28,6 +30,8 @@ MODULUS = (1 << 61) - 1
 class SketchKey:
     """32 secret bytes. Whoever has them can estimate what is in a record; products of sketches need no key.
 
+    A pickled estimator contains its key: keep it as you keep the key.
+
     >>> SketchKey(bytes(32))
     SketchKey()
     """
@@ -43,6 +47,11 @@ class SketchKey:
     def draw(cls) -> SketchKey:
         """A new key from the system's randomness."""
         return cls(secrets.token_bytes(LENGTH))
+
+    @classmethod
+    def from_seed(cls, seed: int) -> SketchKey:
+        """The same key for the same number: for experiments, since it can be guessed."""
+        return cls(blake2b(str(seed).encode(), digest_size=LENGTH, person=b"shoal seed").digest())
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> SketchKey:
@@ -66,10 +75,13 @@ class SketchKey:
                 file.write(self.secret.hex() + "\n")
         except FileExistsError:
             raise InputError(f"{shown(path)} exists, and a lost key cannot be made again; name a new file") from None
+        except OSError as error:
+            raise InputError(f"{shown(path)} cannot be written ({error.strerror}); name another file") from None
 
     def hashed(self, terms: Sequence[str]) -> NDArray[np.uint64]:
-        """A number below 2^61 - 1 for each term."""
-        hashes = (blake2b(term.encode(), digest_size=8, key=self.secret, person=b"shoal term") for term in terms)
+        """A number below 2^61 - 1 for each term, the same however its letters are composed."""
+        names = (unicodedata.normalize("NFC", term).encode() for term in terms)
+        hashes = (blake2b(name, digest_size=8, key=self.secret, person=b"shoal term") for name in names)
         return np.array([int.from_bytes(one.digest(), "little") % MODULUS for one in hashes], dtype=np.uint64)
 
     def coefficients(self, first: int, count: int) -> NDArray[np.uint64]:
@@ -89,7 +101,7 @@ class SketchKey:
 
 
 def key_of(key: Any, random_state: Any) -> SketchKey:
-    """The key given, one made from a seed (for experiments: it can be guessed), or a new secret one."""
+    """The key given, one made from a seed, with a warning, or a new secret one."""
     if key is not None:
         if not isinstance(key, SketchKey):
             raise InputError(
@@ -100,4 +112,8 @@ def key_of(key: Any, random_state: Any) -> SketchKey:
         return SketchKey.draw()
     if not isinstance(random_state, int | np.integer) or isinstance(random_state, bool):
         raise InputError(f"random_state={random_state!r} must be a whole number or None")
-    return SketchKey(blake2b(str(int(random_state)).encode(), digest_size=LENGTH, person=b"shoal seed").digest())
+    warnings.warn(
+        f"a key made from random_state={random_state} can be guessed: for experiments only; give key=SketchKey.draw()",
+        stacklevel=4,
+    )
+    return SketchKey.from_seed(int(random_state))

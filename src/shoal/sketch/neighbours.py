@@ -29,9 +29,9 @@ class SketchNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
 
     Examples
     --------
-    >>> from shoal.sketch import CrowdSketch, SketchNeighborsClassifier
+    >>> from shoal.sketch import CrowdSketch, SketchKey, SketchNeighborsClassifier
     >>> baskets = [["bread", "milk"], ["bread", "milk", "tea"], ["rice", "salt"], ["rice", "salt", "oil"]]
-    >>> sketches = CrowdSketch(k=2, components=64, random_state=0).fit_transform(baskets)
+    >>> sketches = CrowdSketch(k=2, components=64, key=SketchKey.from_seed(0)).fit_transform(baskets)
     >>> SketchNeighborsClassifier(1).fit(sketches, ["a", "a", "b", "b"]).predict(sketches).tolist()
     ['a', 'a', 'b', 'b']
     """

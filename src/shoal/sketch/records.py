@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,8 +27,8 @@ class NamedRows:
 
 
 def named_rows(estimator: Any, X: Any, terms: Sequence[str] | None) -> NamedRows:
-    """Rows of a matrix or a dataframe (columns are named by `terms`, by the dataframe or by number), or records."""
-    if isinstance(X, list | tuple) and X and not _is_numbers(X[0]):
+    """Rows of a matrix or a dataframe, whose columns have names or numbers, or a list of records."""
+    if isinstance(X, list | tuple):
         if terms is not None:
             raise InputError("terms name the columns of a matrix, and these are records; leave it out")
         return NamedRows(*count_baskets(X))
@@ -44,15 +44,6 @@ def named_rows(estimator: Any, X: Any, terms: Sequence[str] | None) -> NamedRows
         worst = checked.data.min() if checked.data.min() < 0 else checked.data.max()
         raise InputError(f"a count or weight of {worst:g} cannot be sketched; give numbers from 0 to {LARGEST:g}")
     return NamedRows(checked, terms)
-
-
-def _is_numbers(row: Any) -> bool:
-    """Whether the first row of a list is one of a matrix."""
-    if isinstance(row, str | bytes):
-        raise InputError("a record is a list of items or a mapping of items to counts, got a text; split it into words")
-    if isinstance(row, Mapping):
-        return False
-    return len(row) > 0 and all(isinstance(value, int | float | np.number) for value in row)
 
 
 def check_components(name: str, value: object) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
 from shoal.errors import InputError
+from shoal.io.baskets import basket_counts
 from shoal.sketch.delta import DeltaSketch
 from shoal.vectors import VectorSpace
 
@@ -41,44 +42,35 @@ def sketch_lines(
     """
     read = 0
     for lines in batches:
-        numbered = [(read + place, line) for place, line in enumerate(lines, start=1) if line.strip()]
-        read += len(lines)
-        records = [_record(line, number) for number, line in numbered]
-        texts = [record for record in records if isinstance(record, str)]
-        counts = iter(_terms(texts, space))
-        baskets = [next(counts) if isinstance(record, str) else record for record in records]
-        yield _sketched(baskets, [number for number, _ in numbered], model)
-
-
-def _sketched(records: list[Any], numbers: list[int], model: DeltaSketch) -> list[list[float] | None]:
-    if not records:
-        return []
-    try:
-        sketches = model.transform(records)
-    except InputError:
-        for number, record in zip(numbers, records, strict=True):  # which one was it?
+        records: list[Any] = []
+        wrong: InputError | None = None
+        for number, line in enumerate(lines, start=read + 1):
             try:
-                model.transform([record])
+                records += [_record(line, f"line {number}")] if line.strip() else []
             except InputError as problem:
-                message = str(problem).removeprefix("record 1 ")
-                raise InputError(f"line {number} {message}") from None
-        raise
-    return [row.tolist() if len(row) else None for row in (sketches[place] for place in range(len(records)))]
+                wrong = problem
+                break
+        read += len(lines)
+        counts = iter(_terms([record for record in records if isinstance(record, str)], space))
+        sketches = model.transform([next(counts) if isinstance(record, str) else record for record in records])
+        yield [row.tolist() if len(row) else None for row in (sketches[place] for place in range(len(records)))]
+        if wrong is not None:  # the records before it are sketched
+            raise wrong
 
 
-def _record(line: bytes, number: int) -> Any:
+def _record(line: bytes, place: str) -> dict[str, float] | str:
+    """The counts of a basket, or a text."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
-        raise InputError(f"line {number} is no JSON; write a list of items, or an object of items and counts") from None
+        raise InputError(f"{place} is not JSON; write a list of items, or an object of items and counts") from None
     if isinstance(record, dict):
-        for name in ("items", "text"):
-            if isinstance(record.get(name), list | dict | str):
-                record = record[name]
-                break
+        record = next(
+            (record[name] for name in ("items", "text") if isinstance(record.get(name), list | dict | str)), record
+        )
     if not isinstance(record, list | dict | str):
-        raise InputError(f"line {number} is neither items nor a text; write a list, an object or a string")
-    return record
+        raise InputError(f"{place} is neither items nor a text; write a list, an object or a string")
+    return record if isinstance(record, str) else basket_counts(record, place)
 
 
 def _terms(texts: list[str], space: VectorSpace) -> Iterator[dict[str, float]]:

@@ -50,6 +50,7 @@ def nearest_rows(rows: Csr, lists: Lists, count: int) -> tuple[Ints, Floats]:
 def _nearest_rows(rows: Csr, lists: Lists, first: int, nearest: Ints, products: Floats) -> None:
     n_rows, count = rows.indptr.shape[0] - 1, nearest.shape[1]
     scores = np.zeros(n_rows)
+    seen = np.full(n_rows, -1)  # the last row that each was compared with
     touched = np.empty(n_rows, np.int64)
     for place in range(nearest.shape[0]):
         row = first + place
@@ -58,7 +59,9 @@ def _nearest_rows(rows: Csr, lists: Lists, first: int, nearest: Ints, products: 
             weight, column = rows.data[entry], rows.indices[entry]
             for listed in range(lists.ptr[column], lists.ptr[column + 1]):
                 other = lists.row[listed]
-                if scores[other] == 0.0:
+                if seen[other] != row:
+                    seen[other] = row
+                    scores[other] = 0.0
                     touched[n_touched] = other
                     n_touched += 1
                 scores[other] += weight * lists.weight[listed]
@@ -67,7 +70,6 @@ def _nearest_rows(rows: Csr, lists: Lists, first: int, nearest: Ints, products: 
         for nth in range(n_touched):
             other = touched[nth]
             score = scores[other]
-            scores[other] = 0.0
             if other != row and score >= bar:
                 filled = _offer(other, score, nearest[place], products[place], filled)
                 bar = products[place, count - 1] if filled == count else -1.0
