@@ -86,7 +86,7 @@ class CrowdSketch(BaseEstimator):  # type: ignore[misc]
         self.groups_ = np.full(counts.shape[0], -1)
         self.groups_[filled] = checked_groups(method.set_params(k=k).fit(counts[filled]).groups_, k)
         pools = normalize(pooled(counts, self.groups_))
-        terms = [rows.terms[column] for column in common]
+        terms = [rows.terms[int(column)] for column in common]
         of_pool = sketch_rows(pools, terms, self.key_, np.full(pools.shape[0], components))
         withheld = self.groups_ < 0
         lengths = np.where(withheld, 0, components)

@@ -65,9 +65,8 @@ def _record(line: bytes, place: str) -> dict[str, float] | str:
     except (ValueError, RecursionError):
         raise InputError(f"{place} is not JSON; write a list of items, or an object of items and counts") from None
     if isinstance(record, dict):
-        record = next(
-            (record[name] for name in ("items", "text") if isinstance(record.get(name), list | dict | str)), record
-        )
+        given = (record.get(name) for name in ("items", "text"))
+        record = next((inner for inner in given if isinstance(inner, list | dict | str)), record)
     if not isinstance(record, list | dict | str):
         raise InputError(f"{place} is neither items nor a text; write a list, an object or a string")
     return record if isinstance(record, str) else basket_counts(record, place)
