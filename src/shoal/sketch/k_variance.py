@@ -89,8 +89,10 @@ class KVarianceSketch(BaseEstimator):  # type: ignore[misc]
         self._check(len(filled))
         self.key_ = key_of(self.key, self.random_state)
         unit = normalize(rows.X[filled])
-        search = components_in_one_piece if self._in_one_piece(len(filled)) else components_in_blocks
-        nearest, lengths = search(unit, int(self.k), most, self.blocks or BLOCK)
+        if self._in_one_piece(len(filled)):
+            nearest, lengths = components_in_one_piece(unit, int(self.k), most)
+        else:
+            nearest, lengths = components_in_blocks(unit, int(self.k), most, self.blocks or BLOCK)
         self.neighbours_ = np.full((rows.X.shape[0], int(self.k)), -1)
         self.neighbours_[filled] = filled[nearest]
         all_lengths = np.zeros(rows.X.shape[0], dtype=np.int64)
@@ -122,7 +124,7 @@ def nearest_rows(unit: sp.csr_matrix, k: int) -> tuple[Ints, NDArray[np.float64]
     return kernel.nearest_rows(rows, invert(rows, unit.shape[1]), k)
 
 
-def components_in_one_piece(unit: sp.csr_matrix, k: int, most: int, _block: int) -> tuple[Ints, Ints]:
+def components_in_one_piece(unit: sp.csr_matrix, k: int, most: int) -> tuple[Ints, Ints]:
     """Neighbours among all rows, and the components that all pairs together allow each row."""
     nearest, cosines = nearest_rows(unit, k)
     limits = kernel.pair_limits(unit.indptr, unit.indices, unit.data, nearest, cosines, most)
