@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import InputError, SphericalMicroaggregation
+from shoal.io.baskets import count_baskets
 from shoal.sketch import CrowdSketch, DeltaSketch, KVarianceSketch, Sketches, SketchKey
+from shoal.sketch.sketches import SketchedRows
 from tests.reference import sketching as slow
 
 KEY = SketchKey(bytes(range(32)))
@@ -223,3 +225,16 @@ def test_rows_are_taken_by_number_slice_mask_and_list() -> None:
     assert sketches[~sketches.withheld].values.tolist() == [1.0, 2.0, 3.0]
     assert sketches[[2, 0]].values.tolist() == [3.0, 1.0, 2.0]
     assert sketches[:2].lengths.tolist() == [2, 0]
+
+
+@given(
+    st.lists(st.lists(st.sampled_from("abcd"), max_size=4), min_size=1, max_size=30),
+    st.lists(st.integers(0, 20), min_size=30, max_size=30),
+)
+def test_sketches_are_ranked_as_lists_of_numbers_are(baskets, lengths):
+    X, items = count_baskets(baskets)
+    rows = SketchedRows(X, KEY.hashed(items), KEY, np.array(lengths[: len(baskets)]), decimals=3)
+    lists = [row.tolist() for row in map(rows.all().__getitem__, range(len(baskets)))]
+    place = {row: number for number, row in enumerate(sorted(set(map(tuple, lists))))}
+    assert rows.ranks().tolist() == [place[tuple(row)] for row in lists]
+    assert rows.take(np.array([0]))[0].tolist() == lists[0]
