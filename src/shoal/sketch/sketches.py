@@ -129,7 +129,7 @@ class SketchedRows:
             run[rows] = before + _latest(differs) - _latest(other_run)
             first += AT_A_TIME
             alike = ~differs | ~np.concatenate((differs[1:], [True]))
-            rows = rows[alike & (self.lengths[rows] > first)]
+            rows = rows[alike & (self.lengths[rows] >= first)]  # one that ends here comes before longer ones
         return np.unique(run, return_inverse=True)[1].astype(np.int64)
 
     def _components(self, rows: Ints, first: int) -> Floats:
