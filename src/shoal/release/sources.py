@@ -34,6 +34,11 @@ class DocumentSource:
         """The confidential column that is released as it is."""
         return self.columns["label_column"]
 
+    @property
+    def confidential(self) -> tuple[str, ...]:
+        """The names of such columns."""
+        return () if self.label is None else (self.label,)
+
 
 @dataclass(frozen=True)
 class TableSource:
@@ -96,5 +101,5 @@ def _check_label(label: str | None, text: str | None, identity: str | None) -> N
         raise InputError(
             f"the label column {shown(label)} is also the text or the id, which stay private; name another"
         )
-    if label in ("terms", "counts", "weights"):
+    if label in ("terms", "counts", "weights", "sketch"):
         raise InputError(f"a label column named {shown(label)} would clash with the release's own; rename the column")
