@@ -231,10 +231,12 @@ def test_rows_are_taken_by_number_slice_mask_and_list() -> None:
     st.lists(st.lists(st.sampled_from("abcd"), max_size=4), min_size=1, max_size=30),
     st.lists(st.integers(0, 20), min_size=30, max_size=30),
 )
-def test_sketches_are_ranked_as_lists_of_numbers_are(baskets, lengths):
+def test_sketches_are_sorted_as_lists_of_numbers_are(baskets, lengths):
     X, items = count_baskets(baskets)
     rows = SketchedRows(X, KEY.hashed(items), KEY, np.array(lengths[: len(baskets)]), decimals=3)
     lists = [row.tolist() for row in map(rows.all().__getitem__, range(len(baskets)))]
-    place = {row: number for number, row in enumerate(sorted(set(map(tuple, lists))))}
-    assert rows.ranks().tolist() == [place[tuple(row)] for row in lists]
+    different, place = rows.sorted()
+    expected = sorted(set(map(tuple, lists)))
+    assert [tuple(different.all()[row]) for row in range(len(different))] == expected
+    assert [expected[row] for row in place] == [tuple(row) for row in lists]
     assert rows.take(np.array([0]))[0].tolist() == lists[0]

@@ -43,6 +43,12 @@ class Sketches:
             np.concatenate(rows or [np.zeros(0)]), _offsets(np.array([len(row) for row in rows], dtype=np.int64))
         )
 
+    @classmethod
+    def joined(cls, parts: Sequence[Sketches]) -> Sketches:
+        """All sketches of several parts, in their order."""
+        lengths = np.concatenate([part.lengths for part in parts])
+        return cls(np.concatenate([part.values for part in parts]), _offsets(lengths))
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
@@ -111,7 +117,13 @@ class SketchedRows:
         """The sketches of some rows."""
         return self._sketch(self._X[rows], self.lengths[rows])
 
-    def ranks(self) -> Ints:
+    def sorted(self) -> tuple[SketchedRows, Ints]:
+        """The rows whose sketches differ, sorted by their numbers, and the place of each row among them."""
+        places = self._ranks()
+        first = np.unique(places, return_index=True)[1]
+        return SketchedRows(self._X[first], self._hashed, self._key, self.lengths[first], self._decimals), places
+
+    def _ranks(self) -> Ints:
         """The place of each row's sketch when they are sorted by their numbers; equal sketches share a place.
 
         A few components are compared at a time, and the next ones of those rows only that are equal so far.

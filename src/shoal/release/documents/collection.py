@@ -18,7 +18,7 @@ from shoal.bundle.folders import Writer, write_csv
 from shoal.errors import InputError
 from shoal.microaggregation.blocks.executors import Schedule
 from shoal.protection.documents import DocumentProtection
-from shoal.protection.documents.pools import Vocabulary, with_space
+from shoal.protection.documents.pools import ReadsDocuments, Vocabulary, with_space
 from shoal.protection.groups import FEW
 from shoal.release.cluster import diverse_parts
 from shoal.release.documents import part as part_steps
@@ -37,6 +37,7 @@ __all__ = [
     "left_out_files",
     "loss_of_parts",
     "pool_documents",
+    "read_documents",
     "warn_of_copies",
     "withheld",
     "words_left_out",
@@ -71,14 +72,14 @@ def pool_documents(
 ) -> PooledDocuments:
     """Read the documents, group them, and pool the counts of each group."""
     _warn_of_rare_terms(protection.space, k)
-    read = _read(source, protection, schedule)
+    read = read_documents(source, protection, schedule)
     _check_enough(read, k)
     protection = with_space(protection, read.space)
     blocks = _grouped(read, protection, source, l, schedule)
     return PooledDocuments(read, protection, *_arranged(blocks, protection, read.n_rows, attack, schedule))
 
 
-def _read(source: DocumentSource, protection: DocumentProtection, schedule: Schedule) -> ReadDocuments:
+def read_documents(source: DocumentSource, protection: ReadsDocuments, schedule: Schedule) -> ReadDocuments:
     """The documents of all parts, and the space that is fitted to them."""
     submit, gather, n_parts = schedule.submit, schedule.gather, len(source.parts)
     space = clone(protection.space)
