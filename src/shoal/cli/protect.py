@@ -67,8 +67,9 @@ def protect(
 ) -> None:
     """Protect documents or a table and make a release that anyone can verify.
 
-    INPUT is recognised by its content: a folder of texts, JSONL, or a table with a text column are documents; any other
-    table is a table. Text that WordNet does not know (names, jargon) is left out of documents. A quoted pattern such as
+    INPUT is recognised by its content: a folder of texts, JSONL, or a table with a text column are documents; so are
+    baskets of items (.dat, JSONL of lists, a column of lists), their items being the words; any other table is a table.
+    Text that WordNet does not know (names, jargon) is left out of documents. A quoted pattern such as
     'letters/*.parquet' stands for documents in parts, or with roles for a table in parts; the release comes in parts
     as well.
     """
@@ -84,7 +85,7 @@ def protect(
     documents = opened.kind == "documents"
     steps = {"language": language, "wordnet": wordnet, "stem": stem, "min_df": min_df, "max_terms": max_terms}
     steps |= {"terms_per_document": terms_per_document}
-    _check_steps(steps, documents, source)
+    _check_steps(steps, opened, source)
     meaning = options.ontologies(ontology), mapping, options.weights(weights)
     asked = Asked(method, refine, time_budget, blocks, attribute_groups, *meaning, percent)
     with shown_progress(), search_stops_at_first_interrupt():
@@ -96,7 +97,7 @@ def protect(
             id_column=id_column,
             label_column=label_column,
             roles=columns,
-            space=document_space(method, k, **steps) if documents else None,
+            space=document_space(method, k, items=opened.of_items, **steps) if documents else None,
             method=document_method(asked) if documents else table_method(asked),
             l=l,
             missing=missing,
@@ -116,11 +117,15 @@ def _opened(source: Path, **given: Any) -> Any:
     return open_source(source, **given)
 
 
-def _check_steps(steps: dict[str, Any], documents: bool, source: Path) -> None:
-    """A vector space is for documents."""
-    unfit = [f"--{name.replace('_', '-')}" for name, value in steps.items() if value is not None]
-    if unfit and not documents:
-        raise InputError(f"{source} is a table: {unfit[0]} is for documents; leave it out, or name a --text-column")
+def _check_steps(steps: dict[str, Any], opened: Any, source: Path) -> None:
+    """A vector space is for documents, and words are in texts."""
+    given = [name for name, value in steps.items() if value is not None]
+    options = [f"--{name.replace('_', '-')}" for name in given]
+    if given and opened.kind != "documents":
+        raise InputError(f"{source} is a table: {options[0]} is for documents; leave it out, or name a --text-column")
+    for name, option in zip(given, options, strict=True):
+        if name in ("language", "wordnet", "stem") and opened.of_items:
+            raise InputError(f"{source} has baskets, whose items are no words: {option} is for texts; leave it out")
 
 
 def roles_from(path: Path | None, *lists: str | None) -> Any:

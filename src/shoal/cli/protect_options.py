@@ -13,11 +13,13 @@ from shoal.cli.methods import FOR_DOCUMENTS, FOR_LABELS, FOR_NUMBERS, MASKING
 METHODS = tuple(dict.fromkeys((*FOR_DOCUMENTS, *FOR_NUMBERS, *FOR_LABELS, *MASKING)))
 
 Source = Annotated[
-    Path, typer.Argument(help="Folder of texts, JSONL, CSV or Parquet; .gz too.", **options.path("INPUT"))
+    Path, typer.Argument(help="Folder of texts, JSONL, CSV, Parquet or .dat; .gz too.", **options.path("INPUT"))
 ]
 Out = Annotated[Path, typer.Option("-o", "--out", help="Folder to make for the release.", **options.path())]
 K = Annotated[int, typer.Option("-k", help="Least number of records that look alike.", **options.whole(2))]
-TextColumn = Annotated[str | None, typer.Option(help="Documents: column with the text.", **options.named())]
+TextColumn = Annotated[
+    str | None, typer.Option(help="Documents: column with the text, or with lists of items.", **options.named())
+]
 IdColumn = Annotated[str | None, typer.Option(help="Documents: column that names them (private).", **options.named())]
 LabelColumn = Annotated[
     str | None, typer.Option(help="Documents: confidential label, released as it is.", **options.named())

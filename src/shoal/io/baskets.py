@@ -6,7 +6,7 @@ import re
 import unicodedata
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,12 +16,17 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError
 
-__all__ = ["BasketFault", "CountedBaskets", "basket_counts", "count_baskets", "read_basket", "stream_counts"]
+__all__ = ["Basket", "BasketFault", "CountedBaskets", "basket_counts", "count_baskets", "read_basket", "stream_counts"]
 
 MOST = 10**9  # of one item
 NUMBERS = (int, float, np.integer, np.floating)
 LONGEST = 1000  # letters of an item
+OUTSIDE = f"a count is not a number from 0 to {MOST:,}"
 _BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")  # control characters, ends of lines, halves
+
+
+class Basket(dict[str, float]):
+    """Items and how often they are there, checked by `read_basket`."""
 
 
 class BasketFault(ValueError):
@@ -70,32 +75,37 @@ def count_baskets(records: Iterable[Any]) -> tuple[sp.csr_matrix, list[str]]:
     return X, items
 
 
-def basket_counts(record: Any, place: str) -> dict[str, float]:
-    """The items of a record and their counts, zeros left out."""
+def basket_counts(record: Any, place: str) -> Basket:
+    """The items of a record and their counts, as `read_basket` has them; else an error that names the place."""
     try:
         return read_basket(record)
     except BasketFault as fault:
         raise InputError(f"{place}: {fault}; correct it") from None
 
 
-def read_basket(record: Any, *, whole: bool = False) -> dict[str, float]:
-    """The items of a record and their counts, zeros left out; `whole`: counts must be whole numbers."""
+def read_basket(record: Any) -> Basket:
+    """The items of a record and their counts, zeros left out."""
+    if isinstance(record, Basket):
+        return record
+    if isinstance(record, Mapping):
+        return _from_counts(record)
     if isinstance(record, str | bytes) or not isinstance(record, Iterable):
         raise BasketFault("neither a list of items nor a mapping of items to counts")
-    if not isinstance(record, Mapping):
-        return dict(Counter(_names(record)))
-    names, counts = _names(record), record.values()
-    if not _in_range(counts):
-        raise BasketFault(f"a count is not a number from 0 to {MOST:,}")
-    if whole and any(count % 1 for count in counts):
-        raise BasketFault("a count is not a whole number")
-    basket = dict(zip(names, counts, strict=True))
-    if len(basket) < len(names):  # the same item, written in two ways
-        basket = dict.fromkeys(names, 0)
-        for name, count in zip(names, counts, strict=True):
-            basket[name] += count
-        return read_basket(basket)
-    return basket if all(counts) else {name: count for name, count in basket.items() if count}
+    names = _names(record)
+    once = dict.fromkeys(names, 1.0)
+    return Basket(once if len(once) == len(names) else Counter(names))
+
+
+def _from_counts(record: Mapping[Any, Any]) -> Basket:
+    basket = Basket()
+    for name, count in zip(_names(record), record.values(), strict=True):
+        if isinstance(count, bool) or not isinstance(count, NUMBERS) or not 0 <= count <= MOST:
+            raise BasketFault(OUTSIDE)
+        if count:
+            basket[name] = basket.get(name, 0.0) + float(count)  # an item may be written in two ways
+    if basket and max(basket.values()) > MOST:
+        raise BasketFault(OUTSIDE)
+    return basket
 
 
 def _names(items: Iterable[Any]) -> list[str]:
@@ -116,12 +126,6 @@ def _names(items: Iterable[Any]) -> list[str]:
 def _name(item: Any) -> str:
     if isinstance(item, str):
         return str(item)
-    if isinstance(item, int | np.integer) and not isinstance(item, bool) and abs(item) < 10**LONGEST:
+    if isinstance(item, int | np.integer) and not isinstance(item, bool) and abs(int(item)) < 10**LONGEST:
         return str(item)
     raise BasketFault("an item is neither text nor a whole number")
-
-
-def _in_range(counts: Collection[Any]) -> bool:
-    if set(map(type, counts)) == {int}:
-        return bool(min(counts) >= 0 and max(counts) <= MOST)
-    return all(isinstance(count, NUMBERS) and not isinstance(count, bool) and 0 <= count <= MOST for count in counts)

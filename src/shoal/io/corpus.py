@@ -225,9 +225,11 @@ def _items(basket: object) -> tuple[Mapping[str, float] | None, str | None]:
     if basket is None:
         return None, "no items"
     try:
-        items = read_basket(basket, whole=True)
+        items = read_basket(basket)
     except BasketFault as fault:
         return None, str(fault)
+    if isinstance(basket, Mapping) and any(count % 1 for count in items.values()):
+        return None, "a count is not a whole number"
     return items, None if items else "empty"
 
 

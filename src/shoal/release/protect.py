@@ -81,7 +81,8 @@ def protect(
     Parameters
     ----------
     source : path, list of texts, Corpus, or any dataframe
-        A folder of text files, JSONL, or CSV/Parquet with a text column are documents; other tables are tables.
+        A folder of text files, JSONL, or CSV/Parquet with a text column are documents; so are baskets (.dat, JSONL of
+        lists, a column of lists named "items"), whose items are their words. Other tables are tables.
     k : int, at least 2
     out : path
         The folder to make. It appears whole or not at all.
@@ -130,7 +131,7 @@ def protect(
     check_places(opened.path, release, hidden, force)
     if isinstance(opened, DocumentSource):
         _check_for_documents(l, opened.label, missing, coarsen)
-        draft = partial(draft_documents, opened, k, document_protection(method, space, k), l, attack)
+        draft = partial(draft_documents, opened, k, document_protection(method, space, k, opened.of_items), l, attack)
     else:
         _check_for_tables(columns, space)
         check_method(method)
