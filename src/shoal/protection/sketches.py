@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
 from shoal.microaggregation.blocks.block import Block
 from shoal.microaggregation.words.pooling import unit_rows
+from shoal.protection.documents import check_space
 from shoal.protection.documents.pools import counts_of
 from shoal.sketch import DeltaSketch, KVarianceSketch
 from shoal.vectors import VectorSpace
 from shoal.vectors.counting import Tally
 
-__all__ = ["CROWD", "DECIMALS", "RecordSketches", "record_sketches"]
+__all__ = ["CROWD", "DECIMALS", "RecordSketches", "record_sketches", "steps_of_records"]
 
 CROWD = "crowd sketches"  # the form, as a certificate names it
 # Of a published number. Texts and pools have length 1, and so about have their numbers: more digits would estimate
@@ -56,20 +58,28 @@ class RecordSketches:
         return tally
 
     def rows(self, block: Block) -> sp.csr_matrix:
-        """What is sketched: texts as rows of length 1."""
+        """What is sketched: the counts of baskets as they are, texts as rows of length 1."""
         counts = counts_of(block, self.space.idf_)
-        return unit_rows(counts, self.space.idf_)[0]
+        return counts.astype(np.float64) if self.space.items else unit_rows(counts, self.space.idf_)[0]
 
     def parameters(self) -> dict[str, Any]:
         """Of the space and of the method; not its key, nor the number that one may be made of."""
         known = self.method.get_params()
         stated = {name: known[name] for name in ("delta", "k", "max_components", "blocks") if name in known}
-        return {"vector_space": self.space.get_params(), "sketch": stated}
+        return {"vector_space": self.space.used_params(), "sketch": stated}
 
 
-def record_sketches(method: DeltaSketch | KVarianceSketch, space: VectorSpace | None, k: int) -> RecordSketches:
-    """The protection that an estimator stands for; every term counts, unless the space says otherwise."""
+def record_sketches(
+    method: DeltaSketch | KVarianceSketch, space: VectorSpace | None, k: int, of_items: bool
+) -> RecordSketches:
+    """The protection that an estimator stands for."""
+    check_space(space, of_items)
     own = clone(method)
     if isinstance(own, KVarianceSketch):
         own.set_params(k=k)
-    return RecordSketches(VectorSpace(min_df=1) if space is None else space, own)
+    return RecordSketches(VectorSpace(items=of_items, **steps_of_records(of_items)) if space is None else space, own)
+
+
+def steps_of_records(of_items: bool) -> dict[str, Any]:
+    """How records become rows unless somebody says otherwise: every term counts, of baskets as often as it is there."""
+    return {"min_df": 1, "weighting": "tf" if of_items else "tf-idf"}

@@ -86,7 +86,8 @@ def protect(
     Parameters
     ----------
     source : path, list of texts, Corpus, or any dataframe
-        A folder of text files, JSONL, or CSV/Parquet with a text column are documents; other tables are tables.
+        A folder of text files, JSONL, or CSV/Parquet with a text column are documents; so are baskets (.dat, JSONL of
+        lists, a column of lists named "items"), whose items are their words. Other tables are tables.
     k : int, at least 2
     out : path
         The folder to make. It appears whole or not at all.
@@ -151,14 +152,14 @@ def _draft_of_documents(
 ) -> Callable[..., Draft]:
     """What drafts a release of documents: as vectors, or as sketches."""
     if isinstance(method, DeltaSketch | KVarianceSketch):
-        protection = record_sketches(method, space, k)
+        protection = record_sketches(method, space, k, source.of_items)
         _check_for_records(protection.name, l, source.whole)
         return partial(draft_record_sketches, source, protection)
     if isinstance(method, CrowdSketch):
         check_components("components", method.components)
-        grouping = document_protection(method.method, space, k)
+        grouping = document_protection(method.method, space, k, source.of_items)
         return partial(draft_crowd_sketches, source, k, method, grouping, l, attack)
-    return partial(draft_documents, source, k, document_protection(method, space, k), l, attack)
+    return partial(draft_documents, source, k, document_protection(method, space, k, source.of_items), l, attack)
 
 
 def _check_for_records(name: str, l: int | None, whole: bool) -> None:

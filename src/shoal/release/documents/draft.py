@@ -109,7 +109,7 @@ def _figures(
         loss_of_means=_share_of_means(facts, read.n_rows) if read.n_rows >= FEW else None,
         terms=_most_used(facts, names),
         vocabulary=len(names),
-        stemmed=read.space.stem,
+        stemmed=read.space.stem and not read.space.items,
         in_meaning=protection.in_meaning,
         words_read=read.space.words_read_,
         words_left_out=words_left_out(read.space),

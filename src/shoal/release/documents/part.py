@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from shoal import progress
 from shoal.assessment.unmixing import taken_apart
 from shoal.bundle.formulas import formulas_in
+from shoal.errors import InputError
 from shoal.io import Corpus, Skipped
 from shoal.io.parts import local_copy
 from shoal.microaggregation.blocks.block import Block
@@ -119,16 +120,19 @@ def read_part(part: str | Corpus, columns: Mapping[str, str | None], space: Vect
 
 
 def _counted(corpus: Corpus, prefix: str, space: VectorSpace) -> Part:
+    if corpus.of_items != space.items:
+        here, others = ("baskets", "texts") if corpus.of_items else ("texts", "baskets")
+        raise InputError(f"{corpus.name} has {here}, and the first part {others}; give parts of one kind")
     names: list[str] = []
     labels: list[str] = []
 
-    def texts() -> Iterator[str]:
+    def contents() -> Iterator[Any]:
         for document in corpus if prefix else progress.track("reading", corpus):
             names.append(f"{prefix}{document.id}")
             labels.append(document.label or "")
-            yield document.text
+            yield document.content
 
-    counted = space.count(texts())
+    counted = space.count(contents())
     return Part(counted, np.array(names, dtype=object), np.array(labels, dtype=object), corpus.skipped)
 
 

@@ -61,6 +61,7 @@ def draft_crowd_sketches(
         lengths=((method.components, read.n_rows),),
         words_read=read.space.words_read_,
         words_left_out=words_left_out(read.space),
+        record="basket" if source.of_items else "document",
     )
     summary = Summary(
         k=k,
