@@ -100,7 +100,8 @@ def _form(promises: dict[str, Any]) -> Claim:
 
 
 def _lengths(rows: SketchRows, promised: dict[str, int]) -> Claim:
-    found = f"sketches have {rows.shortest:,} to {rows.longest:,} numbers"
+    of = f"{rows.shortest:,}" if rows.shortest == rows.longest else f"{rows.shortest:,} to {rows.longest:,}"
+    found = f"sketches have {of} numbers"
     same = (rows.shortest, rows.longest) == (promised["shortest"], promised["longest"])
     return Claim("lengths", same, f"{found}, as promised" if same else f"{found}, which is not as promised", SKETCHES)
 

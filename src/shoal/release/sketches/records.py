@@ -73,6 +73,7 @@ def draft_record_sketches(
         distances=_distances(X, different, place, order) if n_rows >= FEW else NOT_PUBLISHED,
         withheld=withheld(read.left_out),
         l_promised=None,
+        attacked=False,
         figures=figures,
         files=files_of(figures.record, source.label, whole=True),
     )
