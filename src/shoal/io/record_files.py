@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -84,19 +84,22 @@ def read_columns(path: Path, kind: str) -> list[str]:
 
 
 def items_column(path: Path, kind: str, text: str | None) -> str | None:
-    """The column that holds baskets: `text`, or where that is None "text" or "items"; None for a file of texts."""
+    """The column that holds baskets: `text`, or "items" where that is None; None for a file of texts."""
     with reading(path):
         if kind == "dat":
-            return "items"
-        if kind == "parquet":
-            schema = pq.ParquetFile(path).schema_arrow
-            name = text or ("text" if "text" in schema.names else "items")
-            return name if schema.names.count(name) == 1 and _is_list(schema.field(name).type) else None
-        return _items_column_of_jsonl(path, text) if kind == "jsonl" else None
+            return _no_columns(path) if text else "items"
+        if kind == "jsonl":
+            return _items_column_of_jsonl(path, text)
+        if kind != "parquet":
+            return None
+        schema, name = pq.ParquetFile(path).schema_arrow, text or "items"
+        there = schema.names.count(name) == 1 and (text or "text" not in schema.names)
+        return name if there and _is_list(schema.field(name).type) else None
 
 
 def _items_column_of_jsonl(path: Path, text: str | None) -> str | None:
     """The first line that has a text or items decides."""
+    name = text or "items"
     with open_text(path, newline="\n") as lines:
         for line in lines:
             try:
@@ -104,12 +107,16 @@ def _items_column_of_jsonl(path: Path, text: str | None) -> str | None:
             except (ValueError, RecursionError):
                 continue
             if isinstance(found, list):
-                return text or "items"
-            if isinstance(found, dict):
-                name = text or ("text" if "text" in found else "items")
-                if found.get(name) is not None:
-                    return name if isinstance(found[name], list | dict) else None
+                return name
+            if isinstance(found, dict) and not text and found.get("text") is not None:
+                return None
+            if isinstance(found, dict) and found.get(name) is not None:
+                return name if isinstance(found[name], list | dict) else None
     return None
+
+
+def _no_columns(path: Path) -> NoReturn:
+    raise InputError(f"{shown(path)} has no columns, only baskets; leave out the column names, or write JSONL")
 
 
 def _place(part: str, unit: str, number: int) -> str:
@@ -122,8 +129,8 @@ def _row_id(part: str, number: int) -> str:
 
 def _read_dat(path: Path, fields: Fields, part: str) -> Iterator[Record | Skipped]:
     """A basket per line, its items separated by blanks; an empty line is an empty basket."""
-    if (fields.text, fields.id, fields.label) != ("items", None, None):
-        raise InputError(f"{shown(path)} has no columns, only baskets; leave out the column names, or write JSONL")
+    if fields.id is not None or fields.label is not None:
+        _no_columns(path)
     with open_text(path, newline="\n") as lines:
         for number, line in enumerate(lines, start=1):
             if "\0" in line:

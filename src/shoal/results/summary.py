@@ -124,7 +124,6 @@ class DocumentFigures:
     """What only a release of documents has to say."""
 
     kind: ClassVar[str] = "documents"
-    record: ClassVar[str] = "document"  # what one record is called
 
     form: str  # what is published of a group, as the certificate names it
     loss_of_means: float | None  # what exact means of the same groups would have lost, 0 to 1
@@ -134,6 +133,7 @@ class DocumentFigures:
     in_meaning: bool  # terms are words and concepts above them, distances are those of meaning
     words_read: int  # word occurrences in the input
     words_left_out: tuple[WordsLeftOut, ...]
+    record: str = "document"  # what one record is called; the words of a "basket" are its items
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,11 @@ def _check_enough(read: ReadDocuments, k: int) -> None:
     if read.n_rows < k:
         empty = sum(reason == NO_TERM for _, reason in read.left_out)
         unreadable = len(read.left_out) - empty
+        if read.space.items:
+            raise InputError(
+                f"k={k} needs at least {k} baskets with items, got {read.n_rows} ({empty} without an item after "
+                f"min_df, {unreadable} unreadable); lower k or min_df, or add baskets"
+            )
         raise InputError(
             f"k={k} needs at least {k} documents with terms, got {read.n_rows} ({empty} without a term after stop "
             f"words, WordNet and min_df, {unreadable} unreadable); lower k or min_df, add documents, or see whether "

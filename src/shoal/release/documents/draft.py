@@ -113,6 +113,7 @@ def _figures(
         in_meaning=protection.in_meaning,
         words_read=read.space.words_read_,
         words_left_out=words_left_out(read.space),
+        record="basket" if read.space.items else "document",
     )
 
 
