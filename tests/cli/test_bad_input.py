@@ -821,7 +821,46 @@ OTHERS = [
     Case("demo: without -o's name", "demo -o", "-o"),
 ]
 
-CASES = [*USAGE, *VALUES, *CONFLICTS, *PLACES, *INPUTS, *TABLES, *ROLES_CASES, *DOCUMENTS, *OTHERS]
+# -- Sketches -------------------------------------------------------------------------------------------------------
+
+BASKETS = jsonl(*([f"s3cret {n % 4}", f"s3cret {n % 3}"] for n in range(24)))
+KEYS: dict[str, Content] = {"b.jsonl": BASKETS, "short.key": "ab" * 31, "long.key": "ab" * 33, "text.key": "s3cret"}
+
+
+def sketch_case(name: str, says: str, options: str, content: Content = BASKETS) -> Case:
+    return Case(name, f"protect b.jsonl -o out {options}", says, KEYS | {"b.jsonl": content})
+
+
+SKETCHES = [
+    sketch_case(
+        "a delta that no record can meet", "delta=99: no record can meet it", "--method delta-sketch --delta 99"
+    ),
+    sketch_case("delta sketches without delta", "give --delta", "--method delta-sketch"),
+    sketch_case("a delta of 0", "must be a number above 0", "--method delta-sketch --delta 0"),
+    sketch_case("-k with delta", "-k is not for --method delta-sketch", "--method delta-sketch --delta 1 -k 5"),
+    sketch_case("--l with delta", "l=2 needs a confidential column", "--method delta-sketch --delta 1 --l 2"),
+    sketch_case("components with delta", "--components is not", "--method delta-sketch --delta 1 --components 8"),
+    sketch_case("delta with a crowd", "--delta is not for --method crowd", "--method crowd-sketch -k 3 --delta 1"),
+    sketch_case("delta with k-variance", "--delta is not for", "--method k-variance-sketch -k 3 --delta 1"),
+    sketch_case("components without a sketch", "--components is not for --method mdav", "-k 3 --components 8"),
+    sketch_case("a key without a sketch", "--key is not for --method mdav", "-k 3 --key short.key"),
+    sketch_case("no components", "at least 1", "--method crowd-sketch -k 3 --components 0"),
+    sketch_case("too many components", "from 1 to 1048576", "--method crowd-sketch -k 3 --components 9999999"),
+    sketch_case("a key too short", "has 62 hex digits", "--method crowd-sketch -k 3 --key short.key"),
+    sketch_case("a key too long", "has 66 hex digits", "--method crowd-sketch -k 3 --key long.key"),
+    sketch_case("a key that is none", "is no sketch key", "--method crowd-sketch -k 3 --key text.key"),
+    sketch_case("a key that is not there", "cannot be read", "--method crowd-sketch -k 3 --key nowhere.key"),
+    sketch_case("k-variance of all", "k=24 needs at least 25", "--method k-variance-sketch -k 24"),
+    sketch_case("a crowd of too many", "k=25 needs at least 25 baskets", "--method crowd-sketch -k 25"),
+    sketch_case("sketched empty baskets", "'empty'", "--method delta-sketch --delta 1", jsonl([], [])),
+    sketch_case("sketched negative counts", "from 0", "--method delta-sketch --delta 1", jsonl({"items": {"a": -1}})),
+    sketch_case("sketched huge counts", "from 0", "--method delta-sketch --delta 1", jsonl({"items": {"a": 10**10}})),
+    sketch_case("sketched control characters", "control", "--method delta-sketch --delta 1", jsonl(["s3cret\x07"])),
+    Case("a table to sketch", f"{GOOD_TABLE} --method crowd-sketch", "cannot protect a table"),
+    Case("components of a table", f"{GOOD_TABLE} --components 8", "--components is not for tables"),
+]
+
+CASES = [*USAGE, *VALUES, *CONFLICTS, *PLACES, *INPUTS, *TABLES, *ROLES_CASES, *DOCUMENTS, *SKETCHES, *OTHERS]
 
 
 def refused(ran: Ran) -> str:
