@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.preprocessing import normalize
 
 from shoal.errors import InputError
@@ -21,6 +20,7 @@ from shoal.kernels.sketching import neighbours as kernel
 from shoal.kernels.sketching.components import raise_components
 from shoal.microaggregation.blocks.tree import SAMPLE, grow
 from shoal.microaggregation.spaces.spherical import SphericalSpace
+from shoal.sketch.estimator import SketchesRows
 from shoal.sketch.key import SketchKey, key_of
 from shoal.sketch.records import check_components, named_rows
 from shoal.sketch.sketches import Sketches, sketch_rows
@@ -32,7 +32,7 @@ IN_ONE_PIECE = 100_000  # records whose neighbours are searched for among all
 BLOCK = 20_000  # records of a block beyond that
 
 
-class KVarianceSketch(BaseEstimator):  # type: ignore[misc]
+class KVarianceSketch(SketchesRows):
     """Sketch each record so that the estimated product with each of its k nearest neighbours is uncertain.
 
     The standard deviation of that estimate is at least the difference between the product and its largest possible
@@ -109,7 +109,10 @@ class KVarianceSketch(BaseEstimator):  # type: ignore[misc]
         if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
             raise InputError(f"k={k!r} must be a whole number of at least 1")
         if n_rows <= k:
-            raise InputError(f"k={k} needs at least {k + 1} records with items, got {n_rows}; lower k or add records")
+            raise InputError(
+                f"k={k} needs at least {k + 1} records with items, got {n_rows} (n_samples={n_rows}); "
+                "lower k or add records"
+            )
         blocks = self.blocks
         if blocks is not None and blocks is not False and (isinstance(blocks, bool) or not int(blocks) >= 2 * k + 2):
             raise InputError(f"blocks={blocks!r} must be False or at least {2 * k + 2}, two more than twice k")
