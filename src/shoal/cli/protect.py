@@ -97,9 +97,7 @@ def protect(
     asked = Asked(
         method, refine, time_budget, blocks, attribute_groups, *meaning, percent, components, delta, max_components, key
     )
-    if method == "delta-sketch" and k is not None:
-        raise InputError("-k is not for --method delta-sketch, which has no crowd; leave it out")
-    k = K if k is None else k
+    k = _crowd(k, method)
     with shown_progress(), search_stops_at_first_interrupt():
         made = shoal.protect(
             opened,
@@ -120,6 +118,12 @@ def protect(
             attack=attack,
         )
     write(json.dumps(as_data(made), indent=2)) if as_json else say_protected(made)
+
+
+def _crowd(k: int | None, method: str | None) -> int:
+    if method == "delta-sketch" and k is not None:
+        raise InputError("-k is not for --method delta-sketch, which has no crowd; leave it out")
+    return K if k is None else k
 
 
 def _opened(source: Path, **given: Any) -> Any:
