@@ -96,13 +96,14 @@ class _Crowd:
     def _join(self, group: int, most: int) -> int | None:
         """The group becomes part of a near one, that with which it loses least; None if all get larger than `most`."""
         rows = self.members[group]
-        near = {int(self._group_of[row]) for row in self._near(rows).tolist()}
-        near = {other for other in near if len(self.members[other]) + len(rows) <= most}
+        near = sorted({int(self._group_of[row]) for row in self._near(rows).tolist()})
+        near = [other for other in near if len(self.members[other]) + len(rows) <= most]
         if not near:
             return None
-        there = min(
-            sorted(near), key=lambda other: self._worth(self.members[other]) - self._worth(self.members[other] + rows)
-        )
+        sums, own = self._sums([*(self.members[other] for other in near), rows]), len(near)
+        alone = _worth_of(*(side[:own] for side in sums))
+        together = _worth_of(*(side[:own] + side[own] for side in sums))
+        there = near[int(np.argmin(alone - together))]
         self.members[there] = self.members[there] + self.members.pop(group)
         self._group_of[rows] = there
         return there
@@ -143,9 +144,17 @@ class _Crowd:
         near: Ints = np.argsort(-likeness, kind="stable")[: min(CANDIDATES, len(likeness) - len(rows))]
         return near
 
-    def _worth(self, rows: list[int]) -> float:
-        unit = _dense(self._X[rows])
-        return float(_worth_of(unit.sum(axis=0)[None], (self._lengths[rows] @ unit)[None])[0])
+    def _sums(self, groups: list[list[int]]) -> tuple[Floats, Floats]:
+        """Of each group, the sum of its rows at unit length, and as they were."""
+        rows = np.concatenate(groups)
+        place = np.repeat(np.arange(len(groups)), [len(members) for members in groups])
+        unit = self._X[rows]
+        belongs = sp.csr_matrix((np.ones(len(rows)), (place, np.arange(len(rows)))))
+        weighed = sp.csr_matrix((self._lengths[rows], (place, np.arange(len(rows)))))
+        columns = np.unique(unit.indices)
+        sides = ((by @ unit)[:, columns].toarray() for by in (belongs, weighed))
+        at_unit_length, as_they_were = sides
+        return at_unit_length, as_they_were
 
     def _dense_counts(self, rows: list[int]) -> Ints:
         return _dense(self._counts[rows]).astype(np.int64)
