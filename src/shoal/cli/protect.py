@@ -81,8 +81,8 @@ def protect(
     as well.
     """
     columns = roles_from(roles, quasi, confidential, insensitive, drop)
-    named = {"text_column": text_column, "id_column": id_column, "label_column": label_column}
-    opened = _opened(source, roles=columns, on_cluster=scheduler is not None, **named)
+    names: dict[str, Any] = {"text_column": text_column, "id_column": id_column, "label_column": label_column}
+    opened = _opened(source, roles=columns, on_cluster=scheduler is not None, **names)
     documents = opened.kind == "documents"
     steps = {"language": language, "wordnet": wordnet, "stem": stem, "min_df": min_df, "max_terms": max_terms}
     steps |= {"terms_per_document": terms_per_document}
@@ -97,7 +97,7 @@ def protect(
             opened,
             k,
             out,
-            **named,
+            **names,
             roles=columns,
             space=document_space(method, k, items=opened.of_items, **steps) if documents else None,
             method=document_method(asked) if documents else table_method(asked),
