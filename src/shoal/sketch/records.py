@@ -32,16 +32,18 @@ def named_rows(estimator: Any, X: Any, terms: Sequence[str] | None) -> NamedRows
         if terms is not None:
             raise InputError("terms name the columns of a matrix, and these are records; leave it out")
         return NamedRows(*count_baskets(X))
-    checked = sp.csr_matrix(validate_data(estimator, X, accept_sparse="csr", dtype=np.float64), copy=True)
-    checked.sum_duplicates()
-    checked.eliminate_zeros()
-    checked.sort_indices()
+    checked = sp.csr_matrix(validate_data(estimator, X, accept_sparse="csr", dtype=np.float64))
+    if not checked.has_canonical_format or not checked.data.all() or len(checked.data) > checked.nnz:
+        checked = checked.copy()  # the caller's stay as they are
+        checked.sum_duplicates()
+        checked.eliminate_zeros()
     if terms is None:
         terms = [str(name) for name in getattr(estimator, "feature_names_in_", range(checked.shape[1]))]
     if len(terms) != checked.shape[1]:
         raise InputError(f"{len(terms)} terms for {checked.shape[1]} columns; give one per column")
-    if checked.nnz and (checked.data.min() < 0 or checked.data.max() > LARGEST):
-        worst = checked.data.min() if checked.data.min() < 0 else checked.data.max()
+    least, most = checked.data.min(initial=0.0), checked.data.max(initial=0.0)
+    if least < 0 or most > LARGEST:
+        worst = least if least < 0 else most
         raise InputError(f"a count or weight of {worst:g} cannot be sketched; give numbers from 0 to {LARGEST:g}")
     return NamedRows(checked, terms)
 

@@ -35,16 +35,18 @@ def _add_components(
         # A slice of its own, so that many components are added at once; empty for a sketch that is complete.
         sketch = values[start : max(start, min(start + signs.shape[1], offsets[row + 1]))]
         entry, end = rows.indptr[row], rows.indptr[row + 1]
-        if (end - entry) % 2:
-            value, sign = rows.data[entry], signs[rows.indices[entry]]
+        by_four = entry + (end - entry) % 4
+        for single in range(entry, by_four):
+            value, sign = rows.data[single], signs[rows.indices[single]]
             for component in range(sketch.shape[0]):
                 sketch[component] += value * sign[component]
-            entry += 1
-        for first_of_two in range(entry, end, 2):  # two by two: half as often read and written
-            value, sign = rows.data[first_of_two], signs[rows.indices[first_of_two]]
-            other, other_sign = rows.data[first_of_two + 1], signs[rows.indices[first_of_two + 1]]
-            for component in range(sketch.shape[0]):
-                sketch[component] += value * sign[component] + other * other_sign[component]
+        for first_of_four in range(by_four, end, 4):  # a quarter of the reading and writing
+            values_here = rows.data[first_of_four : first_of_four + 4]
+            a, b, c, d = values_here[0], values_here[1], values_here[2], values_here[3]
+            columns = rows.indices[first_of_four : first_of_four + 4]
+            of_a, of_b, of_c, of_d = signs[columns[0]], signs[columns[1]], signs[columns[2]], signs[columns[3]]
+            for place in range(sketch.shape[0]):
+                sketch[place] += a * of_a[place] + b * of_b[place] + (c * of_c[place] + d * of_d[place])
 
 
 @njit(cache=True, nogil=True)
