@@ -22,6 +22,8 @@ ALL = (
     "linking_all",
     "learned",
     "exploration",
+    "sketches",
+    "sketch_speed",
 )
 
 

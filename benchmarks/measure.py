@@ -32,6 +32,11 @@ def side_by_side(times: int, one: Callable[[], Any], two: Callable[[], Any]) -> 
 
 def peak_memory(job: Callable[[], Any]) -> float:
     """Gigabytes that a fresh process needs at most to do the job."""
+    return apart(job)[1]
+
+
+def apart(job: Callable[[], Any]) -> tuple[Any, float]:
+    """What the job gives in a fresh process, and the gigabytes that it needs at most."""
     context = multiprocessing.get_context("spawn")
     queue = context.Queue()
     process = context.Process(target=_report_peak, args=(job, queue))
@@ -39,12 +44,13 @@ def peak_memory(job: Callable[[], Any]) -> float:
     process.join()
     if process.exitcode:
         raise SystemExit("the job failed; its own message is above")
-    return float(queue.get())
+    found, peak = queue.get()
+    return found, float(peak)
 
 
 def _report_peak(job: Callable[[], Any], queue: Any) -> None:
-    job()
-    queue.put(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)
+    found = job()
+    queue.put((found, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6))
 
 
 def show(title: str, rows: list[dict[str, Any]]) -> None:

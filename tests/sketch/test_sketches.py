@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from shoal import InputError, SphericalMicroaggregation
 from shoal.io.baskets import count_baskets
 from shoal.sketch import CrowdSketch, DeltaSketch, KVarianceSketch, Sketches, SketchKey
+from shoal.sketch.k_variance import _blocks, _rows_per_entry
 from shoal.sketch.sketches import SketchedRows
 from tests.reference import sketching as slow
 
@@ -128,6 +129,17 @@ def test_pairs_hold_for_all_true_neighbours_when_neighbours_are_searched_for_in_
             assert slow.pair_holds(records[row], records[other], int(min(lengths[row], lengths[other])))
 
 
+def test_blocks_are_cut_until_an_item_is_in_a_thousand_records_of_a_block_on_average() -> None:
+    # 4,000 rows: an item that all have, and one of 100. An entry is compared with (4,000² + 100 · 40²) / 8,000 rows.
+    columns = np.column_stack((np.zeros(4_000, dtype=np.int64), 1 + np.arange(4_000) % 100)).ravel()
+    unit = sp.csr_matrix((np.full(8_000, 0.5**0.5), columns, np.arange(0, 8_001, 2)), shape=(4_000, 101))
+    assert _rows_per_entry(unit) == 2_020
+    blocks = _blocks(unit, 3_000, 6)
+    assert len(blocks) > 2
+    assert all(_rows_per_entry(unit[rows]) <= 1_000 for rows in blocks)
+    assert np.array_equal(np.sort(np.concatenate(blocks)), np.arange(4_000))
+
+
 def test_a_crowd_shares_its_sketch_to_the_last_bit() -> None:
     random = np.random.default_rng(0)
     records = [random.choice(ITEMS, size=4, replace=False).tolist() for _ in range(23)]
@@ -135,6 +147,8 @@ def test_a_crowd_shares_its_sketch_to_the_last_bit() -> None:
     rows = [model.sketches_[row].tobytes() for row in range(23)]
     assert min(rows.count(row) for row in rows) >= 5
     assert model.groups_[23] == -1
+    assert len(model.group_sketches_) == model.groups_.max() + 1
+    assert model.sketches_[7].tobytes() == model.group_sketches_[model.groups_[7]].tobytes()
     assert model.sketches_.withheld.tolist() == [False] * 23 + [True]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.preprocessing import normalize
+from sklearn.utils.validation import check_is_fitted
 
 from shoal.errors import InputError
 from shoal.microaggregation import SphericalMicroaggregation
@@ -42,8 +43,9 @@ class CrowdSketch(SketchesRows):
     ----------
     key_ : SketchKey
     groups_ : (n,) array, the group of each record; -1: withheld, a record of which no item is left.
-    sketches_ : Sketches; empty for a record that is withheld. Leave these out of what you hand on:
-        sketches_[~sketches_.withheld].
+    group_sketches_ : Sketches, one per group: what is kept, a fraction of the sketches of all records.
+    sketches_ : Sketches, that of its group for each record; empty for a record that is withheld. Leave these out of
+        what you hand on: sketches_[~sketches_.withheld].
 
     Examples
     --------
@@ -89,12 +91,17 @@ class CrowdSketch(SketchesRows):
         self.groups_[filled] = checked_groups(method.set_params(k=k).fit(counts[filled]).groups_, k)
         pools = normalize(pooled(counts, self.groups_))
         terms = [rows.terms[int(column)] for column in common]
-        of_pool = sketch_rows(pools, terms, self.key_, np.full(pools.shape[0], components))
-        withheld = self.groups_ < 0
-        lengths = np.where(withheld, 0, components)
-        values = of_pool.values.reshape(-1, components)[self.groups_[~withheld]]
-        self.sketches_ = Sketches(values.ravel(), np.concatenate(([0], np.cumsum(lengths))))
+        self.group_sketches_ = sketch_rows(pools, terms, self.key_, np.full(pools.shape[0], components))
         return self
+
+    @property
+    def sketches_(self) -> Sketches:
+        """The sketch of each record's group, made when asked for."""
+        check_is_fitted(self, "group_sketches_")
+        components = int(self.group_sketches_.lengths[0])
+        inside = self.groups_ >= 0
+        values = self.group_sketches_.values.reshape(-1, components)[self.groups_[inside]]
+        return Sketches(values.ravel(), np.concatenate(([0], np.cumsum(np.where(inside, components, 0)))))
 
     def fit_transform(self, X: Any, y: Any = None) -> Sketches:
         """Group the rows, and return the sketch of each row's group."""

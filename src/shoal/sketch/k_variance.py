@@ -30,6 +30,7 @@ __all__ = ["KVarianceSketch"]
 Ints = NDArray[np.int64]
 IN_ONE_PIECE = 100_000  # records whose neighbours are searched for among all
 BLOCK = 20_000  # records of a block beyond that
+LISTED = 1_000  # records of a block that have an item of one of them, on average
 
 
 class KVarianceSketch(SketchesRows):
@@ -45,9 +46,9 @@ class KVarianceSketch(SketchesRows):
     max_components : int
         Most components of a sketch.
     blocks : int, False or None
-        Neighbours are searched for in blocks of near records, of at most so many. None: among all up to 100,000
-        records, in blocks of 20,000 beyond. With blocks, neighbours may be missed; components are then so few that the
-        pairs missed hold as well.
+        Neighbours are searched for in blocks of near records, of about so many or fewer. None: among all up to 100,000
+        records, in blocks of about 20,000 beyond. With blocks, neighbours may be missed; components are then so few
+        that the pairs missed hold as well.
     terms, key, random_state : see DeltaSketch
 
     Attributes
@@ -157,12 +158,28 @@ def components_in_blocks(unit: sp.csr_matrix, k: int, most: int, block: int) -> 
 
 
 def _blocks(unit: sp.csr_matrix, most: int, least: int) -> list[Ints]:
-    """The rows in blocks of near ones, by a tree grown on rows spread evenly over all."""
+    """The rows in blocks of about `most` near ones, by a tree grown on rows spread evenly over all.
+
+    Blocks whose items are in too many of their rows are cut in two, so the search takes time in proportion to the
+    entries.
+    """
     sample = unit[np.linspace(0, unit.shape[0] - 1, min(SAMPLE, unit.shape[0])).astype(np.int64)]
     tree = grow(sample, unit.shape[0], most, SphericalSpace.between)
     block_of = tree.block_of(unit)
     used = tree.with_blocks_of(least, np.bincount(block_of, minlength=tree.n_blocks))[block_of]
-    return [np.flatnonzero(used == block) for block in np.unique(used)]
+    blocks = [np.flatnonzero(used == block) for block in np.unique(used)]
+    parts: list[Ints] = []
+    for rows in blocks:
+        inside = unit[rows]
+        again = len(blocks) > 1 and _rows_per_entry(inside) > LISTED
+        parts += [rows[part] for part in _blocks(inside, -(-len(rows) // 2), least)] if again else [rows]
+    return parts
+
+
+def _rows_per_entry(unit: sp.csr_matrix) -> float:
+    """With how many rows an entry is compared, on average: those that have its column."""
+    listed = np.bincount(unit.indices)
+    return float(np.sum(listed**2) / unit.nnz)
 
 
 def _pairs_of_both(nearest: Ints, limits: Ints) -> tuple[Ints, Ints, Ints]:

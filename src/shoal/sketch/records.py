@@ -32,10 +32,11 @@ def named_rows(estimator: Any, X: Any, terms: Sequence[str] | None) -> NamedRows
         if terms is not None:
             raise InputError("terms name the columns of a matrix, and these are records; leave it out")
         return NamedRows(*count_baskets(X))
-    checked = sp.csr_matrix(number_rows(estimator, X, reset=True, sparse=True), copy=True)
-    checked.sum_duplicates()
-    checked.eliminate_zeros()
-    checked.sort_indices()
+    checked = sp.csr_matrix(number_rows(estimator, X, reset=True, sparse=True))
+    if not checked.has_canonical_format or not checked.data.all() or len(checked.data) > checked.nnz:
+        checked = checked.copy()  # the caller's stay as they are
+        checked.sum_duplicates()
+        checked.eliminate_zeros()
     if terms is None:
         terms = [str(name) for name in getattr(estimator, "feature_names_in_", range(checked.shape[1]))]
     if len(terms) != checked.shape[1]:

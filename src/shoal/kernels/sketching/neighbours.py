@@ -19,10 +19,10 @@ Floats = NDArray[np.float64]
 
 @njit(cache=True, nogil=True)
 def _offer(row: int, score: float, rows: Ints, scores: Floats, filled: int) -> int:
-    """Put a row among the best found so far, by falling score, ties to the lower row. Returns how many there are."""
+    """Put a row among the best found so far, by falling score; rows come in rising order. Returns their number."""
     count = rows.shape[0]
     place = min(filled, count)
-    while place > 0 and (score > scores[place - 1] or (score == scores[place - 1] and row < rows[place - 1])):
+    while place > 0 and score > scores[place - 1]:
         if place < count:
             rows[place] = rows[place - 1]
             scores[place] = scores[place - 1]
@@ -50,29 +50,20 @@ def nearest_rows(rows: Csr, lists: Lists, count: int) -> tuple[Ints, Floats]:
 def _nearest_rows(rows: Csr, lists: Lists, first: int, nearest: Ints, products: Floats) -> None:
     n_rows, count = rows.indptr.shape[0] - 1, nearest.shape[1]
     scores = np.zeros(n_rows)
-    seen = np.full(n_rows, -1)  # the last row that each was compared with
-    touched = np.empty(n_rows, np.int64)
     for place in range(nearest.shape[0]):
         row = first + place
-        n_touched = 0
         for entry in range(rows.indptr[row], rows.indptr[row + 1]):
             weight, column = rows.data[entry], rows.indices[entry]
             for listed in range(lists.ptr[column], lists.ptr[column + 1]):
-                other = lists.row[listed]
-                if seen[other] != row:
-                    seen[other] = row
-                    scores[other] = 0.0
-                    touched[n_touched] = other
-                    n_touched += 1
-                scores[other] += weight * lists.weight[listed]
+                scores[lists.row[listed]] += weight * lists.weight[listed]
+        scores[row] = 0.0
         filled = 0
-        bar = -1.0  # what a row must come up to once there are enough
-        for nth in range(n_touched):
-            other = touched[nth]
-            score = scores[other]
-            if other != row and score >= bar:
-                filled = _offer(other, score, nearest[place], products[place], filled)
-                bar = products[place, count - 1] if filled == count else -1.0
+        bar = 0.0  # what a row must exceed; ties go to the lower row, which comes first
+        for other in range(n_rows):
+            if scores[other] > bar:
+                filled = _offer(other, scores[other], nearest[place], products[place], filled)
+                bar = products[place, count - 1] if filled == count else 0.0
+        scores[:] = 0.0
         _fill_up(row, nearest[place], filled)
 
 
