@@ -9,11 +9,11 @@ from hypothesis import assume, given, settings
 from shoal.risk.learned.linkage import prove
 from shoal.risk.learned.records import side_by_side
 from shoal.risk.proof.cells import learn_by_cells
-from shoal.risk.proof.exact import learn_exactly
 from shoal.risk.proof.families import OWA, WeightedMean
 from shoal.risk.proof.optimum import MARGIN, Limits, Rivals
 from tests.reference import two_weights
-from tests.risk.proof.test_exact import in_threes, noisy, recounted, small_tables, standard
+from tests.reference.full_program import full_program
+from tests.risk.proof.test_turns import in_threes, noisy, recounted, small_tables, standard
 
 MAKERS = {"weighted mean": WeightedMean, "positive": lambda n: WeightedMean(n, positive=True), "OWA": OWA}
 TABLES = {
@@ -31,7 +31,7 @@ def test_cells_prove_what_the_solver_proves(make, tables) -> None:
     family = make(records.n_attributes)
     cells, solver = (
         learn_by_cells(Rivals(records, family), [], Limits()),
-        learn_exactly(Rivals(records, family), [], Limits(seconds=60)),
+        full_program(Rivals(records, family)),
     )
     assert cells.proved
     assert solver.proved
@@ -114,7 +114,7 @@ def test_records_that_count_nothing_are_not_looked_for() -> None:
     share = (np.arange(40) < 10).astype(float)
     cells, solver = (
         learn_by_cells(Rivals(records, family, share), [], Limits()),
-        learn_exactly(Rivals(records, family, share), [], Limits()),
+        full_program(Rivals(records, family, share)),
     )
     assert cells.found == pytest.approx(solver.found)
     assert cells.bound == pytest.approx(solver.bound)
@@ -144,7 +144,7 @@ def test_ties_without_end_do_not_keep_the_search_going() -> None:
     for make in (WeightedMean, OWA):
         cells, solver = (
             learn_by_cells(Rivals(records, make(2)), [], Limits()),
-            learn_exactly(Rivals(records, make(2)), [], Limits()),
+            full_program(Rivals(records, make(2))),
         )
         assert cells.found <= solver.found + 1e-9
         assert solver.found <= cells.bound + 1e-9
