@@ -106,7 +106,7 @@ def ties(people: pd.DataFrame, wordnet: Any) -> list[dict[str, Any]]:
             order = random.permutation(len(tuples.counts))
             groups = adaptive_groups(tuples.by_meaning, tuples.codes[order], tuples.counts[order], k, False)
             pairs = Pairs(groups, order, tuples.counts[order])
-            centres = pairs.represent(tuples.by_meaning, tuples, generalise=False)
+            centres = pairs.centroids(tuples)
             losses.append(100 * pairs.loss(tuples, centres).information_loss)
         others = {
             name: 100 * METHODS[name](k, ontology=wordnet).fit(people).information_loss_

@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.label_mdav import fixed_groups
 from shoal import CategoricalMicroaggregation, InputError
 from shoal.kernels.grouping.adaptive import adaptive_groups
-from shoal.kernels.grouping.concepts import NEVER, ONE, Concepts, Ints
+from shoal.kernels.grouping.concepts import NEVER, ONE, Concepts, Ints, represent
 from shoal.microaggregation.labels.column import Labels
 from shoal.microaggregation.labels.distinct_rows import Pairs, Tuples
 from shoal.microaggregation.refine.label_groups import regrouped
@@ -84,8 +84,9 @@ class LabelBaseline(CategoricalMicroaggregation):
 
     def _centres(self, tuples: Tuples, pairs: Pairs) -> Ints:
         if self.method != "mdav-mode":
-            return pairs.represent(tuples.by_meaning, tuples, generalise=self.method == "mdav-lcs")
-        modes = pairs.represent(equality(tuples.labels), tuples, generalise=False)
+            members = tuples.codes[pairs.member], pairs.count, pairs.group
+            return represent(tuples.by_meaning, *members, generalise=self.method == "mdav-lcs")
+        modes = represent(equality(tuples.labels), tuples.codes[pairs.member], pairs.count, pairs.group)
         return np.column_stack([one.concept_of_value[modes[:, place]] for place, one in enumerate(tuples.labels)])
 
 

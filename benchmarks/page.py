@@ -180,8 +180,8 @@ TABLES = (
         "learned",
         "full",
         "Learned linkage: against the full model",
-        "120 records: our searches in turns, the solver (HiGHS) with rows added when needed, and the same solver with "
-        "all rows written at once. The fastest of three runs each.",
+        "120 records: our searches in turns, and the mixed-integer program with all rows (HiGHS). The fastest of three "
+        "runs each.",
     ),
     (
         "learned",

@@ -185,3 +185,12 @@ def test_an_interrupted_mapping_leaves_nothing(tmp_path: Path, monkeypatch: pyte
     with pytest.raises(KeyboardInterrupt):
         write_proposals(tmp_path / "mapping.csv", [])
     assert os.listdir(tmp_path) == []
+
+
+def test_a_file_put_in_the_way_of_a_mapping_is_not_written_to(tmp_path: Path) -> None:
+    bait = tmp_path / "bait"
+    bait.write_text("mine")
+    (tmp_path / ".mapping.csv.part").symlink_to(bait)
+    write_proposals(tmp_path / "mapping.csv", [Proposal("job", "nurse", "nurse.n.01", "", 1, True, ())])
+    assert bait.read_text() == "mine"
+    assert not (tmp_path / "mapping.csv").is_symlink()

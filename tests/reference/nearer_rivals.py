@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from tests.reference.euclidean import Row
@@ -42,6 +43,7 @@ def ties_with_own(
     own: list[int],
     distance: Callable[[Row, Row], float],
     relative: float,
+    of_root: float,
     absolute: float,
 ) -> list[int]:
     found = []
@@ -50,7 +52,8 @@ def ties_with_own(
         ties = 0
         for row in rows:
             to_row = distance(row, query)
-            slack = relative * (abs(to_row) + abs(to_own)) + absolute
+            both = abs(to_row) + abs(to_own)
+            slack = relative * both + of_root * math.sqrt(both) + absolute
             if to_row < to_own - slack:
                 ties = NEARER
                 break

@@ -18,17 +18,6 @@ def tied_rows(X: list[Row], query: Row, relative: float, absolute: float) -> tup
     return min(distances), {row for row, distance in enumerate(distances) if distance <= bar}
 
 
-def nearest_with_ties(
-    X: list[Row], queries: list[Row], own: list[int], relative: float, absolute: float
-) -> tuple[list[float], list[int], list[bool]]:
-    found = [tied_rows(X, query, relative, absolute) for query in queries]
-    return (
-        [least for least, _ in found],
-        [len(rows) for _, rows in found],
-        [row in rows for row, (_, rows) in zip(own, found, strict=True)],
-    )
-
-
 def nearest_by_both(
     one: list[Row], other: list[Row], targets_one: list[Row], targets_other: list[Row], relative: float, slack: Row
 ) -> list[list[int]]:

@@ -17,7 +17,7 @@ def coincidences(
     return totals, ends
 
 
-def cheapest_costs(
+def cheapest_cost(
     left: list[float],
     left_costs: list[float],
     right: list[float],
@@ -25,8 +25,8 @@ def cheapest_costs(
     targets: list[float],
     slacks: list[float],
     extra: list[float],
-) -> list[float]:
-    """The two lowest costs of a sum within the slack of a target."""
+) -> float:
+    """The lowest cost of a sum within the slack of a target; infinite when none is."""
     fitting = [
         left_costs[i] + right_costs[j] + extra[target]
         for target in range(len(targets))
@@ -34,7 +34,7 @@ def cheapest_costs(
         for j in range(len(right))
         if targets[target] - slacks[target] <= left[i] + right[j] <= targets[target] + slacks[target]
     ]
-    return [*sorted(fitting), float("inf"), float("inf")][:2]
+    return min(fitting, default=float("inf"))
 
 
 def energy(

@@ -169,7 +169,7 @@ class CategoricalMicroaggregation(GroupsRows):
 
     def _centres(self, tuples: Tuples, pairs: Pairs) -> Ints:
         """The concept, attribute by attribute, that stands for each group: (g, m)."""
-        return pairs.represent(tuples.by_meaning, tuples, generalise=False)
+        return pairs.centroids(tuples)
 
     def _store(self, tuples: Tuples, pairs: Pairs) -> CategoricalMicroaggregation:
         centres = self._centres(tuples, pairs)

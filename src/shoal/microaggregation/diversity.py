@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from shoal import progress
 from shoal.errors import InputError
+from shoal.microaggregation.refine.regions import numbered_by_first_row
 
 __all__ = ["JOINED", "GroupDistances", "Join", "joins_of", "merge_until_diverse"]
 
@@ -51,10 +52,7 @@ def merge_until_diverse(groups: Ints, values: Sequence[Ints], least: int, distan
     crowd_of_group = np.empty(len(division.rows_of), dtype=np.int64)
     for number, crowd in enumerate(division.crowds):
         crowd_of_group[crowd] = number
-    _, first, numbers = np.unique(crowd_of_group, return_index=True, return_inverse=True)
-    in_order = np.argsort(np.argsort(first, kind="stable"), kind="stable")[numbers]
-    merged: Ints = in_order[groups].astype(np.int64)
-    return merged
+    return numbered_by_first_row(crowd_of_group)[groups]
 
 
 def joins_of(

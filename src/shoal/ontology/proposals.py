@@ -6,9 +6,9 @@ import csv
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from shoal.errors import InputError
@@ -54,7 +54,7 @@ def propose_mapping(source: Any, columns: Sequence[str], ontology: Any = None) -
         counts = Counter(str(value) for value in table[column].to_pylist() if value is not None and str(value).strip())
         proposals += sorted(
             (_proposal(column, value, records, meant) for value, records in counts.items()),
-            key=lambda one: (one.found, one.value),
+            key=lambda proposal: (proposal.found, proposal.value),
         )
     return proposals
 
@@ -81,21 +81,22 @@ def write_proposals(
     It has values of the original: only its owner may read it.
     """
     place = Path(path)
-    if any(place.exists() and Path(one).exists() and place.samefile(one) for one in keep):
+    if any(place.exists() and Path(source).exists() and place.samefile(source) for source in keep):
         raise InputError(f"{shown(place)} is what the proposals are made from; give another name")
     if place.is_dir() or (place.exists() and not force):
         raise InputError(f"{shown(place)} exists; give another name, or --force to replace the file")
-    aside = place.with_name(f".{place.name}.part")
     try:
-        with open(aside, "w", encoding="utf-8", newline="", opener=private_file) as file:
-            lines = csv.writer(file)
-            lines.writerow(HEADER)
-            for one in proposals:
-                concept = one.concept if one.found or not one.concept else UNCONFIRMED + one.concept
-                lines.writerow((one.column, one.value, concept, one.gloss, one.records, " | ".join(one.others)))
-        os.replace(aside, place)
+        # Its owner's alone, in a folder that others may write to as well: nobody can have put a file in its way.
+        with TemporaryDirectory(dir=place.parent, prefix=f".{place.name}-") as folder:
+            aside = Path(folder) / place.name
+            with open(aside, "w", encoding="utf-8", newline="", opener=private_file) as file:
+                lines = csv.writer(file)
+                lines.writerow(HEADER)
+                for proposal in proposals:
+                    guess = UNCONFIRMED if proposal.concept and not proposal.found else ""
+                    others = " | ".join(proposal.others)
+                    cells = guess + proposal.concept, proposal.gloss, proposal.records, others
+                    lines.writerow((proposal.column, proposal.value, *cells))
+            os.replace(aside, place)
     except OSError as problem:
         raise InputError(f"{shown(place)} cannot be written ({problem.strerror}); choose another place") from None
-    finally:
-        with suppress(OSError):
-            aside.unlink(missing_ok=True)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.io.pairs import numeric_pair
-from shoal.kernels.linking import neighbours as kernel
+from shoal.kernels.linking import nearer_rivals as kernel
 from shoal.results.rates import Rate
 from shoal.risk.identical import identical_rows, shared
 from shoal.risk.rates import rate_of
@@ -57,20 +57,17 @@ class DistanceLinkage:
             raise InputError(f"metric={self.metric!r} is not known; use one of: {', '.join(METRICS)}")
         pair = numeric_pair(original, protected)
         scale = METRICS[self.metric](pair.original, pair.protected)
-        ties, own_ties = _nearest(scale(pair.original), scale(pair.protected), scale.rounding)
-        chances = shared(np.where(own_ties, 1.0 / ties, 0.0), identical_rows(pair.protected))
+        found = _chances(scale(pair.original), scale(pair.protected), scale.rounding)
+        chances = shared(found, identical_rows(pair.protected))
         return rate_of(f"distance-based linkage, {self.metric}", chances, baseline=1.0 / len(chances))
 
 
-def _nearest(originals: Floats, masked: Floats, rounding: float) -> tuple[NDArray[Any], NDArray[Any]]:
-    """How many originals are nearest to each masked record, and whether its own is one of them."""
+def _chances(originals: Floats, masked: Floats, rounding: float) -> Floats:
+    """The chance of each masked record that its own original is picked from the nearest."""
     n_rows, n_columns = originals.shape
     if n_columns == 0:  # nothing tells the records apart
-        return np.full(n_rows, n_rows), np.ones(n_rows, dtype=bool)
-    leaves, boxes, outer, _ = kernel.arrange(originals)
-    home = kernel.group_of(outer, len(boxes), masked)
-    order = np.argsort(home, kind="stable")
-    _, ties, own_ties = kernel.nearest_with_ties(
-        leaves, boxes, outer, masked, originals, home, order, RELATIVE, rounding
-    )
-    return ties, own_ties
+        return np.full(n_rows, 1.0 / n_rows)
+    table, home, order = kernel.in_boxes(originals, np.ones(n_rows, np.int64), masked)
+    # A distance that is off by the rounding is off by twice that times itself when squared.
+    slack = (RELATIVE, 2.0 * rounding, rounding**2)
+    return kernel.chances_of_ties(kernel.ties_by_squares(table, masked, originals, n_columns, home, order, slack))

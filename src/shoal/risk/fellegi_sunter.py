@@ -44,12 +44,6 @@ class FellegiSunter:
             total = np.concatenate([total + other, total + one])
         return total
 
-    @property
-    def probabilities(self) -> Floats:
-        """The chance that a pair with each of the patterns is a match, (2^d,)."""
-        odds = self.weights + np.log2(self.matches / (1.0 - self.matches))
-        return np.asarray(1.0 / (1.0 + np.exp2(np.clip(-odds, -1000, 1000))))
-
 
 def learn(counts: Ints) -> FellegiSunter:
     """The parameters that make the counted patterns (2^d,) most likely, from the usual start."""

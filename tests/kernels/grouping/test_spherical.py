@@ -61,11 +61,6 @@ def test_distances_through_inverted_lists_are_the_dot_products_below_zero(X, dat
     assert distances.tolist() == [-twin.dot(row, query) for row in X]
 
 
-@given(spaces(), st.lists(st.integers(-3, 3).map(float), min_size=COLUMNS, max_size=COLUMNS))
-def test_dots_with_a_vector_are_the_dot_products(X, vector):
-    assert kernel.dots_with(csr(X), np.array(vector)).tolist() == [twin.dot(row, vector) for row in X]
-
-
 @given(spaces(), st.data())
 def test_the_farthest_from_a_sum_that_moved_is_found_without_looking_at_all(X, data):
     old, new = (data.draw(st.lists(st.integers(-3, 3).map(float), min_size=6, max_size=6)) for _ in range(2))
@@ -84,14 +79,6 @@ def test_subtracting_rows_leaves_the_sum_of_the_others(X, data):
     kernel.subtract_rows(csr(X), np.array(rows, dtype=np.int64), total)
     others = [X[row] for row in range(len(X)) if row not in rows]
     assert total.tolist() == [float(sum(row[column] for row in others)) for column in range(COLUMNS)]
-
-
-@given(spaces(), st.data())
-def test_compacting_keeps_the_living_rows_in_order(X, data):
-    alive = alive_rows(data, len(X))
-    indptr, indices, weights = kernel.compact_rows(csr(X), np.array(alive))
-    kept = sp.csr_matrix((weights, indices, indptr), shape=(sum(alive), COLUMNS)).toarray()
-    assert kept.tolist() == [row for row, lives in zip(X, alive, strict=True) if lives]
 
 
 @given(spaces())

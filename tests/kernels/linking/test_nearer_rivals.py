@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from shoal.kernels.linking import choquet_rivals as choquet
 from shoal.kernels.linking import nearer_rivals as kernel
-from shoal.kernels.linking import neighbours
 from tests.reference import nearer_rivals as twin
 
-SLACK = (1e-9, 1e-12)
+SLACK = (1e-9, 0.0, 1e-12)
 WHOLE = st.integers(-2, 2).map(float)  # few distinct values: ties
 VALUE = st.one_of(WHOLE, st.floats(-1e3, 1e3, allow_subnormal=False).map(lambda value: round(value, 3)))
 
@@ -44,15 +43,13 @@ def measures(draw, width):
 
 
 def arranged(rows, queries):
-    leaves, boxes, outer, row_at = neighbours.arrange(rows)
-    home = neighbours.group_of(outer, len(boxes), queries)
-    return (leaves, boxes, outer, (row_at >= 0).astype(np.int64)), home, np.argsort(home, kind="stable")
+    return kernel.in_boxes(rows, np.ones(len(rows), np.int64), queries)
 
 
-def by_squares(rows, queries, own, n_added):
+def by_squares(rows, queries, own, n_added, slack=SLACK):
     rows, queries = np.array(rows), np.array(queries)
     table, home, order = arranged(rows, queries)
-    return kernel.ties_by_squares(table, queries, rows[own], n_added, home, order, SLACK)
+    return kernel.ties_by_squares(table, queries, rows[own], n_added, home, order, slack)
 
 
 def weighing(mu, scale):
@@ -71,12 +68,12 @@ def by_integral(rows, queries, own, mu, scale=None):
 
 
 @settings(max_examples=150)
-@given(searches(), st.data())
-def test_the_boxes_hide_no_row_that_is_nearer_or_as_near_by_squares(search, data):
+@given(searches(), st.data(), st.sampled_from([SLACK, (0.0, 0.0, 0.0), (1e-9, 0.5, 1e-12), (1e-9, 2.0, 1.0)]))
+def test_the_boxes_hide_no_row_that_is_nearer_or_as_near_by_squares(search, data, slack):
     rows, queries, own = search
     n_added = data.draw(st.integers(0, len(rows[0])))
-    expected = twin.ties_with_own(rows, queries, own, twin.less_squares(n_added), *SLACK)
-    assert by_squares(rows, queries, own, n_added).tolist() == expected
+    expected = twin.ties_with_own(rows, queries, own, twin.less_squares(n_added), *slack)
+    assert by_squares(rows, queries, own, n_added, slack).tolist() == expected
 
 
 @settings(max_examples=150)
@@ -114,7 +111,7 @@ def test_several_blocks_of_groups_are_all_looked_through():
     squares = (rows[None] - queries[:, None]) ** 2
     to_rows = squares.sum(axis=2)
     to_own = to_rows[np.arange(200), own]
-    slack = SLACK[0] * (to_rows + to_own[:, None]) + SLACK[1]
+    slack = SLACK[0] * (to_rows + to_own[:, None]) + SLACK[2]
     ties = (to_rows <= to_own[:, None] + slack).sum(axis=1)
     expected = np.where((to_rows < to_own[:, None] - slack).any(axis=1), kernel.NEARER, ties).tolist()
     assert by_squares(rows, queries, own, 2).tolist() == expected

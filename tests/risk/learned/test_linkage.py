@@ -78,7 +78,7 @@ def test_richer_families_find_no_less_of_records_that_tie(n, seed) -> None:
     assert min(found.values()) >= plain_rate(*tables) - 1e-9
 
 
-@pytest.mark.parametrize("seed", [8, 16, 19])  # of which an OWA finds more than any weighted mean
+@pytest.mark.parametrize("seed", [8, 16, 27])  # of which an OWA finds more than any weighted mean
 def test_what_a_simpler_family_finds_is_not_lost_where_the_search_is_cut_short(seed) -> None:
     tables = masked(25, 3, 0.8, seed)
     found = {distance: learned(distance, tables, nodes=1) for distance in ("weighted-mean", "owa", "choquet")}

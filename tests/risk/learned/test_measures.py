@@ -11,7 +11,6 @@ from shoal.risk.learned.distances import additive, symmetric
 from shoal.risk.learned.measures import (
     choquet,
     interactions,
-    is_monotone,
     made_monotone,
     moebius,
     set_sizes,
@@ -163,17 +162,6 @@ def test_interactions_are_the_mean_over_orders_of_the_others(mu) -> None:
 def test_attributes_that_only_add_up_do_not_interact() -> None:
     assert interactions(additive(np.array([0.2, 0.5, 0.3])).mu) == pytest.approx(np.zeros((3, 3)))
     assert shapley(additive(np.array([0.2, 0.5, 0.3])).mu) == pytest.approx([0.2, 0.5, 0.3])
-
-
-@given(numbers_of_sets(4))
-def test_monotone_is_what_no_set_breaks(some) -> None:
-    assert is_monotone(some) == slow.is_monotone(some)
-
-
-def test_a_little_less_is_allowed_where_asked_for() -> None:
-    mu = np.array([0.0, 0.5, 0.5, 0.499])
-    assert not is_monotone(mu)
-    assert is_monotone(mu, tolerance=0.01)
 
 
 @given(numbers_of_sets())

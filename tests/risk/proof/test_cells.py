@@ -9,11 +9,11 @@ from hypothesis import assume, given, settings
 from shoal.risk.learned.linkage import prove
 from shoal.risk.learned.records import side_by_side
 from shoal.risk.proof.cells import learn_by_cells
-from shoal.risk.proof.exact import learn_exactly
 from shoal.risk.proof.families import OWA, WeightedMean
 from shoal.risk.proof.optimum import MARGIN, Limits, Rivals
 from tests.reference import two_weights
-from tests.risk.proof.test_exact import in_threes, noisy, recounted, small_tables, standard
+from tests.reference.full_program import full_program
+from tests.risk.proof.test_turns import in_threes, noisy, recounted, small_tables, standard
 
 MAKERS = {"weighted mean": WeightedMean, "positive": lambda n: WeightedMean(n, positive=True), "OWA": OWA}
 TABLES = {
@@ -31,7 +31,7 @@ def test_cells_prove_what_the_solver_proves(make, tables) -> None:
     family = make(records.n_attributes)
     cells, solver = (
         learn_by_cells(Rivals(records, family), [], Limits()),
-        learn_exactly(Rivals(records, family), [], Limits(seconds=60)),
+        full_program(Rivals(records, family)),
     )
     assert cells.proved
     assert solver.proved
@@ -99,14 +99,13 @@ def test_a_gap_ends_the_search_by_cells_within_it() -> None:
     assert near.rounds <= finished.rounds
 
 
-def test_the_same_search_twice_with_any_number_of_threads(monkeypatch) -> None:
+def test_a_search_that_reports_often_is_the_same_search(monkeypatch) -> None:
     records, family = side_by_side(*noisy(60, 5, 1.2)), WeightedMean(5)
-    seen = []
-    for cores in (1, 2, 7):
-        monkeypatch.setattr("shoal.risk.proof.cells.os.cpu_count", lambda cores=cores: cores)
-        optimum = learn_by_cells(Rivals(records, family), [], Limits(nodes=3000))
-        seen.append((optimum.parameters.tolist(), optimum.found, optimum.bound))
-    assert seen[0] == seen[1] == seen[2]
+    at_once = learn_by_cells(Rivals(records, family), [], Limits())
+    monkeypatch.setattr("shoal.risk.proof.cells.MOST_CELLS", 7)
+    often = learn_by_cells(Rivals(records, family), [], Limits())
+    assert at_once.proved
+    assert (often.found, often.bound) == (at_once.found, at_once.bound)
 
 
 def test_records_that_count_nothing_are_not_looked_for() -> None:
@@ -114,7 +113,7 @@ def test_records_that_count_nothing_are_not_looked_for() -> None:
     share = (np.arange(40) < 10).astype(float)
     cells, solver = (
         learn_by_cells(Rivals(records, family, share), [], Limits()),
-        learn_exactly(Rivals(records, family, share), [], Limits()),
+        full_program(Rivals(records, family, share)),
     )
     assert cells.found == pytest.approx(solver.found)
     assert cells.bound == pytest.approx(solver.bound)
@@ -144,7 +143,7 @@ def test_ties_without_end_do_not_keep_the_search_going() -> None:
     for make in (WeightedMean, OWA):
         cells, solver = (
             learn_by_cells(Rivals(records, make(2)), [], Limits()),
-            learn_exactly(Rivals(records, make(2)), [], Limits()),
+            full_program(Rivals(records, make(2))),
         )
         assert cells.found <= solver.found + 1e-9
         assert solver.found <= cells.bound + 1e-9

@@ -136,16 +136,22 @@ def centre(concepts: Concepts, sets: Sets, place: int, generalise: bool, found: 
             found[attribute] = centroid(concepts, sets, place, attribute)
 
 
+def represent(concepts: Concepts, codes: Ints, counts: Ints, groups: Ints, generalise: bool = False) -> Ints:
+    """The concepts that stand for each group, (g, m), of so many records of each row of values."""
+    order = np.argsort(groups, kind="stable")
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(groups))])
+    centres: Ints = _represent(concepts, codes[order], counts[order], indptr, generalise)
+    return centres
+
+
 @njit(cache=True, nogil=True)
-def represent(concepts: Concepts, codes: Ints, counts: Ints, indptr: Ints, generalise: bool) -> Ints:
-    """The concepts that stand for each group; `codes` and `counts` list the members group by group."""
+def _represent(concepts: Concepts, codes: Ints, counts: Ints, indptr: Ints, generalise: bool) -> Ints:
     n_groups = indptr.shape[0] - 1
-    found = np.empty((n_groups, codes.shape[1]), np.int64)
-    one = empty_sets(concepts, 1)
+    centres = np.empty((n_groups, codes.shape[1]), np.int64)
+    members = empty_sets(concepts, 1)
     for group in range(n_groups):
-        for member in range(indptr[group], indptr[group + 1]):
-            join(concepts, one, 0, codes, member, counts[member])
-        centre(concepts, one, 0, generalise, found[group])
-        for member in range(indptr[group], indptr[group + 1]):
-            join(concepts, one, 0, codes, member, -counts[member])
-    return found
+        part = slice(indptr[group], indptr[group + 1])
+        join_all(concepts, members, 0, codes[part], counts[part])
+        centre(concepts, members, 0, generalise, centres[group])
+        join_all(concepts, members, 0, codes[part], -counts[part])
+    return centres

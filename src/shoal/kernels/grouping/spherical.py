@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
@@ -17,10 +18,8 @@ from shoal.kernels.threads import runs, side_by_side
 __all__ = [
     "Csr",
     "Lists",
-    "compact_rows",
     "csr",
     "distances_to",
-    "dots_with",
     "farthest_from_moved_sum",
     "invert",
     "nearest_listed",
@@ -41,7 +40,7 @@ class Csr(NamedTuple):
 
 
 def csr(X: Any) -> Csr:
-    """The arrays of a CSR matrix, in the types that kernels are compiled for."""
+    """The arrays of a CSR matrix, or of a CSC one, in the types that kernels are compiled for."""
     indices, data = X.indices.astype(np.int32, copy=False), X.data.astype(np.float64, copy=False)
     return Csr(X.indptr.astype(np.int64), indices, data)
 
@@ -62,20 +61,6 @@ def distances_to(lists: Lists, columns: Ints, weights: Floats, distances: Floats
         weight = weights[term]
         for entry in range(lists.ptr[columns[term]], lists.ptr[columns[term] + 1]):
             distances[lists.row[entry]] -= weight * lists.weight[entry]
-
-
-@njit(cache=True, nogil=True)
-def dots_with(rows: Csr, vector: Floats) -> Floats:
-    """Dot product of every row with one dense vector."""
-    indptr, indices, data = rows
-    # On one core: a call takes less than waking the others, and blocks are grouped side by side in threads.
-    dots = np.empty(indptr.shape[0] - 1)
-    for row in range(indptr.shape[0] - 1):
-        total = 0.0
-        for entry in range(indptr[row], indptr[row + 1]):
-            total += data[entry] * vector[indices[entry]]
-        dots[row] = total
-    return dots
 
 
 @njit(cache=True, nogil=True)
@@ -120,51 +105,10 @@ def subtract_rows(rows: Csr, chosen: Ints, vector: Floats) -> None:
             vector[indices[entry]] -= data[entry]
 
 
-@njit(cache=True, nogil=True)
-def compact_rows(rows: Csr, alive: Ints) -> Csr:
-    """The living rows, in order."""
-    indptr, indices, data = rows
-    n_alive = 0
-    n_entries = 0
-    for row in range(alive.shape[0]):
-        if alive[row]:
-            n_alive += 1
-            n_entries += indptr[row + 1] - indptr[row]
-    new_indptr = np.zeros(n_alive + 1, indptr.dtype)
-    new_indices = np.empty(n_entries, indices.dtype)
-    new_data = np.empty(n_entries, data.dtype)
-    new_row = 0
-    filled = 0
-    for row in range(alive.shape[0]):
-        if alive[row]:
-            for entry in range(indptr[row], indptr[row + 1]):
-                new_indices[filled] = indices[entry]
-                new_data[filled] = data[entry]
-                filled += 1
-            new_row += 1
-            new_indptr[new_row] = filled
-    return Csr(new_indptr, new_indices, new_data)
-
-
-@njit(cache=True, nogil=True)
 def invert(rows: Csr, n_columns: int) -> Lists:
     """Inverted lists (CSC arrays) of the rows, each list by rising row."""
-    indptr, indices, data = rows
-    list_ptr = np.zeros(n_columns + 1, np.int64)
-    for entry in range(indices.shape[0]):
-        list_ptr[indices[entry] + 1] += 1
-    for column in range(n_columns):
-        list_ptr[column + 1] += list_ptr[column]
-    place = list_ptr[:-1].copy()
-    list_row = np.empty(indices.shape[0], np.int32)
-    list_weight = np.empty(indices.shape[0], np.float64)
-    for row in range(indptr.shape[0] - 1):
-        for entry in range(indptr[row], indptr[row + 1]):
-            column = indices[entry]
-            list_row[place[column]] = row
-            list_weight[place[column]] = data[entry]
-            place[column] += 1
-    return Lists(list_ptr, list_row, list_weight)
+    matrix = sp.csr_matrix((rows.data, rows.indices, rows.indptr), shape=(len(rows.indptr) - 1, n_columns))
+    return Lists(*csr(matrix.tocsc()))
 
 
 def nearest_listed(rows: Csr, lists: Lists, n_listed: int) -> Ints:

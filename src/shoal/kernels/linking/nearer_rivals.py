@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from shoal.kernels.linking.neighbours import WIDE, to_boxes, to_rows
+from shoal.kernels.linking.neighbours import WIDE, arrange, group_of, to_boxes, to_rows
 from shoal.kernels.threads import runs, side_by_side
 
 __all__ = [
@@ -25,6 +25,8 @@ __all__ = [
     "Slack",
     "Table",
     "add_ties",
+    "chances_of_ties",
+    "in_boxes",
     "leaves_within",
     "limit_of",
     "ties_by_squares",
@@ -35,7 +37,8 @@ Ints = NDArray[Any]
 Floats = NDArray[np.float64]
 # Leaves, boxes and outer boxes as `neighbours.arrange` returns them, and how many equal rows each place stands for.
 Table = tuple[Floats, Floats, Floats, Ints]
-Slack = tuple[float, float]  # distances tie that differ by no more than this share of their sum and this amount
+# Distances tie that differ by no more than this share of their sum, this multiple of its root, and this amount.
+Slack = tuple[float, float, float]
 
 NEARER = -1  # in the place of the number of ties: a row is nearer than the own
 ROUNDING = 1e-12  # a share that is more than the roundings of any sum here, and less than any slack
@@ -44,7 +47,9 @@ ROUNDING = 1e-12  # a share that is more than the roundings of any sum here, and
 @njit(cache=True, nogil=True)
 def limit_of(own: float, slack: Slack) -> float:
     """No squared distance beyond this ties with the own one."""
-    return own + (4.0 * slack[0] + ROUNDING) * abs(own) + 4.0 * slack[1]
+    relative, of_root, absolute = slack
+    most_of_root = 2.0 * of_root * (of_root + np.sqrt(2.0 * abs(own) + absolute))
+    return own + (4.0 * relative + ROUNDING) * abs(own) + most_of_root + 4.0 * absolute
 
 
 @njit(cache=True, nogil=True)
@@ -55,7 +60,8 @@ def ties_in_leaf(distances: Floats, sizes: Ints, own: float, slack: Slack) -> in
     for place in range(len(distances)):
         distance = distances[place]
         if sizes[place] > 0 and distance <= limit:
-            rounding = slack[0] * (abs(distance) + abs(own)) + slack[1]
+            both = abs(distance) + abs(own)
+            rounding = slack[0] * both + slack[1] * np.sqrt(both) + slack[2]
             if distance < own - rounding:
                 return NEARER
             if distance <= own + rounding:
@@ -108,6 +114,20 @@ def _ties_in_group(
         if ties == NEARER:
             break
     return ties
+
+
+def in_boxes(rows: Floats, counts: Ints, queries: Floats) -> tuple[Table, Ints, Ints]:
+    """Rows, each standing for so many equal ones, in boxes; the group that each query lies in; and an order of work."""
+    leaves, boxes, outer, row_at = arrange(rows)
+    sizes = np.where(row_at >= 0, counts[row_at], 0)
+    home = group_of(outer, len(boxes), queries)
+    return (leaves, boxes, outer, sizes), home, np.argsort(home, kind="stable")
+
+
+def chances_of_ties(ties: Ints) -> Floats:
+    """The chance that the own row is picked: 0 when another is nearer, else one of those as near."""
+    chances: Floats = np.where(ties == NEARER, 0.0, 1.0 / np.maximum(ties, 1))
+    return chances
 
 
 def ties_by_squares(

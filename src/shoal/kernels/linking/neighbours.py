@@ -1,7 +1,7 @@
-"""The nearest rows of a table, all ties counted: boxes of near rows, and boxes of near boxes.
+"""Boxes of near rows, and boxes of near boxes: what is far from a point need not be looked at.
 
 Rows are kept in leaves of 32, leaves in groups of 32, columns first, so that a point is compared with 32 rows or 32
-boxes at a time by vector instructions. What is in a box beyond the nearest row found so far is not looked at.
+boxes at a time by vector instructions.
 
 Exact, rounding included: a box's distance is summed over the columns in the order of a row's, from gaps that are no
 larger, and rounding keeps order; so no box comes out farther than a row in it.
@@ -15,15 +15,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from shoal.kernels.threads import runs, side_by_side
-
-__all__ = ["WIDE", "arrange", "group_of", "nearest_with_ties", "to_boxes", "to_rows"]
+__all__ = ["WIDE", "arrange", "group_of", "to_boxes", "to_rows"]
 
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]
 
 WIDE = 32  # rows in a leaf, leaves in a group
-TIES = 32  # ties that are kept as they are found; more are counted afterwards
 
 
 def arrange(X: Floats) -> tuple[Floats, Floats, Floats, Ints]:
@@ -117,82 +114,6 @@ def to_boxes(boxes: Floats, query: Floats, n_added: int, distances: Floats) -> N
             distances[place] -= far * far
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _limit(nearest: float, relative: float, absolute: float) -> float:
-    """The largest squared distance that ties with the least."""
-    # The root, squared, may come out smaller than what it is the root of.
-    return max((np.sqrt(nearest) * (1.0 + relative) + absolute) ** 2, nearest)
-
-
-@njit(cache=True, nogil=True)
-def _keep_within(limit: float, ties: Floats, count: int) -> int:
-    """Drop the distances beyond the limit; how many remain."""
-    kept = 0
-    for place in range(count):
-        if ties[place] <= limit:
-            ties[kept] = ties[place]
-            kept += 1
-    return kept
-
-
-@njit(cache=True, nogil=True)
-def _search_group(
-    leaves: Floats,
-    boxes: Floats,
-    group: int,
-    query: Floats,
-    nearest: float,
-    slack: tuple[float, float],
-    ties: Floats,
-    kept: int,
-    box_distances: Floats,
-    row_distances: Floats,
-) -> tuple[float, int]:
-    """Look through one group: the least squared distance so far, and how many rows tie with it.
-
-    Their distances are in `ties`. Once there are more than fit, the number is only known to be larger than TIES.
-    """
-    limit = _limit(nearest, slack[0], slack[1])
-    to_boxes(boxes[group], query, len(query), box_distances)
-    for place in range(min(WIDE, leaves.shape[0] - group * WIDE)):
-        if box_distances[place] > limit:
-            continue
-        to_rows(leaves[group * WIDE + place], query, len(query), row_distances)
-        for row in range(WIDE):
-            if not row_distances[row] <= limit:
-                continue
-            if row_distances[row] < nearest:
-                nearest = row_distances[row]
-                limit = _limit(nearest, slack[0], slack[1])
-                if kept <= TIES:  # else some did not fit, and may tie still
-                    kept = _keep_within(limit, ties, kept)
-            if kept < TIES:
-                ties[kept] = row_distances[row]
-            kept += 1
-    return nearest, kept
-
-
-@njit(cache=True, nogil=True)
-def _count_within(
-    leaves: Floats, boxes: Floats, outer: Floats, query: Floats, limit: float, scratch: tuple[Floats, Floats, Floats]
-) -> int:
-    """How many rows have at most this squared distance."""
-    outer_distances, box_distances, row_distances = scratch
-    count = 0
-    for group in range(boxes.shape[0]):
-        if group % WIDE == 0:
-            to_boxes(outer[group // WIDE], query, len(query), outer_distances)
-        if outer_distances[group % WIDE] > limit:
-            continue
-        to_boxes(boxes[group], query, len(query), box_distances)
-        for place in range(min(WIDE, leaves.shape[0] - group * WIDE)):
-            if box_distances[place] <= limit:
-                to_rows(leaves[group * WIDE + place], query, len(query), row_distances)
-                for row in range(WIDE):
-                    count += row_distances[row] <= limit
-    return count
-
-
 @njit(cache=True, nogil=True)
 def group_of(outer: Floats, n_groups: int, queries: Floats) -> Ints:
     """The group whose box is nearest to each query; the first of equals."""
@@ -207,66 +128,3 @@ def group_of(outer: Floats, n_groups: int, queries: Floats) -> Ints:
                 nearest = distances[group % WIDE]
                 found[place] = group
     return found
-
-
-def nearest_with_ties(
-    leaves: Floats,
-    boxes: Floats,
-    outer: Floats,
-    queries: Floats,
-    own: Floats,
-    home: Ints,
-    order: Ints,
-    relative: float,
-    absolute: float,
-) -> tuple[Floats, Ints, Ints]:
-    """For every query the least squared distance, how many rows tie with it, and whether its own row does.
-
-    `own` (m, d) has a row of the table for every query: it is often near, and any row bounds the nearest. `home` is the
-    group that is searched first, `order` the order of work: queries near each other need the same leaves. Distances
-    tie that exceed the least by no more than the `relative` share of it and an `absolute` amount.
-    """
-    found = np.empty(len(queries)), np.empty(len(queries), np.int64), np.empty(len(queries), np.bool_)
-    table, slack = (leaves, boxes, outer), (relative, absolute)
-    side_by_side(
-        _nearest_with_ties, [(table, queries, own, home, order[run], slack, found) for run in runs(len(queries))]
-    )
-    return found
-
-
-@njit(cache=True, nogil=True)
-def _nearest_with_ties(
-    table: tuple[Floats, Floats, Floats],
-    queries: Floats,
-    own: Floats,
-    home: Ints,
-    order: Ints,
-    slack: tuple[float, float],
-    found: tuple[Floats, Ints, Ints],
-) -> None:
-    leaves, boxes, outer = table
-    least, ties, own_ties = found
-    scratch = (np.empty(WIDE), np.empty(WIDE), np.empty(WIDE))
-    kept_ties = np.empty(TIES)
-    for place in order:
-        query = queries[place]
-        to_own = 0.0
-        for column in range(queries.shape[1]):
-            difference = own[place, column] - query[column]
-            to_own += difference * difference
-        nearest = to_own
-        kept: Any = np.int64(0)  # a plain 0 would have the search compiled twice
-        for turn in range(-1, boxes.shape[0]):
-            group = home[place] if turn < 0 else turn
-            if turn >= 0:
-                if turn % WIDE == 0:
-                    to_boxes(outer[turn // WIDE], query, len(query), scratch[0])
-                if group == home[place] or scratch[0][turn % WIDE] > _limit(nearest, slack[0], slack[1]):
-                    continue
-            nearest, kept = _search_group(
-                leaves, boxes, group, query, nearest, slack, kept_ties, kept, scratch[1], scratch[2]
-            )
-        limit = _limit(nearest, slack[0], slack[1])
-        least[place] = nearest
-        ties[place] = kept if kept <= TIES else _count_within(leaves, boxes, outer, query, limit, scratch)
-        own_ties[place] = to_own <= limit

@@ -10,11 +10,13 @@ Rows are columns here: `at[corner, row]`.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["needed", "search"]
+__all__ = ["Cells", "needed", "search"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -22,6 +24,18 @@ Ints = NDArray[np.int32]
 ZERO = -1e-13  # what is above counts as not negative: the bound only becomes weaker
 EVERY, PIVOTS = 3, 8  # rows above others are looked for in every third generation, above so many
 DEEPEST = 400  # cells on the stack; a cell that is halved so often is closed with the bound it has
+WORK = 20_000_000  # rows of cells that a search looks at before it reports
+
+
+class Cells(NamedTuple):
+    """Cells that may have to be halved, the last first."""
+
+    owner: Ints  # (rows,) the record of each row
+    at: Floats  # (corners, rows)
+    ends: NDArray[np.int64]  # (cells + 1,) of the rows of each
+    places: Floats  # (cells, corners, weights)
+    losses: Floats  # (cells,) what is lost in all of the cell, as far as it is known
+    halved: NDArray[np.int64]  # (cells,) how often the simplex was for each
 
 
 @njit(cache=True, nogil=True)
@@ -120,36 +134,28 @@ def _edge(at: Floats, first: int, end: int) -> tuple[int, int]:
 
 @njit(cache=True, nogil=True)
 def search(
-    owner: Ints,
-    at: Floats,
-    corners: Floats,
-    lost: float,
-    share: Floats,
-    margin: float,
-    known: float,
-    slack: float,
-    budget: int,
-) -> tuple[float, Floats, float, int, int, NDArray[np.int64], Floats, Floats, Ints, Floats]:
-    """Halve a cell, depth first, until none may find more than is known and a slack, or the budget of cells is used up.
+    cells: Cells, share: Floats, margin: float, known: float, slack: float, budget: int
+) -> tuple[float, Floats, float, int, Cells]:
+    """Halve cells, depth first, until none may find more than is known and a slack; or until it is time to report.
 
-    The most found in the middle of a cell and where that is, the highest bound of a cell that was closed, cells looked
-    at, cells left open: how many, the ends of their rows, their corners, what is lost in them, and their rows.
+    That is after so many cells as the budget has, or much work. The most found in the middle of a cell and where that
+    is, the highest bound of a cell that was closed, cells looked at, and those left open.
     """
-    n, n_rows = at.shape
+    n, n_rows = cells.at.shape
+    n_open, looked, work = len(cells.losses), 0, 0
     room = max(3 * n_rows, 1000)
-    owners, values = np.empty(room, np.int32), np.empty((n, room))
-    owners[:n_rows] = owner
-    values[:, :n_rows] = at
+    owners, values = _roomier(cells.owner, cells.at, n_rows, room)
     ends, losses, places = np.zeros(DEEPEST + 1, np.int64), np.zeros(DEEPEST), np.empty((DEEPEST, n, n))
-    ends[1], losses[0], places[0] = n_rows, lost, corners
     halved = np.zeros(DEEPEST, np.int64)
+    ends[: n_open + 1], losses[:n_open], places[:n_open] = cells.ends, cells.losses, cells.places
+    halved[:n_open] = cells.halved
     everything = share.sum()
-    best, where, closed = -1.0, corners[0].copy(), 0.0
-    n_open, looked = 1, 0
-    while n_open > 0 and looked < budget:
+    best, where, closed = -1.0, cells.places[0, 0].copy(), 0.0
+    while n_open > 0 and looked < budget and work < WORK:
         n_open -= 1
         looked += 1
         first, cell = ends[n_open], places[n_open]
+        work += ends[n_open + 1] - first
         thin = halved[n_open] % EVERY == 0
         end, here, in_the_middle = needed(owners, values, first, ends[n_open + 1], margin, share, thin)
         found = everything - losses[n_open] - in_the_middle
@@ -183,16 +189,14 @@ def search(
         losses[n_open + 1] = losses[n_open]
         ends[n_open + 1], ends[n_open + 2] = end, end + width
         n_open += 2
-    last = ends[n_open]
-    return (
-        best, where, closed, looked, n_open, ends[: n_open + 1], places[:n_open], losses[:n_open],
-        owners[:last], values[:, :last],
-    )  # fmt: skip
+    owners, values = _roomier(owners, values, ends[n_open], ends[n_open])
+    left_open = Cells(owners, values, ends[: n_open + 1], places[:n_open], losses[:n_open], halved[:n_open])
+    return best, where, closed, looked, left_open
 
 
 @njit(cache=True, nogil=True)
 def _roomier(owners: Ints, values: Floats, end: int, room: int) -> tuple[Ints, Floats]:
-    """The same rows with more room behind them."""
+    """The rows up to an end, with room for so many."""
     more, larger = np.empty(room, np.int32), np.empty((len(values), room))
     more[:end] = owners[:end]
     larger[:, :end] = values[:, :end]

@@ -45,14 +45,13 @@ def coincidences(values: Floats, widths: Floats, gains: Floats, owners: Ints, n_
 @njit(cache=True, nogil=True)
 def decode(
     left: Floats, left_costs: Floats, right: Floats, right_costs: Floats, targets: Floats, slacks: Floats, extra: Floats
-) -> tuple[Ints, Floats]:
+) -> Ints:
     """The cheapest sum of one number of each side within the slack of any target: meet in the middle.
 
-    Both sides rise; a target costs `extra`. Returns target, place on the left and on the right (-1 if nothing fits),
-    and the costs of the best and of the second best.
+    Both sides rise; a target costs `extra`. Returns target, place on the left and on the right; -1 if nothing fits.
     """
     best = np.full(3, -1, np.int64)
-    costs = np.full(2, np.inf)
+    least = np.inf
     for target in range(targets.shape[0]):
         low, high = targets[target] - slacks[target], targets[target] + slacks[target]
         first = right.shape[0]  # the first on the right that is large enough: moves down as the left one rises
@@ -64,11 +63,8 @@ def decode(
             j = first
             while j < right.shape[0] and left[i] + right[j] <= high:
                 cost = left_costs[i] + right_costs[j] + extra[target]
-                if cost < costs[0]:
-                    costs[1] = costs[0]
-                    costs[0] = cost
+                if cost < least:
+                    least = cost
                     best[0], best[1], best[2] = target, i, j
-                elif cost < costs[1]:
-                    costs[1] = cost
                 j += 1
-    return best, costs
+    return best

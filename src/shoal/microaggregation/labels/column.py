@@ -150,6 +150,16 @@ class Labels:
             for place, concept in enumerate(self.concepts)
         ]
 
+    def centroid(self, counts: Ints) -> tuple[int, float]:
+        """The concept in the middle of so many records of each value, and their root mean square distance to it.
+
+        That is 1 where all are equal, to be divided by.
+        """
+        values = np.arange(len(counts))
+        place = represent(pack([self]), values[:, None], counts, np.zeros_like(values))[0, 0]
+        mean_square = float(np.average(self.distance[place] ** 2, weights=counts))
+        return int(self.concepts[place]), float(np.sqrt(mean_square)) if mean_square > 0 else 1.0
+
 
 def label_column(reading: Reading, column: pa.Array, k: int) -> Labels:
     """A column with all that may stand for it: its values' concepts and whatever is above these.
@@ -182,16 +192,9 @@ def label_column(reading: Reading, column: pa.Array, k: int) -> Labels:
 
 
 def centroid_of(reading: Reading, values: pa.Array, counts: Ints) -> tuple[int, float]:
-    """The concept in the middle of a column, and the root mean square distance of its records to it; 1 for 0.
-
-    `values` are the different ones, `counts` how many records have each.
-    """
+    """As `Labels.centroid`, of a column that has so many records of each of these values."""
     labels = label_column(reading, values, 1)
-    by_code = np.bincount(labels.codes, weights=counts, minlength=len(labels.concept_of_value)).astype(np.int64)
-    codes = np.arange(len(by_code))[:, None]
-    centroid = represent(pack([labels]), codes, by_code, np.array([0, len(by_code)]), False)[0, 0]
-    mean_square = float(np.average(labels.distance[centroid] ** 2, weights=by_code))
-    return int(labels.concepts[centroid]), float(np.sqrt(mean_square)) if mean_square > 0 else 1.0
+    return labels.centroid(np.bincount(labels.codes, weights=counts).astype(np.int64))
 
 
 def pack(columns: Sequence[Labels]) -> Concepts:

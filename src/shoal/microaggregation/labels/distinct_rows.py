@@ -61,13 +61,9 @@ class Pairs:
         key, count = np.unique(groups * n_tuples + tuple_of_row, return_counts=True)
         return cls(key // n_tuples, key % n_tuples, count)
 
-    def represent(self, table: concepts.Concepts, tuples: Tuples, generalise: bool) -> Ints:
+    def centroids(self, tuples: Tuples) -> Ints:
         """The concepts that stand for each group: (g, m)."""
-        order = np.argsort(self.group, kind="stable")
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(self.group))])
-        codes, counts = tuples.codes[self.member[order]], self.count[order]
-        found: Ints = concepts.represent(table, codes, counts, indptr, generalise)
-        return found
+        return concepts.represent(tuples.by_meaning, tuples.codes[self.member], self.count, self.group)
 
     def group_of_rows(self, tuples: Tuples) -> Ints:
         """The group of each row; equal rows that are in several groups are shared out in their order."""
@@ -85,7 +81,7 @@ class Pairs:
         """SSE: squared distance of records to their group's centre. SSA: what it lacks of that to the centre of all."""
         whole = Pairs(np.zeros_like(tuples.counts), np.arange(len(tuples.counts)), tuples.counts)
         sse = self._error(tuples, centres)
-        return Loss(sse=sse, ssa=whole._error(tuples, whole.represent(tuples.by_meaning, tuples, False)) - sse)
+        return Loss(sse=sse, ssa=whole._error(tuples, whole.centroids(tuples)) - sse)
 
     def _error(self, tuples: Tuples, centres: Ints) -> float:
         """Σ count · (mean over the attributes of the distance to the group's centre)²."""

@@ -22,11 +22,8 @@ def embedded(taxonomy: Taxonomy, concepts: Ints) -> Floats:
     """
     vectors = np.empty((len(concepts), LENGTH))
     for place, concept in enumerate(concepts.tolist()):
-        if concept < 0:
-            above = [taxonomy.root, len(taxonomy) - concept]
-        else:
-            part = slice(taxonomy.ancestor_indptr[concept], taxonomy.ancestor_indptr[concept + 1])
-            above = taxonomy.ancestors[part].tolist()
+        outside = [taxonomy.root, len(taxonomy) - concept]
+        above = outside if concept < 0 else taxonomy.ancestors_of(concept).tolist()
         vectors[place] = sum(map(_direction, above)) / np.sqrt(len(above))
     return vectors
 

@@ -72,10 +72,8 @@ class MixedRows:
 
     def centres(self, groups: Ints) -> tuple[Floats, Ints]:
         """What stands for each group: the mean of every number (g, d), the centroid of every label (g, m)."""
-        order = np.argsort(groups, kind="stable")
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(groups))])
-        ones = np.ones(len(groups), dtype=np.int64)
-        return means_of(self.numbers, groups), concepts.represent(self.table, self.codes[order], ones, indptr, False)
+        once_each = np.ones(len(groups), dtype=np.int64)
+        return means_of(self.numbers, groups), concepts.represent(self.table, self.codes, once_each, groups)
 
     def squared_distances(self, means: Floats, centroids: Ints) -> Floats:
         """Of each row to the point beside it."""
@@ -117,20 +115,9 @@ def scales_of(numbers: Floats, labels: Sequence[Labels], number_weights: Floats,
     return Scales(
         mean=numbers.mean(axis=0),
         scale=deviation / np.sqrt(number_weights),
-        label_scale=_label_scales(labels) / np.sqrt(label_weights),
+        label_scale=np.array([column.centroid(np.bincount(column.codes))[1] for column in labels])
+        / np.sqrt(label_weights),
     )
-
-
-def _label_scales(labels: Sequence[Labels]) -> Floats:
-    """Root mean square distance of each column's rows to the column's centroid; 1 where all are equal."""
-    found = np.ones(len(labels))
-    for place, one in enumerate(labels):
-        counts = np.bincount(one.codes, minlength=len(one.concept_of_value))
-        values = np.arange(len(counts))[:, None]
-        centroid = concepts.represent(pack([one]), values, counts, np.array([0, len(counts)]), False)[0, 0]
-        mean_square = float(np.average(one.distance[centroid] ** 2, weights=counts))
-        found[place] = np.sqrt(mean_square) if mean_square > 0 else 1.0
-    return found
 
 
 def column_kinds(names: Sequence[str], columns: Sequence[pa.Array], roles: Any) -> list[str]:

@@ -77,7 +77,7 @@ def _regions(problem: Problem, groups: Groups, n_regions: int, random: np.random
         return np.zeros(n_groups, dtype=np.int64)
     order = np.argsort(groups, kind="stable")
     indptr = np.concatenate([[0], np.cumsum(np.bincount(groups))])
-    centres = represent(problem.table, items.codes[order], items.counts[order], indptr, False)
+    centres = represent(problem.table, items.codes, items.counts, groups)
     means = np.add.reduceat(items.numbers[order], indptr[:-1], axis=0) / np.diff(indptr)[:, None]
 
     def distances(some: Groups, item: int) -> Floats:

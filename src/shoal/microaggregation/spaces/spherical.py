@@ -31,12 +31,11 @@ class SphericalSpace:
 
     def __init__(self, X: Any) -> None:
         self.remaining = X.shape[0]
-        self._n_columns = X.shape[1]
         self._compared_with = -1
         self._rows = np.arange(X.shape[0], dtype=np.int64)  # original number of each row kept here
         self._place = self._rows.copy()  # and the other way round
         self._sum = np.asarray(X.sum(axis=0), dtype=np.float64).ravel()
-        self._hold(kernel.csr(X))
+        self._hold(X)
 
     @staticmethod
     def rows(X: sp.csr_matrix) -> sp.csr_matrix:
@@ -91,12 +90,12 @@ class SphericalSpace:
         self.remaining = 0
         return self._rows[local]
 
-    def _hold(self, csr: kernel.Csr) -> None:
-        self._csr = csr
-        self._lists = kernel.invert(csr, self._n_columns)
-        n_rows = len(csr.indptr) - 1
-        self._alive = np.ones(n_rows, dtype=np.bool_)
-        self._distances = np.zeros(n_rows)
+    def _hold(self, X: sp.csr_matrix) -> None:
+        self._X = X
+        self._csr = kernel.csr(X)
+        self._lists = kernel.invert(self._csr, X.shape[1])
+        self._alive = np.ones(X.shape[0], dtype=np.bool_)
+        self._distances = np.zeros(X.shape[0])
         self._compared_with = -1
         self._measure_from_centre()
 
@@ -104,9 +103,9 @@ class SphericalSpace:
         if self.remaining < COMPACT_BELOW * len(self._rows):
             self._rows = self._rows[self._alive]
             self._place[self._rows] = np.arange(len(self._rows))
-            self._hold(kernel.compact_rows(self._csr, self._alive))
+            self._hold(self._X[self._alive])
             return
         self._sum_then = self._sum.copy()
-        self._dots = kernel.dots_with(self._csr, self._sum)
+        self._dots = self._X @ self._sum
         self._order = np.argsort(self._dots, kind="stable")
         self._looked_at = 0

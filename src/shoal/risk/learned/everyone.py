@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from shoal.errors import InputError
 from shoal.kernels.linking import choquet_rivals as integral_kernel
 from shoal.kernels.linking import nearer_rivals as kernel
-from shoal.kernels.linking import neighbours
 from shoal.risk.learned.linking import ABSOLUTE, RELATIVE, Distance, chances_by
 from shoal.risk.learned.measures import choquet, shapley
 from shoal.risk.learned.records import Records
@@ -27,7 +26,7 @@ Ints = NDArray[np.int64]
 MOST_WITH_LABELS = 20_000  # records that are all compared with all
 NOTHING = 1e-15  # of the largest: an eigenvalue that is rounding
 FINEST = 2.0**-20  # of the share of an attribute, when records are put into boxes
-SLACK = (RELATIVE, ABSOLUTE)
+SLACK = (RELATIVE, 0.0, ABSOLUTE)
 
 
 def chances_of_weights(records: Records, weights: Floats, rows: Ints | None = None) -> Floats:
@@ -83,7 +82,7 @@ def chances_of_measure(records: Records, mu: Floats, rows: Ints | None = None) -
     scale = 2.0 ** np.round(np.log2(np.maximum(shares, FINEST * max(shares.max(), FINEST))) / 2)
     weighing = (1.0 / scale, weights, below, _additive_below(below, shares))
     queries, masked, own, home, order = _at_home(records, np.diag(scale), rows)
-    return _chances(integral_kernel.ties_by_integral(masked, queries, own, weighing, home, order, SLACK))
+    return kernel.chances_of_ties(integral_kernel.ties_by_integral(masked, queries, own, weighing, home, order, SLACK))
 
 
 def _by_squares(records: Records, turn: Floats, weights: Floats, rows: Ints | None) -> Floats:
@@ -94,7 +93,7 @@ def _by_squares(records: Records, turn: Floats, weights: Floats, rows: Ints | No
         return np.full(len(records if rows is None else rows), 1.0 / len(records))
     turn = turn[:, kept] * np.sqrt(np.abs(weights[kept]))
     queries, masked, own, home, order = _at_home(records, turn, rows)
-    return _chances(kernel.ties_by_squares(masked, queries, own, len(added), home, order, SLACK))
+    return kernel.chances_of_ties(kernel.ties_by_squares(masked, queries, own, len(added), home, order, SLACK))
 
 
 def _at_home(
@@ -104,16 +103,8 @@ def _at_home(
     after = np.ascontiguousarray(records.after @ turn)
     queries = np.ascontiguousarray((records.before if rows is None else records.before[rows]) @ turn)
     crowds = records.crowds
-    leaves, boxes, outer, row_at = neighbours.arrange(after[crowds.first])
-    sizes = np.where(row_at >= 0, crowds.sizes[row_at], 0)
-    home = neighbours.group_of(outer, len(boxes), queries)
-    own = after if rows is None else after[rows]
-    return queries, (leaves, boxes, outer, sizes), own, home, np.argsort(home, kind="stable")
-
-
-def _chances(ties: Ints) -> Floats:
-    found: Floats = np.where(ties == kernel.NEARER, 0.0, 1.0 / np.maximum(ties, 1))
-    return found
+    table, home, order = kernel.in_boxes(after[crowds.first], crowds.sizes, queries)
+    return queries, table, after if rows is None else after[rows], home, order
 
 
 def _among_all(records: Records, distance: Distance, rows: Ints | None) -> Floats:

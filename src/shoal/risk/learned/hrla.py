@@ -1,4 +1,4 @@
-"""HRLA: a fuzzy measure learned by gradient descent, for the Choquet integral where the exact program takes too long.
+"""HRLA: a fuzzy measure learned by gradient descent, for the Choquet integral where a proof takes too long.
 
 The measure begins as |A| / n, the plain mean. Records are gone through block by block; where a rival comes near, the
 sets that make up the true link's distance are lowered and those of the rival's raised, and the measure is made monotone

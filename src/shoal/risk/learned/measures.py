@@ -19,7 +19,6 @@ __all__ = [
     "chains",
     "choquet",
     "interactions",
-    "is_monotone",
     "made_monotone",
     "moebius",
     "set_sizes",
@@ -74,17 +73,6 @@ def _over_subsets(values: Floats, sign: float) -> Floats:
 def uniform(n: int) -> Floats:
     """|A| / n: the Choquet integral with it is the arithmetic mean."""
     return set_sizes(n) / n
-
-
-def is_monotone(mu: Floats, tolerance: float = 0.0) -> bool:
-    """Whether no set weighs more than a set that contains it."""
-    step = 1
-    while step < len(mu):
-        halves = mu.reshape(-1, 2, step)
-        if np.any(halves[:, 1] < halves[:, 0] - tolerance):
-            return False
-        step *= 2
-    return True
 
 
 def made_monotone(mu: Floats) -> Floats:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -27,11 +29,11 @@ class Climbers:
         self._conditions = conditions
         self._chains = [_Chain(conditions, start, number) for number in range(CHAINS)]
 
-    def climb(self, tries: int, pool: ThreadPoolExecutor) -> Floats | None:
-        """The best parameters that any of them has seen, None when they are not allowed."""
-        for cones in list(pool.map(lambda one: one.climb(tries), self._chains)):
+    def climb(self, tries: int, pool: ThreadPoolExecutor, until: float = math.inf) -> Floats | None:
+        """The best parameters that any has seen, None when they are not allowed; no try begins after `until`."""
+        for cones in list(pool.map(lambda chain: chain.climb(tries, until), self._chains)):
             self._conditions.remember(cones)
-        return self._conditions.parameters(max(self._chains, key=lambda one: one.best).where)
+        return self._conditions.parameters(max(self._chains, key=lambda chain: chain.best).where)
 
 
 class _Chain:
@@ -40,10 +42,12 @@ class _Chain:
         self._place = self.where = conditions.point(start)
         self._value = self.best = -1.0
 
-    def climb(self, tries: int) -> Cones:
+    def climb(self, tries: int, until: float = math.inf) -> Cones:
         """Climb from near by; it goes on from there unless that is worse by too much. The rows that it looked at."""
         rng, cones, share = self._rng, self._conditions.copy(), self._conditions.rivals.share
         for _ in range(tries):
+            if time.monotonic() > until:
+                break
             away = rng.normal(size=len(self._place)) * rng.choice(STEPS) if self.best >= 0 else 0.0
             tried = self._place / np.linalg.norm(self._place) + away
             value = _top(cones, share, tried, rng)
@@ -64,7 +68,7 @@ def _top(cones: Cones, share: Floats, point: Floats, rng: np.random.Generator) -
 
 def _directions(rng: np.random.Generator, d: int) -> Floats:
     """Of all kinds: all parameters at once, a few, one."""
-    found = rng.normal(size=(LINES, d))
-    found[1::3] *= rng.random((len(found[1::3]), d)) < 0.3
-    found[2::3] = np.eye(d)[rng.integers(d, size=len(found[2::3]))]
-    return found
+    directions = rng.normal(size=(LINES, d))
+    directions[1::3] *= rng.random((len(directions[1::3]), d)) < 0.3
+    directions[2::3] = np.eye(d)[rng.integers(d, size=len(directions[2::3]))]
+    return directions

@@ -6,23 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels.linking.cones import Cones
-from shoal.risk.learned.linking import margins
+from shoal.risk.learned.linking import blocks, margins
 from shoal.risk.proof.optimum import LOST, Rivals
 
-__all__ = ["Conditions", "has_room"]
+__all__ = ["Conditions"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-MOST_NUMBERS = 12_000_000  # records times records times parameters
+MOST_NUMBERS = 12_000_000  # records times rivals times parameters; of more rivals, the nearest
 FIRST_NEAR, MOST_NEAR = 6, 200  # rows of a record that are looked at before others
 ROUNDING = 1e-12  # what differs by less, whatever the parameters, does not differ
 NEGATIVE = -1e-8  # of a distance; rounding may make a zero a little less
-
-
-def has_room(rivals: Rivals) -> bool:
-    """Whether all rows can be held."""
-    return len(rivals.records) ** 2 * rivals.family.size <= MOST_NUMBERS
 
 
 class Conditions:
@@ -47,12 +42,13 @@ class Conditions:
         length = np.linalg.norm(rows, axis=1)
         rows /= length[:, None]
         starts = np.searchsorted(self.owner, np.arange(n + 2))
-        room = max(MOST_NEAR, starts[n + 1] - starts[n])  # nobody's are all looked at
-        near, n_near = np.zeros((n + 1, room), dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
-        for one in range(n + 1):
-            lengths = length[starts[one] : starts[one + 1]]
-            first = np.argsort(lengths, kind="stable")[: FIRST_NEAR if one < n else room]
-            near[one, : len(first)], n_near[one] = starts[one] + first, len(first)
+        n_always = len(family.rows())  # all are looked at
+        near = np.zeros((n + 1, max(MOST_NEAR, n_always)), dtype=np.int64)
+        n_near = np.zeros(n + 1, dtype=np.int64)
+        for record in range(n + 1):
+            lengths = length[starts[record] : starts[record + 1]]
+            first = np.argsort(lengths, kind="stable")[: FIRST_NEAR if record < n else max(FIRST_NEAR, n_always)]
+            near[record, : len(first)], n_near[record] = starts[record] + first, len(first)
         weight = np.where(self.owner < n, 1.0 / length, 0.0)
         self.cones = Cones(rows, weight, starts, reach * self._scale, near, n_near)
 
@@ -69,11 +65,11 @@ class Conditions:
     def remember(self, cones: Cones) -> None:
         """Look first at the rows that were needed, from now on."""
         mine = self.cones
-        for one in np.flatnonzero(cones.n_near > mine.n_near).tolist():
-            many = mine.n_near[one]
-            new = np.setdiff1d(cones.near[one, : cones.n_near[one]], mine.near[one, :many])[: mine.near.shape[1] - many]
-            mine.near[one, many : many + len(new)] = new
-            mine.n_near[one] += len(new)
+        for record in np.flatnonzero(cones.n_near > mine.n_near).tolist():
+            many, needed = mine.n_near[record], cones.near[record, : cones.n_near[record]]
+            new = np.setdiff1d(needed, mine.near[record, :many])[: mine.near.shape[1] - many]
+            mine.near[record, many : many + len(new)] = new
+            mine.n_near[record] += len(new)
 
     def point(self, parameters: Floats) -> Floats:
         """Where parameters are."""
@@ -88,7 +84,7 @@ class Conditions:
         found /= size
         if found.min() < family.lower or found.max() > family.upper:
             return None
-        if np.any(family.rows() @ found < 0.0) or len(family.broken(found)):
+        if np.any(family.rows() @ found < 0.0) or not family.allows(found):
             return None
         if family.non_negative:
             distances = margins(self.rivals.records, family, found)
@@ -99,8 +95,18 @@ class Conditions:
 
 def _rows(rivals: Rivals) -> tuple[Ints, Floats]:
     """Of each record what must be positive where it is found, and last, nobody's, what holds for all parameters."""
-    family = rivals.family
-    blocks = list(rivals.rows())
-    for always in (family.rows(), np.eye(family.size) if family.lower >= 0 else np.empty((0, family.size))):
-        blocks.append((np.full(len(always), len(rivals.records)), always))
-    return np.concatenate([owner for owner, _ in blocks]), np.concatenate([rows for _, rows in blocks])
+    family, records = rivals.family, rivals.records
+    most = MOST_NUMBERS // (len(records) * family.size)
+    parts = []
+    for owner, rows in rivals.rows():
+        if most < len(records):  # what is left out asks for nothing: what is in conflict still is
+            nearest_first = np.lexsort((rows @ family.plain(), owner))
+            kept = np.sort(nearest_first[np.arange(len(owner)) - np.searchsorted(owner, owner) < most])
+            owner, rows = owner[kept], rows[kept]
+        parts.append((owner, rows))
+    always = [family.rows()]
+    if family.non_negative:
+        always += [family.features(records.differences(some)) for some in blocks(records, family.size)]
+    rows = np.concatenate([rows.reshape(-1, family.size) for rows in always])
+    parts.append((np.full(len(rows), len(records)), rows))
+    return np.concatenate([owner for owner, _ in parts]), np.concatenate([rows for _, rows in parts])

@@ -80,8 +80,8 @@ def learn_by_conflicts(rivals: Rivals, starts: list[Floats], limits: Limits) -> 
                 fractions = solution
                 better.append(search.finding(np.flatnonzero(solution < 0.5)))
                 lost.clear()
-            if search.tried_all:
-                better.append(climbers.climb(tries, pool))
+            if search.tried_all or (nodes is None and elapsed > seconds / 2):  # sets of all ranks may take too long
+                better.append(climbers.climb(tries, pool, began + seconds))
                 tries = min(2 * tries, MOST_TRIES)
             before = found
             for parameters in better:

@@ -1,13 +1,12 @@
 """Distances with parameters, each linear in them: distance = features(differences) @ parameters.
 
-A family says what its features are, which parameters are allowed, and how much nearer than the true record a rival can
-be at most, whatever the parameters: the least constant that switches a record's constraint off.
+A family says what its features are, and which parameters are allowed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from itertools import combinations
 from typing import Protocol
 
 import numpy as np
@@ -25,8 +24,7 @@ Ints = NDArray[np.int64]
 MOST_FOR_ALL_SETS = 7  # attributes: 2^n - 1 parameters
 MOST_ADDITIVE = 16  # attributes for which all 2^n sets are looked through for one that breaks monotonicity
 LEAST = 1e-4  # of a weight that must not be zero
-WORST = 20  # broken rows to mend at a time
-BROKEN = 1e-8  # ten times what the solver lets pass: a row that is written already must not be asked for again
+BROKEN = 1e-8  # what must grow may shrink by so much, which is rounding
 
 
 class Family(Protocol):
@@ -52,16 +50,12 @@ class Family(Protocol):
         """The parameters that make it this weighted mean; None when it cannot be one."""
         ...
 
-    def most(self, own: Floats, rival: Floats) -> Floats:
-        """How much nearer the rival can be at most, from the differences of both, (..., n)."""
-        ...
-
     def rows(self) -> Floats:
         """Rows that must not be negative: rows @ parameters >= 0."""
         ...
 
-    def broken(self, parameters: Floats) -> Floats:
-        """Further such rows that these parameters break; none when they are allowed."""
+    def allows(self, parameters: Floats) -> bool:
+        """Whether these are allowed, also where more is asked for than there are rows."""
         ...
 
     def distance(self, parameters: Floats) -> LearnedDistance:
@@ -90,10 +84,10 @@ class _Simplex:
         return np.full(self.n, 1.0 / self.n)
 
     def rows(self) -> Floats:
-        return np.empty((0, self.n))
+        return np.eye(self.n) - self.lower
 
-    def broken(self, parameters: Floats) -> Floats:
-        return np.empty((0, self.n))
+    def allows(self, parameters: Floats) -> bool:
+        return True
 
 
 class WeightedMean(_Simplex):
@@ -114,10 +108,6 @@ class WeightedMean(_Simplex):
         """The weights themselves, or the nearest on the way to even ones that are large enough."""
         return self.lower + (1.0 - self.n * self.lower) * weights
 
-    def most(self, own: Floats, rival: Floats) -> Floats:
-        largest: Floats = np.max(own * own - rival * rival, axis=-1)
-        return largest
-
 
 class OWA(_Simplex):
     """A weight for the largest difference, for the second largest, and so on."""
@@ -135,10 +125,6 @@ class OWA(_Simplex):
 
     def weighted(self, weights: Floats) -> None:
         return None
-
-    def most(self, own: Floats, rival: Floats) -> Floats:
-        largest: Floats = np.max(self.features(own) - self.features(rival), axis=-1)
-        return largest
 
 
 Simplex = WeightedMean | OWA
@@ -200,11 +186,6 @@ class Choquet:
         mu = np.concatenate([[0.0], np.cumsum(weights)])[set_sizes(self.n)]
         return moebius(mu)[self.sets]
 
-    def most(self, own: Floats, rival: Floats) -> Floats:
-        # Monotone, and adding to all attributes adds as much to the integral: no measure does more than one attribute.
-        largest: Floats = np.max(own * own - rival * rival, axis=-1)
-        return largest
-
     def measure(self, parameters: Floats) -> Floats:
         """The fuzzy measure, (2^n,)."""
         m = np.zeros(2**self.n)
@@ -219,56 +200,36 @@ class Choquet:
 
     def rows(self) -> Floats:
         """All that monotonicity and submodularity ask for, where that is not too much."""
-        if self.n > MOST_FOR_ALL_SETS:
-            return np.concatenate([self._growth(1 << one, np.array([0])) for one in range(self.n)])
-        return np.concatenate([self._all_growth, self._all_submodular])
+        numbers = np.arange(2**self.n if self.n <= MOST_FOR_ALL_SETS else 1)
+        rows = [self._added(bit, numbers[numbers & bit == 0]) for bit in 1 << np.arange(self.n)]
+        if self.submodular and self.n <= MOST_FOR_ALL_SETS:
+            rows += [-self._added(i | j, numbers[numbers & (i | j) == 0]) for i, j in self._pairs]
+        return np.concatenate(rows)
 
-    def broken(self, parameters: Floats) -> Floats:
-        if self.n <= MOST_FOR_ALL_SETS:
-            return np.empty((0, self.size))
+    def allows(self, parameters: Floats) -> bool:
         mu, numbers = self.measure(parameters), np.arange(2**self.n)
-        found = [np.empty((0, self.size))]
-        for bit in (1 << one for one in range(self.n)):
+        for bit in 1 << np.arange(self.n):
             without = numbers[numbers & bit == 0]
-            growth = mu[without | bit] - mu[without]
-            worst = np.argsort(growth, kind="stable")[:WORST]
-            found.append(self._growth(bit, without[worst[growth[worst] < -BROKEN]]))
-        if self.submodular:
-            for i, j in self._pairs:
-                without = numbers[numbers & (i | j) == 0]
-                excess = mu[without | i | j] + mu[without] - mu[without | i] - mu[without | j]
-                worst = np.argsort(-excess, kind="stable")[:2]
-                found.append(self._concavity(i, j, without[worst[excess[worst] > BROKEN]]))
-        return np.concatenate(found)
+            if np.any(mu[without | bit] - mu[without] < -BROKEN):
+                return False
+        for i, j in self._pairs if self.submodular else ():
+            without = numbers[numbers & (i | j) == 0]
+            if np.any(mu[without | i | j] + mu[without] - mu[without | i] - mu[without | j] > BROKEN):
+                return False
+        return True
 
     @property
     def _pairs(self) -> list[tuple[int, int]]:
-        return [(1 << one, 1 << other) for one in range(self.n) for other in range(one + 1, self.n)]
+        return list(combinations((1 << np.arange(self.n)).tolist(), 2))
 
-    @cached_property
-    def _all_growth(self) -> Floats:
-        numbers = np.arange(2**self.n)
-        bits = [1 << one for one in range(self.n)]
-        return np.concatenate([self._growth(bit, numbers[numbers & bit == 0]) for bit in bits])
+    def _added(self, joining: int, sets: Ints) -> Floats:
+        """What attributes that join each of some sets add beyond what fewer of them would: sums of parameters.
 
-    @cached_property
-    def _all_submodular(self) -> Floats:
-        if not self.submodular or self.n < 2:
-            return np.empty((0, self.size))
-        numbers = np.arange(2**self.n)
-        return np.concatenate([self._concavity(i, j, numbers[numbers & (i | j) == 0]) for i, j in self._pairs])
-
-    def _growth(self, bit: int, without: Ints) -> Floats:
-        """What joining the attribute adds to each set: the sum over the sets that have it and else are inside."""
-        inside = self.sets[None, :] & ~(without[:, None] | bit) == 0
-        those: Floats = (inside & (self.sets & bit > 0)).astype(np.float64)
+        Those of the sets that have all who join and else are inside.
+        """
+        inside = self.sets[None, :] & ~(sets[:, None] | joining) == 0
+        those: Floats = (inside & (self.sets & joining == joining)).astype(np.float64)
         return those
-
-    def _concavity(self, i: int, j: int, without: Ints) -> Floats:
-        """Both must not add more together than each alone: minus the sum over the sets that have both."""
-        inside = self.sets[None, :] & ~(without[:, None] | i | j) == 0
-        both: Floats = (inside & (self.sets & i > 0) & (self.sets & j > 0)).astype(np.float64)
-        return -both
 
 
 class Bilinear:
@@ -296,15 +257,11 @@ class Bilinear:
     def weighted(self, weights: Floats) -> Floats:
         return self.parameters(np.diag(weights))
 
-    def most(self, own: Floats, rival: Floats) -> Floats:
-        largest: Floats = np.sum(np.abs(self.features(own) - self.features(rival)), axis=-1)
-        return largest
-
     def rows(self) -> Floats:
         return np.empty((0, self.size))
 
-    def broken(self, parameters: Floats) -> Floats:
-        return np.empty((0, self.size))
+    def allows(self, parameters: Floats) -> bool:
+        return True
 
     def distance(self, parameters: Floats) -> Form:
         return Form(self.matrix(parameters))

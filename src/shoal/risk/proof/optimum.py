@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,14 +14,13 @@ from shoal.risk.learned.linking import blocks, margins
 from shoal.risk.learned.records import Records
 from shoal.risk.proof.families import Family
 
-__all__ = ["ASKED", "COUNTED", "LOST", "MARGIN", "Limits", "Optimum", "Rivals", "Search"]
+__all__ = ["COUNTED", "LOST", "MARGIN", "Limits", "Optimum", "Rivals"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 MARGIN = 1e-6  # by which a record must be nearer than its rivals, where parameters sum to 1
 COUNTED = MARGIN / 2  # by which it counts as found: rounding must not tell
-ASKED = 0.51 * MARGIN  # by which a program asks for it, so that its solutions count
 MOST_PARTS = 10_000  # of a record
 ROUNDING = 1e-6  # of what is found or lost
 LOST = 0.49 * MARGIN  # what is not above is lost for certain
@@ -44,7 +43,7 @@ class Optimum:
     found: float  # records nearer to their own than to any other by the margin, equal ones shared
     bound: float  # no parameters of the family find more
     rounds: int
-    rows: int  # constraints, rivals or sets of records that the last search wrote down
+    rows: int  # rivals or sets of records that the last search wrote down
     seconds: float
 
     @property
@@ -102,27 +101,12 @@ class Rivals:
 
     def found(self, parameters: Floats) -> float:
         """What is found by the margin, rounding aside."""
-        return float(self.share[self.least_margins(parameters)[0] >= COUNTED].sum())
-
-    def least_margins(
-        self, parameters: Floats, n_rivals: int = 0, below: float = math.inf
-    ) -> tuple[Floats, list[tuple[int, int]]]:
-        """By how much each record is nearer than its nearest rival, and its nearest rivals, by less than `below`."""
-        least = np.full(len(self.records), np.inf)
-        rivals: list[tuple[int, int]] = []
+        nearer = np.empty(len(self.records), dtype=np.bool_)  # than any rival
         for rows, own, to_all in margins(self.records, self.family, parameters):
-            margin = np.where(self.same[rows][:, None] == self.same[None, :], np.inf, to_all - own[:, None])
-            least[rows] = margin.min(axis=1)
-            if n_rivals:
-                nearest = np.argsort(margin, axis=1, kind="stable")[:, :n_rivals]
-                there = np.take_along_axis(margin, nearest, axis=1) < below  # infinite for equal records
-                rivals += [(int(rows[i]), int(nearest[i, j])) for i, j in zip(*np.nonzero(there), strict=True)]
-        return least, rivals
+            equal = self.same[rows][:, None] == self.same[None, :]
+            nearer[rows] = np.all(equal | (to_all - own[:, None] >= COUNTED), axis=1)
+        return float(self.share[nearer].sum())
 
     def tolerated(self, gap: float) -> float:
         """By how much a bound may exceed what is found when the search may end."""
         return max(gap, self.step - ROUNDING, 1e-7)
-
-
-# From rivals and parameters to begin with, such as a heuristic's, to the best parameters and a bound.
-Search = Callable[[Rivals, list[Floats], Limits], Optimum]

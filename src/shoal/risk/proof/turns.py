@@ -1,54 +1,37 @@
-"""The most that a family of distances finds, by whichever search shows it first."""
+"""The most that a family of distances finds: of a simplex of weights by a quick search, then by a thorough one."""
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.risk.proof.cells import learn_by_cells, suits
-from shoal.risk.proof.conditions import has_room
 from shoal.risk.proof.conflicts import learn_by_conflicts
-from shoal.risk.proof.exact import learn_exactly
-from shoal.risk.proof.optimum import Limits, Optimum, Rivals, Search
+from shoal.risk.proof.optimum import Limits, Optimum, Rivals
 
 __all__ = ["learn_in_turns"]
 
 Floats = NDArray[np.float64]
 
-FEW_CELLS = 20_000  # what a table that is easy for cells needs
+FEW_CELLS = 100_000  # what a table that is easy for cells needs
+QUICK = 0.2  # of the time, at most
 
 
 def learn_in_turns(rivals: Rivals, starts: list[Floats], limits: Limits) -> Optimum:
-    """By several searches in turns: now one is faster, now the other."""
-    began, best, tried = time.monotonic(), None, starts
-    for search, part, most in _turns(rivals):
-        left = limits.seconds - (time.monotonic() - began)
-        seconds = min(left, limits.seconds * part) if part < 1 else left
-        nodes = min((count for count in (limits.nodes, most) if count is not None), default=None)
-        new = search(rivals, tried, Limits(seconds, nodes, limits.gap))
-        if best is not None:
-            bound = max(new.found, min(new.bound, best.bound))
-            new = replace(new, bound=bound, rounds=new.rounds + best.rounds)
-        new = replace(new, seconds=time.monotonic() - began)
-        if new.within(limits.gap):
-            return new
-        best, tried = new, [*starts, new.parameters]
-    assert best is not None
-    return best
-
-
-def _turns(rivals: Rivals) -> list[tuple[Search, float, int | None]]:
-    """Whose turn it is, for which part of the time (the last has all that is left) and for how many nodes."""
-    if suits(rivals):
-        return [
-            (learn_by_cells, 0.05, FEW_CELLS),
-            (learn_by_conflicts, 0.1, None),
-            (learn_by_cells, 0.65, None),
-            (learn_exactly, 1.0, None),
-        ]
-    if has_room(rivals):
-        return [(learn_by_conflicts, 0.85, None), (learn_exactly, 1.0, None)]
-    return [(learn_exactly, 1.0, None)]
+    """From parameters to begin with, such as a heuristic's, to the best ones and a bound."""
+    if not suits(rivals):
+        return learn_by_conflicts(rivals, starts, limits)
+    few = FEW_CELLS if limits.nodes is None else min(FEW_CELLS, limits.nodes)
+    quick = learn_by_cells(rivals, starts, replace(limits, seconds=QUICK * limits.seconds, nodes=few))
+    if quick.within(limits.gap):
+        return quick
+    left = replace(limits, seconds=limits.seconds - quick.seconds)
+    thorough = learn_by_conflicts(rivals, [*starts, quick.parameters], left)
+    return replace(
+        thorough,
+        bound=max(thorough.found, min(thorough.bound, quick.bound)),
+        rounds=quick.rounds + thorough.rounds,
+        seconds=quick.seconds + thorough.seconds,
+    )

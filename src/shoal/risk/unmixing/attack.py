@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -52,35 +51,28 @@ class Unmixing:
         self.groups = groups
         self.random_state = random_state
 
-    def run(self, published: Published, similarity: Any = None) -> Guesses:
-        """Up to as many guesses per group as it has members.
-
-        `similarity` (terms, terms), sparse or dense, says how much terms belong together by public text, from 0 to 1.
-        """
+    def run(self, published: Published) -> Guesses:
+        """Up to as many guesses per group as it has members."""
         tried = sample_rows(published.rows.shape[0], check_count(self.groups, "groups"), self.random_state)
         rows = [_row(published, group) for group in tried.tolist()]
         frequencies = Frequencies.of(published)
-        if published.pooled:
-            pools: list[Ints | None] = [row.weights.astype(np.int64) for row in rows]
-            parts = split_sums(published, rows, pools, frequencies, similarity, self.random_state)
-            return _guesses(published, tried, rows, parts, "pooled counts")
         precision = rows[0].precision if rows else Precision()
         fine = [row for row in rows if len(row.terms) and np.median(row.slack / row.weights) < COARSE]
-        if len(fine) < HALF * len(rows):
-            form = f"weights {precision}, too coarse for scales"
-            parts = split_sums(published, rows, [None] * len(rows), frequencies, similarity, self.random_state)
-            return _guesses(published, tried, rows, parts, form)
-        _vote(fine, frequencies)
-        frequencies.widest = published.n_documents
-        _vote(fine, frequencies)
-        sums = [column_sums(row, frequencies) for row in rows]
-        if np.mean([found is not None for found in sums]) >= HALF:
-            form = "column sums"
-            parts = split_sums(published, rows, sums, frequencies, similarity, self.random_state)
+        sums: list[Ints | None]
+        if published.pooled:
+            form, sums = "pooled counts", [row.weights.astype(np.int64) for row in rows]
+        elif len(fine) < HALF * len(rows):
+            form, sums = f"weights {precision}, too coarse for scales", [None] * len(rows)
         else:
-            form = f"means of unit rows, {precision}"
-            read = _agreed(rows, [_read(row, frequencies) for row in rows], frequencies)
-            parts = [one.counts.T for one in read]
+            _vote(fine, frequencies)
+            frequencies.widest = published.n_documents
+            _vote(fine, frequencies)
+            form, sums = "column sums", [column_sums(row, frequencies) for row in rows]
+            if np.mean([whole is not None for whole in sums]) < HALF:
+                read = _agreed(rows, [_read(row, frequencies) for row in rows], frequencies)
+                members = [decoded_row.counts.T for decoded_row in read]
+                return _guesses(published, tried, rows, members, f"means of unit rows, {precision}")
+        parts = split_sums(published, rows, sums, frequencies, self.random_state)
         return _guesses(published, tried, rows, parts, form)
 
 

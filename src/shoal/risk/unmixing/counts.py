@@ -69,13 +69,13 @@ class Sums:
         vectors, values, costs = zip(*halves, strict=True)
         return Sums(scales, vectors, values, costs)
 
-    def nearest(self, targets: Floats, slacks: Floats, extra: Floats) -> tuple[int, Ints, Floats]:
-        """The cheapest counts whose sum is within the slack of a target: which target (-1: none), counts, two costs."""
+    def nearest(self, targets: Floats, slacks: Floats, extra: Floats) -> tuple[int, Ints]:
+        """The cheapest counts whose sum is within the slack of a target: which target (-1: none), and the counts."""
         (left, right), (left_costs, right_costs) = self.values, self.costs
-        place, costs = kernel.decode(left, left_costs, right, right_costs, targets, slacks, extra)
-        if place[0] < 0:
-            return -1, np.zeros(len(self.scales), np.int64), costs
-        return int(place[0]), np.concatenate([self.vectors[0][place[1]], self.vectors[1][place[2]]]), costs
+        target, on_the_left, on_the_right = kernel.decode(left, left_costs, right, right_costs, targets, slacks, extra)
+        if target < 0:
+            return -1, np.zeros(len(self.scales), np.int64)
+        return int(target), np.concatenate([self.vectors[0][on_the_left], self.vectors[1][on_the_right]])
 
     def has(self, value: float, tolerance: float) -> bool:
         return self.nearest(np.array([value]), np.array([tolerance * value]), np.zeros(1))[0] >= 0

@@ -29,7 +29,6 @@ class Decoded:
     scales: Floats  # (members,)
     counts: Ints  # (terms, members); zeros where nothing fits
     frequencies: Ints  # (terms,); 0 where nothing fits
-    bits: Floats  # (terms,) what the second best reading costs more: the more, the surer
 
     @property
     def solved(self) -> NDArray[np.bool_]:
@@ -41,7 +40,6 @@ def decoded(row: Row, scales: Floats, frequencies: Frequencies, tries: int = len
     """For each term the likeliest counts that its weight allows; few counts first, more where none of them fits."""
     counts = np.zeros((len(row.terms), len(scales)), np.int64)
     found = np.zeros(len(row.terms), np.int64)
-    bits = np.zeros(len(row.terms))
     for number, (most, cost) in enumerate(TRIES[:tries] if len(scales) else ()):
         left = np.flatnonzero(found == 0)
         if not len(left) or (number and not row.precision.exact):
@@ -53,12 +51,10 @@ def decoded(row: Row, scales: Floats, frequencies: Frequencies, tries: int = len
             if number and len(options) > FEW_OPTIONS:
                 continue
             idf, chances = frequencies.idf(options), frequencies.chance(term, options)
-            option, counts[place], costs = sums.nearest(
-                row.weights[place] / idf, row.slack[place] / idf, -np.log2(chances)
-            )
+            option, counts[place] = sums.nearest(row.weights[place] / idf, row.slack[place] / idf, -np.log2(chances))
             if option >= 0:
-                found[place], bits[place] = options[option], costs[1] - costs[0]
-    return Decoded(scales, counts, found, bits)
+                found[place] = options[option]
+    return Decoded(scales, counts, found)
 
 
 def refitted(row: Row, scales: Floats, frequencies: Frequencies) -> Decoded:

@@ -61,13 +61,6 @@ class Frequencies:
         chance /= chance.sum()
         return chance
 
-    def expanded(self, terms: Ints) -> tuple[Ints, Ints, Ints]:
-        """All options of some terms: where those of each begin, the place of the term, and the frequencies."""
-        options = [self.options(term) for term in terms.tolist()]
-        ends = np.cumsum([0, *map(len, options)])
-        owners = np.repeat(np.arange(len(terms)), np.diff(ends))
-        return ends, owners, np.concatenate([np.empty(0, np.int64), *options])
-
     def settle(self, votes: dict[int, dict[int, float]]) -> None:
         """Take for each term the frequency that clearly has the most votes."""
         for term, by_frequency in votes.items():

@@ -48,26 +48,24 @@ class Coincidence:
 
 def coincidences(row: Row, frequencies: Frequencies) -> list[Coincidence]:
     """Quotients weight / idf that terms share beyond chance, rising; of overlapping ones the strongest."""
-    _, owners, options = frequencies.expanded(row.terms)
+    terms = row.terms.tolist()
+    options_of = [frequencies.options(term) for term in terms]
+    options = np.concatenate([np.empty(0, np.int64), *options_of])
     if len(options) < 2:
         return []
+    owners = np.repeat(np.arange(len(terms)), [len(some) for some in options_of])
     idf = frequencies.idf(options)
     values = np.log(row.weights[owners] / idf)
     widths = 2.0 * row.slack[owners] / row.weights[owners]
-    chances = np.concatenate([frequencies.chance(term, frequencies.options(term)) for term in row.terms.tolist()])
+    chances = np.concatenate([frequencies.chance(term, some) for term, some in zip(terms, options_of, strict=True)])
     gains = np.log2(1.0 + SHARE * chances * SPREAD / widths)
     # Equal weights have equal quotients for every df they share: one witness, unless their df is known.
     known = frequencies.settled[row.terms] > 0
     _, same = np.unique(np.round(np.log(row.weights), 12), return_inverse=True)
     witness = np.where(known, len(row.terms) + np.arange(len(row.terms)), same)[owners]
     order = np.argsort(values, kind="stable")
-    values, widths, gains, owners, options = (
-        values[order],
-        widths[order],
-        gains[order],
-        owners[order],
-        options[order],
-    )
+    values, widths, gains = values[order], widths[order], gains[order]
+    owners, options = owners[order], options[order]
     bits, ends = kernel.coincidences(values, widths, gains, witness[order], 2 * len(row.terms))
     # The first term is where the window was placed, and there were as many windows as values.
     evidence = bits - gains - np.log2(len(values))
@@ -82,4 +80,4 @@ def coincidences(row: Row, frequencies: Frequencies) -> list[Coincidence]:
         taken[part] = True
         value = float(np.exp(np.median(values[part])))
         found.append(Coincidence(value, float(evidence[start]), owners[part], options[part]))
-    return sorted(found, key=lambda one: one.value)
+    return sorted(found, key=lambda coincidence: coincidence.value)

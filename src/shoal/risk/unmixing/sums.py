@@ -1,7 +1,7 @@
 """Column sums parted by what is known of the terms: nothing in a sum tells whose it is, so only priors are left.
 
-Terms that groups have together more often than chance belong together, and so do terms that public text puts together.
-How many documents have a term tells in how many members of a group it is, on average.
+Terms that groups have together more often than chance belong together. How many documents have a term tells in how many
+members of a group it is, on average.
 """
 
 from __future__ import annotations
@@ -39,10 +39,9 @@ EVEN = 0.8  # a member's number of terms varies by so much of the mean
 class Together:
     """How much more often than chance terms share a group; the group in question does not count."""
 
-    def __init__(self, rows: sp.csr_matrix, similarity: Any = None) -> None:
+    def __init__(self, rows: sp.csr_matrix) -> None:
         self._present = sp.csc_matrix(rows != 0, dtype=np.float64)
         self._groups = np.asarray(self._present.sum(axis=0)).ravel()
-        self._similarity = None if similarity is None else sp.csr_matrix(similarity)
 
     def odds(self, terms: Ints) -> Floats:
         """Logarithms, (terms, terms), with mean 0: what is common to all pairs parts nothing."""
@@ -51,8 +50,6 @@ class Together:
         groups = self._groups[terms] - 1.0
         by_chance = np.outer(groups, groups) / max(1, self._present.shape[0] - 1)
         odds: Floats = np.log((both + SMOOTH) / (by_chance + SMOOTH))
-        if self._similarity is not None:
-            odds = odds + 2.0 * self._similarity[terms][:, terms].toarray()
         np.fill_diagonal(odds, 0.0)
         n = len(terms)
         if n > 1:
@@ -98,11 +95,10 @@ def split_sums(
     rows: list[Row],
     sums: list[Ints | None],
     frequencies: Frequencies,
-    similarity: Any,
     random_state: int,
 ) -> list[Ints]:
     """The members of each group tried, (members, terms of the row)."""
-    together = Together(published.rows, similarity)
+    together = Together(published.rows)
     groups = np.bincount(published.rows.indices, minlength=published.rows.shape[1])
     counts = [_rough_sums(row, frequencies) if one is None else one for row, one in zip(rows, sums, strict=True)]
     holders = [_holders(row, frequencies) / groups[row.terms] for row in rows]

@@ -1,4 +1,4 @@
-"""The exact program: the optimum by trying every weight, and what is claimed of it."""
+"""The searches in turns: the optimum by trying every weight, and what is claimed of it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from shoal.risk.learned.records import side_by_side
-from shoal.risk.proof.exact import learn_exactly
 from shoal.risk.proof.families import OWA, Bilinear, Choquet, WeightedMean
 from shoal.risk.proof.optimum import MARGIN, Limits, Rivals
+from shoal.risk.proof.turns import learn_in_turns
 from tests.reference import measures as slow
 from tests.reference import two_weights
+from tests.reference.full_program import full_program
 
 FAMILIES = {
     "weighted mean": WeightedMean,
@@ -83,7 +84,7 @@ def test_two_weights_find_as_many_as_any_two_weights_can(make, tables) -> None:
     # Where a record has just the margin that counts, rounding decides: such tables are set aside.
     assume(two_weights.most_found(features, class_of_row, 1.2 * MARGIN) == most)
     assume(two_weights.most_found(features, class_of_row, 0.3 * MARGIN) == most)
-    optimum = learn_exactly(Rivals(side_by_side(*tables), make(2)), [], Limits())
+    optimum = learn_in_turns(Rivals(side_by_side(*tables), make(2)), [], Limits())
     assert optimum.found == pytest.approx(float(most))
     assert optimum.proved
 
@@ -93,20 +94,19 @@ def test_four_records_that_one_attribute_gives_away() -> None:
     before = np.array([[1.0, 5.0], [2.0, 1.0], [3.0, 9.0], [4.0, 2.0]])
     after = np.array([[1.0, 2.0], [2.0, 9.0], [3.0, 5.0], [4.0, 1.0]])
     records = side_by_side(before, after)
-    optimum = learn_exactly(Rivals(records, WeightedMean(2)), [], Limits())
+    optimum = learn_in_turns(Rivals(records, WeightedMean(2)), [], Limits())
     assert (optimum.found, optimum.bound, optimum.proved) == (4.0, 4.0, True)
     assert optimum.parameters[records.names.index("column 1")] > 0.8
 
 
 @pytest.mark.parametrize("make", FAMILIES.values(), ids=FAMILIES)
 @pytest.mark.parametrize("tables", [noisy(12, 3, 0.8), in_threes(12, 3)], ids=["noise", "groups of three"])
-def test_rows_written_when_needed_have_the_optimum_of_all_rows_at_once(make, tables) -> None:
-    records, family = side_by_side(*tables), make(3)
-    lazy, whole = (learn_exactly(Rivals(records, family), [], Limits(seconds=60), lazy=some) for some in (True, False))
-    assert lazy.proved
+def test_what_is_proved_is_the_optimum_of_the_full_program(make, tables) -> None:
+    rivals = Rivals(side_by_side(*tables), make(3))
+    ours, whole = learn_in_turns(rivals, [], Limits(seconds=60)), full_program(rivals)
+    assert ours.proved
     assert whole.proved
-    assert lazy.found == pytest.approx(whole.found)
-    assert lazy.rows < whole.rows
+    assert ours.found == pytest.approx(whole.found)
     assert whole.rows == sum(int(np.any(row != other)) for row in tables[1] for other in tables[1])
 
 
@@ -114,7 +114,7 @@ def test_rows_written_when_needed_have_the_optimum_of_all_rows_at_once(make, tab
 @pytest.mark.parametrize("tables", [noisy(14, 2, 0.7, seed=5), in_threes(15, 2, seed=5)], ids=["noise", "threes"])
 def test_what_is_found_can_be_counted_from_the_distances(make, tables) -> None:
     records, family = side_by_side(*tables), make(2)
-    optimum = learn_exactly(Rivals(records, family), [], Limits(seconds=60))
+    optimum = learn_in_turns(Rivals(records, family), [], Limits(seconds=60))
     order = [int(name.removeprefix("column ")) - 1 for name in records.names]
 
     def distance(differences):
@@ -129,15 +129,15 @@ def test_records_that_are_equal_share_what_is_found() -> None:
     # Masked in two groups of two, far apart: every record is nearest to its group, and one of two in it.
     before = np.array([[0.0], [1.0], [10.0], [11.0]])
     after = np.array([[0.5], [0.5], [10.5], [10.5]])
-    optimum = learn_exactly(Rivals(side_by_side(before, after), WeightedMean(1)), [], Limits())
+    optimum = learn_in_turns(Rivals(side_by_side(before, after), WeightedMean(1)), [], Limits())
     assert (optimum.found, optimum.bound, optimum.proved) == (2.0, 2.0, True)
 
 
 def test_nothing_is_called_proved_that_is_only_bounded() -> None:
     records, family = side_by_side(*noisy(30, 3, 1.0)), WeightedMean(3)
     stopped, finished = (
-        learn_exactly(Rivals(records, family), [], Limits(nodes=1)),
-        learn_exactly(Rivals(records, family), [], Limits()),
+        learn_in_turns(Rivals(records, family), [], Limits(nodes=1)),
+        learn_in_turns(Rivals(records, family), [], Limits()),
     )
     assert finished.proved
     assert not stopped.proved
@@ -148,9 +148,9 @@ def test_nothing_is_called_proved_that_is_only_bounded() -> None:
 @pytest.mark.parametrize("limits", [{"nodes": 0}, {"seconds": 1e-9}])
 def test_without_a_search_the_best_start_is_returned_and_everyone_may_be_found(limits) -> None:
     records, family = side_by_side(*noisy(30, 3, 1.0)), WeightedMean(3)
-    finished = learn_exactly(Rivals(records, family), [], Limits())
+    finished = learn_in_turns(Rivals(records, family), [], Limits())
     starts = [np.array([0.0, 0.0, 1.0]), finished.parameters, np.array([1.0, 0.0, 0.0])]
-    begun = learn_exactly(Rivals(records, family), starts, Limits(**limits))
+    begun = learn_in_turns(Rivals(records, family), starts, Limits(**limits))
     assert begun.parameters.tolist() == finished.parameters.tolist()
     assert (begun.found, begun.bound, begun.proved) == (finished.found, 30.0, False)
 
@@ -158,8 +158,8 @@ def test_without_a_search_the_best_start_is_returned_and_everyone_may_be_found(l
 def test_a_gap_ends_the_search_within_it() -> None:
     records, family = side_by_side(*noisy(30, 3, 1.0)), WeightedMean(3)
     near, finished = (
-        learn_exactly(Rivals(records, family), [], Limits(gap=4.0)),
-        learn_exactly(Rivals(records, family), [], Limits()),
+        learn_in_turns(Rivals(records, family), [], Limits(gap=4.0)),
+        learn_in_turns(Rivals(records, family), [], Limits()),
     )
     assert near.bound - near.found <= 4.0
     assert near.found <= finished.found <= near.bound
@@ -169,7 +169,7 @@ def test_a_gap_ends_the_search_within_it() -> None:
 @pytest.mark.parametrize("seed", [10, 16, 29, 38])
 def test_a_distance_that_shall_not_be_negative_is_not(seed) -> None:
     records, family = side_by_side(*noisy(12, 2, 0.8, seed)), Bilinear(2, non_negative=True)
-    optimum = learn_exactly(Rivals(records, family), [], Limits())
+    optimum = learn_in_turns(Rivals(records, family), [], Limits())
     assert optimum.proved
     distances = family.features(records.differences(np.arange(12))) @ optimum.parameters
     assert distances.min() >= -1e-7
@@ -180,7 +180,7 @@ def test_learned_measures_are_monotone_and_submodular_where_asked_for(seed) -> N
     records = side_by_side(*noisy(12, 3, 0.8, seed))
     for submodular in (False, True):
         family = Choquet(3, submodular=submodular)
-        mu = family.measure(learn_exactly(Rivals(records, family), [], Limits(seconds=60)).parameters)
+        mu = family.measure(learn_in_turns(Rivals(records, family), [], Limits(seconds=60)).parameters)
         assert (mu[0], mu[-1]) == (0.0, pytest.approx(1.0))
         assert slow.is_monotone(mu + 1e-8 * np.array([one.bit_count() for one in range(8)]))
         assert slow.is_submodular(mu, 1e-7) or not submodular
@@ -188,7 +188,7 @@ def test_learned_measures_are_monotone_and_submodular_where_asked_for(seed) -> N
 
 def test_a_measure_of_many_attributes_is_monotone_though_few_rows_were_asked_for() -> None:
     records, family = side_by_side(*noisy(16, 8, 1.6)), Choquet(8, additive=2)
-    optimum = learn_exactly(Rivals(records, family), [], Limits(nodes=20))
+    optimum = learn_in_turns(Rivals(records, family), [], Limits(nodes=20))
     mu, numbers = family.measure(optimum.parameters), np.arange(256)
     assert optimum.found > 0
     for one in range(8):
