@@ -694,7 +694,34 @@ def documents_case(name: str, says: str, content: Content, options: str = "", ki
 
 DOCUMENTS = [
     documents_case("JSONL without a text", "no column text", jsonl({"body": "x"}, {"body": "y"})),
-    documents_case("JSONL of lists", "not a JSON object", jsonl(["a"], ["b"])),
+    documents_case("JSONL of different baskets", "k=3 needs at least 3 baskets with items, got 0", jsonl(["a"], ["b"])),
+    documents_case("JSONL of empty baskets", "'empty'", jsonl([], [])),
+    documents_case("baskets without items", "no column text", jsonl({"id": 1}, {"id": 2})),
+    documents_case("negative counts", "a count is not a number from 0", jsonl({"items": {"s3cret": -1}})),
+    documents_case("huge counts", "from 0 to 1,000,000,000", jsonl({"items": {"s3cret": 10**10}})),
+    documents_case("parts of items", "a count is not a whole number", jsonl({"items": {"s3cret": 0.5}})),
+    documents_case("items with control characters", "has control characters", jsonl(["s3cret\x07"])),
+    documents_case("items of any kind", "neither text nor a whole number", jsonl([1.5], [True], [None])),
+    documents_case("baskets for texts", "k=3 needs at least 3", jsonl({"text": "tide"}, *([["a"]] * 9))),
+    documents_case("texts for baskets", "no column items", jsonl(["a"], *([{"text": "tide"}] * 9))),
+    documents_case("meanings of items", "only words have meanings", jsonl(*[["a"]] * 9), "--method semantic"),
+    documents_case("language of items", "--language is for texts", jsonl(*[["a"]] * 9), "--language german"),
+    documents_case("stems of items", "--stem is for texts", jsonl(*[["a"]] * 9), "--stem"),
+    documents_case("items in WordNet", "--wordnet is for texts", jsonl(*[["a"]] * 9), "--no-wordnet"),
+    documents_case("empty .dat", "has no documents", "", kind="dat"),
+    documents_case(".dat of empty lines", "'empty'", "\n \n", kind="dat"),
+    documents_case("binary .dat", "is binary, not text", b"s3cret\0\1\2\n", kind="dat"),
+    documents_case(".dat in Latin-1", "not UTF-8 text", b"s3cret caf\xe9\n", kind="dat"),
+    documents_case(".dat with a label", "has no columns", "a b\n" * 9, "--label-column class", kind="dat"),
+    documents_case(".dat with columns", "has no columns", "a b\n" * 9, "--text-column basket", kind="dat"),
+    documents_case(".dat as a table", "holds baskets; give tables as", "a b\n" * 9, "--quasi a", kind="dat"),
+    documents_case("broken .dat.gz", "gzip", b"a b\n", kind="dat.gz"),
+    documents_case(
+        "numbers with a fraction as items",
+        "neither text nor a whole number",
+        parquet(items=[[1.5], [2.5], [3.5]]),
+        kind="parquet",
+    ),
     documents_case("JSONL of strings", "not a JSON object", jsonl("a", "b")),
     documents_case("JSONL of nulls", "not a JSON object", jsonl(None, None)),
     documents_case("empty objects", "no documents", jsonl({}, {})),
@@ -794,7 +821,46 @@ OTHERS = [
     Case("demo: without -o's name", "demo -o", "-o"),
 ]
 
-CASES = [*USAGE, *VALUES, *CONFLICTS, *PLACES, *INPUTS, *TABLES, *ROLES_CASES, *DOCUMENTS, *OTHERS]
+# -- Sketches -------------------------------------------------------------------------------------------------------
+
+BASKETS = jsonl(*([f"s3cret {n % 4}", f"s3cret {n % 3}"] for n in range(24)))
+KEYS: dict[str, Content] = {"b.jsonl": BASKETS, "short.key": "ab" * 31, "long.key": "ab" * 33, "text.key": "s3cret"}
+
+
+def sketch_case(name: str, says: str, options: str, content: Content = BASKETS) -> Case:
+    return Case(name, f"protect b.jsonl -o out {options}", says, KEYS | {"b.jsonl": content})
+
+
+SKETCHES = [
+    sketch_case(
+        "a delta that no record can meet", "delta=99: no record can meet it", "--method delta-sketch --delta 99"
+    ),
+    sketch_case("delta sketches without delta", "give --delta", "--method delta-sketch"),
+    sketch_case("a delta of 0", "must be a number above 0", "--method delta-sketch --delta 0"),
+    sketch_case("-k with delta", "-k is not for --method delta-sketch", "--method delta-sketch --delta 1 -k 5"),
+    sketch_case("--l with delta", "l=2 needs a confidential column", "--method delta-sketch --delta 1 --l 2"),
+    sketch_case("components with delta", "--components is not", "--method delta-sketch --delta 1 --components 8"),
+    sketch_case("delta with a crowd", "--delta is not for --method crowd", "--method crowd-sketch -k 3 --delta 1"),
+    sketch_case("delta with k-variance", "--delta is not for", "--method k-variance-sketch -k 3 --delta 1"),
+    sketch_case("components without a sketch", "--components is not for --method mdav", "-k 3 --components 8"),
+    sketch_case("a key without a sketch", "--key is not for --method mdav", "-k 3 --key short.key"),
+    sketch_case("no components", "at least 1", "--method crowd-sketch -k 3 --components 0"),
+    sketch_case("too many components", "from 1 to 1048576", "--method crowd-sketch -k 3 --components 9999999"),
+    sketch_case("a key too short", "has 62 hex digits", "--method crowd-sketch -k 3 --key short.key"),
+    sketch_case("a key too long", "has 66 hex digits", "--method crowd-sketch -k 3 --key long.key"),
+    sketch_case("a key that is none", "is no sketch key", "--method crowd-sketch -k 3 --key text.key"),
+    sketch_case("a key that is not there", "cannot be read", "--method crowd-sketch -k 3 --key nowhere.key"),
+    sketch_case("k-variance of all", "k=24 needs at least 25", "--method k-variance-sketch -k 24"),
+    sketch_case("a crowd of too many", "k=25 needs at least 25 baskets", "--method crowd-sketch -k 25"),
+    sketch_case("sketched empty baskets", "'empty'", "--method delta-sketch --delta 1", jsonl([], [])),
+    sketch_case("sketched negative counts", "from 0", "--method delta-sketch --delta 1", jsonl({"items": {"a": -1}})),
+    sketch_case("sketched huge counts", "from 0", "--method delta-sketch --delta 1", jsonl({"items": {"a": 10**10}})),
+    sketch_case("sketched control characters", "control", "--method delta-sketch --delta 1", jsonl(["s3cret\x07"])),
+    Case("a table to sketch", f"{GOOD_TABLE} --method crowd-sketch", "cannot protect a table"),
+    Case("components of a table", f"{GOOD_TABLE} --components 8", "--components is not for tables"),
+]
+
+CASES = [*USAGE, *VALUES, *CONFLICTS, *PLACES, *INPUTS, *TABLES, *ROLES_CASES, *DOCUMENTS, *SKETCHES, *OTHERS]
 
 
 def refused(ran: Ran) -> str:

@@ -149,7 +149,7 @@ def test_a_folder_named_like_a_csv_file_is_read_as_a_folder(write: Write, tmp_pa
 def test_a_single_text_file_and_unknown_kinds_are_refused_with_the_kinds_that_work(write: Write) -> None:
     assert "is a single text file; give a folder" in refusal(Corpus(write("a.txt", "text")))
     assert "is a single text file; give a folder" in refusal(Corpus(write("a.txt.gz", "text")))
-    assert ".parquet or .jsonl" in refusal(Corpus(write("a.xlsx", "text")))
+    assert ".parquet, .jsonl or .dat" in refusal(Corpus(write("a.xlsx", "text")))
     assert "one JSON object a line" in refusal(Corpus(write("a.json", "[]")))
 
 

@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import InputError, SphericalMicroaggregation
+from shoal.io.baskets import count_baskets
 from shoal.sketch import CrowdSketch, DeltaSketch, KVarianceSketch, Sketches, SketchKey
+from shoal.sketch.sketches import SketchedRows
 from tests.reference import sketching as slow
 
 KEY = SketchKey(bytes(range(32)))
@@ -192,16 +194,16 @@ def test_the_same_key_gives_the_same_bytes_and_a_drawn_one_others() -> None:
         (DeltaSketch(float("nan")), [["a", "b"]], "must be a number above 0"),
         (DeltaSketch(max_components=0), [["a", "b"]], "max_components=0 must be a whole number from 1"),
         (DeltaSketch(key=b"secret"), [["a", "b"]], "key must be a SketchKey, got bytes"),
-        (DeltaSketch(), ["a text"], "record 1 is str; give a list of items"),
-        (DeltaSketch(), [[1.5, 2.5]], "record 1 has an item that is empty, no text"),
-        (DeltaSketch(), [[True]], "record 1 has an item that is empty, no text"),
-        (DeltaSketch(), [[["a"]]], "record 1 has an item that is empty, no text"),
-        (DeltaSketch(), [["\ud800"]], "record 1 has an item that is empty, no text"),
+        (DeltaSketch(), ["a text"], "record 1: neither a list of items nor a mapping"),
+        (DeltaSketch(), [[1.5, 2.5]], "record 1: an item is neither text nor a whole number"),
+        (DeltaSketch(), [[True]], "record 1: an item is neither text"),
+        (DeltaSketch(), [[["a"]]], "record 1: an item is neither text"),
+        (DeltaSketch(), [["\ud800"]], "record 1: an item has control characters"),
         (CrowdSketch(2), np.array([[0.5, 1.0], [1.0, 1.0]]), "crowd sketches need whole numbers"),
-        (DeltaSketch(), [["a\x07", "b"]], "record 1 has an item that is empty"),
-        (DeltaSketch(), [["a"], [""]], "record 2 has an item that is empty"),
-        (DeltaSketch(), [{"a": -1}], "record 1 has a count outside 0"),
-        (DeltaSketch(), [{"a": 1e300}], "record 1 has a count outside 0"),
+        (DeltaSketch(), [["a\x07", "b"]], "record 1: an item has control characters"),
+        (DeltaSketch(), [["a"], [""]], "record 2: an item is empty or has more than 1,000 letters"),
+        (DeltaSketch(), [{"a": -1}], "record 1: a count is not a number from 0"),
+        (DeltaSketch(), [{"a": 1e300}], "record 1: a count is not a number from 0"),
         (DeltaSketch(), np.array([[1.0, -2.0]]), "a count or weight of -2"),
         (DeltaSketch(terms=["a"]), np.array([[1.0, 2.0]]), "1 terms for 2 columns"),
         (KVarianceSketch(0), [["a"], ["b"]], "k=0 must be a whole number"),
@@ -223,3 +225,18 @@ def test_rows_are_taken_by_number_slice_mask_and_list() -> None:
     assert sketches[~sketches.withheld].values.tolist() == [1.0, 2.0, 3.0]
     assert sketches[[2, 0]].values.tolist() == [3.0, 1.0, 2.0]
     assert sketches[:2].lengths.tolist() == [2, 0]
+
+
+@given(
+    st.lists(st.lists(st.sampled_from("abcd"), max_size=4), min_size=1, max_size=30),
+    st.lists(st.integers(0, 20), min_size=30, max_size=30),
+)
+def test_sketches_are_sorted_as_lists_of_numbers_are(baskets, lengths):
+    X, items = count_baskets(baskets)
+    rows = SketchedRows(X, KEY.hashed(items), KEY, np.array(lengths[: len(baskets)]), decimals=3)
+    lists = [row.tolist() for row in map(rows.all().__getitem__, range(len(baskets)))]
+    different, place = rows.sorted()
+    expected = sorted(set(map(tuple, lists)))
+    assert [tuple(different.all()[row]) for row in range(len(different))] == expected
+    assert [expected[row] for row in place] == [tuple(row) for row in lists]
+    assert rows.take(np.array([0]))[0].tolist() == lists[0]

@@ -47,9 +47,9 @@ def test_lists_counts_and_texts_get_the_sketches_of_their_terms(folder: Path) ->
     [
         (b"not json", "line 2 is not JSON"),
         (b"7", "line 2 is neither items nor a text"),
-        (b'[["a"]]', "line 2 has an item that is empty, no text"),
-        (b'{"a": -1}', "line 2 has a count outside 0"),
-        (b'["a\\u0007"]', "line 2 has an item that is empty, no text, or has control characters"),
+        (b'[["a"]]', "line 2: an item is neither text nor a whole number"),
+        (b'{"a": -1}', "line 2: a count is not a number from 0"),
+        (b'["a\\u0007"]', "line 2: an item has control characters"),
     ],
 )
 def test_a_bad_line_is_named_and_nothing_of_it_is_quoted(folder: Path, line: bytes, says: str) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from shoal.assessment.originals import named_texts
+from shoal.assessment.originals import named_contents
 from shoal.assessment.unmixing import taken_apart
 from shoal.bundle.folders import CERTIFICATE
 from shoal.bundle.load import Release, kind_of_release, load
@@ -103,7 +103,7 @@ def _align_release(original: Any, folder: Path, private: Any, options: DocumentO
     with warnings.catch_warnings():
         # What is remarkable in the texts was said when they were protected.
         warnings.simplefilter("ignore", UserWarning)
-        counted_texts = space.count(named_texts(original, asdict(options), names, mapping.in_parts))
+        counted_texts = space.count(named_contents(original, asdict(options), names, mapping.in_parts))
         X = space.fit_counted(counted_texts)
     place = {name: row for row, name in enumerate(names)}
     ids = mapping.names.to_pylist()

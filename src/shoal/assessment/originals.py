@@ -23,7 +23,7 @@ from shoal.io.files import counted, kind_of, shown
 from shoal.io.parts import in_parts, list_parts, local_copy
 from shoal.io.table import holds_numbers
 
-__all__ = ["Original", "named_texts", "part_files", "read_original"]
+__all__ = ["Original", "named_contents", "part_files", "read_original"]
 
 
 @dataclass(frozen=True)
@@ -96,14 +96,14 @@ def part_files(source: str | os.PathLike[str]) -> list[str]:
     return files
 
 
-def named_texts(source: Any, columns: dict[str, str | None], names: list[str], parts: bool) -> Iterator[str]:
-    """The texts of a collection one by one; what each goes by in the private mapping is added to `names`."""
+def named_contents(source: Any, columns: dict[str, str | None], names: list[str], parts: bool) -> Iterator[Any]:
+    """Texts or baskets one by one; what each goes by in the private mapping is added to `names`."""
     if not parts:
         if isinstance(source, str | os.PathLike) and in_parts(source):
             raise InputError(f"the release was made of one collection, and {shown(source)} are parts; give that one")
         for document in source if isinstance(source, Corpus) else Corpus(source, **columns):
             names.append(document.id)
-            yield document.text
+            yield document.content
         return
     if not isinstance(source, str | os.PathLike):
         raise InputError("the release came in parts, and this is no path; give the files: 'letters/*.jsonl'")
@@ -111,7 +111,7 @@ def named_texts(source: Any, columns: dict[str, str | None], names: list[str], p
         with local_copy(file) as path:
             for document in Corpus(path, **columns):
                 names.append(f"{Path(file).name}:{document.id}")
-                yield document.text
+                yield document.content
 
 
 def _read_part(file: str, verbatim: Iterable[str]) -> pa.Table:

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
+from shoal.sketch import Sketches
 from shoal.verification.row_files import parts_of
 from shoal.verification.tables import read_released_table
 
@@ -24,13 +25,14 @@ __all__ = ["Release", "kind_of_release", "load"]
 
 @dataclass(frozen=True)
 class Release:
-    """What was released: a table, and for documents also their vectors."""
+    """What was released: a table, and for documents also their vectors, or their sketches."""
 
     certificate: dict[str, Any]
-    table: pa.Table  # documents: terms, counts, weights, label; tables: the released columns
+    table: pa.Table  # documents: terms, counts, weights, label; sketches: sketch, label; tables: the released columns
     vectors: sp.csr_array | None = None  # documents: the weights, one row per document
     counts: sp.csr_array | None = None  # documents: how often the documents of its group have each term, together
     terms: NDArray[np.str_] | None = None  # documents: the names of their columns
+    sketches: Sketches | None = None  # sketches: one per record, in the order of the table
 
 
 def load(folder: str | os.PathLike[str]) -> Release:
@@ -46,9 +48,11 @@ def load(folder: str | os.PathLike[str]) -> Release:
         certificate = json.loads((release / "certificate.json").read_bytes())
         if certificate["kind"] == "table":
             return Release(certificate, read_released_table(release, certificate["promises"]["columns"]))
+        if certificate["kind"] == "sketches":
+            table = _rows(release, "sketches", "sketches.parquet")
+            return Release(certificate, table, sketches=_sketches(table))
         terms = np.array((release / "terms.txt").read_text(encoding="utf-8").split("\n")[:-1], dtype=np.str_)
-        files = parts_of(release, "documents") or ["vectors.parquet"]
-        table = pa.concat_tables(pq.ParquetFile(release / file).read() for file in files)
+        table = _rows(release, "documents", "vectors.parquet")
         # Releases of before the certificate's second version have no counts.
         counts = _matrix(table, "counts", terms) if "counts" in table.column_names[1:2] else None
         return Release(certificate, table, _matrix(table, "weights", terms), counts, terms)
@@ -58,12 +62,24 @@ def load(folder: str | os.PathLike[str]) -> Release:
 
 
 def kind_of_release(folder: str | os.PathLike[str]) -> str | None:
-    """ "documents" or "table", by the certificate; None where there is none that can be read."""
+    """ "documents", "sketches" or "table", by the certificate; None where there is none that can be read."""
     try:
         kind = json.loads((Path(folder) / "certificate.json").read_bytes())["kind"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return str(kind)
+
+
+def _rows(release: Path, kind: str, whole: str) -> pa.Table:
+    """All rows, of one file or of all parts."""
+    files = parts_of(release, kind) or [whole]
+    return pa.concat_tables(pq.ParquetFile(release / file).read() for file in files)
+
+
+def _sketches(table: pa.Table) -> Sketches:
+    lengths = pc.list_value_length(table["sketch"]).to_numpy()
+    offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+    return Sketches(pc.list_flatten(table["sketch"]).to_numpy(), offsets)
 
 
 def _matrix(table: pa.Table, values: str, terms: NDArray[np.str_]) -> sp.csr_array:

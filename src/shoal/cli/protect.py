@@ -22,17 +22,20 @@ from shoal.errors import InputError
 
 __all__ = ["as_data", "protect", "roles_from", "say_protected"]
 
+K = 5  # unless given
+
 
 @app.command(
     epilog=examples(
         "shoal protect letters.jsonl -k 5 -o release/ --label-column speciality",
         "shoal protect people.csv -k 5 -o release/ --quasi age,income --confidential diagnosis --l 2",
+        "shoal protect baskets.dat -k 5 -o release/ --method crowd-sketch",
     )
 )
 def protect(
     source: given.Source,
     out: given.Out,
-    k: given.K = 5,
+    k: given.K = None,
     text_column: given.TextColumn = None,
     id_column: given.IdColumn = None,
     label_column: given.LabelColumn = None,
@@ -48,6 +51,10 @@ def protect(
     mapping: given.Mapping = None,
     weights: given.Weights = None,
     percent: given.Percent = None,
+    components: given.Components = None,
+    delta: given.Delta = None,
+    max_components: given.MaxComponents = None,
+    key: given.Key = None,
     coarsen: given.Coarsen = None,
     blocks: given.Blocks = None,
     refine: given.Refine = True,
@@ -67,8 +74,9 @@ def protect(
 ) -> None:
     """Protect documents or a table and make a release that anyone can verify.
 
-    INPUT is recognised by its content: a folder of texts, JSONL, or a table with a text column are documents; any other
-    table is a table. Text that WordNet does not know (names, jargon) is left out of documents. A quoted pattern such as
+    INPUT is recognised by its content: a folder of texts, JSONL, or a table with a text column are documents; so are
+    baskets of items (.dat, JSONL of lists, a column of lists), their items being the words; any other table is a table.
+    Text that WordNet does not know (names, jargon) is left out of documents. A quoted pattern such as
     'letters/*.parquet' stands for documents in parts, or with roles for a table in parts; the release comes in parts
     as well.
     """
@@ -84,9 +92,14 @@ def protect(
     documents = opened.kind == "documents"
     steps = {"language": language, "wordnet": wordnet, "stem": stem, "min_df": min_df, "max_terms": max_terms}
     steps |= {"terms_per_document": terms_per_document}
-    _check_steps(steps, documents, source)
+    _check_steps(steps, opened, source)
     meaning = options.ontologies(ontology), mapping, options.weights(weights)
-    asked = Asked(method, refine, time_budget, blocks, attribute_groups, *meaning, percent)
+    asked = Asked(
+        method, refine, time_budget, blocks, attribute_groups, *meaning, percent, components, delta, max_components, key
+    )
+    if method == "delta-sketch" and k is not None:
+        raise InputError("-k is not for --method delta-sketch, which has no crowd; leave it out")
+    k = K if k is None else k
     with shown_progress(), search_stops_at_first_interrupt():
         made = shoal.protect(
             opened,
@@ -96,7 +109,7 @@ def protect(
             id_column=id_column,
             label_column=label_column,
             roles=columns,
-            space=document_space(method, k, **steps) if documents else None,
+            space=document_space(method, k, items=opened.of_items, **steps) if documents else None,
             method=document_method(asked) if documents else table_method(asked),
             l=l,
             missing=missing,
@@ -116,11 +129,15 @@ def _opened(source: Path, **given: Any) -> Any:
     return open_source(source, **given)
 
 
-def _check_steps(steps: dict[str, Any], documents: bool, source: Path) -> None:
-    """A vector space is for documents."""
-    unfit = [f"--{name.replace('_', '-')}" for name, value in steps.items() if value is not None]
-    if unfit and not documents:
-        raise InputError(f"{source} is a table: {unfit[0]} is for documents; leave it out, or name a --text-column")
+def _check_steps(steps: dict[str, Any], opened: Any, source: Path) -> None:
+    """A vector space is for documents, and words are in texts."""
+    given = [name for name, value in steps.items() if value is not None]
+    options = [f"--{name.replace('_', '-')}" for name in given]
+    if given and opened.kind != "documents":
+        raise InputError(f"{source} is a table: {options[0]} is for documents; leave it out, or name a --text-column")
+    for name, option in zip(given, options, strict=True):
+        if name in ("language", "wordnet", "stem") and opened.of_items:
+            raise InputError(f"{source} has baskets, whose items are no words: {option} is for texts; leave it out")
 
 
 def roles_from(path: Path | None, *lists: str | None) -> Any:
@@ -147,6 +164,10 @@ def _lost(stated: dict[str, Any]) -> str:
     return f"{stated['information_loss']:.1%}" if known is None else f"{known['low']:.0%} to {known['high']:.0%}"
 
 
+def _lengths(lengths: dict[str, int]) -> str:
+    return " to ".join(f"{length:,}" for length in sorted(set(lengths.values())))
+
+
 def as_data(made: Any) -> dict[str, Any]:
     return {"release": str(made.folder), "private": str(made.private), "certificate": dict(made.certificate)}
 
@@ -167,10 +188,14 @@ def say_protected(made: Any) -> None:
         write(f"promise      values shared by at least {anonymity['k']} in each group of columns; NO k-anonymity")
     for column, least in stated["parameters"].get("coarsen", {}).items():
         write(f"coarsened    {printable(column)}: each value shared by at least {least:,}")
-    write(f"lost         {_lost(stated)} of the information")
+    if "lengths" in promises:
+        write(f"sketches     {_lengths(promises['lengths'])} numbers each, no words or items")
+    if stated["information_loss"] is not None or stated["loss_range"] is not None:
+        write(f"lost         {_lost(stated)} of the information")
     if promises["form"] is not None and stated["attacks"]:
         exactly, nearly = (one["rate"] for one in stated["attacks"])
-        write(f"attacked     crowds taken apart: {exactly:.1%} of documents recovered exactly, {nearly:.1%} nearly")
+        how = "crowds taken apart" if made.certificate["kind"] == "documents" else "crowds taken apart with the key"
+        write(f"attacked     {how}: {exactly:.1%} of documents recovered exactly, {nearly:.1%} nearly")
     for diversity in promises["diversity"]["columns"]:
         column = printable(diversity["column"])
         write(f"diversity    {column}: at least {diversity['least']} value(s) in a group")

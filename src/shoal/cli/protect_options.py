@@ -13,11 +13,15 @@ from shoal.cli.methods import FOR_DOCUMENTS, FOR_LABELS, FOR_NUMBERS, MASKING
 METHODS = tuple(dict.fromkeys((*FOR_DOCUMENTS, *FOR_NUMBERS, *FOR_LABELS, *MASKING)))
 
 Source = Annotated[
-    Path, typer.Argument(help="Folder of texts, JSONL, CSV or Parquet; .gz too.", **options.path("INPUT"))
+    Path, typer.Argument(help="Folder of texts, JSONL, CSV, Parquet or .dat; .gz too.", **options.path("INPUT"))
 ]
 Out = Annotated[Path, typer.Option("-o", "--out", help="Folder to make for the release.", **options.path())]
-K = Annotated[int, typer.Option("-k", help="Least number of records that look alike.", **options.whole(2))]
-TextColumn = Annotated[str | None, typer.Option(help="Documents: column with the text.", **options.named())]
+K = Annotated[
+    int | None, typer.Option("-k", help="Least number of records that look alike.  [default: 5]", **options.whole(2))
+]
+TextColumn = Annotated[
+    str | None, typer.Option(help="Documents: column with the text, or with lists of items.", **options.named())
+]
 IdColumn = Annotated[str | None, typer.Option(help="Documents: column that names them (private).", **options.named())]
 LabelColumn = Annotated[
     str | None, typer.Option(help="Documents: confidential label, released as it is.", **options.named())
@@ -45,6 +49,23 @@ Mapping = Annotated[
 Weights = Annotated[str | None, typer.Option(help="Numbers and labels: what columns count, such as age=2,job=1.")]
 Percent = Annotated[
     float | None, typer.Option(help="Rank swapping and noise: how strong, in per cent.", **options.above_zero())
+]
+Components = Annotated[
+    int | None, typer.Option(help="Crowd sketches: how many numbers each has.  [default: 512]", **options.whole(1))
+]
+Delta = Annotated[
+    float | None, typer.Option(help="Delta sketches: least variance of every attribute.", **options.above_zero())
+]
+MaxComponents = Annotated[
+    int | None, typer.Option(help="Delta and k-variance sketches: longest.  [default: 1024, 64]", **options.whole(1))
+]
+Key = Annotated[
+    Path | None,
+    typer.Option(
+        help="Sketches: file with the secret key, so that releases can be compared.  [default: a new key, kept as "
+        "sketch.key in the private folder; --force replaces that folder, too]",
+        **options.path(),
+    ),
 ]
 Coarsen = Annotated[
     list[str] | None,

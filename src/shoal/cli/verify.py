@@ -31,11 +31,14 @@ def verify(
     result = shoal.verify(folder, expect, min_k)
     if as_json:
         claims = [vars(claim) for claim in result.claims]
-        write(json.dumps({"holds": result.holds, "claims": claims}, indent=2))
+        words = [vars(statement) for statement in result.stated]
+        write(json.dumps({"holds": result.holds, "claims": claims, "stated": words}, indent=2))
     else:
         for claim in result.claims:
             mark = "ok     " if claim.holds else "BROKEN "
             write(printable(f"{mark} {claim.promise:<13} {claim.file or '':<17} {claim.detail}"))
+        for word in result.stated:
+            write(printable(f"stated  {word.about:<13} {word.file:<17} {word.detail}: the owner's word"))
     if not result.holds:
         first = result.broken[0]
         where = f"{first.file}: " if first.file else ""

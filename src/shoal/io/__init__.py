@@ -1,4 +1,4 @@
-"""What comes in: documents (a folder of texts, JSONL, CSV, Parquet) and tables with a role for every column.
+"""What comes in: documents (folders of texts, JSONL, CSV, Parquet), baskets, tables with a role for every column.
 Everything here reads and checks; whatever cannot be used is named in an InputError, never silently lost.
 """
 
@@ -23,7 +23,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from shoal.io.corpus import Corpus, Document, looks_like_documents
-    from shoal.io.records import Skipped
+    from shoal.io.record_files import Skipped
     from shoal.io.table import Role, Roles, Table, check_complete, quasi_matrix, read_table, resolve_roles
 
 # Loaded on first use: who reads WordNet's files need not load what reads tables.
@@ -31,7 +31,7 @@ _HOME = {
     "Corpus": "corpus",
     "Document": "corpus",
     "looks_like_documents": "corpus",
-    "Skipped": "records",
+    "Skipped": "record_files",
 } | dict.fromkeys(("Role", "Roles", "Table", "check_complete", "quasi_matrix", "read_table", "resolve_roles"), "table")
 
 

@@ -1,30 +1,39 @@
-"""Documents, read as a stream from whatever holds them; what cannot be read is reported by name and counted."""
+"""Documents or baskets, read as a stream from whatever holds them; what cannot be read is reported and counted."""
 
 from __future__ import annotations
 
 import math
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from shoal.errors import InputError
+from shoal.io.baskets import BasketFault, read_basket
 from shoal.io.files import PathLike, broken_unicode, counted, is_folder, kind_of, shown, unsupported
-from shoal.io.records import Fields, Record, Skipped, collection_kind, list_folder, read_columns, read_records
+from shoal.io.record_files import Fields, Record, Skipped, items_column, read_columns
+from shoal.io.records import collection_kind, column_of_items, list_folder, read_records
 
 __all__ = ["Corpus", "Document", "Skipped", "looks_like_documents"]
 
 
 @dataclass(frozen=True)
 class Document:
-    """One text, the name it goes by, and its class if it has one."""
+    """One text or basket, the name it goes by, and its class if it has one."""
 
     id: str
-    text: str
+    text: str  # empty for a basket
     label: str | None = None
+    items: Mapping[str, float] | None = None  # of a basket: how often it has each item
+
+    @property
+    def content(self) -> str | Mapping[str, float]:
+        """What is counted: the text, or the items of a basket."""
+        return self.text if self.items is None else self.items
 
 
 class Corpus:
@@ -33,6 +42,10 @@ class Corpus:
     `path` is a folder of text files (ids are relative paths), a JSONL, CSV, TSV or Parquet file, or a folder of
     such files of one kind. Columns default to "text" and, if there is one, "id"; else ids are row numbers from 1.
     For a folder of text files `label_column="folder"` takes the sub-folder's name as the label.
+
+    Baskets come from a .dat file (one per line, items between blanks), from JSONL with a list per line, or from a
+    column of JSONL or Parquet that holds lists (in JSONL also objects of items and counts); it defaults to "items". The
+    first record decides whether there are texts or baskets.
 
     Faults of single documents are skipped and reported; ids that are not unique and missing labels are an
     InputError, raised when all documents have been read.
@@ -53,8 +66,9 @@ class Corpus:
         label_column: str | None = None,
     ) -> None:
         self.name = shown(path)
-        self._fields = Fields(text_column, id_column, label_column)
-        self._records: Callable[[], Iterable[Record | Skipped]] = lambda: read_records(Path(path), self._fields)
+        self._path = Path(path)
+        self._asked = Fields(text_column, id_column, label_column)
+        self._given: Callable[[], Iterable[Record]] | None = None
         self._skipped: list[Skipped] = []
 
     @classmethod
@@ -64,18 +78,45 @@ class Corpus:
         """A corpus of texts in memory; ids are their numbers from 1 unless given."""
         if isinstance(texts, str | bytes):
             raise InputError("texts is one string; give a list of strings")
-        kept = list(texts)
+        return cls._in_memory("text", list(texts), ids, labels)
+
+    @classmethod
+    def from_baskets(
+        cls, baskets: Iterable[object], ids: Iterable[object] | None = None, labels: Iterable[object] | None = None
+    ) -> Corpus:
+        """A corpus of baskets in memory, each a list of items or a mapping of items to counts."""
+        return cls._in_memory("basket", list(baskets), ids, labels)
+
+    @classmethod
+    def _in_memory(
+        cls, noun: str, kept: list[object], ids: Iterable[object] | None, labels: Iterable[object] | None
+    ) -> Corpus:
         given_ids = list(ids) if ids is not None else [str(number) for number in range(1, len(kept) + 1)]
         given_labels = list(labels) if labels is not None else [None] * len(kept)
         if not len(kept) == len(given_ids) == len(given_labels):
-            counts = f"{len(kept)} texts, {len(given_ids)} ids and {len(given_labels)} labels"
+            counts = f"{len(kept)} {noun}s, {len(given_ids)} ids and {len(given_labels)} labels"
             raise InputError(f"{counts} do not go together; give as many of each")
-        corpus = cls("the texts", label_column=None if labels is None else "labels")
-        corpus._records = lambda: (
-            Record(f"text {number}", *record)
+        corpus = cls(f"the {noun}s", label_column=None if labels is None else "labels")
+        corpus._given = lambda: (
+            Record(f"{noun} {number}", *record)
             for number, record in enumerate(zip(given_ids, kept, given_labels, strict=True), start=1)
         )
+        corpus._fields = replace(corpus._asked, of_items=noun == "basket")
         return corpus
+
+    @cached_property
+    def _fields(self) -> Fields:
+        """The columns, once it is known whether they hold texts or baskets."""
+        column = column_of_items(self._path, self._asked.text)
+        return self._asked if column is None else replace(self._asked, text=column, of_items=True)
+
+    def _records(self) -> Iterable[Record | Skipped]:
+        return read_records(self._path, self._fields) if self._given is None else self._given()
+
+    @property
+    def of_items(self) -> bool:
+        """Whether these are baskets of items, not texts."""
+        return self._fields.of_items
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
@@ -86,7 +127,7 @@ class Corpus:
         # A fresh list each time, so that an iteration left halfway adds nothing to the next one's report.
         skipped: list[Skipped] = []
         self._skipped = skipped
-        labelled = self._fields.label is not None
+        labelled, of_items = self._asked.label is not None, self.of_items
         hashes = array("q")  # 8 bytes a document: the ids themselves may not fit in memory
         nameless = _Count("id", "fill in the ids or name another column with --id-column")
         unlabelled = _Count("label", "label them, leave them out or name another column with --label-column")
@@ -95,7 +136,8 @@ class Corpus:
                 skipped.append(record)
                 continue
             name, label = _as_name(record.id), _as_name(record.label) if labelled else None
-            reason = _fault(record.text, name, label)
+            items, reason = _items(record.text) if of_items else (None, _fault(record.text))
+            reason = reason or _fault_of_names(name, label)
             if reason is not None:
                 skipped.append(Skipped(record.place, reason))
                 continue
@@ -104,7 +146,8 @@ class Corpus:
             if labelled and label is None:
                 unlabelled.add(record.place)
             hashes.append(hash(name))
-            yield Document(record.place if name is None else name, str(record.text), label)
+            text = "" if of_items else str(record.text)
+            yield Document(record.place if name is None else name, text, label, items)
         if not hashes:
             raise self._without_documents(skipped)
         nameless.check(self.name)
@@ -162,8 +205,8 @@ def _as_name(value: object) -> str | None:
     return str(value) if str(value).strip() else None
 
 
-def _fault(text: object, name: str | None, label: str | None) -> str | None:
-    """Why a record is no document, or None if it is one."""
+def _fault(text: object) -> str | None:
+    """Why this is not the text of a document, or None if it is."""
     if text is None:
         return "no text"
     if not isinstance(text, str):
@@ -172,15 +215,32 @@ def _fault(text: object, name: str | None, label: str | None) -> str | None:
         return "binary, not text"
     if broken_unicode(text):
         return "not UTF-8 text"
-    if broken_unicode(name or "") or broken_unicode(label or "") or "\0" in f"{name}{label}":
-        return "id or label is not UTF-8 text"
     if not text or text.isspace():
         return "empty"
     return None
 
 
+def _items(basket: object) -> tuple[Mapping[str, float] | None, str | None]:
+    """The items of a basket and their counts, or why it is none."""
+    if basket is None:
+        return None, "no items"
+    try:
+        items = read_basket(basket)
+    except BasketFault as fault:
+        return None, str(fault)
+    if isinstance(basket, Mapping) and any(count % 1 for count in items.values()):
+        return None, "a count is not a whole number"
+    return items, None if items else "empty"
+
+
+def _fault_of_names(name: str | None, label: str | None) -> str | None:
+    if broken_unicode(name or "") or broken_unicode(label or "") or "\0" in f"{name}{label}":
+        return "id or label is not UTF-8 text"
+    return None
+
+
 def looks_like_documents(path: PathLike, text_column: str | None = None) -> bool:
-    """Whether `path` holds documents rather than a table: text files, JSONL, or a column of texts."""
+    """Whether `path` holds documents or baskets rather than a table: text files, JSONL, or a column of these."""
     location = Path(path)
     if is_folder(location):
         names, _ = list_folder(location)
@@ -193,4 +253,6 @@ def looks_like_documents(path: PathLike, text_column: str | None = None) -> bool
         kind = kind_of(location)
     if kind is None:
         raise unsupported(path)
-    return kind in ("jsonl", "text") or text_column is not None or "text" in read_columns(location, kind)
+    if kind in ("jsonl", "text", "dat") or text_column is not None or "text" in read_columns(location, kind):
+        return True
+    return items_column(location, kind, None) is not None

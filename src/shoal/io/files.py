@@ -38,7 +38,7 @@ __all__ = [
 
 PathLike = str | os.PathLike[str]
 
-_KIND_OF_SUFFIX = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".txt": "text"}
+_KIND_OF_SUFFIX = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".txt": "text", ".dat": "dat"}
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -55,7 +55,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def kind_of(path: PathLike) -> str | None:
-    """jsonl, csv, tsv, parquet or text, told by the suffix; None when it is none of them."""
+    """jsonl, csv, tsv, parquet, dat or text, told by the suffix; None when it is none of them."""
     name = os.fspath(path).lower()
     if name.endswith(".parquet"):
         return "parquet"
@@ -67,7 +67,7 @@ def unsupported(path: PathLike) -> InputError:
     if os.fspath(path).lower().endswith(".json"):
         return InputError(f"{shown(path)} is JSON; write one JSON object a line and name it .jsonl")
     return InputError(
-        f"{shown(path)} is of no known kind; give .csv, .tsv, .parquet or .jsonl, or a folder of text files"
+        f"{shown(path)} is of no known kind; give .csv, .tsv, .parquet, .jsonl or .dat, or a folder of text files"
     )
 
 

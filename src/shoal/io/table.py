@@ -120,6 +120,8 @@ def read_table(source: Any, verbatim: Iterable[str] = ()) -> Table:
         raise InputError(f"{name} is a folder; give one CSV, TSV or Parquet file")
     if kind == "jsonl":
         raise InputError(f"{name} is JSONL, which holds documents; give tables as CSV, TSV or Parquet")
+    if kind == "dat":
+        raise InputError(f"{name} holds baskets; give tables as CSV, TSV or Parquet")
     if kind is None or kind == "text":
         raise unsupported(source)
     with reading(source):

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from shoal.pages import report_charts as plots
 from shoal.pages import words
 from shoal.pages.templating import page
-from shoal.results.summary import Summary, TextColumn
+from shoal.results.summary import SketchFigures, Summary, TextColumn
 
 __all__ = ["readme_text", "report_html"]
 
@@ -31,6 +31,7 @@ def report_html(summary: Summary) -> str:
         "groups": plots.group_sizes(summary) if summary.group_sizes else None,
         "distances": plots.distances(summary.distances, summary.figures.record) if summary.distances.pairs else None,
         "spread": plots.spread(getattr(summary.figures, "columns", ())),
+        "lengths": plots.lengths(summary.figures) if isinstance(summary.figures, SketchFigures) else None,
         "terms": plots.terms(getattr(summary.figures, "terms", ())),
     }
     return _render("report.html.jinja", summary, pictures=pictures)

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 
 from shoal.pages.drawing import DEEP, SAND, Picture, svg
 from shoal.pages.words import count, number, percent
-from shoal.results.summary import ColumnChange, Distances, Summary, TermUse
+from shoal.results.summary import ColumnChange, Distances, SketchFigures, Summary, TermUse
 
-__all__ = ["distances", "group_sizes", "spread", "terms"]
+__all__ = ["distances", "group_sizes", "lengths", "spread", "terms"]
 
 _MOST_SIZE_BARS = 14
 _MOST_BARS = 20
@@ -23,35 +23,27 @@ def group_sizes(summary: Summary) -> Picture:
     """How many groups have each size."""
     groups = sum(many for _, many in summary.group_sizes)
     smallest, largest = summary.group_sizes[0][0], summary.group_sizes[-1][0]
-    bars = [{"size": label, "groups": many} for label, many in _size_bars(summary.group_sizes, summary.k)]
+    bars = [{"name": label, "count": many} for label, many in _size_bars(summary.group_sizes, summary.k)]
     description = (
         f"Bar chart of group sizes: {count(groups, 'group')}, "
         f"the smallest of {count(smallest, summary.figures.record)}, the largest of {number(largest)}."
     )
-    spec = {
-        "height": 200,
-        "data": {"values": bars},
-        "mark": {"type": "bar", "color": DEEP, "width": {"band": min(0.9, 0.15 * len(bars))}},  # one bar stays a bar
-        "encoding": {
-            "x": {
-                "field": "size",
-                "type": "nominal",
-                "sort": None,
-                "title": f"{summary.figures.record.capitalize()}s in the group",
-                "axis": {"labelAngle": 0, "labelOverlap": True},
-                "scale": {"paddingInner": 0.2},
-            },
-            "y": {
-                "field": "groups",
-                "type": "quantitative",
-                "title": "Groups",
-                "axis": {"format": ",d", "tickMinStep": 1},
-            },
-        },
-    }
+    spec = _vertical(bars, f"{summary.figures.record.capitalize()}s in the group", "Groups")
     rows = tuple((number(size), number(many), number(size * many)) for size, many in summary.group_sizes)
     header = ("Size of the group", "Groups", f"{summary.figures.record.capitalize()}s in them")
     return Picture(svg(spec, description), description, header, rows)
+
+
+def lengths(figures: SketchFigures) -> Picture | None:
+    """How many sketches have each length; None if all have the same."""
+    shortest, longest = figures.lengths[0][0], figures.lengths[-1][0]
+    if shortest == longest:
+        return None
+    rows = _binned(figures.lengths, shortest, longest)
+    description = f"Bar chart of the components of sketches, from {number(shortest)} to {number(longest)}."
+    spec = _vertical([{"name": label, "count": many} for label, many in rows], "Components of the sketch", "Sketches")
+    header = ("Components", "Sketches")
+    return Picture(svg(spec, description), description, header, tuple((label, number(many)) for label, many in rows))
 
 
 def distances(measured: Distances, noun: str) -> Picture:
@@ -146,6 +138,30 @@ def terms(terms: Sequence[TermUse]) -> Picture | None:
     return Picture(svg(spec, description), description, ("Term", "Documents", "Mean weight"), rows)
 
 
+def _vertical(bars: Sequence[Mapping[str, object]], title: str, what: str) -> dict[str, object]:
+    return {
+        "height": 200,
+        "data": {"values": bars},
+        "mark": {"type": "bar", "color": DEEP, "width": {"band": min(0.9, 0.15 * len(bars))}},  # one bar stays a bar
+        "encoding": {
+            "x": {
+                "field": "name",
+                "type": "nominal",
+                "sort": None,
+                "title": title,
+                "axis": {"labelAngle": 0, "labelOverlap": True},
+                "scale": {"paddingInner": 0.2},
+            },
+            "y": {
+                "field": "count",
+                "type": "quantitative",
+                "title": what,
+                "axis": {"format": ",d", "tickMinStep": 1},
+            },
+        },
+    }
+
+
 def _horizontal(
     bars: Sequence[Mapping[str, object]], field: str, title: str, axis: dict[str, object], domain: list[float] | None
 ) -> dict[str, object]:
@@ -177,12 +193,18 @@ def _size_bars(sizes: Sequence[tuple[int, int]], k: int) -> list[tuple[str, int]
     """Bars of equal width up to 2k - 1, where a good partition ends; what is larger shares the last bar."""
     smallest, largest = sizes[0][0], sizes[-1][0]
     top = min(largest, 2 * k - 1) if smallest < 2 * k else largest
+    bars = _binned(sizes, smallest, top)
+    if largest > top:
+        bars.append((f"{top + 1:,}+", sum(many for size, many in sizes if size > top)))
+    return bars
+
+
+def _binned(sizes: Sequence[tuple[int, int]], smallest: int, top: int) -> list[tuple[str, int]]:
+    """A few bars of equal width."""
     width = math.ceil((top - smallest + 1) / _MOST_SIZE_BARS)
     bars = []
     for start in range(smallest, top + 1, width):
         end = min(start + width - 1, top)
         label = number(start) if start == end else f"{start:,}–{end:,}"
         bars.append((label, sum(many for size, many in sizes if start <= size <= end)))
-    if largest > top:
-        bars.append((f"{top + 1:,}+", sum(many for size, many in sizes if size > top)))
     return bars

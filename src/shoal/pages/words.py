@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from shoal.results.summary import StatedLoss, Summary
+from shoal.results.summary import SketchFigures, StatedLoss, Summary
 
 __all__ = [
     "count",
@@ -119,6 +119,12 @@ def loss_in_words(loss: StatedLoss) -> str:
 def guarantee(summary: Summary) -> str:
     """The promise in one sentence, or plainly that there is none."""
     noun = summary.figures.record
+    sketches = isinstance(summary.figures, SketchFigures)
+    if sketches and not summary.promises_k:
+        return (
+            f"No crowd is promised: every {noun} has a sketch of its own, and whoever gets the key, or knows enough of "
+            f"the {noun}s behind the sketches, may recover it."
+        )
     if not summary.promises_k:
         return (
             f"No promise is made that a {noun} hides among others: the method used ({summary.method}) changes values "
@@ -127,6 +133,8 @@ def guarantee(summary: Summary) -> str:
     others = count(summary.k - 1, "other")
     every = f"Every one of the {count(summary.rows, noun)}"
     crowd = f"nobody can tell which of {summary.k:,} or more is yours"
+    if sketches:
+        return f"{every} has the same sketch as at least {others} in this release: by its sketch, {crowd}."
     if not summary.diversity and not getattr(summary.figures, "insensitive", ()):
         return f"{every} is identical to at least {others} in this release: {crowd}."
     # Confidential and insensitive columns are released as they are, so the promise is about everything else.

@@ -8,8 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
+from sklearn.preprocessing import normalize
 
 from shoal.results.summary import Distances
+from shoal.sketch import Sketches
+from shoal.sketch.estimates import dot_products
 from shoal.utility.order import order_kept
 
 __all__ = [
@@ -18,6 +21,7 @@ __all__ = [
     "SAMPLE",
     "cosine_distances",
     "distances_in_meaning",
+    "estimated_distances",
     "euclidean_distances",
     "spread_out",
 ]
@@ -37,6 +41,17 @@ def cosine_distances(before: sp.csr_matrix, after: sp.csr_matrix, n_rows: int) -
         return distances
 
     return _histogram(measure(before), measure(after), np.linspace(0.0, 1.0, BINS + 1), n_rows)
+
+
+def estimated_distances(before: sp.csr_matrix, after: Sketches, n_rows: int) -> Distances:
+    """Histogram of 1 - the cosine in tenths, before of the rows and after by estimates; `n_rows` as above."""
+    pairs = np.triu_indices(len(after), 1)
+    unit = normalize(before)
+    products = dot_products(after, after)
+    lengths = np.sqrt(np.maximum(np.diag(products), np.finfo(np.float64).tiny))
+    cosines = (products / lengths / lengths[:, None])[pairs]
+    measured = np.clip(1.0 - (unit @ unit.T).toarray()[pairs], 0.0, 1.0)
+    return _histogram(measured, np.maximum(1.0 - cosines, 0.0), np.linspace(0.0, 1.0, BINS + 1), n_rows)
 
 
 def euclidean_distances(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from shoal.release.draft import Draft
-from shoal.results.summary import StatedLoss
+from shoal.results.summary import SketchFigures, StatedLoss
 
 __all__ = ["FORMAT", "certificate", "dump", "fingerprint"]
 
@@ -36,15 +36,13 @@ def certificate(draft: Draft, folder: Path) -> dict[str, Any]:
                 "smallest_group": summary.smallest_group,
             },
             "form": getattr(figures, "form", None),
+            **_lengths(figures),
             "diversity": {"l": summary.l_promised, "columns": [asdict(diversity) for diversity in summary.diversity]},
         },
         "stated": {
             "method": summary.method,
             "parameters": _plain(draft.parameters),
-            "sse": summary.loss.sse,
-            "ssa": summary.loss.ssa,
-            "information_loss": round(summary.loss.low, 6) if summary.loss.measured else None,
-            "loss_range": _range(summary.loss),
+            **_loss(summary.loss),
             "loss_of_means": getattr(figures, "loss_of_means", None),
             "above_optimum": getattr(figures, "above_optimum", None),
             "linked": getattr(figures, "linked", None),
@@ -70,9 +68,20 @@ def certificate(draft: Draft, folder: Path) -> dict[str, Any]:
     return content | {"seal": hashlib.sha256(dump(content)).hexdigest()}
 
 
-def _range(loss: StatedLoss) -> dict[str, Any] | None:
-    """The tenths between which a loss lies that may not be published as measured; None for one that may."""
-    return None if loss.reason is None else {"low": loss.low, "high": loss.high, "reason": loss.reason}
+def _lengths(figures: object) -> dict[str, Any]:
+    """Of sketches: how many numbers the shortest and the longest have."""
+    if not isinstance(figures, SketchFigures):
+        return {}
+    return {"lengths": {"shortest": figures.lengths[0][0], "longest": figures.lengths[-1][0]}}
+
+
+def _loss(loss: StatedLoss | None) -> dict[str, Any]:
+    """The loss as measured, or the tenths between which one lies that may not be published so; null: there is none."""
+    if loss is None:
+        return dict.fromkeys(("sse", "ssa", "information_loss", "loss_range"))
+    about = None if loss.measured else {"low": loss.low, "high": loss.high, "reason": loss.reason}
+    share = round(loss.low, 6) if loss.measured else None
+    return {"sse": loss.sse, "ssa": loss.ssa, "information_loss": share, "loss_range": about}
 
 
 def _plain(value: Any) -> Any:

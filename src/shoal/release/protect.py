@@ -29,14 +29,19 @@ from shoal.io.private_files import PRIVATE_FOLDER
 from shoal.pages.report import readme_text, report_html
 from shoal.protection.coarsening import checked_coarsening
 from shoal.protection.documents import document_protection
+from shoal.protection.sketches import record_sketches
 from shoal.protection.tables import check_method
 from shoal.release.certificate import certificate, dump
 from shoal.release.cluster import schedule_of
 from shoal.release.documents.draft import draft_documents
 from shoal.release.draft import Draft
+from shoal.release.sketches.crowd import draft_crowd_sketches
+from shoal.release.sketches.records import draft_record_sketches
 from shoal.release.sources import DocumentSource, Source, open_source
 from shoal.release.tables.draft import draft_table
 from shoal.release.tables.source import TableOptions
+from shoal.sketch import CrowdSketch, DeltaSketch, KVarianceSketch
+from shoal.sketch.records import check_components
 from shoal.vectors import VectorSpace
 
 EPOCH = 315_532_800  # the beginning of 1980, the first time that every archive can hold
@@ -81,7 +86,8 @@ def protect(
     Parameters
     ----------
     source : path, list of texts, Corpus, or any dataframe
-        A folder of text files, JSONL, or CSV/Parquet with a text column are documents; other tables are tables.
+        A folder of text files, JSONL, or CSV/Parquet with a text column are documents; so are baskets (.dat, JSONL of
+        lists, a column of lists named "items"), whose items are their words. Other tables are tables.
     k : int, at least 2
     out : path
         The folder to make. It appears whole or not at all.
@@ -92,8 +98,9 @@ def protect(
     space : VectorSpace
         For documents: how they become vectors; min_df is k unless given.
     method : an estimator, whose k is replaced
-        SphericalMicroaggregation or SemanticMicroaggregation for documents; Microaggregation,
-        CategoricalMicroaggregation or MixedMicroaggregation for tables. For a table it may also be a function that gets
+        SphericalMicroaggregation, SemanticMicroaggregation, CrowdSketch, or DeltaSketch or KVarianceSketch, which
+        promise no crowd, for documents; Microaggregation, CategoricalMicroaggregation or MixedMicroaggregation for
+        tables. For a table it may also be a function that gets
         the names of its numbers and of its labels, and gives the estimator. None: for tables by the columns.
     l : int
         Least number of distinct values of every confidential column in a group; groups are merged to reach it.
@@ -128,15 +135,38 @@ def protect(
     }
     opened = open_source(source, roles=roles, on_cluster=client is not None, **columns)
     check_places(opened.path, release, hidden, force)
+    draft: Callable[..., Draft]
     if isinstance(opened, DocumentSource):
         _check_for_documents(l, opened.label, missing, coarsen)
-        draft = partial(draft_documents, opened, k, document_protection(method, space, k), l, attack)
+        draft = _draft_of_documents(opened, k, method, space, l, attack)
     else:
         _check_for_tables(columns, space)
         check_method(method)
         draft = partial(draft_table, opened, k, TableOptions(method, l, missing, coarsen, attack))
     with schedule_of(client, opened.whole) as schedule:
         return _write(lambda *folders: draft(folders, schedule), release, hidden)
+
+
+def _draft_of_documents(
+    source: DocumentSource, k: int, method: Any, space: VectorSpace | None, l: int | None, attack: bool
+) -> Callable[..., Draft]:
+    """What drafts a release of documents: as vectors, or as sketches."""
+    if isinstance(method, DeltaSketch | KVarianceSketch):
+        protection = record_sketches(method, space, k, source.of_items)
+        _check_for_records(protection.name, l, source.whole)
+        return partial(draft_record_sketches, source, protection)
+    if isinstance(method, CrowdSketch):
+        check_components("components", method.components)
+        grouping = document_protection(method.method, space, k, source.of_items)
+        return partial(draft_crowd_sketches, source, k, method, grouping, l, attack)
+    return partial(draft_documents, source, k, document_protection(method, space, k, source.of_items), l, attack)
+
+
+def _check_for_records(name: str, l: int | None, whole: bool) -> None:
+    if l is not None:
+        raise InputError(f"l={l} is for groups, and {name} have none; leave it out, or use crowd sketches")
+    if not whole:
+        raise InputError(f"{name} are made of one file, for parts would tell where a record came from; join them first")
 
 
 def _check_for_documents(l: int | None, label: str | None, missing: str, coarsen: Mapping[str, int]) -> None:

@@ -1,4 +1,4 @@
-"""What is to be protected, opened once: documents or a table, in one piece or in parts."""
+"""What is to be protected, opened once: documents, baskets or a table, in one piece or in parts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from shoal.errors import InputError
 from shoal.io import Corpus, Roles, looks_like_documents
 from shoal.io.files import shown
-from shoal.io.parts import in_parts, list_parts
+from shoal.io.parts import in_parts, list_parts, local_copy
 
 __all__ = ["DocumentSource", "Source", "TableSource", "open_source"]
 
@@ -20,7 +20,7 @@ Source = str | os.PathLike[str] | Corpus | Iterable[str] | Any
 
 @dataclass(frozen=True)
 class DocumentSource:
-    """Documents: files, or a corpus in one piece."""
+    """Documents or baskets: files, or a corpus in one piece."""
 
     kind = "documents"
 
@@ -28,11 +28,17 @@ class DocumentSource:
     columns: dict[str, str | None]  # text_column, id_column, label_column
     whole: bool  # in one piece
     path: Path | None = None  # on this machine
+    of_items: bool = False  # baskets, not texts
 
     @property
     def label(self) -> str | None:
         """The confidential column that is released as it is."""
         return self.columns["label_column"]
+
+    @property
+    def confidential(self) -> tuple[str, ...]:
+        """The names of such columns."""
+        return () if self.label is None else (self.label,)
 
 
 @dataclass(frozen=True)
@@ -63,14 +69,14 @@ def open_source(
         source = list(source)
     path = Path(source) if isinstance(source, str | os.PathLike) and "://" not in str(source) else None
     columns = {"text_column": text_column, "id_column": id_column, "label_column": label_column}
-    _check_label(label_column, text_column, id_column)
     if on_cluster or in_parts(source):
         if not isinstance(source, str | os.PathLike):
             raise InputError("a cluster reads files; give a folder or a pattern such as letters/*.parquet")
         parts = tuple(list_parts(source))
-        if roles is None:
-            return DocumentSource(parts, columns, False, path)
-        return TableSource(parts, roles, False, path)
+        if roles is not None:
+            return TableSource(parts, roles, False, path)
+        with local_copy(parts[0]) as first:
+            return _documents(parts, columns, False, path, Corpus(first, **columns).of_items)
     if not _is_documents(source, roles, text_column):
         return TableSource((source,), roles, True, path)
     if roles is not None:
@@ -79,7 +85,15 @@ def open_source(
         source = Corpus(source, **columns)
     elif not isinstance(source, Corpus):
         source = Corpus.from_texts(source)
-    return DocumentSource((source,), columns, True, path)
+    return _documents((source,), columns, True, path, source.of_items)
+
+
+def _documents(
+    parts: tuple[Any, ...], columns: dict[str, str | None], whole: bool, path: Path | None, of_items: bool
+) -> DocumentSource:
+    text = columns["text_column"] or ("items" if of_items else "text")
+    _check_label(columns["label_column"], text, columns["id_column"] or "id")
+    return DocumentSource(parts, columns, whole, path, of_items)
 
 
 def _is_documents(source: Source, roles: Roles | None, text_column: str | None) -> bool:
@@ -88,13 +102,13 @@ def _is_documents(source: Source, roles: Roles | None, text_column: str | None) 
     return isinstance(source, Corpus) or (isinstance(source, list | tuple) and all(isinstance(t, str) for t in source))
 
 
-def _check_label(label: str | None, text: str | None, identity: str | None) -> None:
+def _check_label(label: str | None, text: str, identity: str) -> None:
     """The label is published: it must be neither the text nor the id, nor be called like what is released beside it."""
     if label is None:
         return
-    if label in (text or "text", identity or "id"):
+    if label in (text, identity):
         raise InputError(
             f"the label column {shown(label)} is also the text or the id, which stay private; name another"
         )
-    if label in ("terms", "counts", "weights"):
+    if label in ("terms", "counts", "weights", "sketch"):
         raise InputError(f"a label column named {shown(label)} would clash with the release's own; rename the column")

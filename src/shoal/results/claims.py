@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Claim", "Closeness", "Diversity", "Withheld"]
+__all__ = ["Claim", "Closeness", "Diversity", "Statement", "Withheld"]
 
 
 @dataclass(frozen=True)
@@ -43,3 +43,12 @@ class Claim:
     holds: bool
     detail: str  # what was found, in a sentence
     file: str | None = None  # the file that shows it
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What the owner says of a release and nobody can count from it."""
+
+    about: str
+    detail: str
+    file: str

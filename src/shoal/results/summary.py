@@ -6,6 +6,7 @@ withheld, an extreme value, a name or a path.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,6 +19,7 @@ __all__ = [
     "Distances",
     "DocumentFigures",
     "Generalisation",
+    "SketchFigures",
     "StatedLoss",
     "Summary",
     "TableFigures",
@@ -122,7 +124,6 @@ class DocumentFigures:
     """What only a release of documents has to say."""
 
     kind: ClassVar[str] = "documents"
-    record: ClassVar[str] = "document"  # what one record is called
 
     form: str  # what is published of a group, as the certificate names it
     loss_of_means: float | None  # what exact means of the same groups would have lost, 0 to 1
@@ -132,6 +133,37 @@ class DocumentFigures:
     in_meaning: bool  # terms are words and concepts above them, distances are those of meaning
     words_read: int  # word occurrences in the input
     words_left_out: tuple[WordsLeftOut, ...]
+    record: str = "document"  # what one record is called; the words of a "basket" are its items
+
+
+@dataclass(frozen=True)
+class SketchFigures:
+    """What only a release of sketches has to say. It names no term, and not how many there are."""
+
+    kind: ClassVar[str] = "sketches"
+
+    form: str  # what a sketch is made of, as the certificate names it
+    lengths: tuple[tuple[int, int], ...]  # (components, how many sketches), rising
+    words_read: int
+    words_left_out: tuple[WordsLeftOut, ...]
+    condition: str | None = None  # what single records meet, which only the owner can know; None for a crowd
+    record: str = "document"
+
+    @property
+    def usual_length(self) -> int:
+        """Half of the sketches have fewer components, or as many; half have more, or as many."""
+        half = sum(many for _, many in self.lengths) / 2
+        seen = 0
+        for length, many in self.lengths:
+            seen += many
+            if seen >= half:
+                return length
+        return 0
+
+    @property
+    def standard_error(self) -> float:
+        """Of the cosine of two records that have little in common, by sketches of the usual length."""
+        return 1.0 / math.sqrt(self.usual_length)
 
 
 @dataclass(frozen=True)
@@ -161,12 +193,12 @@ class Summary:
     rows: int  # records released
     smallest_group: int  # fewest rows that share a value of the columns protected together
     group_sizes: tuple[tuple[int, int], ...]  # groups of identical records: (size, how many), rising size
-    loss: StatedLoss
+    loss: StatedLoss | None  # None: no record was replaced by another
     distances: Distances
     withheld: tuple[Withheld, ...]
     diversity: tuple[Diversity, ...]
     l_promised: int | None  # minimum enforced with --l, None when none was asked for
-    figures: DocumentFigures | TableFigures
+    figures: DocumentFigures | SketchFigures | TableFigures
     attacks: tuple[Rate, ...] = ()  # what an intruder finds
     attacked: bool = True  # False: the owner left the attacks out
     closeness: tuple[Closeness, ...] = ()  # of each confidential column
@@ -174,5 +206,5 @@ class Summary:
 
     @property
     def kind(self) -> str:
-        """Documents or a table, as the certificate names it."""
+        """Documents, sketches or a table, as the certificate names it."""
         return self.figures.kind

@@ -10,6 +10,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,7 +18,7 @@ from shoal.errors import InputError
 from shoal.kernels.sketching.rows import lengths_by_variance
 from shoal.sketch.key import SketchKey, key_of
 from shoal.sketch.records import NamedRows, check_components, named_rows
-from shoal.sketch.sketches import Floats, Sketches, sketch_rows
+from shoal.sketch.sketches import Floats, Ints, Sketches, sketch_rows
 
 __all__ = ["DeltaSketch"]
 
@@ -72,7 +73,7 @@ class DeltaSketch(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None) -> DeltaSketch:
         """Draw a key unless one was given, and sketch the rows."""
-        self._check()
+        self.check()
         self.key_ = key_of(self.key, self.random_state)
         self.sketches_ = self._sketch(named_rows(self, X, self.terms))
         return self
@@ -94,12 +95,16 @@ class DeltaSketch(BaseEstimator):  # type: ignore[misc]
         found: Floats = self._sketch(named_rows(self, [given], None))[0]
         return found if len(found) else None
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Refuse parameters that make no sense."""
         delta = self.delta
         if not isinstance(delta, Real) or isinstance(delta, bool) or not 0 < float(delta) < np.inf:
             raise InputError(f"delta={delta!r} must be a number above 0")
         check_components("max_components", self.max_components)
 
+    def components_of(self, X: sp.csr_matrix) -> Ints:
+        """How many components the sketch of each row may have; 0: it is withheld."""
+        return lengths_by_variance(X.indptr, X.data, float(self.delta), int(self.max_components))
+
     def _sketch(self, rows: NamedRows) -> Sketches:
-        lengths = lengths_by_variance(rows.X.indptr, rows.X.data, float(self.delta), int(self.max_components))
-        return sketch_rows(rows.X, rows.terms, self.key_, lengths)
+        return sketch_rows(rows.X, rows.terms, self.key_, self.components_of(rows.X))

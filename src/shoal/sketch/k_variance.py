@@ -83,36 +83,46 @@ class KVarianceSketch(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None) -> KVarianceSketch:
         """Find the neighbours, settle how long each sketch may be, and sketch the rows."""
-        most = check_components("max_components", self.max_components)
+        self.check()
         rows = named_rows(self, X, self.terms)
-        filled = np.flatnonzero(np.diff(rows.X.indptr))
-        self._check(len(filled))
         self.key_ = key_of(self.key, self.random_state)
-        unit = normalize(rows.X[filled])
-        if self._in_one_piece(len(filled)):
-            nearest, lengths = components_in_one_piece(unit, int(self.k), most)
-        else:
-            nearest, lengths = components_in_blocks(unit, int(self.k), most, self.blocks or BLOCK)
-        self.neighbours_ = np.full((rows.X.shape[0], int(self.k)), -1)
-        self.neighbours_[filled] = filled[nearest]
-        all_lengths = np.zeros(rows.X.shape[0], dtype=np.int64)
-        all_lengths[filled] = lengths
-        self.sketches_ = sketch_rows(rows.X, rows.terms, self.key_, all_lengths)
+        self.neighbours_, lengths = self._settled(rows.X)
+        self.sketches_ = sketch_rows(rows.X, rows.terms, self.key_, lengths)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Sketches:
         """Fit, and return the sketches."""
         return self.fit(X).sketches_
 
-    def _check(self, n_rows: int) -> None:
-        k = self.k
+    def check(self) -> None:
+        """Refuse parameters that make no sense."""
+        k, blocks = self.k, self.blocks
+        check_components("max_components", self.max_components)
         if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
             raise InputError(f"k={k!r} must be a whole number of at least 1")
-        if n_rows <= k:
-            raise InputError(f"k={k} needs at least {k + 1} records with items, got {n_rows}; lower k or add records")
-        blocks = self.blocks
         if blocks is not None and blocks is not False and (isinstance(blocks, bool) or not int(blocks) >= 2 * k + 2):
             raise InputError(f"blocks={blocks!r} must be False or at least {2 * k + 2}, two more than twice k")
+
+    def components_of(self, X: sp.csr_matrix) -> Ints:
+        """How many components the sketch of each row may have; 0: it is withheld."""
+        return self._settled(X)[1]
+
+    def _settled(self, X: sp.csr_matrix) -> tuple[Ints, Ints]:
+        """The neighbours of each row, -1 for a row without items; and how many components its sketch may have."""
+        k, most = int(self.k), int(self.max_components)
+        filled = np.flatnonzero(np.diff(X.indptr))
+        if len(filled) <= k:
+            raise InputError(
+                f"k={k} needs at least {k + 1} records with items, got {len(filled)}; lower k or add records"
+            )
+        unit = normalize(X[filled])
+        if self._in_one_piece(len(filled)):
+            nearest, allowed = components_in_one_piece(unit, k, most)
+        else:
+            nearest, allowed = components_in_blocks(unit, k, most, self.blocks or BLOCK)
+        neighbours, lengths = np.full((X.shape[0], k), -1), np.zeros(X.shape[0], dtype=np.int64)
+        neighbours[filled], lengths[filled] = filled[nearest], allowed
+        return neighbours, lengths
 
     def _in_one_piece(self, n_rows: int) -> bool:
         return self.blocks is False or n_rows <= (IN_ONE_PIECE if self.blocks is None else int(self.blocks))

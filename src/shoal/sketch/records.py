@@ -49,5 +49,5 @@ def named_rows(estimator: Any, X: Any, terms: Sequence[str] | None) -> NamedRows
 def check_components(name: str, value: object) -> int:
     """A number of components: whole, at least 1."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or not 1 <= value <= 1 << 20:
-        raise InputError(f"{name}={value!r} must be a whole number from 1 to {1 << 20}")
+        raise InputError(f"{name}={value!r} must be a whole number from 1 to {1 << 20}; 64 to 1024 are usual")
     return int(value)

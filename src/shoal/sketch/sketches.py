@@ -16,12 +16,14 @@ from shoal.kernels.sketching.rows import add_components
 from shoal.kernels.sketching.signs import sign_table
 from shoal.sketch.key import SketchKey
 
-__all__ = ["Sketches", "sketch_rows"]
+__all__ = ["SketchedRows", "Sketches", "sketch_rows"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
 
 TABLE = 1 << 26  # bytes of signs kept at a time
+AT_A_TIME = 8  # components that are compared before the next ones are computed
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +42,12 @@ class Sketches:
         return cls(
             np.concatenate(rows or [np.zeros(0)]), _offsets(np.array([len(row) for row in rows], dtype=np.int64))
         )
+
+    @classmethod
+    def joined(cls, parts: Sequence[Sketches]) -> Sketches:
+        """All sketches of several parts, in their order."""
+        lengths = np.concatenate([part.lengths for part in parts])
+        return cls(np.concatenate([part.values for part in parts]), _offsets(lengths))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -84,12 +92,86 @@ def _offsets(lengths: Ints) -> Ints:
 
 def sketch_rows(X: sp.csr_matrix, terms: Sequence[str], key: SketchKey, lengths: Ints) -> Sketches:
     """Sketch every row with as many components as `lengths` says; `terms` name the columns."""
-    offsets = _offsets(lengths)
-    values = np.zeros(offsets[-1])
-    most = int(lengths.max(initial=0))
-    hashed = key.hashed(terms)
-    width = max(16, TABLE // max(len(terms), 1))
-    for first in range(0, most, width):
-        signs = sign_table(hashed, key.coefficients(first, min(width, most - first)))
-        add_components(csr(X), signs, first, offsets, values)
-    return Sketches(values, offsets)
+    return SketchedRows(X, key.hashed(terms), key, lengths).all()
+
+
+class SketchedRows:
+    """Rows whose sketches are computed when they are asked for: those of a million rows need not be held at once."""
+
+    def __init__(
+        self, X: sp.csr_matrix, hashed: Words, key: SketchKey, lengths: Ints, decimals: int | None = None
+    ) -> None:
+        self.lengths = lengths
+        self._X, self._hashed, self._key, self._decimals = X, hashed, key, decimals
+        self._width = max(16, TABLE // max(len(hashed), 1))  # components whose signs are kept
+        self._signs: tuple[int, NDArray[np.int8]] | None = None
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def all(self) -> Sketches:
+        """The sketches of all rows."""
+        return self._sketch(self._X, self.lengths)
+
+    def take(self, rows: Ints) -> Sketches:
+        """The sketches of some rows."""
+        return self._sketch(self._X[rows], self.lengths[rows])
+
+    def sorted(self) -> tuple[SketchedRows, Ints]:
+        """The rows whose sketches differ, sorted by their numbers, and the place of each row among them."""
+        places = self._ranks()
+        first = np.unique(places, return_index=True)[1]
+        return SketchedRows(self._X[first], self._hashed, self._key, self.lengths[first], self._decimals), places
+
+    def _ranks(self) -> Ints:
+        """The place of each row's sketch when they are sorted by their numbers; equal sketches share a place.
+
+        A few components are compared at a time, and the next ones of those rows only that are equal so far.
+        """
+        run = np.zeros(len(self), dtype=np.int64)  # where the rows start that each row is equal to so far
+        first, rows = 0, np.arange(len(self))
+        while len(rows):
+            numbers = self._components(rows, first)
+            order = np.lexsort((*numbers.T[::-1], run[rows]))
+            rows, numbers = rows[order], numbers[order]
+            before = run[rows]
+            other_run = np.concatenate(([True], before[1:] != before[:-1]))
+            differs = other_run.copy()
+            differs[1:] |= np.any(numbers[1:] != numbers[:-1], axis=1)
+            run[rows] = before + _latest(differs) - _latest(other_run)
+            first += AT_A_TIME
+            alike = ~differs | ~np.concatenate((differs[1:], [True]))
+            rows = rows[alike & (self.lengths[rows] >= first)]  # one that ends here comes before longer ones
+        return np.unique(run, return_inverse=True)[1].astype(np.int64)
+
+    def _components(self, rows: Ints, first: int) -> Floats:
+        """Some components of these rows, (rows, AT_A_TIME); minus infinity where a sketch has ended."""
+        signs = sign_table(self._hashed, self._key.coefficients(first, AT_A_TIME))
+        values = np.zeros(len(rows) * AT_A_TIME)
+        add_components(csr(self._X[rows]), signs, 0, np.arange(len(rows) + 1) * AT_A_TIME, values)
+        numbers = self._rounded(values).reshape(-1, AT_A_TIME)
+        numbers[self.lengths[rows, None] <= first + np.arange(AT_A_TIME)] = -np.inf
+        return numbers
+
+    def _sketch(self, X: sp.csr_matrix, lengths: Ints) -> Sketches:
+        offsets = _offsets(lengths)
+        values = np.zeros(offsets[-1])
+        rows = csr(X)
+        for first in range(0, int(lengths.max(initial=0)), self._width):
+            add_components(rows, self._signs_from(first), first, offsets, values)
+        return Sketches(self._rounded(values), offsets)
+
+    def _signs_from(self, first: int) -> NDArray[np.int8]:
+        if self._signs is None or self._signs[0] != first:
+            width = min(self._width, int(self.lengths.max()) - first)
+            self._signs = first, sign_table(self._hashed, self._key.coefficients(first, width))
+        return self._signs[1]
+
+    def _rounded(self, values: Floats) -> Floats:
+        return values if self._decimals is None else np.round(values, self._decimals) + 0.0  # no minus zero
+
+
+def _latest(marks: NDArray[np.bool_]) -> Ints:
+    """The place of the latest mark at or before each place."""
+    latest: Ints = np.maximum.accumulate(np.where(marks, np.arange(len(marks)), 0))
+    return latest

@@ -1,11 +1,11 @@
-"""Counting terms in a stream of texts: bounded memory, all cores, the same answer for any number of them."""
+"""Counting terms in a stream of texts or of baskets: bounded memory, the same answer for any number of cores."""
 
 from __future__ import annotations
 
 import os
 import unicodedata
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
+from shoal.io.baskets import stream_counts
 from shoal.kernels.text import words as kernel
 
-__all__ = ["Counted", "Tally", "TermOf", "count"]
+__all__ = ["Counted", "Tally", "TermOf", "count", "count_items"]
 
 CHUNK = 4_000_000  # characters handed to one core at a time
 
@@ -91,6 +92,19 @@ def count(texts: Iterable[str], term_of: TermOf) -> Counted:
     return counter.counted()
 
 
+def count_items(baskets: Iterable[Mapping[str, float]]) -> Counted:
+    """Count every basket's items, of which each is a word and a term."""
+    counted = stream_counts(baskets)
+    parts = np.flatnonzero(counted.counts % 1)
+    if len(parts):
+        basket = np.searchsorted(counted.row_end, parts[0], side="right") + 1
+        raise InputError(f"basket {basket}: a count is not a whole number; give counts, not weights")
+    items, counts = counted.items, counted.counts.astype(np.int32)
+    frequency, occurrences = _uses(items, counted.numbers, counts)
+    tally = Tally(len(counted.row_end), frequency, occurrences, occurrences, dict(zip(items, items, strict=True)), {})
+    return Counted(items, counted.row_end, counted.numbers, counts, tally)
+
+
 class _Counter:
     """Terms and words seen so far, and the counts of the chunks."""
 
@@ -122,14 +136,8 @@ class _Counter:
         numbers = np.concatenate([np.empty(0, np.int32), *(terms for _, terms, _ in self._chunks)])
         counts = np.concatenate([np.empty(0, np.int32), *(counts for _, _, counts in self._chunks)])
         terms = tuple(self._number_of_term)
-        frequency = np.bincount(numbers, minlength=len(terms)).tolist()
-        occurrences = np.bincount(numbers, weights=counts, minlength=len(terms)).astype(np.int64).tolist()
-        tally = replace(
-            self._tally,
-            n_documents=len(ends),
-            frequency=Counter(dict(zip(terms, frequency, strict=True))),
-            occurrences=Counter(dict(zip(terms, occurrences, strict=True))),
-        )
+        frequency, occurrences = _uses(terms, numbers, counts)
+        tally = replace(self._tally, n_documents=len(ends), frequency=frequency, occurrences=occurrences)
         return Counted(terms, ends, numbers, counts, tally)
 
     def _number(self, word: str) -> int:
@@ -143,6 +151,13 @@ class _Counter:
                 self._tally.term_of_word[word] = term
                 self._number_of_word[word] = self._number_of_term.setdefault(term, len(self._number_of_term))
         return self._number_of_word[word]
+
+
+def _uses(terms: tuple[str, ...], numbers: Any, counts: Any) -> tuple[Counter[str], Counter[str]]:
+    """Documents that have each term, and its occurrences."""
+    documents = np.bincount(numbers, minlength=len(terms)).tolist()
+    occurrences = np.bincount(numbers, weights=counts, minlength=len(terms)).astype(np.int64).tolist()
+    return Counter(dict(zip(terms, documents, strict=True))), Counter(dict(zip(terms, occurrences, strict=True)))
 
 
 def _read(chunk: str, ends: NDArray[np.int64]) -> Reading:

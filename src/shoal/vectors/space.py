@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -21,10 +21,11 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.errors import InputError
+from shoal.io.baskets import Basket, basket_counts
 from shoal.io.frames import Frame
 from shoal.io.lexicon import lexicon
 from shoal.kernels.text import words as kernel
-from shoal.vectors.counting import Counted, Tally, TermOf, count
+from shoal.vectors.counting import Counted, Tally, TermOf, count, count_items
 from shoal.vectors.language import check_language, stemmer, stop_words
 
 __all__ = ["VectorSpace"]
@@ -36,6 +37,8 @@ RARE = "in too few documents"
 EVERYWHERE = "in every document"
 LIGHT = "beyond the heaviest terms"
 LIGHT_HERE = "beyond a document's heaviest terms"
+
+FOR_WORDS = ("language", "drop_stop_words", "wordnet", "min_letters", "stem")
 
 # The steps in their order, and what to do when one of them leaves out more than half.
 REMEDY = {
@@ -52,7 +55,7 @@ class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn texts into rows of unit length, one column per term, weighted tf · ln(N / df).
 
     Every step can be switched off. A text left without a term becomes an empty row: it has no direction, and the
-    methods that follow withhold it.
+    methods that follow withhold it. Baskets become rows as well: their items are the terms.
 
     Parameters
     ----------
@@ -71,6 +74,9 @@ class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Keep only so many terms, those with the largest total weight.
     terms_per_document : int or None
         Of every document keep only so many terms, its heaviest.
+    items : bool
+        Documents are baskets: lists of items, or mappings of items to counts. Items are terms as they are, so language,
+        drop_stop_words, wordnet, min_letters and stem have no effect.
 
     Attributes
     ----------
@@ -104,6 +110,7 @@ class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         weighting: str = "tf-idf",
         max_terms: int | None = None,
         terms_per_document: int | None = None,
+        items: bool = False,
     ) -> None:
         self.language = language
         self.drop_stop_words = drop_stop_words
@@ -114,12 +121,13 @@ class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.weighting = weighting
         self.max_terms = max_terms
         self.terms_per_document = terms_per_document
+        self.items = items
 
-    def fit(self, texts: Iterable[str], y: Any = None) -> VectorSpace:
+    def fit(self, texts: Iterable[Any], y: Any = None) -> VectorSpace:
         """Learn the terms and their weights."""
         return self.settle([self.count(texts).tally])
 
-    def fit_transform(self, texts: Iterable[str], y: Any = None) -> Any:
+    def fit_transform(self, texts: Iterable[Any], y: Any = None) -> Any:
         """Learn the terms and return the texts' rows; the texts are read once, as a stream."""
         return self._as_asked(self.fit_counted(self.count(texts)), texts)
 
@@ -129,16 +137,16 @@ class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.leave_out_light(self.light_terms(counted))
         return X
 
-    def transform(self, texts: Iterable[str]) -> Any:
+    def transform(self, texts: Iterable[Any]) -> Any:
         """Rows for texts in the fitted space; words it does not have are left out."""
         check_is_fitted(self, "terms_")
         return self._as_asked(self.weigh(self.count(texts)), texts)
 
-    def count(self, texts: Iterable[str]) -> Counted:
-        """The first half of fitting: count the terms of some texts, all or a part of the collection."""
+    def count(self, texts: Iterable[Any]) -> Counted:
+        """The first half of fitting: count the terms of some texts or baskets, all or a part of the collection."""
         self._check_parameters()
-        _refuse_all_but_texts(texts)
-        return count(texts, self._term_of())
+        _refuse_all_but_sequences(texts, "baskets" if self.items else "texts")
+        return count_items(_baskets(texts)) if self.items else count(texts, self._term_of())
 
     def settle(self, tallies: Iterable[Tally]) -> VectorSpace:
         """The second half: from the tallies of all parts, which terms there are and how much they weigh."""
@@ -213,9 +221,14 @@ class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             dict(zip(self.terms_[rows.indices[part]].tolist(), rows.data[part].tolist(), strict=True)) for part in parts
         ]
 
+    def used_params(self) -> dict[str, Any]:
+        """The parameters that have an effect: those of words have none on baskets."""
+        given: dict[str, Any] = self.get_params()
+        return {name: value for name, value in given.items() if not (self.items and name in FOR_WORDS)}
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
+        tags.input_tags.string = not self.items
         tags.input_tags.two_d_array = False
         return tags
 
@@ -285,10 +298,11 @@ class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _occurrences(self, counted: Counted) -> sp.csr_matrix:
         """How often each text has each of the space's terms."""
         columns = _columns(counted.terms, self.terms_)[counted.numbers]
-        rows = np.repeat(np.arange(len(counted.row_end)), np.diff(counted.row_end, prepend=0))
         there = columns >= 0
+        kept = np.concatenate(([0], np.cumsum(there)))  # entries before each
+        ends = kept[np.concatenate(([0], counted.row_end))]
         shape = (len(counted.row_end), len(self.terms_))
-        return sp.csr_matrix((counted.counts[there].astype(np.int64), (rows[there], columns[there])), shape=shape)
+        return sp.csr_matrix((counted.counts[there].astype(np.int64), columns[there], ends), shape=shape)
 
 
 def _columns(terms: Iterable[str], names: NDArray[np.str_]) -> NDArray[np.int32]:
@@ -310,11 +324,16 @@ def _heaviest(X: sp.csr_matrix, most: int) -> sp.csr_matrix:
     return normalize(sp.csr_matrix((X.data[keep], X.indices[keep], ends), shape=X.shape), copy=False)
 
 
-def _refuse_all_but_texts(texts: object) -> None:
+def _baskets(records: Iterable[Any]) -> Iterator[Mapping[str, float]]:
+    for number, record in enumerate(records, start=1):
+        yield record if isinstance(record, Basket) else basket_counts(record, f"basket {number}")
+
+
+def _refuse_all_but_sequences(texts: object, what: str) -> None:
     """A table iterates over the names of its columns, and a string over its letters: neither is a list of texts."""
     table = nw.from_native(texts, pass_through=True)
     if isinstance(table, nw.DataFrame | nw.LazyFrame) or getattr(texts, "ndim", 1) != 1:
-        raise InputError(f"got a table ({type(texts).__name__}); pass its column of texts, one document per row")
+        raise InputError(f"got a table ({type(texts).__name__}); pass its column of {what}, one document per row")
     if isinstance(texts, str | bytes | Mapping) or not isinstance(texts, Iterable):
         found = "one string" if isinstance(texts, str) else type(texts).__name__
-        raise InputError(f"got {found}; pass a list of texts, one per document")
+        raise InputError(f"got {found}; pass a list of {what}, one per document")

@@ -16,6 +16,7 @@ from shoal.verification.forms.npz import MEMBERS, Matrix
 from shoal.verification.forms.parquet import check_room
 from shoal.verification.forms.refused import Refused
 from shoal.verification.group_counts import GroupCounts
+from shoal.verification.labels import checked_labels, rank_of_row, room_of_labels
 from shoal.verification.pools import LARGEST_COUNT, Pools
 
 __all__ = ["TERMS", "DocumentRows"]
@@ -53,9 +54,7 @@ class DocumentRows:
         """Take in some rows, and give them back as plain text and numbers."""
         ends, numbers, weights = self._lists(table, file)
         counts = self._counts(table, ends, file) if self._has_counts else None
-        labels = [table[name].combine_chunks() for name in self.values]
-        if any(label.null_count or label.dictionary.null_count for label in labels):
-            raise Refused("schema", "a label is missing where a release has an empty text", file)
+        labels = checked_labels(table, list(self.values), file)
         lengths = np.sqrt(np.add.reduceat(np.minimum(weights, 2.0) ** 2, ends[:-1]))  # no weight is above 1
         self.unit &= bool(np.all(np.abs(lengths - 1.0) < (1e-9 if counts is None else 1e-6)))
         self._used[numbers] = True
@@ -66,7 +65,7 @@ class DocumentRows:
             self._compare(self._matrix, ends, numbers, weights)
         self._n_rows += len(ends) - 1
         self._n_entries += len(numbers)
-        texts = int(self._bytes_of_term[numbers].sum()) + sum(map(_room_of_label, labels))
+        texts = int(self._bytes_of_term[numbers].sum()) + room_of_labels(labels)
         check_room(texts, file)
         offsets = pa.array(ends.astype(np.int32))
         columns = [pa.ListArray.from_arrays(offsets, self._terms.take(pa.array(numbers)))]
@@ -77,7 +76,7 @@ class DocumentRows:
 
     def _grouped(self, ends: Ints, numbers: Any, weights: Any, counts: Ints | None, labels: list[Any]) -> Ints:
         """The number of each row's group. Rows that are equal follow each other, or the order is not canonical."""
-        ranks = [_rank_of_row(label) for label in labels]
+        ranks = [rank_of_row(label) for label in labels]
         bits = weights.view(np.int64)
         equal = _equal_to_the_one_before(ends, numbers, *([bits] if counts is None else [counts, bits]))
         for row in np.flatnonzero(equal).tolist() if ranks else ():
@@ -174,14 +173,3 @@ def _equal_to_the_one_before(ends: Ints, *values: Any) -> NDArray[np.bool_]:
     before = np.arange(ends[-1]) - np.repeat(np.where(as_long, lengths, 0), lengths)
     same = np.logical_and.reduce([one == one[before] for one in values])
     return as_long & np.logical_and.reduceat(same, ends[:-1])
-
-
-def _rank_of_row(label: pa.DictionaryArray) -> list[int]:
-    """Each row's place among the labels in their order."""
-    rank = np.empty(len(label.dictionary), dtype=np.int64)
-    rank[pc.sort_indices(label.dictionary).to_numpy()] = np.arange(len(rank))
-    return list(rank[label.indices.to_numpy()].tolist())
-
-
-def _room_of_label(label: pa.DictionaryArray) -> int:
-    return int(pc.binary_length(label.dictionary).to_numpy(zero_copy_only=False)[label.indices.to_numpy()].sum())

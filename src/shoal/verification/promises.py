@@ -19,7 +19,8 @@ def columns_as_promised(expected: list[str], found: list[str], promises: dict[st
     """The columns are those of the certificate, in its order."""
     promised = [column["name"] for column in promises["columns"]]
     same = expected == found == promised
-    return Claim("schema", same, f"{len(found)} columns, as promised" if same else "the columns differ", file)
+    columns = "1 column" if len(found) == 1 else f"{len(found)} columns"
+    return Claim("schema", same, f"{columns}, as promised" if same else "the columns differ", file)
 
 
 def rows_as_promised(rows: int, promises: dict[str, Any], file: str) -> Claim:

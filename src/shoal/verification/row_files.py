@@ -8,7 +8,7 @@ from pathlib import Path
 
 __all__ = ["FOLDER_OF_PARTS", "is_part", "part_name", "parts_of"]
 
-FOLDER_OF_PARTS = {"documents": "vectors", "table": "table"}
+FOLDER_OF_PARTS = {"documents": "vectors", "sketches": "sketches", "table": "table"}
 
 
 def part_name(kind: str, number: int) -> str:

@@ -14,19 +14,20 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
-from shoal.results.claims import Claim
+from shoal.results.claims import Claim, Statement
 from shoal.verification.documents import DOCUMENT_FILES, document_claims
 from shoal.verification.forms.certificate import CERTIFICATE, is_sealed, read_certificate
 from shoal.verification.forms.pages import check_pages
 from shoal.verification.forms.refused import Refused
 from shoal.verification.row_files import FOLDER_OF_PARTS, is_part
+from shoal.verification.sketches import SKETCH_FILES, sketch_claims, sketch_statements
 from shoal.verification.tables import TABLE_FILES, table_claims
 
 __all__ = ["Verification", "verify"]
 
 WITHOUT_POLICY = "shoal-certificate/1"  # its reports had no content security policy
 PAGES = ("README.md", "report.html")
-DATA_FILES = {"documents": DOCUMENT_FILES, "table": TABLE_FILES}
+DATA_FILES = {"documents": DOCUMENT_FILES, "sketches": SKETCH_FILES, "table": TABLE_FILES}
 PART_FOLDERS = tuple(FOLDER_OF_PARTS.values())
 NOT_PLAIN = "is not a plain file"
 CROWD = "k-anonymity"  # the promise of whole rows that are shared by k
@@ -37,6 +38,7 @@ class Verification:
     """Every promise of a release, and whether it holds. True when all do."""
 
     claims: tuple[Claim, ...]
+    stated: tuple[Statement, ...] = ()  # what is the owner's word, and cannot be counted
 
     @property
     def holds(self) -> bool:
@@ -81,7 +83,8 @@ def verify(folder: str | os.PathLike[str], expect: str | None = None, min_k: int
         claims.append(_enough(content, min_k))
     if any(claim.detail == NOT_PLAIN for claim in claims):  # A pipe would block the reader, a device never end.
         return Verification(tuple(claims))
-    return Verification((*claims, *_counted(release, content)))
+    stated = sketch_statements(content) if content["kind"] == "sketches" else ()
+    return Verification((*claims, *_counted(release, content)), stated)
 
 
 def _names(release: Path) -> list[str]:
@@ -142,6 +145,7 @@ def _is_file(path: Path, fingerprint: dict[str, Any]) -> bool:
 
 COUNTED: dict[str, Callable[[Path, dict[str, Any], str], Iterator[Claim]]] = {
     "documents": document_claims,
+    "sketches": sketch_claims,
     "table": table_claims,
 }
 

@@ -11,19 +11,37 @@ from shoal.protection.documents.by_words import ByWords
 from shoal.protection.documents.pools import DocumentProtection
 from shoal.vectors import VectorSpace
 
-__all__ = ["TERMS_PER_DOCUMENT", "DocumentProtection", "document_protection", "form_of"]
+__all__ = ["TERMS_PER_DOCUMENT", "DocumentProtection", "check_space", "document_protection", "form_of"]
 
 
-def document_protection(method: Any, space: VectorSpace | None, k: int) -> DocumentProtection:
-    """The protection that an estimator stands for; None is spherical microaggregation."""
+def document_protection(method: Any, space: VectorSpace | None, k: int, of_items: bool = False) -> DocumentProtection:
+    """The protection that an estimator stands for; None is spherical microaggregation. `of_items`: for baskets."""
+    _check_meanings(method, of_items)
+    check_space(space, of_items)
     if isinstance(method, SemanticMicroaggregation):
         chosen = VectorSpace(min_df=k, stem=False, terms_per_document=TERMS_PER_DOCUMENT) if space is None else space
         return ByMeaning(chosen, method, k)
     if method is None or isinstance(method, SphericalMicroaggregation):
-        return ByWords(VectorSpace(min_df=k) if space is None else space, method or SphericalMicroaggregation(), k)
+        chosen = VectorSpace(min_df=k, items=of_items) if space is None else space
+        return ByWords(chosen, method or SphericalMicroaggregation(), k)
     raise InputError(
-        f"{type(method).__name__} cannot protect documents; use SphericalMicroaggregation or SemanticMicroaggregation"
+        f"{type(method).__name__} cannot protect documents; use SphericalMicroaggregation or SemanticMicroaggregation, "
+        "or a sketch"
     )
+
+
+def _check_meanings(method: Any, of_items: bool) -> None:
+    if of_items and isinstance(method, SemanticMicroaggregation):
+        raise InputError(
+            "these are baskets, and only words have meanings; use SphericalMicroaggregation (--method mdav)"
+        )
+
+
+def check_space(space: VectorSpace | None, of_items: bool) -> None:
+    """Refuse a space of texts for baskets, and the other way round."""
+    if space is not None and bool(space.items) != of_items:
+        there = "baskets" if of_items else "texts"
+        raise InputError(f"these are {there}, and the space has items={space.items}; give it items={of_items}")
 
 
 def form_of(space: VectorSpace) -> str:

@@ -112,7 +112,7 @@ class ByWords:
         return cosine_distances(before, after, n_rows)
 
     def parameters(self) -> dict[str, Any]:
-        return {"vector_space": self.space.get_params(), "microaggregation": self._model.get_params()}
+        return {"vector_space": self.space.used_params(), "microaggregation": self._model.get_params()}
 
     def _seconds(self, n_rows: int) -> float:
         """The time that a search for groups of like lengths takes, unless some was given."""

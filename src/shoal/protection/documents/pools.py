@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,7 +20,7 @@ from shoal.results.summary import Distances
 from shoal.vectors import VectorSpace
 from shoal.vectors.counting import Tally
 
-__all__ = ["DocumentProtection", "PooledBlock", "Term", "Vocabulary", "counts_of", "with_space"]
+__all__ = ["DocumentProtection", "PooledBlock", "ReadsDocuments", "Term", "Vocabulary", "counts_of", "with_space"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -59,16 +59,21 @@ class PooledBlock:
         return pools
 
 
-class DocumentProtection(Protocol):
-    """Documents in, groups and their pools out. Every method takes a block, so that any machine can do the work."""
+class ReadsDocuments(Protocol):
+    """What a protection must know to have documents read."""
 
     space: VectorSpace  # fitted once all parts have been read
-    name: str  # of the method, in words
-    in_meaning: bool  # terms are words and concepts, and distances are those of meaning
-    most_shown: int  # documents whose distances the report shows
 
     def known(self, tally: Tally) -> Tally:
         """The tally without the terms that the method cannot place."""
+
+
+class DocumentProtection(ReadsDocuments, Protocol):
+    """Documents in, groups and their pools out. Every method takes a block, so that any machine can do the work."""
+
+    name: str  # of the method, in words
+    in_meaning: bool  # terms are words and concepts, and distances are those of meaning
+    most_shown: int  # documents whose distances the report shows
 
     def group(self, block: Block) -> Block:
         """All documents in groups."""
@@ -107,7 +112,10 @@ class DocumentProtection(Protocol):
         """Of the space and of the method."""
 
 
-def with_space(protection: DocumentProtection, space: VectorSpace) -> DocumentProtection:
+Protection = TypeVar("Protection", bound=ReadsDocuments)
+
+
+def with_space(protection: Protection, space: VectorSpace) -> Protection:
     """The protection as workers need it: with a fitted space, without the words that were left out."""
     bare: VectorSpace = clone(space)
     bare.terms_, bare.document_frequency_ = space.terms_, space.document_frequency_

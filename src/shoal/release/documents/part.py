@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from shoal import progress
 from shoal.assessment.unmixing import taken_apart
 from shoal.bundle.formulas import formulas_in
+from shoal.errors import InputError
 from shoal.io import Corpus, Skipped
 from shoal.io.parts import local_copy
 from shoal.microaggregation.blocks.block import Block
@@ -41,14 +42,17 @@ from shoal.vectors import VectorSpace
 from shoal.vectors.counting import Counted, Tally
 
 __all__ = [
+    "Arranged",
     "Collected",
     "DocumentFacts",
     "arranged",
+    "attacked",
     "first_row",
     "frequency_in",
     "read_part",
     "reading_of",
     "rows_of",
+    "shown",
     "without_terms",
     "write_matrix",
     "write_part",
@@ -116,16 +120,19 @@ def read_part(part: str | Corpus, columns: Mapping[str, str | None], space: Vect
 
 
 def _counted(corpus: Corpus, prefix: str, space: VectorSpace) -> Part:
+    if corpus.of_items != space.items:
+        here, others = ("baskets", "texts") if corpus.of_items else ("texts", "baskets")
+        raise InputError(f"{corpus.name} has {here}, and the first part {others}; give parts of one kind")
     names: list[str] = []
     labels: list[str] = []
 
-    def texts() -> Iterator[str]:
+    def contents() -> Iterator[Any]:
         for document in corpus if prefix else progress.track("reading", corpus):
             names.append(f"{prefix}{document.id}")
             labels.append(document.label or "")
-            yield document.text
+            yield document.content
 
-    counted = space.count(texts())
+    counted = space.count(contents())
     return Part(counted, np.array(names, dtype=object), np.array(labels, dtype=object), corpus.skipped)
 
 
@@ -197,25 +204,26 @@ def write_part(
     sizes = np.bincount(groups)
     distinct = sp.csr_matrix(pools[of_rank])
     loss, loss_of_means = protection.losses(part.pooled, weights, all_parts.vocabulary, all_parts.centre)
-    shown, keys = _shown(part, protection.most_shown, len(groups) == all_parts.n_rows)
+    whole = len(groups) == all_parts.n_rows
+    rows, keys = shown(part.order, block, protection.most_shown, whole)
     return DocumentFacts(
         groups=facts_of([_digest(distinct, rank) for rank in range(len(sizes))], groups[part.order], confidential),
         loss=loss,
         loss_of_means=loss_of_means,
         weight=weights[of_rank].T @ sizes,
         documents=(distinct != 0).T @ sizes,
-        sample=(keys, protection.sample(part.pooled, shown, weights, all_parts.vocabulary)),
-        attacks=_attacked(part, protection.space, distinct, names, groups, all_parts.tried),
+        sample=(keys, protection.sample(part.pooled, rows, weights, all_parts.vocabulary)),
+        attacks=attacked(part, protection.space, all_parts),
         formulas=formulas_in(pa.table({name: pa.array(values, pa.string()) for name, values in confidential.items()})),
     )
 
 
-def _shown(part: Arranged, most: int, whole: bool) -> tuple[Ints, NDArray[np.uint64]]:
+def shown(order: Ints, block: Block, most: int, whole: bool) -> tuple[Ints, NDArray[np.uint64]]:
     """Documents whose distances the report shows: spread evenly, or those with the smallest keys; and their keys."""
     if whole:
-        rows = part.order[spread_out(len(part.order), most)]
+        rows = order[spread_out(len(order), most)]
         return rows, np.zeros(len(rows), dtype=np.uint64)
-    keys = sample_keys(without_length(part.pooled.block.X))
+    keys = sample_keys(without_length(block.X))
     rows = np.argsort(keys, kind="stable")[:most]
     return rows, keys[rows]
 
@@ -226,13 +234,13 @@ def write_matrix(part: Arranged, all_parts: Collected, target: str) -> None:
     sp.save_npz(target, sp.csr_array(weights[part.pooled.block.groups[part.order]]))
 
 
-def _attacked(
-    part: Arranged, space: VectorSpace, pools: sp.csr_matrix, names: NDArray[Any], groups: Ints, tried: int
-) -> tuple[Rate, ...]:
+def attacked(part: Arranged, space: VectorSpace, all_parts: Collected) -> tuple[Rate, ...]:
     """How many documents are recovered from the pools of some groups."""
-    if not tried:
+    if not all_parts.tried:
         return ()
-    return taken_apart(pools, names, part.pooled.counts, space.terms_, groups, space.min_df, tried=tried)
+    different = part.pools[np.unique(part.rank, return_index=True)[1]]
+    known = all_parts.vocabulary.names, part.pooled.counts, space.terms_, part.rank[part.pooled.block.groups]
+    return taken_apart(different, *known, space.min_df, tried=all_parts.tried)
 
 
 def _digest(pools: sp.csr_matrix, group: int) -> bytes:

@@ -33,6 +33,10 @@ def _text(value: Any, place: str) -> None:
         raise Unfit(place, "text")
 
 
+def _anything(value: Any, place: str) -> None:
+    """What another rule looks at."""
+
+
 def _boolean(value: Any, place: str) -> None:
     if type(value) is not bool:
         raise Unfit(place, "true or false")
@@ -169,6 +173,10 @@ _STATED_LATER: dict[str, Rule] = {  # what the first certificates of format 1 di
 }
 
 _PROMISES_2 = _PROMISES | {"form": _or_null(_one_of("pooled counts, tf-idf", "pooled counts, tf"))}
+_PROMISES_OF_SKETCHES = _PROMISES | {
+    "form": _one_of("crowd sketches", "delta sketches", "k-variance sketches"),
+    "lengths": _fields({"shortest": _whole(1), "longest": _whole(1)}),
+}
 _STATED_2: dict[str, Rule] = {
     "sse": _or_null(_number),
     "ssa": _or_null(_number),
@@ -178,12 +186,14 @@ _STATED_2: dict[str, Rule] = {
 }
 
 
-def _format(promises: Mapping[str, Rule], stated: Rule) -> Rule:
-    return _fields(
+def _format(promises_of: Mapping[str, Mapping[str, Rule]], stated: Rule) -> Rule:
+    """A certificate of one of these kinds, each with promises of its own."""
+
+    fields = _fields(
         {
             "format": _text,
-            "kind": _one_of("documents", "table"),
-            "promises": _fields(promises),
+            "kind": _one_of(*promises_of),
+            "promises": _by_name(_anything),
             "stated": stated,
             "versions": _fields({"shoal": _text, "python": _text, "numpy": _text}),
             "files": _by_name(_fields({"sha256": _digest, "bytes": _whole(0)})),
@@ -191,11 +201,20 @@ def _format(promises: Mapping[str, Rule], stated: Rule) -> Rule:
         }
     )
 
+    def rule(content: Any, place: str) -> None:
+        fields(content, place)
+        _fields(promises_of[content["kind"]])(content["promises"], "promises")
+
+    return rule
+
 
 # What is read, side by side. A field that a format adds goes into its promises here.
 FORMATS: dict[str, Rule] = {
-    "shoal-certificate/1": _format(_PROMISES, _fields(_STATED, _STATED_LATER)),
-    "shoal-certificate/2": _format(_PROMISES_2, _fields(_STATED | _STATED_LATER | _STATED_2)),
+    "shoal-certificate/1": _format({"documents": _PROMISES, "table": _PROMISES}, _fields(_STATED, _STATED_LATER)),
+    "shoal-certificate/2": _format(
+        {"documents": _PROMISES_2, "sketches": _PROMISES_OF_SKETCHES, "table": _PROMISES_2},
+        _fields(_STATED | _STATED_LATER | _STATED_2),
+    ),
 }
 
 
