@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from shoal.results.assessment import as_data
 from shoal.results.rates import Rate
 
-__all__ = ["Recovered", "SignsRecovered", "SketchAttacks"]
+__all__ = ["Recovered", "SignsRecovered", "SketchAssessment", "SketchAttacks", "SketchUtility"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class SignsRecovered:
 class SketchAttacks:
     """One kind of sketch under every attack."""
 
-    kind: str  # "plain sketch", "delta sketch", ...
+    kind: str  # "plain sketches", "delta sketches", ...
     setting: str  # its parameters, in words
     records: int
     withheld: int
@@ -51,3 +53,53 @@ class SketchAttacks:
     def most_known(self) -> SignsRecovered:
         """With the most records known."""
         return self.knowing_records[-1]
+
+
+@dataclass(frozen=True)
+class SketchUtility:
+    """What can still be estimated from the sketches."""
+
+    correlation: float | None  # of estimated and true cosines of pairs; None where one side has no spread
+    error: float  # mean difference of the two
+    pairs: int
+    neighbours: Rate  # of the nearest records, those that are among the nearest by their sketches
+
+
+@dataclass(frozen=True)
+class SketchAssessment:
+    """A release of sketches attacked by its owner, beside other sketches of the same records."""
+
+    rows: int
+    how: str  # how sketches and records were put side by side
+    record: str  # "basket" or "document"
+    smallest_group: int  # fewest equal sketches
+    unique: int
+    release: SketchAttacks
+    others: tuple[SketchAttacks, ...]
+    utility: SketchUtility
+
+    def data(self) -> dict[str, Any]:
+        """All of it as JSON has it."""
+        found: dict[str, Any] = as_data(self)
+        return found
+
+    def table(self) -> list[dict[str, Any]]:
+        """A line per kind of sketch: the figures to choose by."""
+        return [
+            {
+                "kind": one.kind,
+                "setting": one.setting,
+                "records": one.records,
+                "withheld": one.withheld,
+                "components": one.components,
+                "items_with_key": one.best_with_key.items.rate,
+                "whole_with_key": one.best_with_key.whole.rate,
+                "records_known": one.most_known.known,
+                "items_by_known_records": one.most_known.strangers.items.rate,
+                "linked_with_key": one.linked_with_key.rate,
+                "linked_without_key": one.linked_without_key.rate,
+                "items_by_guessing": one.best_with_key.items.baseline,
+                "items_openly": None if one.openly is None else one.openly.items.rate,
+            }
+            for one in (self.release, *self.others)
+        ]

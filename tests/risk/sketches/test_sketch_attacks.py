@@ -114,7 +114,7 @@ def test_components_after_the_end_of_a_sketch_have_no_bearing() -> None:
     record[[3, 7]] = 1.0
     short = (record @ signs)[None, :20].copy()
     padded = np.pad(short, ((0, 0), (0, 4)))
-    expected = Expectations(np.full(30, 0.1, np.float32), 1.0, 0.0)
+    expected = Expectations(*(np.full(30, value, np.float32) for value in (0.1, 1.0, 0.0)))
     lengths, counts = np.array([20]), np.array([2])
     one = message_passing(padded, lengths, signs, expected)
     assert np.allclose(one, message_passing(short, lengths, signs[:, :20].copy(), expected), atol=1e-4)

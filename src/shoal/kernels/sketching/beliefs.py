@@ -28,17 +28,17 @@ SURE = 30.0  # log odds beyond which a step changes nothing
 
 @njit(cache=True, nogil=True)
 def believed_numbers(
-    estimates: Floats, weights: Floats, noise: Floats, odds: Floats, mean: float, variance: float
+    estimates: Floats, weights: Floats, noise: Floats, odds: Floats, means: Floats, variances: Floats
 ) -> tuple[Floats, Floats]:
     """Expected numbers, (rows, items), and for each row the sum of their variances times the weights.
 
     An estimate has the variance noise[row] / weights[row, item]. The number behind it is 0, or, with the log odds
-    `odds` of its item, normal with the given mean and variance.
+    `odds` of its item, normal with the item's mean and variance.
     """
     beliefs, spread = np.empty_like(estimates), np.zeros(estimates.shape[0])
     for row in range(estimates.shape[0]):
         for item in range(estimates.shape[1]):
-            estimate = estimates[row, item]
+            estimate, mean, variance = estimates[row, item], means[item], variances[item]
             uncertainty = noise[row] / weights[row, item]
             both = variance + uncertainty
             difference = estimate - mean

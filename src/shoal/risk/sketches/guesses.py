@@ -19,7 +19,8 @@ BLOCK = 64  # rows at a time, the same on any number of cores: products of other
 STEPS = 30
 STEP = 0.7  # share of each step that is taken: whole steps swing
 LEAST_NOISE = 1e-4  # of a component, in squares; below that all is explained
-LEAST_SHARE = 1e-5  # of records that have an item; none is impossible
+LEAST_SHARE = 1e-5  # of rows that have an item; none is impossible
+FEW = 10  # rows with an item that tell as much of its numbers as all items together
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,14 +28,20 @@ class Expectations:
     """What the attacker expects of numbers before seeing a sketch: how often items occur, and how large numbers are."""
 
     shares: Floats  # of each item, the share of rows that have it
-    mean: float  # of the numbers that are there
-    variance: float  # 0: all are equal, as in baskets without repetitions
+    means: Floats  # of each item, of the numbers that are there
+    variances: Floats  # of these; 0: all are equal, as in baskets without repetitions
 
     @classmethod
     def of(cls, rows: sp.csr_matrix) -> Expectations:
-        shares = np.bincount(rows.indices, minlength=rows.shape[1]) / rows.shape[0]
-        held = np.clip(shares, LEAST_SHARE, 1.0 - LEAST_SHARE).astype(np.float32)
-        return cls(held, float(rows.data.mean()), float(rows.data.var()))
+        """From many rows; of a rare item, mostly what all numbers are like."""
+        n_items = rows.shape[1]
+        counts, mean = np.bincount(rows.indices, minlength=n_items), rows.data.mean()
+        sums = np.bincount(rows.indices, weights=rows.data, minlength=n_items)
+        means = (sums + FEW * mean) / (counts + FEW)
+        squares = np.bincount(rows.indices, weights=(rows.data - means[rows.indices]) ** 2, minlength=n_items)
+        variances = (squares + FEW * rows.data.var()) / (counts + FEW)
+        shares = np.clip(counts / rows.shape[0], LEAST_SHARE, 1.0 - LEAST_SHARE)
+        return cls(*(one.astype(np.float32) for one in (shares, means, variances)))
 
 
 def largest_estimates(sketches: Floats, signs: Floats) -> Floats:
@@ -72,13 +79,13 @@ def _pass(
     there = (np.arange(sketches.shape[1]) < lengths[:, None]).astype(np.float32)
     weights = np.maximum(there @ squares.T, 1e-3)
     odds = np.log(expected.shares / (1.0 - expected.shares))
-    beliefs[:] = expected.shares * np.float32(expected.mean)
+    beliefs[:] = expected.shares * expected.means
     left = (sketches - beliefs @ signs) * there
-    least = LEAST_NOISE * (expected.mean**2 + expected.variance)
+    least = LEAST_NOISE * float(np.average(expected.means**2 + expected.variances, weights=expected.shares))
     for _ in range(STEPS):
         noise = np.square(left).sum(axis=1) / lengths + least
         estimates = beliefs + (left @ signs.T) / weights
-        told, spread = believed_numbers(estimates, weights, noise, odds, expected.mean, expected.variance)
+        told, spread = believed_numbers(estimates, weights, noise, odds, expected.means, expected.variances)
         beliefs += STEP * (told - beliefs)
         # Beliefs were drawn from what was left: part of it is taken off, or they would confirm themselves.
         own = np.minimum(spread / lengths / noise, 3.0).astype(np.float32)

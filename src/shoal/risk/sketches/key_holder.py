@@ -14,6 +14,8 @@ from shoal.risk.sketches.sketched import Floats, Ints, SketchedRecords
 
 __all__ = ["KeyHolder"]
 
+DIGITS = 6  # of sums of which equal ones were rounded otherwise
+
 
 class KeyHolder:
     """Recover the items of records from their sketches and the signs.
@@ -46,14 +48,15 @@ class KeyHolder:
         guesses = {
             "largest estimates": largest_estimates(sketches, known),
             "matching pursuit": matching_pursuit(sketches, lengths, known, sketched.sizes[rows]),
-            "message passing": message_passing(sketches, lengths, known, expected),
+            "message passing": sketched.as_counts(message_passing(sketches, lengths, known, expected)),
         }
         return tuple(recovered(name, scores, sketched, rows) for name, scores in guesses.items())
 
     def openly(self, sketched: SketchedRecords) -> Recovered:
         """What the sums of the groups tell of the same records when they are published as they are."""
         rows = sketched.drawn(self.attacked, self.random_state)
-        return recovered("published sums", sketched.pools[sketched.group_of_row[rows]].toarray(), sketched, rows)
+        sums = sketched.as_counts(sketched.pools[sketched.group_of_row[rows]].toarray())
+        return recovered("published sums", np.round(sums, DIGITS), sketched, rows)
 
 
 def checked_signs(sketched: SketchedRecords, signs: NDArray[np.int8]) -> Floats:

@@ -80,7 +80,7 @@ def _point(sketched: SketchedRecords, known: Ints, rows: Ints, truth: Floats) ->
     given = equations.sketches, equations.lengths, equations.noise
     beliefs = believed_signs(csr(equations.rows), equations.rows.shape[1], *given)
     sketches, lengths = sketched.table(rows)
-    scores = message_passing(sketches, lengths, beliefs, Expectations.of(sketched.pools))
+    scores = sketched.as_counts(message_passing(sketches, lengths, beliefs, Expectations.of(sketched.pools)))
     solved = np.unique(np.linspace(0, sketched.width - 1, min(SOLVED, sketched.width)).astype(np.int64))
     uses = np.sum(lengths[:, None] > np.arange(sketched.width), axis=0) + 1e-9  # sketches that have each component
     by_least_squares = _right(_least_squares(equations, solved), truth[:, solved], sketched.shares, uses[solved])

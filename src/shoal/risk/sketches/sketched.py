@@ -34,6 +34,7 @@ class SketchedRecords:
     offsets: Ints  # (n + 1,)
     pools: sp.csr_matrix  # (groups, items)
     group_of_row: Ints  # (n,); -1: withheld
+    rarity: NDArray[np.float64] | None = None  # of each item: what counts were multiplied with before they were summed
 
     def __post_init__(self) -> None:
         n_rows, n_items = self.records.shape
@@ -81,6 +82,10 @@ class SketchedRecords:
         """Of each item, the share of the records that have it: what everybody may know."""
         n_rows, n_items = self.records.shape
         return np.asarray(np.bincount(self.records.indices, minlength=n_items) / n_rows)
+
+    def as_counts(self, scores: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Numbers of shared sketches, (rows, items), as sums of counts again, up to a factor: what members tell apart."""
+        return scores if self.rarity is None else scores / self.rarity
 
     def drawn(self, attacked: int, random_state: int) -> Ints:
         """The records to attack, at random: fewer than asked for where each takes long."""
