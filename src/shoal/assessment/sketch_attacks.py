@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,6 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal import progress
+from shoal.assessment.sketch_utility import sketch_utility
+from shoal.errors import InputError
 from shoal.microaggregation.words.pooling import THOUSAND, members_with, pooled_counts, pooled_weights
 from shoal.results.sketch_attacks import SketchAttacks
 from shoal.risk.sketches import KeyHolder, KnownRecords, SketchedRecords, SketchLinkage
@@ -64,6 +67,11 @@ def attack_sketches(one: Attacked, terms: list[str], key: SketchKey, random_stat
         knowing_records=known.run(sketched, signs),
         linked_with_key=linkage.with_key(sketched, signs, one.lengths),
         linked_without_key=linkage.without_key(sketched, one.lengths),
+        utility=sketch_utility(
+            sketched.records[sketched.filled],
+            Sketches(sketched.values, sketched.offsets)[sketched.filled],
+            random_state,
+        ),
         openly=holder.openly(sketched) if sketched.pooled else None,
     )
 
@@ -71,7 +79,10 @@ def attack_sketches(one: Attacked, terms: list[str], key: SketchKey, random_stat
 def all_kinds(
     records: NamedCounts, k: int, key: SketchKey, random_state: int = 0, without: str | None = None
 ) -> tuple[SketchAttacks, ...]:
-    """Plain, delta, k-variance and crowd sketches of the same records, each attacked; `without` names one to omit."""
+    """Plain, delta, k-variance and crowd sketches of the same records, each attacked; `without` names one to omit.
+
+    Kinds that cannot be made of these records are left out: few of them make no crowd, short ones no delta sketch.
+    """
     makers = {
         "plain sketches": _plain,
         "delta sketches": _delta,
@@ -82,7 +93,8 @@ def all_kinds(
     for step, (kind, make) in enumerate(makers.items()):
         progress.step("attacking other sketches", step, len(makers))
         if kind != without:
-            attacks.append(attack_sketches(make(records, k, key), records.terms, key, random_state))
+            with suppress(InputError):
+                attacks.append(attack_sketches(make(records, k, key), records.terms, key, random_state))
     progress.step("attacking other sketches", len(makers), len(makers))
     return tuple(attacks)
 

@@ -18,7 +18,6 @@ from sklearn.preprocessing import normalize
 from shoal.assessment.documents import DocumentOptions
 from shoal.assessment.originals import named_contents
 from shoal.assessment.sketch_attacks import Attacked, NamedCounts, all_kinds, attack_sketches, crowds_of
-from shoal.assessment.sketch_utility import sketch_utility
 from shoal.bundle.load import Release, kind_of_release, load
 from shoal.bundle.private_mapping import private_folder, read_mapping, rows_of_parts
 from shoal.errors import InputError
@@ -70,7 +69,6 @@ def assess_sketches(
         unique=sum(size == 1 for size in groups),
         release=attack_sketches(attacked, records.terms, key, random_state),
         others=all_kinds(records.some(chosen), max(int(k), 2), key, random_state, without=attacked.kind),
-        utility=sketch_utility(attacked.sketched.records, release.sketches, random_state),
     )
 
 

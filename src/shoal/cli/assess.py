@@ -211,7 +211,7 @@ def _of_sketches(found: Any) -> Iterator[str]:
             f"beside       {other.kind} ({other.setting}): {other.best_with_key.items.rate:.1%} of the items with the "
             f"key, {other.linked_with_key.rate:.1%} linked"
         )
-    nearest = found.utility.neighbours
+    nearest = attacks.utility.neighbours
     yield (
         f"neighbours   {nearest.rate:.1%} of the nearest records are among the nearest by sketch "
         f"(by chance {nearest.baseline:.1%})"

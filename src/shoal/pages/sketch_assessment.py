@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from shoal.pages.drawing import DEEP, INK, SAND, Picture, svg
 from shoal.pages.templating import page
@@ -38,9 +38,8 @@ def _curve(kinds: Sequence[SketchAttacks]) -> Picture:
     description = "Chart: the more records an attacker knows, the more items of other records they recover."
     names = [one.kind for one in kinds]
     scales = {"domain": names, "range": list(COLOURS[: len(names)])}
-    legend = {"orient": "top", "title": None, "columns": 2, "symbolSize": 300, "symbolStrokeWidth": 3}
-    counts = sorted({point.known for one in kinds for point in one.knowing_records})
-    axis = {"values": counts, "format": ",d", "labelOverlap": True}
+    legend = {"orient": "top", "title": None, "columns": 2, "symbolType": "stroke", "symbolSize": 500}
+    axis = {"values": _apart({point.known for one in kinds for point in one.knowing_records}), "format": ",d"}
     spec = {
         "height": 240,
         "data": {"values": points},
@@ -91,6 +90,15 @@ def _curve(kinds: Sequence[SketchAttacks]) -> Picture:
         for point in one.knowing_records
     )
     return Picture(svg(spec, description), description, header, rows)
+
+
+def _apart(counts: Iterable[int]) -> list[int]:
+    """Those that have room beside each other on a logarithmic axis, the largest among them."""
+    kept: list[int] = []
+    for count in sorted(counts, reverse=True):
+        if not kept or 2 * count <= kept[-1]:
+            kept.append(count)
+    return kept
 
 
 def _with_interval(rate: Rate) -> str:

@@ -30,8 +30,18 @@ class SignsRecovered:
 
 
 @dataclass(frozen=True)
+class SketchUtility:
+    """What can still be estimated from the sketches."""
+
+    correlation: float | None  # of estimated and true cosines of pairs; None where one side has no spread
+    error: float  # mean difference of the two
+    pairs: int
+    neighbours: Rate  # of the nearest records, those that are among the nearest by their sketches
+
+
+@dataclass(frozen=True)
 class SketchAttacks:
-    """One kind of sketch under every attack."""
+    """One kind of sketch under every attack, and what it is good for."""
 
     kind: str  # "plain sketches", "delta sketches", ...
     setting: str  # its parameters, in words
@@ -42,6 +52,7 @@ class SketchAttacks:
     knowing_records: tuple[SignsRecovered, ...]
     linked_with_key: Rate
     linked_without_key: Rate
+    utility: SketchUtility
     openly: Recovered | None = None  # of shared sketches: from the sums of the groups, published as they are
 
     @property
@@ -56,16 +67,6 @@ class SketchAttacks:
 
 
 @dataclass(frozen=True)
-class SketchUtility:
-    """What can still be estimated from the sketches."""
-
-    correlation: float | None  # of estimated and true cosines of pairs; None where one side has no spread
-    error: float  # mean difference of the two
-    pairs: int
-    neighbours: Rate  # of the nearest records, those that are among the nearest by their sketches
-
-
-@dataclass(frozen=True)
 class SketchAssessment:
     """A release of sketches attacked by its owner, beside other sketches of the same records."""
 
@@ -76,7 +77,6 @@ class SketchAssessment:
     unique: int
     release: SketchAttacks
     others: tuple[SketchAttacks, ...]
-    utility: SketchUtility
 
     def data(self) -> dict[str, Any]:
         """All of it as JSON has it."""
@@ -100,6 +100,7 @@ class SketchAssessment:
                 "linked_without_key": one.linked_without_key.rate,
                 "items_by_guessing": one.best_with_key.items.baseline,
                 "items_openly": None if one.openly is None else one.openly.items.rate,
+                "neighbours_kept": one.utility.neighbours.rate,
             }
             for one in (self.release, *self.others)
         ]

@@ -53,10 +53,15 @@ class KeyHolder:
         return tuple(recovered(name, scores, sketched, rows) for name, scores in guesses.items())
 
     def openly(self, sketched: SketchedRecords) -> Recovered:
-        """What the sums of the groups tell of the same records when they are published as they are."""
+        """What the sums of the groups tell of the same records when they are published as they are.
+
+        Of items with equal sums the more frequent ones are named first, as message passing does.
+        """
         rows = sketched.drawn(self.attacked, self.random_state)
         sums = sketched.as_counts(sketched.pools[sketched.group_of_row[rows]].toarray())
-        return recovered("published sums", np.round(sums, DIGITS), sketched, rows)
+        # Equal sums may have been rounded differently; shares are below 1, so they only part equal ones.
+        ranked = np.round(sums, DIGITS) + 0.1**DIGITS * sketched.shares * (sums > 0)
+        return recovered("published sums", ranked, sketched, rows)
 
 
 def checked_signs(sketched: SketchedRecords, signs: NDArray[np.int8]) -> Floats:

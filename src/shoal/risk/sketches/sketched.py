@@ -84,7 +84,7 @@ class SketchedRecords:
         return np.asarray(np.bincount(self.records.indices, minlength=n_items) / n_rows)
 
     def as_counts(self, scores: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Numbers of shared sketches, (rows, items), as sums of counts again, up to a factor: what members tell apart."""
+        """Numbers of shared sketches, (rows, items), as sums of counts again, up to a factor."""
         return scores if self.rarity is None else scores / self.rarity
 
     def drawn(self, attacked: int, random_state: int) -> Ints:
