@@ -19,12 +19,15 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import shoal
 from shoal.microaggregation.numeric import ALONG_A_LINE
+from shoal.sketch import SketchKMeans, SketchNeighborsClassifier
 
-ESTIMATORS = [
+SKETCHING = [shoal.DeltaSketch, shoal.KVarianceSketch, shoal.CrowdSketch]
+PUBLIC = [
     public
     for public in (getattr(shoal, name) for name in shoal.__all__)
     if isinstance(public, type) and issubclass(public, BaseEstimator)
 ]
+ESTIMATORS = [public for public in PUBLIC if public not in SKETCHING]
 OTHER_METHODS = {"Microaggregation": tuple(ALONG_A_LINE)}
 # These give fit_transform the fitted group's representative and transform the nearest one: where scikit-learn wants the
 # two to be equal, they need not be.
@@ -32,6 +35,16 @@ COMPARE_FIT_TRANSFORM_WITH_TRANSFORM = dict.fromkeys(
     ("check_transformer_general", "check_transformer_data_not_an_array"),
     "fit_transform keeps the fitted groups, transform takes the nearest representative",
 )
+# Sketches have lengths of their own: no array holds them.
+NO_ARRAY = "gives Sketches, which are no array"
+SKETCHES_CANNOT = {
+    "DeltaSketch": {
+        "check_n_features_in_after_fitting": "columns have names, and new ones can be sketched as well",
+        "check_transformer_data_not_an_array": NO_ARRAY,
+        "check_transformer_general": NO_ARRAY,
+    },
+    "CrowdSketch": {"check_pipeline_consistency": NO_ARRAY},
+}
 
 
 def instances() -> list[Any]:
@@ -47,6 +60,10 @@ def instances() -> list[Any]:
     return made + [LabelBaseline(method=method, time_budget=0.001) for method in BASELINES]
 
 
+# Of a delta that lets every sketch have both components, sketches can be compared as arrays are.
+SKETCHES = [shoal.DeltaSketch(1e-9, max_components=2), shoal.KVarianceSketch(), shoal.CrowdSketch()]
+SKETCHES += [SketchKMeans(), SketchNeighborsClassifier()]
+
 EACH = pytest.mark.parametrize("estimator", instances(), ids=lambda estimator: repr(estimator).replace("\n", ""))
 # Masking is random indeed: without a seed never the same twice, and what happens to a row depends on the others.
 RANDOM = (shoal.RankSwap, shoal.Noise)
@@ -58,12 +75,13 @@ TAGGED = [
 
 
 def test_the_estimators_are_found():
-    assert {estimator.__name__ for estimator in ESTIMATORS} >= {
+    assert {estimator.__name__ for estimator in PUBLIC} >= {
         "VectorSpace",
         "Microaggregation",
         "SphericalMicroaggregation",
         "RankSwap",
         "Noise",
+        "CrowdSketch",
     }
 
 
@@ -73,6 +91,25 @@ def test_scikit_learns_checks_pass(estimator):
         warnings.simplefilter("ignore", SkipTestWarning)
         warnings.filterwarnings("ignore", message=".*rows are all zeros")
         check_estimator(estimator)
+
+
+@pytest.mark.parametrize("estimator", SKETCHES, ids=repr)
+def test_scikit_learns_checks_pass_for_sketches_as_far_as_they_apply(estimator):
+    unfit = SKETCHES_CANNOT.get(type(estimator).__name__, {})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkipTestWarning)
+        warnings.filterwarnings("ignore", message="a key made from random_state")
+        results = check_estimator(estimator, expected_failed_checks=unfit, on_fail="raise")
+    assert {result["check_name"] for result in results if result["status"] == "xfail"} == set(unfit)
+
+
+@pytest.mark.parametrize("estimator", SKETCHING)
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_tables_of_anything_but_numbers_are_not_sketched(estimator, kind):
+    with pytest.raises(shoal.InputError, match=r"^column income has text or dates where numbers are needed"):
+        estimator().fit(kind(NUMBERS | {"income": list("xyxyxy")}))
+    with pytest.raises(shoal.InputError, match=r"^column age: 1 missing \(NaN\) or infinite value;"):
+        estimator().fit(kind(NUMBERS | {"age": [23.0, np.nan, 58.0, 46.0, 18.0, 23.0]}))
 
 
 @pytest.mark.parametrize("estimator", TAGGED, ids=lambda estimator: repr(estimator).replace("\n", ""))

@@ -16,6 +16,9 @@ __all__ = [
     "MixedMicroaggregation",
     "RankSwap",
     "Noise",
+    "DeltaSketch",
+    "KVarianceSketch",
+    "CrowdSketch",
     "protect",
     "verify",
     "assess",
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
     )
     from shoal.ontology import Hierarchy, WordNet
     from shoal.release.protect import protect
+    from shoal.sketch import CrowdSketch, DeltaSketch, KVarianceSketch
     from shoal.vectors import VectorSpace
     from shoal.verification.verify import verify
 
@@ -58,6 +62,9 @@ _HOME = {
     "MixedMicroaggregation": "shoal.microaggregation",
     "RankSwap": "shoal.masking",
     "Noise": "shoal.masking",
+    "DeltaSketch": "shoal.sketch",
+    "KVarianceSketch": "shoal.sketch",
+    "CrowdSketch": "shoal.sketch",
     "protect": "shoal.release.protect",
     "verify": "shoal.verification.verify",
     "assess": "shoal.assessment.assess",

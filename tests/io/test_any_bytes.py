@@ -41,7 +41,21 @@ TABULAR = st.lists(
     )
 ).map(b"".join)
 LINES = st.lists(
-    st.sampled_from([b'{"text": "a"}', b'{"text": ', b'{"id": 1, ', b'"text": "b"}', b"[", b"null", b"\n", b"\xff"])
+    st.sampled_from(
+        [
+            b'{"text": "a"}',
+            b'{"text": ',
+            b'{"id": 1, ',
+            b'"text": "b"}',
+            b"[",
+            b"null",
+            b"\n",
+            b"\xff",
+            b'["a", 1]',
+            b'{"items": {"a": 2, ',
+            b'"b": -1}}',
+        ]
+    )
 ).map(b"".join)
 
 
@@ -77,7 +91,9 @@ READERS: list[Callable[[Path], object]] = [
 ]
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet", ".csv.gz", ".jsonl.gz", ".txt", ".toml"])
+@pytest.mark.parametrize(
+    "suffix", [".csv", ".tsv", ".jsonl", ".parquet", ".dat", ".csv.gz", ".jsonl.gz", ".txt", ".toml"]
+)
 @settings(max_examples=60, deadline=None)
 @given(content=st.one_of(st.binary(max_size=400), TABULAR, LINES, damaged_parquet()), packed=st.booleans())
 def test_any_bytes_are_read_or_refused_in_one_line(suffix: str, content: bytes, packed: bool) -> None:

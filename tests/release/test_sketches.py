@@ -251,7 +251,7 @@ def test_k_of_crowd_sketches_is_counted_by_equal_sketches(tmp_path_factory, bask
         (DeltaSketch(0.5), {"space": VectorSpace()}, "these are baskets"),
         (KVarianceSketch(), {"k": 30}, "k=30 needs at least 31 records"),
         (CrowdSketch(components=0), {}, "components=0"),
-        (CrowdSketch(), {"k": 30}, "k=30 needs at least 30 documents"),
+        (CrowdSketch(), {"k": 30}, "k=30 needs at least 30 baskets"),
         (CrowdSketch(method=DeltaSketch()), {}, "DeltaSketch cannot protect documents"),
         (CrowdSketch(key=b"short"), {}, "key must be a SketchKey"),
     ],

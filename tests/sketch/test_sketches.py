@@ -204,11 +204,11 @@ def test_the_same_key_gives_the_same_bytes_and_a_drawn_one_others() -> None:
         (DeltaSketch(), [["a"], [""]], "record 2: an item is empty or has more than 1,000 letters"),
         (DeltaSketch(), [{"a": -1}], "record 1: a count is not a number from 0"),
         (DeltaSketch(), [{"a": 1e300}], "record 1: a count is not a number from 0"),
-        (DeltaSketch(), np.array([[1.0, -2.0]]), "a count or weight of -2"),
+        (DeltaSketch(), np.array([[1.0, -2.0]]), "Negative values in data, the least -2"),
         (DeltaSketch(terms=["a"]), np.array([[1.0, 2.0]]), "1 terms for 2 columns"),
         (KVarianceSketch(0), [["a"], ["b"]], "k=0 must be a whole number"),
         (KVarianceSketch(2), [["a"], ["b"], []], "k=2 needs at least 3 records with items, got 2"),
-        (CrowdSketch(5), [["a"], ["a"]], "k=5 needs at least 5 rows, got 0"),
+        (CrowdSketch(5), [["a"], ["a"]], "k=5 needs at least 5 rows, got 2"),
         (CrowdSketch(2, components=1.5), [["a"], ["a"]], "components=1.5 must be a whole number"),
     ],
 )

@@ -348,3 +348,70 @@ def test_of_equally_heavy_terms_the_first_by_name_stay():
 def test_rows_can_be_had_as_dicts():
     fitted = space(weighting="tf")
     assert fitted.inverse_transform(fitted.fit_transform(["cat", "dog", ""])) == [{"cat": 1.0}, {"dog": 1.0}, {}]
+
+
+# Baskets
+
+
+BASKETS = [["tea", "Milk", "tea"], {"Milk": 2, "rice": 0}, ["the", "tea"]]
+
+
+def test_items_are_terms_as_they_are():
+    space = VectorSpace(items=True, min_df=1, weighting="tf")
+    X = space.fit_transform(BASKETS)
+    assert space.terms_.tolist() == ["Milk", "tea", "the"]
+    assert np.allclose(X.toarray() ** 2, [[0.2, 0.8, 0], [1, 0, 0], [0, 0.5, 0.5]])
+    assert space.words_read_ == 7
+
+
+def test_rare_items_are_left_out_and_accounted_for():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        space = VectorSpace(items=True, min_df=2).fit(BASKETS)
+    assert space.terms_.tolist() == ["Milk", "tea"]
+    assert space.words_left_out_ == {"in too few documents": {"the": 1}}
+
+
+def test_new_baskets_become_rows_of_the_fitted_space():
+    space = VectorSpace(items=True, min_df=1, weighting="tf").fit(BASKETS)
+    assert space.transform([{"the": 5, "salt": 1}]).toarray().tolist() == [[0.0, 0.0, 1.0]]
+
+
+def test_the_heaviest_items_of_a_basket_can_be_kept():
+    space = VectorSpace(items=True, min_df=1, weighting="tf", terms_per_document=1)
+    assert space.fit_transform(BASKETS).toarray().tolist() == [[0, 1, 0], [1, 0, 0], [0, 1, 0]]
+    assert space.count_rows(space.count(BASKETS)).toarray().tolist() == [[0, 2, 0], [2, 0, 0], [0, 1, 0]]
+
+
+def test_counts_up_to_a_thousand_million_are_exact():
+    space = VectorSpace(items=True, min_df=1, weighting="tf")
+    counted = space.count([{"a": 10**9, "b": 1}, {"a": 10**9}])
+    assert space.settle([counted.tally]).count_rows(counted).toarray().tolist() == [[10**9, 1], [10**9, 0]]
+    assert counted.tally.occurrences["a"] == 2 * 10**9
+
+
+@pytest.mark.parametrize(
+    ("baskets", "says"),
+    [
+        (["tea milk"], "basket 1: neither a list of items"),
+        ([["tea"], {"tea": 0.5}], "basket 2: a count is not a whole number; give counts"),
+        ([["tea"], {"tea": -1}], "basket 2: a count is not a number from 0 to 1,000,000,000"),
+        ("tea", "got one string; pass a list of baskets"),
+        ({"tea": 1}, "got dict; pass a list of baskets"),
+    ],
+)
+def test_what_is_no_basket_is_refused_in_one_line(baskets, says):
+    with pytest.raises(InputError, match=says) as error:
+        VectorSpace(items=True).fit(baskets)
+    assert "\n" not in str(error.value)
+
+
+@given(st.lists(st.lists(st.sampled_from("abcde")), min_size=1, max_size=12))
+def test_baskets_are_weighed_as_texts_of_the_same_words(baskets):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        of_items, of_words = VectorSpace(items=True, min_df=2), space(min_df=2)
+        X, expected = of_items.fit_transform(baskets), of_words.fit_transform([" ".join(one) for one in baskets])
+    assert of_items.terms_.tolist() == of_words.terms_.tolist()
+    assert np.array_equal(X.toarray(), expected.toarray())
+    assert of_items.words_left_out_ == of_words.words_left_out_

@@ -81,14 +81,8 @@ def protect(
     as well.
     """
     columns = roles_from(roles, quasi, confidential, insensitive, drop)
-    opened = _opened(
-        source,
-        roles=columns,
-        text_column=text_column,
-        id_column=id_column,
-        label_column=label_column,
-        on_cluster=scheduler is not None,
-    )
+    names: dict[str, Any] = {"text_column": text_column, "id_column": id_column, "label_column": label_column}
+    opened = _opened(source, roles=columns, on_cluster=scheduler is not None, **names)
     documents = opened.kind == "documents"
     steps = {"language": language, "wordnet": wordnet, "stem": stem, "min_df": min_df, "max_terms": max_terms}
     steps |= {"terms_per_document": terms_per_document}
@@ -97,17 +91,13 @@ def protect(
     asked = Asked(
         method, refine, time_budget, blocks, attribute_groups, *meaning, percent, components, delta, max_components, key
     )
-    if method == "delta-sketch" and k is not None:
-        raise InputError("-k is not for --method delta-sketch, which has no crowd; leave it out")
-    k = K if k is None else k
+    k = _crowd(k, method)
     with shown_progress(), search_stops_at_first_interrupt():
         made = shoal.protect(
             opened,
             k,
             out,
-            text_column=text_column,
-            id_column=id_column,
-            label_column=label_column,
+            **names,
             roles=columns,
             space=document_space(method, k, items=opened.of_items, **steps) if documents else None,
             method=document_method(asked) if documents else table_method(asked),
@@ -120,6 +110,12 @@ def protect(
             attack=attack,
         )
     write(json.dumps(as_data(made), indent=2)) if as_json else say_protected(made)
+
+
+def _crowd(k: int | None, method: str | None) -> int:
+    if method == "delta-sketch" and k is not None:
+        raise InputError("-k is not for --method delta-sketch, which has no crowd; leave it out")
+    return K if k is None else k
 
 
 def _opened(source: Path, **given: Any) -> Any:

@@ -122,7 +122,7 @@ def guarantee(summary: Summary) -> str:
     sketches = isinstance(summary.figures, SketchFigures)
     if sketches and not summary.promises_k:
         return (
-            f"No crowd is promised: every {noun} has a sketch of its own, and whoever gets the key, or knows enough of "
+            f"No crowd is promised: every {noun} is sketched on its own, and whoever gets the key, or knows enough of "
             f"the {noun}s behind the sketches, may recover it."
         )
     if not summary.promises_k:

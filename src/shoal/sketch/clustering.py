@@ -61,6 +61,11 @@ class SketchKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "cluster_centers_")
         return _assigned(X.checked(), self.cluster_centers_)[0]
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False  # Sketches
+        return tags
+
     def _run(self, X: Sketches, scale: Floats, random: np.random.RandomState) -> tuple[float, Ints, Sketches]:
         centres = _far_apart(X, scale, int(self.n_clusters), random)
         labels, products = _assigned(X, centres)

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.preprocessing import normalize
 
 from shoal.errors import InputError
 from shoal.microaggregation import SphericalMicroaggregation
 from shoal.microaggregation.checks import check_k
+from shoal.sketch.estimator import SketchesRows
 from shoal.sketch.key import SketchKey, key_of
 from shoal.sketch.records import check_components, named_rows
 from shoal.sketch.sketches import Sketches, sketch_rows
@@ -20,7 +21,7 @@ from shoal.sketch.sketches import Sketches, sketch_rows
 __all__ = ["CrowdSketch"]
 
 
-class CrowdSketch(BaseEstimator):  # type: ignore[misc]
+class CrowdSketch(SketchesRows):
     """Give every record a sketch that at least k records share.
 
     Records are grouped; the counts of a group are added up, column by column, scaled to length 1, and sketched. Items
@@ -73,6 +74,7 @@ class CrowdSketch(BaseEstimator):  # type: ignore[misc]
         """Group the rows and sketch the pool of each group."""
         components = check_components("components", self.components)
         rows = named_rows(self, X, self.terms)
+        check_k(self.k, rows.X.shape[0])
         if np.any(rows.X.data % 1):
             raise InputError("crowd sketches need whole numbers: sums of other weights can be taken apart; give counts")
         self.key_ = key_of(self.key, self.random_state)
@@ -97,6 +99,11 @@ class CrowdSketch(BaseEstimator):  # type: ignore[misc]
     def fit_transform(self, X: Any, y: Any = None) -> Sketches:
         """Group the rows, and return the sketch of each row's group."""
         return self.fit(X).sketches_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True  # whole numbers, for which scikit-learn has no other word
+        return tags
 
 
 def checked_groups(groups: Any, k: int) -> Any:

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.errors import InputError
 from shoal.kernels.sketching.rows import lengths_by_variance
+from shoal.sketch.estimator import SketchesRows
 from shoal.sketch.key import SketchKey, key_of
 from shoal.sketch.records import NamedRows, check_components, named_rows
 from shoal.sketch.sketches import Floats, Ints, Sketches, sketch_rows
@@ -23,7 +23,7 @@ from shoal.sketch.sketches import Floats, Ints, Sketches, sketch_rows
 __all__ = ["DeltaSketch"]
 
 
-class DeltaSketch(BaseEstimator):  # type: ignore[misc]
+class DeltaSketch(SketchesRows):
     """Sketch each record on its own, with the most components that keep every attribute's variance at delta.
 
     A record whose variance is below delta with one component is withheld. **No crowd is promised**: whoever has the

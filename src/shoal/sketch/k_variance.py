@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.preprocessing import normalize
 
 from shoal.errors import InputError
@@ -21,6 +20,7 @@ from shoal.kernels.sketching import neighbours as kernel
 from shoal.kernels.sketching.components import raise_components
 from shoal.microaggregation.blocks.tree import SAMPLE, grow
 from shoal.microaggregation.spaces.spherical import SphericalSpace
+from shoal.sketch.estimator import SketchesRows
 from shoal.sketch.key import SketchKey, key_of
 from shoal.sketch.records import check_components, named_rows
 from shoal.sketch.sketches import Sketches, sketch_rows
@@ -32,7 +32,7 @@ IN_ONE_PIECE = 100_000  # records whose neighbours are searched for among all
 BLOCK = 20_000  # records of a block beyond that
 
 
-class KVarianceSketch(BaseEstimator):  # type: ignore[misc]
+class KVarianceSketch(SketchesRows):
     """Sketch each record so that the estimated product with each of its k nearest neighbours is uncertain.
 
     The standard deviation of that estimate is at least the difference between the product and its largest possible
@@ -113,7 +113,8 @@ class KVarianceSketch(BaseEstimator):  # type: ignore[misc]
         filled = np.flatnonzero(np.diff(X.indptr))
         if len(filled) <= k:
             raise InputError(
-                f"k={k} needs at least {k + 1} records with items, got {len(filled)}; lower k or add records"
+                f"k={k} needs at least {k + 1} records with items, got {len(filled)} (n_samples={len(filled)}); "
+                "lower k or add records"
             )
         unit = normalize(X[filled])
         if self._in_one_piece(len(filled)):

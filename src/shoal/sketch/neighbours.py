@@ -60,6 +60,11 @@ class SketchNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         labels: NDArray[Any] = self.classes_[np.concatenate(found or [np.zeros(0, dtype=np.int64)])]
         return labels
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False  # Sketches
+        return tags
+
     def _class_numbers(self, X: Sketches) -> NDArray[np.int64]:
         # A row's own length changes none of its comparisons.
         likeness: Floats = dot_products(X, self._sketches) / np.where(self._lengths > 0, self._lengths, np.inf)

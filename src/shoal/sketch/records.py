@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import validate_data
 
 from shoal.errors import InputError
 from shoal.io.baskets import count_baskets
+from shoal.io.frames import number_rows
 
 __all__ = ["NamedRows", "named_rows", "check_components"]
 
@@ -32,7 +32,7 @@ def named_rows(estimator: Any, X: Any, terms: Sequence[str] | None) -> NamedRows
         if terms is not None:
             raise InputError("terms name the columns of a matrix, and these are records; leave it out")
         return NamedRows(*count_baskets(X))
-    checked = sp.csr_matrix(validate_data(estimator, X, accept_sparse="csr", dtype=np.float64), copy=True)
+    checked = sp.csr_matrix(number_rows(estimator, X, reset=True, sparse=True), copy=True)
     checked.sum_duplicates()
     checked.eliminate_zeros()
     checked.sort_indices()
@@ -40,9 +40,11 @@ def named_rows(estimator: Any, X: Any, terms: Sequence[str] | None) -> NamedRows
         terms = [str(name) for name in getattr(estimator, "feature_names_in_", range(checked.shape[1]))]
     if len(terms) != checked.shape[1]:
         raise InputError(f"{len(terms)} terms for {checked.shape[1]} columns; give one per column")
-    if checked.nnz and (checked.data.min() < 0 or checked.data.max() > LARGEST):
-        worst = checked.data.min() if checked.data.min() < 0 else checked.data.max()
-        raise InputError(f"a count or weight of {worst:g} cannot be sketched; give numbers from 0 to {LARGEST:g}")
+    least, most = checked.data.min(initial=0), checked.data.max(initial=0)
+    if least < 0:
+        raise InputError(f"Negative values in data, the least {least:g}; give counts or weights from 0 to {LARGEST:g}")
+    if most > LARGEST:
+        raise InputError(f"a count or weight of {most:g} cannot be sketched; give numbers from 0 to {LARGEST:g}")
     return NamedRows(checked, terms)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,6 +103,7 @@ class SketchedRows:
         self, X: sp.csr_matrix, hashed: Words, key: SketchKey, lengths: Ints, decimals: int | None = None
     ) -> None:
         self.lengths = lengths
+        self._row: Ints | None = None  # of X, for each of ours; None: the same
         self._X, self._hashed, self._key, self._decimals = X, hashed, key, decimals
         self._width = max(16, TABLE // max(len(hashed), 1))  # components whose signs are kept
         self._signs: tuple[int, NDArray[np.int8]] | None = None
@@ -111,17 +113,20 @@ class SketchedRows:
 
     def all(self) -> Sketches:
         """The sketches of all rows."""
-        return self._sketch(self._X, self.lengths)
+        return self._sketch(self._X if self._row is None else self._X[self._row], self.lengths)
 
     def take(self, rows: Ints) -> Sketches:
         """The sketches of some rows."""
-        return self._sketch(self._X[rows], self.lengths[rows])
+        return self._sketch(self._chosen(rows), self.lengths[rows])
 
     def sorted(self) -> tuple[SketchedRows, Ints]:
         """The rows whose sketches differ, sorted by their numbers, and the place of each row among them."""
         places = self._ranks()
         first = np.unique(places, return_index=True)[1]
-        return SketchedRows(self._X[first], self._hashed, self._key, self.lengths[first], self._decimals), places
+        different = copy(self)  # of the same matrix
+        different._row = first if self._row is None else self._row[first]
+        different.lengths = self.lengths[first]
+        return different, places
 
     def _ranks(self) -> Ints:
         """The place of each row's sketch when they are sorted by their numbers; equal sketches share a place.
@@ -144,11 +149,14 @@ class SketchedRows:
             rows = rows[alike & (self.lengths[rows] >= first)]  # one that ends here comes before longer ones
         return np.unique(run, return_inverse=True)[1].astype(np.int64)
 
+    def _chosen(self, rows: Ints) -> sp.csr_matrix:
+        return self._X[rows if self._row is None else self._row[rows]]
+
     def _components(self, rows: Ints, first: int) -> Floats:
         """Some components of these rows, (rows, AT_A_TIME); minus infinity where a sketch has ended."""
         signs = sign_table(self._hashed, self._key.coefficients(first, AT_A_TIME))
         values = np.zeros(len(rows) * AT_A_TIME)
-        add_components(csr(self._X[rows]), signs, 0, np.arange(len(rows) + 1) * AT_A_TIME, values)
+        add_components(csr(self._chosen(rows)), signs, 0, np.arange(len(rows) + 1) * AT_A_TIME, values)
         numbers = self._rounded(values).reshape(-1, AT_A_TIME)
         numbers[self.lengths[rows, None] <= first + np.arange(AT_A_TIME)] = -np.inf
         return numbers

@@ -19,6 +19,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 CANDIDATES = 30  # near records that a member may be exchanged for
+SEARCHED = 100_000  # records among which near ones are looked for: of more, evenly spread ones are near enough
 LARGEST = 8  # groups are joined up to so many times the smallest: documents that most others repeat stay visible
 
 
@@ -57,6 +58,8 @@ class _Crowd:
 
     def __init__(self, counts: sp.csr_matrix, X: sp.csr_matrix, lengths: Floats, groups: Ints) -> None:
         self._counts, self._X, self._lengths = counts, X, lengths
+        self._searched = np.arange(0, X.shape[0], -(-X.shape[0] // SEARCHED))
+        self._X_searched = X if len(self._searched) == X.shape[0] else X[self._searched]
         self._group_of = groups.copy()
         order = np.argsort(groups, kind="stable")
         parts = np.split(order, np.cumsum(np.bincount(groups))[:-1])
@@ -138,10 +141,9 @@ class _Crowd:
 
     def _near(self, rows: list[int]) -> Ints:
         """The records of other groups that are nearest to the pool of these."""
-        likeness = self._X @ (self._X[rows].T @ self._lengths[rows])
-        likeness[rows] = -np.inf
-        near: Ints = np.argsort(-likeness, kind="stable")[: min(CANDIDATES, len(likeness) - len(rows))]
-        return near
+        likeness = self._X_searched @ (self._X[rows].T @ self._lengths[rows])
+        near: Ints = self._searched[np.argsort(-likeness, kind="stable")[: CANDIDATES + len(rows)]]
+        return near[~np.isin(near, rows)][:CANDIDATES]
 
     def _worth(self, rows: list[int]) -> float:
         unit = _dense(self._X[rows])

@@ -129,5 +129,5 @@ def counts_of(block: Block, idf: Floats) -> sp.csr_matrix:
     """How often each document has each term: rows of unit length are counts times weights over lengths."""
     counts = without_length(block.X)
     entries = np.repeat(block.carried["length"], np.diff(counts.indptr)) / idf[counts.indices]
-    counts.data = np.rint(counts.data * entries).astype(np.int64)
+    counts.data = np.rint(counts.data * entries).astype(np.int32)  # as they were counted
     return counts
