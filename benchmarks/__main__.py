@@ -24,6 +24,7 @@ ALL = (
     "exploration",
     "sketches",
     "sketch_speed",
+    "sketch_attacks",
 )
 
 

@@ -227,6 +227,28 @@ TABLES = (
         "All 13 attributes, one run of `explore`. IL, the mean relative change of statistics, and DR in per cent; the "
         "score is their mean, and less is better.",
     ),
+    (
+        "sketch_attacks",
+        "deltas",
+        "Attacks on sketches: by delta",
+        "T10I4D100K, 20,000 baskets: items recovered with the key, with 95 % intervals, next to the figures of the "
+        "specification.",
+    ),
+    (
+        "sketch_attacks",
+        "baskets",
+        "Attacks on sketches: baskets",
+        "T10I4D100K, 20,000 baskets: items of a record recovered with the key and by whoever knows some of the "
+        "records, and records linked with their sketch.",
+    ),
+    (
+        "sketch_attacks",
+        "baskets known",
+        "Attacks on sketches: baskets known",
+        "Signs weighted by how often items occur.",
+    ),
+    ("sketch_attacks", "texts", "Attacks on sketches: texts", "Reuters R8; otherwise as for baskets."),
+    ("sketch_attacks", "texts known", "Attacks on sketches: texts known", "Signs weighted by how often terms occur."),
     ("documents", "compile", "Compiling the kernels", "Once after installation; afterwards they are cached."),
 )
 

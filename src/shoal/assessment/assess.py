@@ -10,10 +10,12 @@ from typing import Any, TypedDict, TypeVar, Unpack
 
 from shoal.assessment.documents import DocumentOptions, assess_documents, is_space
 from shoal.assessment.files import FILES, write_assessment
+from shoal.assessment.sketches import assess_sketches, is_sketches
 from shoal.assessment.tables import TableOptions, assess_tables
 from shoal.bundle.folders import check_free
 from shoal.errors import InputError
 from shoal.results.assessment import SpaceAssessment, TableAssessment
+from shoal.results.sketch_attacks import SketchAssessment
 
 __all__ = ["assess"]
 
@@ -45,11 +47,12 @@ def assess(
     random_state: int = 0,
     force: bool = False,
     **more: Unpack[MoreOptions],
-) -> TableAssessment | SpaceAssessment:
+) -> TableAssessment | SpaceAssessment | SketchAssessment:
     """Judge a protected table or collection of documents against its original.
 
     Of a table: information loss, disclosure risk, and the three risks that the GDPR names. Of documents: what the
-    protected vectors are still good for.
+    protected vectors are still good for. Of sketches: what whoever has the key, knows some of the records, or looks for
+    the sketch of a record finds, beside other kinds of sketches of the same records.
 
     Parameters
     ----------
@@ -89,10 +92,11 @@ def assess(
         raise TypeError(f"assess() got an unexpected keyword argument {name!r}")
     if out is not None:
         check_free(Path(out), force, lambda content: set(content) <= FILES)
-    found: TableAssessment | SpaceAssessment
-    if is_space(protected):
+    found: TableAssessment | SpaceAssessment | SketchAssessment
+    if is_space(protected) or is_sketches(protected):
         of_documents = _options(DocumentOptions, more, "is for tables, and these are documents; leave it out")
-        found = assess_documents(original, protected, of_documents, private, aligned, random_state)
+        judge = assess_sketches if is_sketches(protected) else assess_documents
+        found = judge(original, protected, of_documents, private, aligned, random_state)
     else:
         of_tables = _options(TableOptions, more, "is for documents, and these are tables; leave it out")
         if is_space(original):

@@ -95,9 +95,15 @@ def assess(
         return
     write(printable(f"report       {out / 'report.html'}"))
     write(f"records      {found.rows:,}, side by side {printable(found.how)}")
-    for line in _of_a_table(found) if hasattr(found, "risk") else _of_documents(found):
+    for line in _lines(found):
         write(line)
     write(f"alike        {_alike(found)}")
+
+
+def _lines(found: Any) -> Iterator[str]:
+    if hasattr(found, "risk"):
+        return _of_a_table(found)
+    return _of_sketches(found) if hasattr(found, "release") else _of_documents(found)
 
 
 def _alike(found: Any) -> str:
@@ -180,3 +186,33 @@ def _of_documents(found: Any) -> Iterator[str]:
         yield f"classified   {learned:.1%} right by {name}, from the originals {before:.1%}"
     if found.utility.ari is not None:
         yield f"clusters     {found.utility.ari:.3f} (adjusted Rand index)"
+
+
+def _of_sketches(found: Any) -> Iterator[str]:
+    attacks = found.release
+    yield f"sketches     {attacks.kind}, {attacks.setting}; {attacks.components:,} components (median)"
+    best, known = attacks.best_with_key, attacks.most_known.strangers
+    yield (
+        f"with the key {best.items.rate:.1%} ({best.items.low:.1%} to {best.items.high:.1%}) of the items recovered, "
+        f"{best.whole.rate:.1%} of the records whole; guessing gives {best.items.baseline:.1%}"
+    )
+    if attacks.openly is not None:
+        yield f"openly       {attacks.openly.items.rate:.1%} of the items from the groups' sums, published as they are"
+    yield (
+        f"known        whoever knows {attacks.most_known.known:,} records recovers {known.items.rate:.1%} "
+        f"({known.items.low:.1%} to {known.items.high:.1%}) of the items of others; guessing gives "
+        f"{known.items.baseline:.1%}"
+    )
+    for rate in (attacks.linked_with_key, attacks.linked_without_key):
+        chance = f"by chance {rate.baseline:.2%}"
+        yield f"linked       {rate.rate:.1%} ({rate.low:.1%} to {rate.high:.1%}) by {rate.about}; {chance}"
+    for other in found.others:
+        yield (
+            f"beside       {other.kind} ({other.setting}): {other.best_with_key.items.rate:.1%} of the items with the "
+            f"key, {other.linked_with_key.rate:.1%} linked"
+        )
+    nearest = attacks.utility.neighbours
+    yield (
+        f"neighbours   {nearest.rate:.1%} of the nearest records are among the nearest by sketch "
+        f"(by chance {nearest.baseline:.1%})"
+    )

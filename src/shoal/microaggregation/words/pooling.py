@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 __all__ = [
+    "THOUSAND",
     "members_with",
     "pooled_counts",
     "pooled_weights",
