@@ -22,6 +22,7 @@ ALL = (
     "linking_all",
     "learned",
     "exploration",
+    "index",
 )
 
 
