@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.index import Deletion, DynamicIndex, Insertion, simulate
+from shoal.index import Changes, Deletion, DynamicIndex, Insertion, simulate
 from shoal.risk.intersection import intersection_attack
 
 K, TERMS = 3, 6
@@ -93,3 +93,37 @@ def test_the_same_history_without_recomputing_gives_nobody_away() -> None:
     found = intersection_attack(snapshots, K)
     assert (found.smallest, found.exposed) == (3, 0)
     assert found.distribution == ((3, 3), (4, 1))
+
+
+@given(EVENTS, st.sampled_from([None, 0.5]))
+@settings(max_examples=200, deadline=None)
+def test_a_copy_that_applies_all_changes_is_the_same_index(
+    events: list[tuple[str, object]], embargo: float | None
+) -> None:
+    index, copy, stored = (DynamicIndex(K, np.ones(TERMS), embargo=embargo) for _ in range(3))
+    made = history(events)
+    for _ in simulate(index, made):
+        changes = index.changes()
+        copy.apply(changes)
+        assert copy.snapshot().members == index.snapshot().members
+        assert copy.waiting == index.waiting
+        query = sp.csr_matrix(np.ones((1, TERMS), dtype=np.int64))
+        assert copy.search(query, limit=100) == index.search(query, limit=100)
+    stored.apply(index_as_changes(copy))
+    assert stored.snapshot().members == index.snapshot().members
+    assert len(stored) == len(index)
+
+
+def index_as_changes(index: DynamicIndex) -> Changes:
+    """The visible part of an index, as a database has it, and those that wait."""
+    snapshot = index.snapshot()
+    whole = Changes(published=dict(zip(snapshot.members, snapshot.pools, strict=True)))
+    for name, members in snapshot.members.items():
+        whole.placed.update((document, (name, 0.5)) for document in members)
+    hidden = len(index) - snapshot.documents - len(index.waiting)
+    whole.waiting.update((document, sp.csr_matrix(np.ones((1, TERMS), dtype=np.int64))) for document in index.waiting)
+    if hidden:
+        pool = sp.csr_matrix(np.full((1, TERMS), 9, dtype=np.int64))
+        whole.published["hidden"] = pool
+        whole.placed.update((f"hidden {number}", ("hidden", 0.5)) for number in range(hidden))
+    return whole

@@ -4,8 +4,9 @@ A representative never changes once it was published, so two snapshots cannot be
 
 from __future__ import annotations
 
+from shoal.index.changes import Changes
 from shoal.index.dynamic import DynamicIndex, Hit, Placement
 from shoal.index.histories import Deletion, Insertion, simulate
 from shoal.index.snapshot import Snapshot
 
-__all__ = ["Deletion", "DynamicIndex", "Hit", "Insertion", "Placement", "Snapshot", "simulate"]
+__all__ = ["Changes", "Deletion", "DynamicIndex", "Hit", "Insertion", "Placement", "Snapshot", "simulate"]

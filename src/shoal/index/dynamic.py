@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
+from shoal.index.changes import Changes
 from shoal.index.representatives import Representatives, name_of_pool
 from shoal.index.snapshot import Snapshot
 from shoal.index.waiting import Waiting
@@ -80,6 +81,7 @@ class DynamicIndex:
         self._group_of: dict[str, int] = {}
         self._place: dict[str, float] = {}  # of each document among equals: at random, so that it says nothing
         self._waiting = Waiting(self.k, self._representatives.idf)
+        self._changes = Changes()
 
     def __len__(self) -> int:
         return len(self._group_of) + len(self._waiting)
@@ -100,6 +102,7 @@ class DynamicIndex:
         if number >= 0 and similarity >= (self.embargo or -1.0):
             return self._join(document, number, similarity)
         self._waiting.add(document, row)
+        self._changes.wait(document, row)
         self._settle_around(document)
         group = self._group_of.get(document)
         return Placement(None) if group is None else Placement(self._representatives.names[group])
@@ -142,11 +145,12 @@ class DynamicIndex:
 
     def delete(self, document: str) -> None:
         """Remove a document; those that would be fewer than k join the nearest group, as it is."""
+        if document not in self:
+            raise InputError("there is no such document in the index")
+        self._changes.leave(document)
         if document in self._waiting:
             self._waiting.take([document])
             return
-        if document not in self._group_of:
-            raise InputError("there is no such document in the index")
         number = self._group_of.pop(document)
         del self._place[document]
         members = self._members[number]
@@ -175,6 +179,27 @@ class DynamicIndex:
         members = {names[number]: frozenset(self._members[number]) for number in visible}
         return Snapshot(self.k, members, self._representatives.pools[visible])
 
+    def changes(self) -> Changes:
+        """What changed since this was asked before."""
+        changes, self._changes = self._changes, Changes()
+        return changes
+
+    def apply(self, changes: Changes) -> None:
+        """Repeat what was done to another copy of this index, or build it from what was stored."""
+        if changes.published:
+            self._add(list(changes.published), sp.csr_matrix(sp.vstack(list(changes.published.values()), format="csr")))
+        for document in {*changes.placed, *changes.gone} & {*self._waiting}:
+            self._waiting.take([document])
+        for document in [document for document in (*changes.placed, *changes.gone) if document in self._group_of]:
+            self._members[self._group_of.pop(document)].discard(document)
+        for document, (name, place) in changes.placed.items():
+            self._put(document, self._number_of[name], place)
+        for document, counts in changes.waiting.items():
+            self._waiting.add(document, counts)
+        for name in changes.retired:
+            self._retire(name)
+        self._changes = Changes()
+
     def _grouped(self, counts: sp.csr_matrix) -> Ints:
         """Groups of a batch, none of which gives a member away if that can be helped."""
         unit, lengths = unit_rows(counts.astype(np.float64), self._representatives.idf)
@@ -186,10 +211,14 @@ class DynamicIndex:
         ends = pairwise(pools.indptr.tolist())
         names = [name_of_pool(pools.indices[start:end], pools.data[start:end]) for start, end in ends]
         new = {name: row for row, name in enumerate(names) if name not in self._number_of}
-        numbers = self._representatives.add(pools[list(new.values())])
-        self._number_of.update(zip(new, numbers, strict=True))
-        self._members.update((number, set()) for number in numbers)
+        self._changes.published.update((name, pools[row]) for name, row in new.items())
+        self._add(list(new), pools[list(new.values())])
         return [self._number_of[name] for name in names]
+
+    def _add(self, names: Sequence[str], pools: sp.csr_matrix) -> None:
+        numbers = self._representatives.add(pools)
+        self._number_of.update(zip(names, numbers, strict=True))
+        self._members.update((number, set()) for number in numbers)
 
     def _settle_around(self, document: str) -> None:
         """If the document and others that wait make a crowd, it becomes a group, and those like it join."""
@@ -208,23 +237,32 @@ class DynamicIndex:
         return Placement(self._representatives.names[number], similarity)
 
     def _enter(self, documents: Sequence[str], number: int) -> None:
-        self._members[number].update(documents)
-        self._group_of.update((document, number) for document in documents)
-        self._place.update(zip(documents, self._random.random(len(documents)).tolist(), strict=True))
+        for document, place in zip(documents, self._random.random(len(documents)).tolist(), strict=True):
+            self._put(document, number, place)
+
+    def _put(self, document: str, number: int, place: float) -> None:
+        self._members[number].add(document)
+        self._group_of[document] = number
+        self._place[document] = place
+        self._changes.place(document, self._representatives.names[number], place)
 
     def _dissolve(self, number: int) -> None:
         """What is left of a group joins the nearest one. The last group stays, unseen while it is below k."""
         if len(self._members) == 1 and self._members[number]:
             return
-        members = self._members.pop(number)
-        del self._number_of[self._representatives.names[number]]
-        self._representatives.retire(number)
+        members = self._members[number]
+        self._retire(self._representatives.names[number])
         if not members:
             return
         nearest, _ = self._representatives.nearest(self._representatives.weights(number))
-        for document in members:
-            self._group_of[document] = nearest
-        self._members[nearest] |= members
+        for document in sorted(members):
+            self._put(document, nearest, self._place[document])
+
+    def _retire(self, name: str) -> None:
+        number = self._number_of.pop(name)
+        del self._members[number]
+        self._representatives.retire(number)
+        self._changes.retired.append(name)
 
     def _matching(self, query: sp.csr_matrix, number: int) -> tuple[int, ...]:
         shared = query.multiply(self._representatives.weights(number)).tocsr()
