@@ -111,6 +111,24 @@ def growth(rows: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
+def histories(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The error of an index while documents come or go, by rule."""
+    events, *rules = list(rows[0])[:3]
+    points = [{"events": row[events], "error": row[rule], "rule": rule} for row in rows for rule in rules]
+    verb = {"deleting": "deleted", "inserting": "inserted"}[events]
+    return {
+        "width": 460,
+        "height": 220,
+        "data": {"values": points},
+        "mark": "line",
+        "encoding": {
+            "x": {"field": "events", "type": "quantitative", "title": f"Documents {verb}", "axis": {"format": ","}},
+            "y": {"field": "error", "type": "quantitative", "title": "Normalised SSE"},
+            "color": {"field": "rule", "title": None, "scale": {"range": ["#c8553d", COLOURS[2]]}},
+        },
+    }
+
+
 def utility(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """One small chart a figure: MDAV and refined against k, what the original gives, and what the paper reports."""
     figures = [name for name in rows[0] if name not in ("k", "groups")]

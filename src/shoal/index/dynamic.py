@@ -1,0 +1,309 @@
+"""The dynamic index: documents come and go, and every one that can be seen is in a group of at least k.
+
+Source: Navarro-Arribas, Abril and Torra, "Dynamic anonymous index for confidential data" (2014). Embargo, batches and
+the published form are ours; see docs/methods/dynamic-index.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from shoal.errors import InputError
+from shoal.index.changes import Changes
+from shoal.index.representatives import Representatives, name_of_pool
+from shoal.index.snapshot import Snapshot
+from shoal.index.waiting import Waiting
+from shoal.microaggregation import SphericalMicroaggregation
+from shoal.microaggregation.words.giveaways import without_giveaways
+from shoal.microaggregation.words.pooling import pooled_counts, unit_rows, with_length
+
+__all__ = ["DynamicIndex", "Hit", "Placement"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where a document went: into the group of a representative, by its name, or nowhere yet (it waits)."""
+
+    representative: str | None
+    similarity: float | None = None
+
+    @property
+    def waits(self) -> bool:
+        return self.representative is None
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A document that was searched for: as similar as all of its group, and the terms that made it so."""
+
+    document: str
+    similarity: float
+    terms: tuple[int, ...]  # columns, the heaviest first
+
+
+class DynamicIndex:
+    """A k-anonymous vector space over documents that come and go. It holds no vector of a document that is in a group.
+
+    Parameters
+    ----------
+    k : int, at least 2
+        Least number of documents that a representative is made of, and that share it.
+    idf : (d,) array
+        The weight of one occurrence of each term. It is part of the start and never changes.
+    embargo : float or None
+        A document less similar than this (cosine, 0 to 1) to every representative waits until k such documents are
+        alike, and form a group of their own. None: it joins the nearest group at once.
+    random_state : int
+        Seeds the order of equal documents in a search, and the search for groups of a batch.
+    """
+
+    def __init__(self, k: int, idf: Floats, *, embargo: float | None = 0.45, random_state: int = 0) -> None:
+        if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 2:
+            raise InputError(f"k={k!r} must be a whole number of at least 2")
+        if embargo is not None and not 0 < embargo < 1:
+            raise InputError(f"embargo={embargo!r} must be between 0 and 1, or None for no embargo")
+        self.k = int(k)
+        self.embargo = embargo
+        self._seed = random_state
+        self._random = np.random.default_rng(random_state)
+        self._representatives = Representatives(np.asarray(idf, dtype=np.float64))
+        self._number_of: dict[str, int] = {}  # of a representative that is in use, by its name
+        self._members: dict[int, set[str]] = {}  # by the number of the representative
+        self._group_of: dict[str, int] = {}
+        self._place: dict[str, float] = {}  # of each document among equals: at random, so that it says nothing
+        self._waiting = Waiting(self.k, self._representatives.idf)
+        self._changes = Changes()
+
+    def __len__(self) -> int:
+        return len(self._group_of) + len(self._waiting)
+
+    def __contains__(self, document: str) -> bool:
+        return document in self._group_of or document in self._waiting
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """The documents that wait, oldest first."""
+        return tuple(self._waiting)
+
+    def insert(self, document: str, counts: sp.csr_matrix) -> Placement:
+        """Add a document by the counts of its terms: into the nearest group, or it waits."""
+        row = self._checked([document], counts)
+        unit = unit_rows(row, self._representatives.idf)[0]
+        number, similarity = self._representatives.nearest(unit) if self._members else (-1, -1.0)
+        if number >= 0 and similarity >= (self.embargo or -1.0):
+            return self._join(document, number, similarity)
+        self._waiting.add(document, row)
+        self._changes.wait(document, row)
+        self._settle_around(document)
+        group = self._group_of.get(document)
+        return Placement(None) if group is None else Placement(self._representatives.names[group])
+
+    def insert_into(self, document: str, representative: str) -> Placement:
+        """Add a document to the group that its owner chose; its vector is never seen here."""
+        self._check_new([document])
+        return self._join(document, self._number(representative))
+
+    def insert_batch(self, documents: Sequence[str], counts: sp.csr_matrix) -> list[Placement]:
+        """Add k or more documents as groups of their own. An index starts with such a batch."""
+        rows = self._checked(documents, counts)
+        self._check_crowd(len(documents))
+        groups = self._grouped(rows)
+        numbers = np.array(self._published(pooled_counts(rows, groups)))[groups].tolist()
+        return [self._join(document, number) for document, number in zip(documents, numbers, strict=True)]
+
+    def insert_group(self, documents: Sequence[str], pool: sp.csr_matrix) -> Placement:
+        """Add k or more documents as one group, of which its owner gives the pool alone."""
+        return self.insert_groups([documents], pool)[0]
+
+    def insert_groups(self, groups: Sequence[Sequence[str]], pools: sp.csr_matrix) -> list[Placement]:
+        """Add groups of k or more documents, such as those of a release, by their pools alone."""
+        self._check_new([document for documents in groups for document in documents])
+        for documents in groups:
+            self._check_crowd(len(documents))
+        numbers = self._published(self._checked_counts(pools, len(groups)))
+        for documents, number in zip(groups, numbers, strict=True):
+            self._enter(documents, number)
+        return [Placement(self._representatives.names[number]) for number in numbers]
+
+    def admit(self, document: str) -> Placement:
+        """End the wait of a document: it joins the nearest group."""
+        if document not in self._waiting:
+            raise InputError("this document does not wait; see `waiting`")
+        if not self._members:
+            raise InputError(f"there is no group yet: it takes {self.k} documents, and {len(self._waiting)} wait")
+        unit = unit_rows(self._waiting.take([document]), self._representatives.idf)[0]
+        return self._join(document, *self._representatives.nearest(unit))
+
+    def delete(self, document: str) -> None:
+        """Remove a document; those that would be fewer than k join the nearest group, as it is."""
+        if document not in self:
+            raise InputError("there is no such document in the index")
+        self._changes.leave(document)
+        if document in self._waiting:
+            self._waiting.take([document])
+            return
+        number = self._group_of.pop(document)
+        del self._place[document]
+        members = self._members[number]
+        members.discard(document)
+        if len(members) < self.k:
+            self._dissolve(number)
+
+    def search(self, counts: sp.csr_matrix, limit: int = 10) -> list[Hit]:
+        """The documents of the representatives that are most similar to the terms of a query."""
+        query = unit_rows(sp.csr_matrix(counts).astype(np.float64), self._representatives.idf)[0]
+        similarity = self._representatives.similarities(query)
+        hits: list[Hit] = []
+        for number in _from_the_highest(similarity, limit):
+            if len(hits) >= limit or similarity[number] <= 0:
+                break
+            if len(self._members[number]) >= self.k:
+                equal = sorted(self._members[number], key=self._place.__getitem__)
+                terms = self._matching(query, number)
+                hits += [Hit(document, float(similarity[number]), terms) for document in equal]
+        return hits[:limit]
+
+    def snapshot(self) -> Snapshot:
+        """What can be seen now."""
+        visible = [number for number, members in sorted(self._members.items()) if len(members) >= self.k]
+        names = self._representatives.names
+        members = {names[number]: frozenset(self._members[number]) for number in visible}
+        return Snapshot(self.k, members, self._representatives.pools[visible])
+
+    def changes(self) -> Changes:
+        """What changed since this was asked before."""
+        changes, self._changes = self._changes, Changes()
+        return changes
+
+    def apply(self, changes: Changes) -> None:
+        """Repeat what was done to another copy of this index, or build it from what was stored."""
+        if changes.published:
+            self._add(list(changes.published), sp.csr_matrix(sp.vstack(list(changes.published.values()), format="csr")))
+        for document in {*changes.placed, *changes.gone} & {*self._waiting}:
+            self._waiting.take([document])
+        for document in [document for document in (*changes.placed, *changes.gone) if document in self._group_of]:
+            self._members[self._group_of.pop(document)].discard(document)
+        for document, (name, place) in changes.placed.items():
+            self._put(document, self._number_of[name], place)
+        for document, counts in changes.waiting.items():
+            self._waiting.add(document, counts)
+        for name in changes.retired:
+            self._retire(name)
+        self._changes = Changes()
+
+    def _grouped(self, counts: sp.csr_matrix) -> Ints:
+        """Groups of a batch, none of which gives a member away if that can be helped."""
+        unit, lengths = unit_rows(counts.astype(np.float64), self._representatives.idf)
+        method = SphericalMicroaggregation(self.k, random_state=self._seed)
+        return without_giveaways(counts, unit, lengths, method.fit(with_length(unit, lengths)).groups_)
+
+    def _published(self, pools: sp.csr_matrix) -> list[int]:
+        """The numbers of the representatives of pools. Equal pools share one, which may be there already."""
+        ends = pairwise(pools.indptr.tolist())
+        names = [name_of_pool(pools.indices[start:end], pools.data[start:end]) for start, end in ends]
+        new = {name: row for row, name in enumerate(names) if name not in self._number_of}
+        self._changes.published.update((name, pools[row]) for name, row in new.items())
+        self._add(list(new), pools[list(new.values())])
+        return [self._number_of[name] for name in names]
+
+    def _add(self, names: Sequence[str], pools: sp.csr_matrix) -> None:
+        numbers = self._representatives.add(pools)
+        self._number_of.update(zip(names, numbers, strict=True))
+        self._members.update((number, set()) for number in numbers)
+
+    def _settle_around(self, document: str) -> None:
+        """If the document and others that wait make a crowd, it becomes a group, and those like it join."""
+        least = (self.embargo or -1.0) if self._members else -1.0
+        crowd = self._waiting.crowd(document, least)
+        if not crowd:
+            return
+        pool = sp.csr_matrix(self._waiting.take(crowd).sum(axis=0))
+        number = self._published(pool)[0]
+        joining = self._waiting.similar_to(self._representatives.weights(number), self.embargo or -1.0)
+        self._waiting.take(joining)
+        self._enter(crowd + joining, number)
+
+    def _join(self, document: str, number: int, similarity: float | None = None) -> Placement:
+        self._enter([document], number)
+        return Placement(self._representatives.names[number], similarity)
+
+    def _enter(self, documents: Sequence[str], number: int) -> None:
+        for document, place in zip(documents, self._random.random(len(documents)).tolist(), strict=True):
+            self._put(document, number, place)
+
+    def _put(self, document: str, number: int, place: float) -> None:
+        self._members[number].add(document)
+        self._group_of[document] = number
+        self._place[document] = place
+        self._changes.place(document, self._representatives.names[number], place)
+
+    def _dissolve(self, number: int) -> None:
+        """What is left of a group joins the nearest one. The last group stays, unseen while it is below k."""
+        if len(self._members) == 1 and self._members[number]:
+            return
+        members = self._members[number]
+        self._retire(self._representatives.names[number])
+        if not members:
+            return
+        nearest, _ = self._representatives.nearest(self._representatives.weights(number))
+        for document in sorted(members):
+            self._put(document, nearest, self._place[document])
+
+    def _retire(self, name: str) -> None:
+        number = self._number_of.pop(name)
+        del self._members[number]
+        self._representatives.retire(number)
+        self._changes.retired.append(name)
+
+    def _matching(self, query: sp.csr_matrix, number: int) -> tuple[int, ...]:
+        shared = query.multiply(self._representatives.weights(number)).tocsr()
+        return tuple(shared.indices[np.argsort(-shared.data, kind="stable")].tolist())
+
+    def _number(self, representative: str) -> int:
+        if representative not in self._number_of:
+            raise InputError("this representative is not in use; fetch the representatives again and choose another")
+        return self._number_of[representative]
+
+    def _checked(self, documents: Sequence[str], counts: sp.csr_matrix) -> sp.csr_matrix:
+        self._check_new(documents)
+        return self._checked_counts(counts, len(documents))
+
+    def _checked_counts(self, counts: sp.csr_matrix, n_rows: int) -> sp.csr_matrix:
+        rows = sp.csr_matrix(counts).astype(np.int64)
+        rows.sort_indices()
+        if rows.shape != (n_rows, len(self._representatives.idf)):
+            expected = f"{n_rows} x {len(self._representatives.idf)}"
+            raise InputError(f"counts are {rows.shape[0]} x {rows.shape[1]}; give {expected}, a column per term")
+        if rows.nnz and rows.data.min() < 1:
+            raise InputError("a count is below 1; give how often a document has each of its terms")
+        if not np.diff(rows.indptr).all():
+            raise InputError("a document has none of the index's terms; it can be stored, but not searched for")
+        return rows
+
+    def _check_crowd(self, size: int) -> None:
+        if size < self.k:
+            raise InputError(f"{size} documents are fewer than k={self.k}; add documents, or insert them one by one")
+
+    def _check_new(self, documents: Sequence[str]) -> None:
+        if len(set(documents)) < len(documents) or any(document in self for document in documents):
+            raise InputError("a document with this id is in the index already; every document needs an id of its own")
+
+
+def _from_the_highest(similarity: Floats, limit: int) -> list[int]:
+    """As many representatives as there can be hits, the most similar first, ties to the older one."""
+    count = min(limit + 1, len(similarity))
+    if count < len(similarity):
+        worst = np.partition(similarity, len(similarity) - count)[len(similarity) - count]
+        chosen = np.flatnonzero(similarity >= worst)
+    else:
+        chosen = np.arange(len(similarity))
+    return list(chosen[np.argsort(-similarity[chosen], kind="stable")].tolist())
