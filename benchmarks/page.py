@@ -249,6 +249,7 @@ TABLES = (
     ),
     ("sketch_attacks", "texts", "Attacks on sketches: texts", "Reuters R8; otherwise as for baskets."),
     ("sketch_attacks", "texts known", "Attacks on sketches: texts known", "Signs weighted by how often terms occur."),
+    (
         "index",
         "inserting",
         "Dynamic index: insertions",
