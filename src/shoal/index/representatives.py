@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from shoal.kernels.grouping.spherical import csr, distances_to, dots_with, invert
+from shoal.kernels.grouping.spherical import csr, distances_to, invert
 from shoal.microaggregation.words.pooling import DECIMALS, unit_rows
 
 __all__ = ["Representatives", "name_of_pool"]
@@ -71,7 +71,7 @@ class Representatives:
         distances_to(self._lists, single.indices, single.data, listed)
         np.negative(listed, out=listed)
         if len(new):
-            new[:] = dots_with(csr(self._new.weights), row.toarray().ravel())
+            new[:] = (self._new.weights @ row.T).toarray().ravel()
         similarity[~self._alive] = -1.0
         return similarity
 
