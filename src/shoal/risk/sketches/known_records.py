@@ -37,7 +37,8 @@ class KnownRecords:
     component is then a system of equations in the signs of the items, one equation per known record. Signs are -1 or
     +1, so message passing needs fewer equations than least squares. Where records share a sketch, an equation holds
     what is known of the group; the rest of the group is noise. With the signs, as certain as they are, the attacker
-    does what the key holder does, to records that they do not know. The baseline names the most frequent items.
+    does what the key holder does, to records that they do not know. The baseline names the most frequent items; an
+    attacker who would recover less than that does the same.
 
     Parameters
     ----------
@@ -84,11 +85,15 @@ def _point(sketched: SketchedRecords, known: Ints, rows: Ints, truth: Floats) ->
     solved = np.unique(np.linspace(0, sketched.width - 1, min(SOLVED, sketched.width)).astype(np.int64))
     uses = np.sum(lengths[:, None] > np.arange(sketched.width), axis=0) + 1e-9  # sketches that have each component
     by_least_squares = _right(_least_squares(equations, solved), truth[:, solved], sketched.shares, uses[solved])
+    about = f"whoever knows {len(known):,} records"
+    strangers = recovered(about, scores, sketched, rows)
+    if strangers.items.rate < strangers.items.baseline:  # who finds less than by guessing guesses
+        strangers = recovered(about, np.broadcast_to(sketched.shares, scores.shape), sketched, rows)
     return SignsRecovered(
         known=len(known),
         by_least_squares=by_least_squares,
         signs=_right(beliefs, truth, sketched.shares, uses),
-        strangers=recovered(f"whoever knows {len(known):,} records", scores, sketched, rows),
+        strangers=strangers,
     )
 
 
