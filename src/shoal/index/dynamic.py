@@ -161,15 +161,14 @@ class DynamicIndex:
     def search(self, counts: sp.csr_matrix, limit: int = 10) -> list[Hit]:
         """The documents of the representatives that are most similar to the terms of a query."""
         query = unit_rows(sp.csr_matrix(counts).astype(np.float64), self._representatives.idf)[0]
-        similarity = self._representatives.similarities(query)
         hits: list[Hit] = []
-        for number in _from_the_highest(similarity, limit):
-            if len(hits) >= limit or similarity[number] <= 0:
+        for number, similarity in self._representatives.most_similar(query, limit + 1):
+            if len(hits) >= limit:
                 break
             if len(self._members[number]) >= self.k:
                 equal = sorted(self._members[number], key=self._place.__getitem__)
-                terms = self._matching(query, number)
-                hits += [Hit(document, float(similarity[number]), terms) for document in equal]
+                terms = self._representatives.matching(query, number)
+                hits += [Hit(document, similarity, terms) for document in equal]
         return hits[:limit]
 
     def snapshot(self) -> Snapshot:
@@ -264,10 +263,6 @@ class DynamicIndex:
         self._representatives.retire(number)
         self._changes.retired.append(name)
 
-    def _matching(self, query: sp.csr_matrix, number: int) -> tuple[int, ...]:
-        shared = query.multiply(self._representatives.weights(number)).tocsr()
-        return tuple(shared.indices[np.argsort(-shared.data, kind="stable")].tolist())
-
     def _number(self, representative: str) -> int:
         if representative not in self._number_of:
             raise InputError("this representative is not in use; fetch the representatives again and choose another")
@@ -296,14 +291,3 @@ class DynamicIndex:
     def _check_new(self, documents: Sequence[str]) -> None:
         if len(set(documents)) < len(documents) or any(document in self for document in documents):
             raise InputError("a document with this id is in the index already; every document needs an id of its own")
-
-
-def _from_the_highest(similarity: Floats, limit: int) -> list[int]:
-    """As many representatives as there can be hits, the most similar first, ties to the older one."""
-    count = min(limit + 1, len(similarity))
-    if count < len(similarity):
-        worst = np.partition(similarity, len(similarity) - count)[len(similarity) - count]
-        chosen = np.flatnonzero(similarity >= worst)
-    else:
-        chosen = np.arange(len(similarity))
-    return list(chosen[np.argsort(-similarity[chosen], kind="stable")].tolist())

@@ -109,11 +109,8 @@ class DocumentProtection(Protocol):
 
 def with_space(protection: DocumentProtection, space: VectorSpace) -> DocumentProtection:
     """The protection as workers need it: with a fitted space, without the words that were left out."""
-    bare: VectorSpace = clone(space)
-    bare.terms_, bare.document_frequency_ = space.terms_, space.document_frequency_
-    bare.n_documents_ = space.n_documents_
     fitted = copy(protection)
-    fitted.space = bare
+    fitted.space = clone(space).settle_on(space.terms_, space.idf_)
     return fitted
 
 
