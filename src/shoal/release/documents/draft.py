@@ -36,7 +36,7 @@ from shoal.results.summary import DocumentFigures, Summary, TermUse, WordsLeftOu
 from shoal.vectors import VectorSpace
 from shoal.vectors.counting import Tally
 
-__all__ = ["draft_documents"]
+__all__ = ["WHOLE", "draft_documents", "files_of_release", "most_used"]
 
 NO_TERM = "no term left after the vector space's steps"
 NOTHING = 1e-6  # a distance that comes of rounded weights
@@ -87,7 +87,7 @@ def draft_documents(
         attacks=attacks,
         attacked=attack,
         figures=_figures(facts, protection, read, collected.vocabulary.names),
-        files=_files(source),
+        files=files_of_release(source.whole, source.label),
     )
     return Draft(
         summary=summary,
@@ -179,7 +179,7 @@ def _figures(
     return DocumentFigures(
         form=form_of(read.space),
         loss_of_means=_share_of_means(facts, read.n_rows) if read.n_rows >= FEW else None,
-        terms=_most_used(facts, names),
+        terms=most_used(sum(fact.weight for fact in facts), sum(fact.documents for fact in facts), names),
         vocabulary=len(names),
         stemmed=read.space.stem,
         in_meaning=protection.in_meaning,
@@ -251,9 +251,8 @@ def _distances(facts: Sequence[part_steps.DocumentFacts], protection: DocumentPr
     return protection.distances(samples, n_rows)
 
 
-def _most_used(facts: Sequence[part_steps.DocumentFacts], names: NDArray[Any]) -> tuple[TermUse, ...]:
-    weight = np.sum([fact.weight for fact in facts], axis=0)
-    documents = np.sum([fact.documents for fact in facts], axis=0)
+def most_used(weight: NDArray[Any], documents: NDArray[Any], names: NDArray[Any]) -> tuple[TermUse, ...]:
+    """The terms with the most weight over all released documents; `documents` is how many have each."""
     heaviest = np.lexsort((names, -weight))[:TERMS_SHOWN]
     return tuple(
         TermUse(str(names[term]), int(documents[term]), round(float(weight[term] / documents[term]), 6))
@@ -261,14 +260,14 @@ def _most_used(facts: Sequence[part_steps.DocumentFacts], names: NDArray[Any]) -
     )
 
 
-def _files(source: DocumentSource) -> tuple[tuple[str, str], ...]:
-    """The files of the release and what they are, for the reader."""
+def files_of_release(whole: bool, label: str | None) -> tuple[tuple[str, str], ...]:
+    """The files of a release, in one piece or in parts, and what they are, for the reader."""
     rows = "one row per document: terms, how often the documents of its group have each of them, and weights"
-    label = ", its label" if source.label else ""
-    if source.whole:
+    rows += ", its label" if label else ""
+    if whole:
         matrix = ("vectors.npz", "the same weights as a SciPy CSR matrix")
-        return ((WHOLE, rows + label), matrix, ("terms.txt", "the matrix's columns: one term per line"))
-    return (("vectors", f"folder of parts, {rows}{label}"), ("terms.txt", "every term of the release, one per line"))
+        return ((WHOLE, rows), matrix, ("terms.txt", "the matrix's columns: one term per line"))
+    return (("vectors", f"folder of parts, {rows}"), ("terms.txt", "every term of the release, one per line"))
 
 
 def _words_left_out(space: VectorSpace) -> tuple[WordsLeftOut, ...]:
