@@ -221,15 +221,11 @@ class DynamicIndex:
 
     def _settle_around(self, document: str) -> None:
         """If the document and others that wait make a crowd, it becomes a group, and those like it join."""
-        least = (self.embargo or -1.0) if self._members else -1.0
-        crowd = self._waiting.crowd(document, least)
-        if not crowd:
-            return
-        pool = sp.csr_matrix(self._waiting.take(crowd).sum(axis=0))
-        number = self._published(pool)[0]
-        joining = self._waiting.similar_to(self._representatives.weights(number), self.embargo or -1.0)
-        self._waiting.take(joining)
-        self._enter(crowd + joining, number)
+        least = self.embargo or -1.0
+        made = self._waiting.group_around(document, least if self._members else -1.0, least)
+        if made is not None:
+            documents, pool = made
+            self._enter(documents, self._published(pool)[0])
 
     def _join(self, document: str, number: int, similarity: float | None = None) -> Placement:
         self._enter([document], number)

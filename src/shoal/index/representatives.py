@@ -82,7 +82,7 @@ class Representatives:
         return number, float(similarity[number])
 
     def most_similar(self, row: sp.csr_matrix, limit: int) -> list[tuple[int, float]]:
-        """Those that are most similar to a unit row and have a term of it, with their cosines; ties to the older one."""
+        """Those most similar to a unit row that have a term of it, with their cosines; ties to the older one."""
         similarity = self.similarities(row)
         alike = np.flatnonzero(similarity > 0)
         if limit < len(alike):
