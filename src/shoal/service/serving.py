@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
+import socket
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +22,7 @@ __all__ = ["Binding", "open_store", "serve"]
 
 KEEP_ALIVE = 30  # seconds
 SHUTDOWN = 20  # seconds for requests that are being answered
+BACKLOG = 1_024
 AT_ONCE = 500  # connections; more are answered 503
 
 
@@ -54,14 +57,13 @@ def open_store(database: Database, key_file: Path | None) -> Store:
     return Store(database, OperatorKey.read_or_make(key_file or Path(f"{database.file}.key")))
 
 
-def serve(store: Store, binding: Binding, limits: Limits) -> None:
-    """Answer requests until SIGTERM or Ctrl-C."""
+def serve(store: Store, binding: Binding, limits: Limits, announce: Callable[[str], object]) -> None:
+    """Answer requests until SIGTERM or Ctrl-C. The address is announced as soon as it takes connections."""
     binding.check()
+    listening = _listening(binding)
     log_as_json()
     config = uvicorn.Config(
         create_app(store, limits),
-        host=binding.host,
-        port=binding.port,
         ssl_certfile=binding.tls_certificate,
         ssl_keyfile=binding.tls_key,
         access_log=False,  # it would log the ids of documents
@@ -72,7 +74,22 @@ def serve(store: Store, binding: Binding, limits: Limits) -> None:
         timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=SHUTDOWN,
     )
-    uvicorn.Server(config).run()
+    scheme, port = "https" if binding.tls_certificate else "http", listening.getsockname()[1]
+    announce(f"serving on {scheme}://{_in_url(binding.host)}:{port}")
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def _listening(binding: Binding) -> socket.socket:
+    family = socket.AF_INET6 if ":" in binding.host else socket.AF_INET
+    try:
+        return socket.create_server((binding.host, binding.port), family=family, backlog=BACKLOG)
+    except (OSError, OverflowError) as problem:
+        why = getattr(problem, "strerror", None) or problem
+        raise InputError(f"{binding.host}:{binding.port} cannot be used: {why}; choose another address") from None
+
+
+def _in_url(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def _is_this_machine(host: str) -> bool:

@@ -41,7 +41,7 @@ def serve(
     rate: Annotated[float, typer.Option(help="Requests per second and account.", **options.above_zero())] = 200.0,
     longest_wait: Annotated[
         float,
-        typer.Option(help="Days until a document that is held back joins the nearest group.", **options.above_zero()),
+        typer.Option(help="Days that a document is held back at most.", **options.above_zero()),
     ] = 7.0,
 ) -> None:
     """Serve a dynamic index: encrypted documents in a vector space in which each hides in a crowd of at least k.

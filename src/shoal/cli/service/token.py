@@ -14,6 +14,7 @@ from shoal.cli.terminal import examples, say, write
 
 __all__ = ["token_app"]
 
+ROLES = ("reader", "user", "operator")
 PURPOSE = "accounts of a server"
 
 token_app = typer.Typer(
@@ -31,8 +32,8 @@ def make(
     role: Annotated[
         str,
         typer.Option(
-            help="reader: get and search. user: put and delete too. operator: all.",
-            **options.one_of("reader", "user", "operator"),
+            help="reader: get and search; user: put and delete too; operator: all.",
+            **options.one_of(*ROLES),
         ),
     ] = "user",
     database: Address = "shoal.db",
