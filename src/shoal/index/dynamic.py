@@ -90,6 +90,11 @@ class DynamicIndex:
         return document in self._group_of or document in self._waiting
 
     @property
+    def n_terms(self) -> int:
+        """How many terms there are."""
+        return len(self._representatives.idf)
+
+    @property
     def waiting(self) -> tuple[str, ...]:
         """The documents that wait, oldest first."""
         return tuple(self._waiting)
@@ -171,6 +176,21 @@ class DynamicIndex:
                 hits += [Hit(document, similarity, terms) for document in equal]
         return hits[:limit]
 
+    def group_of(self, document: str) -> str | None:
+        """The name of the representative of a document that can be seen; None for any other."""
+        number = self._group_of.get(document, -1)
+        return self._representatives.names[number] if len(self._members.get(number, ())) >= self.k else None
+
+    def documents_of(self, representative: str) -> list[str]:
+        """The documents of a group in their order among equals; none if the group cannot be seen."""
+        members = self._members.get(self._number_of.get(representative, -1), set())
+        return sorted(members, key=self._place.__getitem__) if len(members) >= self.k else []
+
+    def sizes(self) -> dict[str, int]:
+        """How many documents each group has that can be seen, by the name of its representative."""
+        sizes = {name: len(self._members[number]) for name, number in self._number_of.items()}
+        return {name: size for name, size in sizes.items() if size >= self.k}
+
     def snapshot(self) -> Snapshot:
         """What can be seen now."""
         visible = [number for number, members in sorted(self._members.items()) if len(members) >= self.k]
@@ -191,6 +211,7 @@ class DynamicIndex:
             self._waiting.take([document])
         for document in [document for document in (*changes.placed, *changes.gone) if document in self._group_of]:
             self._members[self._group_of.pop(document)].discard(document)
+            del self._place[document]
         for document, (name, place) in changes.placed.items():
             self._put(document, self._number_of[name], place)
         for document, counts in changes.waiting.items():

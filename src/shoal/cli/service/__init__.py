@@ -1,0 +1,9 @@
+"""Commands of the service: the server, its accounts and its backups."""
+
+from __future__ import annotations
+
+from shoal.cli.service.backup import backup, restore
+from shoal.cli.service.serve import serve
+from shoal.cli.service.token import token_app
+
+__all__ = ["backup", "restore", "serve", "token_app"]
