@@ -176,10 +176,12 @@ def _confidential(source: DocumentSource) -> tuple[str, ...]:
 def _figures(
     facts: Sequence[part_steps.DocumentFacts], protection: DocumentProtection, read: ReadDocuments, names: NDArray[Any]
 ) -> DocumentFigures:
+    weight = np.sum([fact.weight for fact in facts], axis=0)
+    documents = np.sum([fact.documents for fact in facts], axis=0)
     return DocumentFigures(
         form=form_of(read.space),
         loss_of_means=_share_of_means(facts, read.n_rows) if read.n_rows >= FEW else None,
-        terms=most_used(sum(fact.weight for fact in facts), sum(fact.documents for fact in facts), names),
+        terms=most_used(weight, documents, names),
         vocabulary=len(names),
         stemmed=read.space.stem,
         in_meaning=protection.in_meaning,

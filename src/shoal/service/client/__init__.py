@@ -1,8 +1,8 @@
 """The client of the index: it encrypts, counts words, chooses groups and ranks, so that the server need not know.
 
-    with IndexClient("http://127.0.0.1:8420", token, Keys.read("key.txt")) as index:
-        index.put("letters/")
-        index.search("broken hip")
+with IndexClient("http://127.0.0.1:8750", token, Keys.read("key.txt")) as index:
+    index.put("letters/")
+    index.search("broken hip")
 """
 
 from __future__ import annotations

@@ -13,14 +13,14 @@ import httpx
 from shoal.errors import InputError
 from shoal.io.files import shown
 
-__all__ = ["Connection", "Refusal", "new_key"]
+__all__ = ["JSON", "OCTETS", "Connection", "Refusal", "new_key"]
 
 TIMEOUT = httpx.Timeout(60.0, connect=10.0)  # seconds
 TRIES = 6
 PAUSE = 0.25  # seconds before the second try; twice as long before each that follows
 LONGEST_PAUSE = 30.0
 COME_BACK = (429, 502, 503, 504)  # the server, or a proxy before it, cannot answer now
-OCTETS = "application/octet-stream"
+OCTETS, JSON = "application/octet-stream", "application/json"
 
 
 class Refusal(InputError):
@@ -69,12 +69,12 @@ class Connection:
         """The same as an object of JSON."""
         return _object(self.get(path))
 
-    def post_json(self, path: str, content: Any, key: str | None = None) -> dict[str, Any]:
-        """Send an object; with the same key it is done once, however often it is sent."""
-        return self.post(path, json.dumps(content).encode(), "application/json", key or new_key())
+    def post_json(self, path: str, content: Any) -> dict[str, Any]:
+        """Send an object."""
+        return self.post(path, json.dumps(content).encode(), JSON, new_key())
 
     def post(self, path: str, body: bytes, kind: str, key: str) -> dict[str, Any]:
-        """Send bytes."""
+        """Send bytes; with the same key they count once, however often they are sent."""
         return _object(self._asked("POST", path, {"Content-Type": kind, "Idempotency-Key": key}, body))
 
     def delete(self, path: str) -> None:
@@ -128,7 +128,7 @@ def _seconds(text: str) -> float:
 def _check_address(server: str) -> None:
     parts = urlsplit(server)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
-        raise InputError(f"{shown(server)} is no address of a server; give one such as http://127.0.0.1:8420")
+        raise InputError(f"{shown(server)} is no address of a server; give one such as http://127.0.0.1:8750")
     local = parts.hostname == "localhost" or parts.hostname.startswith("127.") or parts.hostname == "::1"
     if parts.scheme == "http" and not local:
         raise InputError(f"{shown(server)} would send your token for all to read; use https://")

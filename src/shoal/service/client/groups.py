@@ -7,6 +7,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +19,7 @@ from shoal.errors import InputError
 from shoal.index.representatives import Representatives
 from shoal.service.client.connection import Connection
 
-__all__ = ["Groups", "fetch_groups"]
+__all__ = ["Groups", "fetch_groups", "write_aside"]
 
 PAGE = 5_000  # representatives
 WRONG = "the server's representatives are not what their names promise; do not use this server, and ask the operator"
@@ -48,7 +49,7 @@ class Groups:
         return self.representatives.pools[numbers], np.array([self.sizes[number] for number in numbers], dtype=np.int64)
 
 
-def fetch_groups(connection: Connection, folder: Path, idf: NDArray[np.float64], k: int) -> Groups:
+def fetch_groups(connection: Connection, index: str, folder: Path, idf: NDArray[np.float64], k: int) -> Groups:
     """Fetch what is not in the folder yet, and check everything: a representative must have the name of its content."""
     # The groups first: what they name is published by then, so that all of it is in the pages that follow.
     answer = connection.get("/v1/groups")
@@ -60,7 +61,7 @@ def fetch_groups(connection: Connection, folder: Path, idf: NDArray[np.float64],
     pages = []
     for page in range(n_pages):
         progress.step("fetching", page, n_pages)
-        pages.append(_page(connection, folder / f"{page}.arrow", page, len(idf)))
+        pages.append(_page(connection, index, folder / f"{page}.arrow", page, len(idf)))
     progress.step("fetching", n_pages, n_pages)
     names = [name for page_names, _ in pages for name in page_names]
     representatives = Representatives(idf)
@@ -74,14 +75,14 @@ def fetch_groups(connection: Connection, folder: Path, idf: NDArray[np.float64],
     return Groups(representatives, by_number, answer.headers.get("Shoal-Version", ""))
 
 
-def _page(connection: Connection, file: Path, number: int, n_terms: int) -> tuple[list[str], sp.csr_matrix]:
+def _page(connection: Connection, index: str, file: Path, number: int, n_terms: int) -> tuple[list[str], sp.csr_matrix]:
     """Names and pools of a page, from the folder if it is there: a full page never changes."""
     if file.exists():
         return _pools(file.read_bytes(), number, n_terms)
-    body = connection.get(f"/v1/representatives/pages/{number}").content
+    body = connection.get(f"/v1/representatives/pages/{number}?index={quote(index)}").content
     names, pools = _pools(body, number, n_terms)
     if len(names) == PAGE:
-        _write_aside(file, body)
+        write_aside(file, body)
     return names, pools
 
 
@@ -115,7 +116,7 @@ def _table(body: bytes, types: dict[str, Any]) -> pa.Table:
     return table
 
 
-def _write_aside(file: Path, body: bytes) -> None:
+def write_aside(file: Path, body: bytes) -> None:
     """The file is whole or not there, also when two commands fetch the same page."""
     descriptor, aside = tempfile.mkstemp(dir=file.parent)
     with open(descriptor, "wb") as stream:

@@ -39,6 +39,7 @@ CREATE TABLE IF NOT EXISTS waiting (
     key TEXT PRIMARY KEY REFERENCES documents (key) ON UPDATE CASCADE ON DELETE CASCADE,
     since REAL NOT NULL, terms BLOB NOT NULL, counts BLOB NOT NULL
 ) STRICT;
+CREATE TABLE IF NOT EXISTS about (what TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS outgoing (
     number INTEGER PRIMARY KEY, key TEXT UNIQUE NOT NULL, path TEXT NOT NULL, kind TEXT NOT NULL, body BLOB NOT NULL
 ) STRICT;
@@ -61,7 +62,7 @@ def digest_of(name: str, text: str) -> bytes:
 
 
 class Journal:
-    """One owner's documents in one index."""
+    """The documents of one account."""
 
     def __init__(self, file: Path) -> None:
         try:
@@ -72,10 +73,31 @@ class Journal:
                 self._database.execute(f"PRAGMA {setting}")
             self._database.executescript(TABLES)
         except (OSError, sqlite3.Error):
-            raise InputError(f"the journal {shown(file)} cannot be used; check the folder, or set SHOAL_STATE") from None
+            raise InputError(f"the journal {shown(file)} cannot be used; check it, or set SHOAL_STATE") from None
 
     def close(self) -> None:
         self._database.close()
+
+    def about(self) -> dict[str, str]:
+        """What was noted of the index."""
+        return dict(self._all("SELECT what, value FROM about"))
+
+    def note(self, about: dict[str, str]) -> None:
+        """Keep this of the index in mind."""
+        with self._transaction():
+            for item in about.items():
+                self._all("INSERT OR REPLACE INTO about VALUES (?, ?)", *item)
+
+    def keep_only(self, documents: set[str], same_terms: bool) -> None:
+        """The server went back to an earlier state, or is another: of what was put, it has these documents."""
+        with self._transaction():
+            for (document,) in self._all("SELECT id FROM documents WHERE id IS NOT NULL"):
+                if document not in documents:
+                    self._all("DELETE FROM documents WHERE id = ?", document)
+            if not same_terms:
+                self._all("DELETE FROM outgoing")
+                self._all("DELETE FROM documents WHERE id IS NULL")
+                self._all("DELETE FROM waiting")
 
     def __contains__(self, digest: bytes) -> bool:
         return bool(self._all("SELECT 1 FROM documents WHERE digest = ?", digest))
@@ -86,10 +108,7 @@ class Journal:
             insert = "INSERT OR IGNORE INTO documents (digest, name, key) VALUES (?, ?, ?) RETURNING key"
             if not self._all(insert, digest, name, request.key):
                 return False
-            if counts is not None:
-                arrays = counts.indices.astype("<i4").tobytes(), counts.data.astype("<i8").tobytes()
-                self._all("INSERT INTO waiting VALUES (?, ?, ?, ?)", request.key, time.time(), *arrays)
-            self._send(request)
+            self._send(request, counts)
             return True
 
     def begin_groups(self, request: Outgoing) -> None:
@@ -97,13 +116,13 @@ class Journal:
         with self._transaction():
             self._send(request)
 
-    def replace(self, old: Outgoing, new: Outgoing) -> bool:
+    def replace(self, old: Outgoing, new: Outgoing, counts: sp.csr_matrix | None) -> bool:
         """The server refused a request for good; another is sent instead. False if another put has seen to it."""
         with self._transaction():
             if not self._all("DELETE FROM outgoing WHERE key = ? RETURNING key", old.key):
                 return False
             self._all("UPDATE documents SET key = ? WHERE key = ?", new.key, old.key)
-            self._send(new)
+            self._send(new, counts)
             return True
 
     def forget(self, request: Outgoing) -> None:
@@ -142,9 +161,8 @@ class Journal:
 
     def waiting(self, n_terms: int) -> list[tuple[str, float, sp.csr_matrix]]:
         """Documents that wait for a group here, oldest first: id, since when, counts."""
-        found = self._all(
-            "SELECT id, since, terms, counts FROM waiting JOIN documents USING (key) WHERE id IS NOT NULL ORDER BY since"
-        )
+        both = "waiting JOIN documents USING (key)"
+        found = self._all(f"SELECT id, since, terms, counts FROM {both} WHERE id IS NOT NULL ORDER BY since")
         return [(document, since, _row(terms, counts, n_terms)) for document, since, terms, counts in found]
 
     def name(self, document: str) -> str | None:
@@ -168,10 +186,14 @@ class Journal:
 
     def figures(self) -> dict[str, int]:
         """How many documents are stored, wait for a group here, and are on their way."""
-        count = "SELECT (SELECT count(id) FROM documents), (SELECT count(*) FROM waiting), (SELECT count(*) FROM outgoing)"
-        return dict(zip(("stored", "waiting", "unfinished"), self._all(count)[0], strict=True))
+        counted = {"stored": "count(id) FROM documents", "waiting": "count(*) FROM waiting"}
+        counted["unfinished"] = "count(*) FROM outgoing"
+        return {name: self._all(f"SELECT {count}")[0][0] for name, count in counted.items()}
 
-    def _send(self, request: Outgoing) -> None:
+    def _send(self, request: Outgoing, counts: sp.csr_matrix | None = None) -> None:
+        if counts is not None:
+            arrays = counts.indices.astype("<i4").tobytes(), counts.data.astype("<i8").tobytes()
+            self._all("INSERT INTO waiting VALUES (?, ?, ?, ?)", request.key, time.time(), *arrays)
         insert = "INSERT INTO outgoing (key, path, kind, body) VALUES (?, ?, ?, ?)"
         self._all(insert, request.key, request.path, request.kind, request.body)
 

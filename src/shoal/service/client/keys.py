@@ -55,7 +55,8 @@ class Keys:
             identity = pyrage.x25519.Identity.from_str(*secrets)
         except (pyrage.IdentityError, TypeError):
             raise InputError(
-                f"{shown(path)} has {len(secrets)} secret keys that can be read; make a key with: shoal index keys --new"
+                f"{shown(path)} is no key file: it has {len(secrets)} secret keys, and 1 is needed; make one with: "
+                "shoal index keys --new"
             ) from None
         return cls((str(identity.to_public()),), identity)
 

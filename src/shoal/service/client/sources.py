@@ -9,7 +9,7 @@ from pathlib import Path
 
 from shoal.errors import InputError
 from shoal.io import Corpus
-from shoal.io.files import decode, is_folder, kind_of, read_bytes, reading, shown
+from shoal.io.files import decode, kind_of, read_bytes, reading, shown
 from shoal.io.parts import local_copy
 from shoal.release.sources import DocumentSource, Source, open_source
 
@@ -26,9 +26,8 @@ class Columns:
 
 def open_documents(source: Source, columns: Columns) -> DocumentSource:
     """The source, if it holds documents."""
-    if isinstance(source, str | os.PathLike) and Path(source).exists() and not is_folder(source):
-        if kind_of(source) == "text":
-            return _single(Path(source))
+    if isinstance(source, str | os.PathLike) and os.path.isfile(source) and kind_of(source) == "text":
+        return _single(Path(source))
     opened = open_source(source, text_column=columns.text, id_column=columns.id)
     if not isinstance(opened, DocumentSource):
         name = shown(source) if isinstance(source, str | os.PathLike) else "this"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,8 +26,8 @@ class Start:
 
     k: int
     vocabulary: Vocabulary
-    pools: sp.csr_matrix  # (groups, terms)
-    group_of: dict[str, int]  # by the name of the document
+    pools: Any = None  # (groups, terms), a CSR matrix
+    group_of: dict[str, int] = field(default_factory=dict)  # by the name of the document
 
 
 def read_start(
@@ -35,7 +36,9 @@ def read_start(
     """From a release of documents; without documents its k and vocabulary alone."""
     loaded = load(release)
     if loaded.counts is None or loaded.terms is None:
-        raise InputError(f"{shown(release)} is no release of documents with pooled counts; make one with: shoal protect")
+        raise InputError(
+            f"{shown(release)} is no release of documents with pooled counts; make one with: shoal protect"
+        )
     parameters = loaded.certificate["stated"]["parameters"]
     if "ontology" in parameters.get("microaggregation", {}) or "vector_space" not in parameters:
         raise InputError(
@@ -48,7 +51,7 @@ def read_start(
     vocabulary = Vocabulary.of_pools(loaded.terms, pools, np.bincount(rank), parameters["vector_space"])
     k = int(loaded.certificate["promises"]["anonymity"]["k"])
     if not with_documents:
-        return Start(k, vocabulary, pools[:0], {})
+        return Start(k, vocabulary)
     sizes = rows_of_parts(Path(release), "documents") or [counts.shape[0]]
     mapping = read_mapping(private_folder(release, private), sizes)
     return Start(k, vocabulary, pools, dict(zip(mapping.names.to_pylist(), rank.tolist(), strict=True)))
