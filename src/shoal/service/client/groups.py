@@ -33,7 +33,6 @@ class Groups:
 
     representatives: Representatives  # by number, and behind them those that this client has made since
     sizes: dict[int, int]  # documents in each group that can be seen, by number
-    version: str
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -52,8 +51,7 @@ class Groups:
 def fetch_groups(connection: Connection, index: str, folder: Path, idf: NDArray[np.float64], k: int) -> Groups:
     """Fetch what is not in the folder yet, and check everything: a representative must have the name of its content."""
     # The groups first: what they name is published by then, so that all of it is in the pages that follow.
-    answer = connection.get("/v1/groups")
-    listed = _table(answer.content, {"number": pa.int64(), "size": pa.int64()})
+    listed = _table(connection.get("/v1/groups").content, {"number": pa.int64(), "size": pa.int64()})
     numbers, sizes = (listed[name].to_numpy() for name in ("number", "size"))
     if len(sizes) and sizes.min() < k:
         raise InputError(f"the server shows a group of {sizes.min()}, below k={k}; do not use it, and ask the operator")
@@ -72,7 +70,7 @@ def fetch_groups(connection: Connection, index: str, folder: Path, idf: NDArray[
     for number in np.setdiff1d(np.arange(len(names)), numbers).tolist():
         representatives.retire(number)
     by_number = dict(zip(numbers.tolist(), sizes.tolist(), strict=True))
-    return Groups(representatives, by_number, answer.headers.get("Shoal-Version", ""))
+    return Groups(representatives, by_number)
 
 
 def _page(connection: Connection, index: str, file: Path, number: int, n_terms: int) -> tuple[list[str], sp.csr_matrix]:
