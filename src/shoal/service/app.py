@@ -91,7 +91,8 @@ def _end_waits(store: Store, limits: Limits) -> None:
 def _not_valid(_: Request, error: Any) -> JSONResponse:
     """Where and why, never what: the value may be a vector."""
     first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"] if not isinstance(part, int))[:100]
+    known = first["loc"][:1] if first["type"] == "extra_forbidden" else first["loc"][:2]
+    place = ".".join(part for part in known if isinstance(part, str))
     return answer_to(Problem(422, f"{place}: {first['msg']}; see /openapi.json"))
 
 
