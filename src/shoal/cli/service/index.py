@@ -43,7 +43,9 @@ def create(
     source: Annotated[
         Path | None, typer.Argument(help="Documents to start with, as for protect.", **options.path("[INPUT]"))
     ] = None,
-    k: Annotated[int, typer.Option("-k", help="Least crowd, if no release is given.", **options.whole(2))] = 5,
+    k: Annotated[
+        int | None, typer.Option("-k", help="Least crowd.  [default: 5, or that of the release]", **options.whole(2))
+    ] = None,
     release: Annotated[
         Path | None, typer.Option("--from", help="Release to take groups and vocabulary from.", **options.path())
     ] = None,
@@ -71,6 +73,8 @@ def create(
 
     if not 0 <= embargo < 1:
         raise InputError(f"--embargo {embargo:g} must be a similarity from 0 to below 1; 0 is no embargo")
+    if k is not None and release is not None:
+        raise InputError(f"-k {k} is for documents alone: with --from the index has the k of the release; leave it out")
     say_if_kernels_compile()
     with (
         connected(server, token, key, recipient, needs_key=source is not None) as client,
@@ -79,7 +83,7 @@ def create(
     ):
         report = client.create(
             source,
-            k=k,
+            k=k or 5,
             release=release,
             private=private,
             embargo=embargo or None,
@@ -143,7 +147,8 @@ def get(
         _show(text)
         return
     try:
-        out.open("w" if force else "x", encoding="utf-8", newline="").write(text)
+        with out.open("w" if force else "x", encoding="utf-8", newline="") as file:
+            file.write(text)
     except FileExistsError:
         raise InputError(f"{printable(str(out))} exists; name another file, or pass --force to replace it") from None
 

@@ -121,7 +121,7 @@ class IndexClient:
         missing = sum(name not in digests for name in start.group_of)
         if missing:
             raise InputError(
-                f"{counted(missing, 'document')} of the release not in the source; give what it was made of"
+                f"the source lacks {counted(missing, 'document')} of the release; give what it was made of"
             )
         self._create(start, embargo, trust)
         index = self._index

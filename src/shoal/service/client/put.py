@@ -61,7 +61,7 @@ class Put:
 
     def run(self, documents: Iterable[tuple[str, str]], total: int) -> PutReport:
         """Put all of them. Whatever ends this early, running it again goes on where it ended."""
-        for request, answer in in_flight(self.connection, self._requests(documents)):
+        for request, answer in _in_flight(self.connection, self._requests(documents)):
             self._answered(request, answer)
             progress.step("uploading", self.report.uploaded + self.report.known, total)
         self.report.waiting = self.journal.figures()["waiting"]
@@ -148,7 +148,7 @@ def make_groups(connection: Connection, journal: Journal, groups: list[tuple[lis
 
 def resume(connection: Connection, journal: Journal) -> None:
     """Finish what an earlier put began: the same bytes with the same keys."""
-    for request, answer in in_flight(connection, journal.outgoing()):
+    for request, answer in _in_flight(connection, journal.outgoing()):
         if isinstance(answer, Refusal):
             journal.forget(request)  # a document gets its turn again, and a group of its own choice
             if answer.status not in (*NOT_THIS_ONE, 409):
@@ -159,11 +159,11 @@ def resume(connection: Connection, journal: Journal) -> None:
             journal.stored(request, answer["id"], answer["representative"])
 
 
-def in_flight(
-    connection: Connection, requests: Iterable[Outgoing], at_once: int = AT_ONCE
+def _in_flight(
+    connection: Connection, requests: Iterable[Outgoing]
 ) -> Iterator[tuple[Outgoing, dict[str, Any] | Refusal]]:
     """Every request with its answer, as the answers come in."""
-    pool = ThreadPoolExecutor(at_once)
+    pool = ThreadPoolExecutor(AT_ONCE)
     running: dict[Future[dict[str, Any] | Refusal], Outgoing] = {}
 
     def answered() -> list[tuple[Outgoing, dict[str, Any] | Refusal]]:
@@ -172,7 +172,7 @@ def in_flight(
     try:
         for request in requests:
             running[pool.submit(_posted, connection, request)] = request
-            if len(running) >= at_once:
+            if len(running) >= AT_ONCE:
                 yield from answered()
         while running:
             yield from answered()

@@ -24,7 +24,7 @@ class Columns:
     id: str | None = None
 
 
-def open_documents(source: Source, columns: Columns) -> DocumentSource:
+def open_documents(source: Source, columns: Columns = Columns()) -> DocumentSource:
     """The source, if it holds documents."""
     if isinstance(source, str | os.PathLike) and os.path.isfile(source) and kind_of(source) == "text":
         return _single(Path(source))
