@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+import time
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +19,7 @@ from shoal.release.documents.snapshot import PublishedGroups, release_of_groups
 from shoal.release.protect import protect
 from shoal.release.sources import DocumentSource, Source
 from shoal.service.client.connection import Connection, Refusal
+from shoal.service.client.groups import Groups
 from shoal.service.client.journal import digest_of
 from shoal.service.client.keys import Keys
 from shoal.service.client.opened import OpenedIndex, open_index, state_folder
@@ -33,6 +35,8 @@ __all__ = ["IndexClient", "IndexStatus"]
 DOCUMENT = re.compile("[0-9a-f]{32}")
 GROUPS_AT_ONCE = 200
 WAIT = 7.0  # days
+FRESH = 30.0  # seconds for which a search uses the groups that the one before it saw
+TRIES = 5
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,7 @@ class IndexClient:
         self._connection = Connection(server, token)
         self._keys = keys
         self._folder = state_folder() if folder is None else Path(folder)
+        self._seen: tuple[float, Groups] | None = None  # by the last search, and when
 
     def __enter__(self) -> IndexClient:
         return self
@@ -157,6 +162,7 @@ class IndexClient:
     def delete(self, document: str) -> None:
         """Delete a document of your own, by its id or by the name it was put under."""
         number = self._id(document)
+        self._look_again()
         try:
             self._connection.delete(f"/v1/documents/{number}")
         except Refusal as refusal:
@@ -173,16 +179,13 @@ class IndexClient:
         asked = Query.of(query, index.space)
         if not asked.counts.nnz:
             return []
-        if thin:
-            hits = ranked_by_server(self._connection, asked, limit)
-        else:
-            hits = ranked_here(self._connection, index.groups(), asked, limit)
+        hits = ranked_by_server(self._connection, asked, limit) if thin else self._ranked(asked, limit)
         return [replace(hit, name=index.journal.name(hit.document)) for hit in hits]
 
     def export(self, out: str | os.PathLike[str], *, force: bool = False) -> dict[str, Any]:
         """Write what can be seen now as a release that anyone can verify; the certificate."""
         index = self._index
-        pools, sizes = index.groups().published()
+        pools, sizes = index.published.groups().published()
         if not len(sizes):
             raise InputError(f"fewer than k={index.k} documents are in groups, so nothing may be published; put more")
         waiting = int(self._connection.get_json("/v1/index")["waiting"])
@@ -218,7 +221,29 @@ class IndexClient:
 
     def _placing(self, embargo: float | None) -> Placing:
         index = self._index
-        return Placing(index.groups, Waiting(index.k, index.vocabulary.weights), embargo)
+        self._look_again()
+        return Placing(index.published.groups, Waiting(index.k, index.vocabulary.weights), embargo)
+
+    def _ranked(self, asked: Query, limit: int) -> list[SearchHit]:
+        """Ranked by the groups of a moment ago; when one of them has gone by now, by those of this moment."""
+        for _ in range(TRIES):
+            hits = ranked_here(self._connection, self._groups(), asked, limit)
+            if hits is not None:
+                return hits
+            self._look_again()
+        raise InputError("the index changes faster than it can be searched; try again later")
+
+    def _groups(self) -> Groups:
+        """Not older than FRESH, nor than what this client has done."""
+        seen, self._seen = self._seen, None
+        if seen is None or time.monotonic() > seen[0] + FRESH:
+            seen = time.monotonic(), self._index.published.groups(seen and seen[1])
+        self._seen = seen
+        return seen[1]
+
+    def _look_again(self) -> None:
+        if self._seen is not None:
+            self._seen = -FRESH, self._seen[1]
 
     def _id(self, document: str) -> str:
         journal = self._index.journal

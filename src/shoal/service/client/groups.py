@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -19,7 +20,7 @@ from shoal.errors import InputError
 from shoal.index.representatives import Representatives
 from shoal.service.client.connection import Connection
 
-__all__ = ["Groups", "fetch_groups", "write_aside"]
+__all__ = ["Groups", "Published", "write_aside"]
 
 PAGE = 5_000  # representatives
 WRONG = "the server's representatives are not what their names promise; do not use this server, and ask the operator"
@@ -31,8 +32,9 @@ Ints = NDArray[np.int64]
 class Groups:
     """The groups that can be seen at one version of the index. Those that cannot are retired here."""
 
-    representatives: Representatives  # by number, and behind them those that this client has made since
-    sizes: dict[int, int]  # documents in each group that can be seen, by number
+    representatives: Representatives  # by number
+    sizes: dict[int, int] = field(default_factory=dict)  # documents in each group that can be seen, by number
+    made_here: int = 0  # representatives behind the others, whose numbers are not known yet
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -41,47 +43,79 @@ class Groups:
         """A group that was just made."""
         (number,) = self.representatives.add(pool)
         self.sizes[number] = size
+        self.made_here += 1
 
     def published(self) -> tuple[sp.csr_matrix, Ints]:
         """Pools and sizes."""
         numbers = sorted(self.sizes)
         return self.representatives.pools[numbers], np.array([self.sizes[number] for number in numbers], dtype=np.int64)
 
-
-def fetch_groups(connection: Connection, index: str, folder: Path, idf: NDArray[np.float64], k: int) -> Groups:
-    """Fetch what is not in the folder yet, and check everything: a representative must have the name of its content."""
-    # The groups first: what they name is published by then, so that all of it is in the pages that follow.
-    listed = _table(connection.get("/v1/groups").content, {"number": pa.int64(), "size": pa.int64()})
-    numbers, sizes = (listed[name].to_numpy() for name in ("number", "size"))
-    if len(sizes) and sizes.min() < k:
-        raise InputError(f"the server shows a group of {sizes.min()}, below k={k}; do not use it, and ask the operator")
-    n_pages = -(-int(connection.get_json("/v1/index")["representatives"]) // PAGE)
-    pages = []
-    for page in range(n_pages):
-        progress.step("fetching", page, n_pages)
-        pages.append(_page(connection, index, folder / f"{page}.arrow", page, len(idf)))
-    progress.step("fetching", n_pages, n_pages)
-    names = [name for page_names, _ in pages for name in page_names]
-    representatives = Representatives(idf)
-    if pages:
-        representatives.add(sp.csr_matrix(sp.vstack([pools for _, pools in pages], format="csr")))
-    if representatives.names != names or (len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(names)):
-        raise InputError(WRONG)
-    for number in np.setdiff1d(np.arange(len(names)), numbers).tolist():
-        representatives.retire(number)
-    by_number = dict(zip(numbers.tolist(), sizes.tolist(), strict=True))
-    return Groups(representatives, by_number)
+    def can_go_on(self, numbers: Iterable[int]) -> bool:
+        """Whether these groups come of the ones here by adding and retiring representatives, which is all they do."""
+        last = len(self.representatives)
+        return not self.made_here and all(number in self.sizes or number >= last for number in numbers)
 
 
-def _page(connection: Connection, index: str, file: Path, number: int, n_terms: int) -> tuple[list[str], sp.csr_matrix]:
-    """Names and pools of a page, from the folder if it is there: a full page never changes."""
-    if file.exists():
-        return _pools(file.read_bytes(), number, n_terms)
-    body = connection.get(f"/v1/representatives/pages/{number}?index={quote(index)}").content
-    names, pools = _pools(body, number, n_terms)
-    if len(names) == PAGE:
-        write_aside(file, body)
-    return names, pools
+@dataclass(frozen=True)
+class Published:
+    """Where an index publishes, and the folder in which full pages are kept: they never change."""
+
+    connection: Connection
+    index: str
+    folder: Path
+    idf: NDArray[np.float64]
+    k: int
+
+    def groups(self, before: Groups | None = None) -> Groups:
+        """The groups as they are now; of those that were seen `before`, only what is new is fetched.
+
+        Everything is checked: a representative must have the name of its content, and no group be below k.
+        """
+        # The groups first: what they name is published by then, so that all of it is in the pages that follow.
+        sizes = self._sizes()
+        n_pages = -(-int(self.connection.get_json("/v1/index")["representatives"]) // PAGE)
+        groups = before if before is not None and before.can_go_on(sizes) else Groups(Representatives(self.idf))
+        first = len(groups.representatives)
+        names: list[str] = []
+        pools: list[sp.csr_matrix] = []
+        for page in range(first // PAGE, n_pages):
+            progress.step("fetching", page, n_pages)
+            page_names, page_pools = self._page(page)
+            there = max(first - page * PAGE, 0)
+            names += page_names[there:]
+            pools.append(page_pools[there:])
+        progress.step("fetching", n_pages, n_pages)
+        if names:
+            groups.representatives.add(sp.csr_matrix(sp.vstack(pools, format="csr")))
+        if groups.representatives.names[first:] != names or max(sizes, default=-1) >= len(groups.representatives):
+            raise InputError(WRONG)
+        for number in {*groups.sizes, *range(first, len(groups.representatives))} - sizes.keys():
+            groups.representatives.retire(number)
+        groups.sizes = sizes
+        return groups
+
+    def _sizes(self) -> dict[int, int]:
+        table = _table(self.connection.get("/v1/groups").content, {"number": pa.int64(), "size": pa.int64()})
+        sizes = dict(zip(*(table[name].to_pylist() for name in ("number", "size")), strict=True))
+        if min(sizes, default=0) < 0:
+            raise InputError(WRONG)
+        least = min(sizes.values(), default=self.k)
+        if least < self.k:
+            raise InputError(
+                f"the server shows a group of {least}, below k={self.k}; ask the operator, and do not use it"
+            )
+        return sizes
+
+    def _page(self, number: int) -> tuple[list[str], sp.csr_matrix]:
+        """Names and pools of a page."""
+        file = self.folder / f"{number}.arrow"
+        if file.exists():
+            return _pools(file.read_bytes(), number, len(self.idf))
+        body = self.connection.get(f"/v1/representatives/pages/{number}?index={quote(self.index)}").content
+        names, pools = _pools(body, number, len(self.idf))
+        if len(names) == PAGE:
+            write_aside(file, body)
+        return names, pools
 
 
 def _pools(body: bytes, page: int, n_terms: int) -> tuple[list[str], sp.csr_matrix]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.service.client.connection import Connection
-from shoal.service.client.groups import Groups, fetch_groups, write_aside
+from shoal.service.client.groups import Published, write_aside
 from shoal.service.client.journal import Journal
 from shoal.service.client.vocabulary import Vocabulary
 from shoal.vectors import VectorSpace
@@ -23,18 +23,12 @@ __all__ = ["OpenedIndex", "open_index", "state_folder"]
 class OpenedIndex:
     """An index whose promises have not changed since it was seen first."""
 
-    connection: Connection
-    id: str
     k: int
     embargo: float | None
     vocabulary: Vocabulary
     space: VectorSpace
     journal: Journal
-    pages: Path  # representatives
-
-    def groups(self) -> Groups:
-        """The groups as they are now."""
-        return fetch_groups(self.connection, self.id, self.pages, self.vocabulary.weights, self.k)
+    published: Published
 
 
 def open_index(connection: Connection, folder: Path) -> OpenedIndex:
@@ -51,8 +45,9 @@ def open_index(connection: Connection, folder: Path) -> OpenedIndex:
     pages = mine / f"pages-{_digest(noted['id'])}"
     pages.mkdir(mode=0o700, exist_ok=True)
     vocabulary = _vocabulary(connection, mine, noted["vocabulary"])
-    opened = noted["id"], int(noted["k"]), embargo, vocabulary, vocabulary.space(), journal, pages
-    return OpenedIndex(connection, *opened)
+    k = int(noted["k"])
+    published = Published(connection, noted["id"], pages, vocabulary.weights, k)
+    return OpenedIndex(k, embargo, vocabulary, vocabulary.space(), journal, published)
 
 
 def state_folder() -> Path:

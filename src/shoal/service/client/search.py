@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,27 +51,23 @@ class Query:
         return tuple(word for term in terms for word in self.words_of.get(term, ()))
 
 
-def ranked_here(connection: Connection, groups: Groups, query: Query, limit: int) -> list[SearchHit]:
-    """The server sees which groups' documents are asked for, and nothing of the query."""
-    return list(_hits(connection, groups, query, limit))[:limit]
-
-
-def _hits(connection: Connection, groups: Groups, query: Query, limit: int) -> Iterator[SearchHit]:
-    representatives, given = groups.representatives, 0
+def ranked_here(connection: Connection, groups: Groups, query: Query, limit: int) -> list[SearchHit] | None:
+    """The server sees which groups' documents are asked for, and nothing of the query. None if a group has gone."""
+    representatives = groups.representatives
     unit = unit_rows(query.counts.astype(np.float64), representatives.idf)[0]
+    hits: list[SearchHit] = []
     for number, similarity in representatives.most_similar(unit, limit):
-        if given >= limit:
-            return
+        if len(hits) >= limit:
+            break
         words = query.words(representatives.matching(unit, number))
         try:
-            documents = connection.get_json(f"/v1/representatives/{representatives.names[number]}/documents")
+            answer = connection.get_json(f"/v1/representatives/{representatives.names[number]}/documents")
         except Refusal as refusal:
-            if refusal.status == 404:  # the group went while we were asking
-                continue
+            if refusal.status == 404:
+                return None
             raise
-        for document in documents["documents"]:
-            given += 1
-            yield SearchHit(document, similarity, words)
+        hits += [SearchHit(document, similarity, words) for document in answer["documents"]]
+    return hits[:limit]
 
 
 def ranked_by_server(connection: Connection, query: Query, limit: int) -> list[SearchHit]:
