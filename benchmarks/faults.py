@@ -27,10 +27,10 @@ import pyarrow as pa
 from sqlalchemy import func, select, text
 
 from shoal.service.accounts import make_account, token_of
-from shoal.service.database import Database
 from shoal.service.limits import Limits
 from shoal.service.serving import Binding, open_store, serve
-from shoal.service.tables import documents, representatives
+from shoal.service.storage.database import Database
+from shoal.service.storage.tables import documents, representatives
 
 K = 3
 N_TERMS = 60

@@ -14,7 +14,7 @@ from sqlalchemy import event
 
 from shoal.service.app import SERVER
 from shoal.service.documents import admit_overdue
-from shoal.service.idempotency import Answer
+from shoal.service.storage.idempotency import Answer
 from tests.service.api import LAND, SEA, Api
 
 
@@ -76,7 +76,7 @@ def test_a_pool_that_was_retired_can_be_published_again(address: str, tmp_path: 
 def test_a_server_that_missed_many_versions_loads_everything(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shoal.service.recording.KEPT_VERSIONS", 2)
+    monkeypatch.setattr("shoal.service.storage.recording.KEPT_VERSIONS", 2)
     with two(address, tmp_path / "key") as (first, second):
         first.create()
         name, _ = first.group()
@@ -173,7 +173,7 @@ def test_a_database_that_goes_away_and_comes_back_loses_nothing(tmp_path: Path) 
 def test_a_locked_database_is_waited_for_and_then_refused(
     sqlite: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shoal.service.database.WAIT", 0.1)
+    monkeypatch.setattr("shoal.service.storage.database.WAIT", 0.1)
     with Api.on(sqlite, tmp_path / "key") as api:
         api.create()
         name, _ = api.group()

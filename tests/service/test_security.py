@@ -216,7 +216,7 @@ def test_files_of_the_server_are_its_owners_alone(api: Api, sqlite: str, tmp_pat
 def test_a_waiting_vector_is_sealed_and_destroyed_once_its_group_is_known(sqlite: str, tmp_path: Path) -> None:
     from sqlalchemy import select
 
-    from shoal.service.tables import waiting
+    from shoal.service.storage.tables import waiting
 
     with Api.on(sqlite, tmp_path / "key") as api:
         api.create(embargo=0.8)

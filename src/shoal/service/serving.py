@@ -12,11 +12,11 @@ import uvicorn
 
 from shoal.errors import InputError
 from shoal.service.app import create_app
-from shoal.service.database import Database
 from shoal.service.limits import Limits
 from shoal.service.logs import log_as_json
-from shoal.service.sealing import OperatorKey
-from shoal.service.store import Store
+from shoal.service.storage.database import Database
+from shoal.service.storage.sealing import OperatorKey
+from shoal.service.storage.store import Store
 
 __all__ = ["Binding", "open_store", "serve"]
 
@@ -89,7 +89,7 @@ def _listening(binding: Binding) -> socket.socket:
         listening.listen(BACKLOG)
         return listening
     except (OSError, OverflowError) as problem:
-        why = getattr(problem, "strerror", None) or problem
+        why = getattr(problem, "strerror", None) or "there is no such port"
         raise InputError(f"{binding.host}:{binding.port} cannot be used: {why}; choose another address") from None
 
 
