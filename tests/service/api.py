@@ -15,10 +15,10 @@ from fastapi.testclient import TestClient
 
 from shoal.service.accounts import make_account, token_of
 from shoal.service.app import create_app
-from shoal.service.database import Database
 from shoal.service.limits import Limits
 from shoal.service.serving import open_store
-from shoal.service.store import Store
+from shoal.service.storage.database import Database
+from shoal.service.storage.store import Store
 
 TERMS = ["angler", "boat", "crab", "dock", "eel", "fish", "gull", "heron", "ice", "jetty"]
 VOCABULARY = {"terms": TERMS, "weights": [1.0] * len(TERMS), "space": {"language": "english"}}

@@ -12,8 +12,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, insert, select, update
 
 from shoal.errors import InputError
-from shoal.service import tables
 from shoal.service.problems import Problem
+from shoal.service.storage import tables
 
 __all__ = ["NAME", "ROLES", "Account", "account_of", "all_accounts", "make_account", "revoke", "token_of"]
 

@@ -18,13 +18,13 @@ import shoal
 from shoal.service.accounts import Account
 from shoal.service.documents import admit_overdue
 from shoal.service.gate import Gate, answer_to
-from shoal.service.idempotency import Answer
 from shoal.service.limits import Limits
 from shoal.service.logs import LOGGER, fault_of
 from shoal.service.metrics import Metrics
 from shoal.service.problems import Problem
 from shoal.service.routes import accounts, documents, groups, health, index, representatives, search
-from shoal.service.store import Store
+from shoal.service.storage.idempotency import Answer
+from shoal.service.storage.store import Store
 
 __all__ = ["create_app"]
 

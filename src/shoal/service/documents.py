@@ -14,8 +14,8 @@ from shoal.errors import InputError
 from shoal.index import DynamicIndex, Placement
 from shoal.service.limits import Limits
 from shoal.service.problems import Problem
-from shoal.service.store import Store, Writing
-from shoal.service.tables import accounts, blobs, documents, waiting
+from shoal.service.storage.store import Store, Writing
+from shoal.service.storage.tables import accounts, blobs, documents, waiting
 
 __all__ = [
     "admit_overdue",

@@ -17,7 +17,7 @@ from shoal.service.limits import Limits, Rates, read_body
 from shoal.service.logs import LOGGER, fault_of
 from shoal.service.metrics import Metrics
 from shoal.service.problems import Problem, problem_of
-from shoal.service.store import Store
+from shoal.service.storage.store import Store
 
 __all__ = ["Gate", "answer_to"]
 

@@ -63,10 +63,9 @@ async def read_body(receive: Receive, declared: str | None, limits: Limits) -> b
     parts: list[bytes] = []
     size, since, more = 0, time.monotonic(), True
     while more:
-        allowed = limits.body_seconds + size / limits.body_rate
+        left = since + limits.body_seconds + size / limits.body_rate - time.monotonic()
         try:
-            async with asyncio.timeout(since + allowed - time.monotonic()):
-                message = await receive()
+            message = await asyncio.wait_for(receive(), max(left, 0))
         except TimeoutError:
             raise Problem(408, "the body came in too slowly; send it faster, or in a smaller document") from None
         if message["type"] == "http.disconnect":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from shoal.service.store import Reading
+from shoal.service.storage.store import Reading
 
 __all__ = ["Metrics"]
 

@@ -12,11 +12,11 @@ import uvicorn
 
 from shoal.errors import InputError
 from shoal.service.app import create_app
-from shoal.service.database import Database
 from shoal.service.limits import Limits
 from shoal.service.logs import log_as_json
-from shoal.service.sealing import OperatorKey
-from shoal.service.store import Store
+from shoal.service.storage.database import Database
+from shoal.service.storage.sealing import OperatorKey
+from shoal.service.storage.store import Store
 
 __all__ = ["Binding", "open_store", "serve"]
 
@@ -81,10 +81,15 @@ def serve(store: Store, binding: Binding, limits: Limits, announce: Callable[[st
 
 def _listening(binding: Binding) -> socket.socket:
     family = socket.AF_INET6 if ":" in binding.host else socket.AF_INET
+    # asyncio sends small answers at once only if the socket says that it is TCP.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        return socket.create_server((binding.host, binding.port), family=family, backlog=BACKLOG)
+        listening.bind((binding.host, binding.port))
+        listening.listen(BACKLOG)
+        return listening
     except (OSError, OverflowError) as problem:
-        why = getattr(problem, "strerror", None) or problem
+        why = getattr(problem, "strerror", None) or "there is no such port"
         raise InputError(f"{binding.host}:{binding.port} cannot be used: {why}; choose another address") from None
 
 

@@ -33,7 +33,7 @@ def backup(
     key file is not in it: keep a copy of that elsewhere.
     """
     with opened(database, PURPOSE) as there, shown_progress():
-        from shoal.service.backup import back_up
+        from shoal.service.storage.backup import back_up
 
         documents = back_up(there, out, force)
     write(f"backup       {out}")
@@ -52,7 +52,7 @@ def restore(
     Clients notice that the index was restored and fetch its representatives again.
     """
     with opened(database, PURPOSE) as there, shown_progress():
-        from shoal.service.backup import restore_from
+        from shoal.service.storage.backup import restore_from
 
         documents = restore_from(there, source)
     say(f"{documents:,} documents")

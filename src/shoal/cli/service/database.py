@@ -13,7 +13,7 @@ from shoal.cli import options
 from shoal.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
-    from shoal.service.database import Database
+    from shoal.service.storage.database import Database
 
 __all__ = ["Address", "KeyFile", "opened", "with_extra"]
 
@@ -49,8 +49,8 @@ def opened(address: str, purpose: str) -> Iterator[Database]:
     with with_extra(purpose):
         from sqlalchemy.exc import SQLAlchemyError
 
-        from shoal.service.database import Database
         from shoal.service.problems import problem_of
+        from shoal.service.storage.database import Database
     database = None
     try:
         database = Database(address)

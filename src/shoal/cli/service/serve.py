@@ -60,6 +60,11 @@ def serve(
     with opened(database, "serving an index") as there:
         store = serving.open_store(there, key_file)
         with there.reading() as connection:
-            if not any(account.active for account in all_accounts(connection)):
+            accounts = all_accounts(connection)
+
+        def announce(line: str) -> None:
+            say(line)
+            if not any(account.active for account in accounts):
                 say("there is no account yet; make one with: shoal token make NAME --role operator")
-        serving.serve(store, binding, limits, say)
+
+        serving.serve(store, binding, limits, announce)

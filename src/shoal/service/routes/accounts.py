@@ -10,11 +10,11 @@ from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import JSONResponse
 
 from shoal.service.accounts import all_accounts, make_account, revoke, token_of
-from shoal.service.idempotency import Answer
 from shoal.service.problems import Problem
 from shoal.service.routes.asking import IdempotencyKey, Operator, answered, problems, repeatable, store_of
 from shoal.service.schemas import AccountList, AccountMade, AccountWanted
-from shoal.service.store import Writing
+from shoal.service.storage.idempotency import Answer
+from shoal.service.storage.store import Writing
 
 __all__ = ["router"]
 

@@ -11,11 +11,11 @@ from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
 
 from shoal.service.accounts import Account
-from shoal.service.idempotency import Answer, Repeatable
 from shoal.service.limits import Limits
 from shoal.service.problems import Problem
 from shoal.service.schemas import ProblemShown
-from shoal.service.store import Store
+from shoal.service.storage.idempotency import Answer, Repeatable
+from shoal.service.storage.store import Store
 
 __all__ = [
     "HEX",

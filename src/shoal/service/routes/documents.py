@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request, Response
 
 from shoal.index import Placement
-from shoal.service import documents, tables
-from shoal.service.idempotency import Answer
+from shoal.service import documents
 from shoal.service.problems import Problem
 from shoal.service.routes.asking import (
     HEX,
@@ -23,7 +22,9 @@ from shoal.service.routes.asking import (
     store_of,
 )
 from shoal.service.schemas import DocumentList, Joining, Placed, ThinDocument
-from shoal.service.store import Writing
+from shoal.service.storage import tables
+from shoal.service.storage.idempotency import Answer
+from shoal.service.storage.store import Writing
 
 __all__ = ["router"]
 

@@ -7,7 +7,6 @@ import pyarrow as pa
 from fastapi import APIRouter, Request, Response
 
 from shoal.service import documents
-from shoal.service.idempotency import Answer
 from shoal.service.routes.asking import (
     IdempotencyKey,
     Reader,
@@ -20,7 +19,8 @@ from shoal.service.routes.asking import (
 )
 from shoal.service.routes.representatives import ARROW, AS_ARROW, arrow
 from shoal.service.schemas import GroupsMade, GroupsWanted
-from shoal.service.store import Writing
+from shoal.service.storage.idempotency import Answer
+from shoal.service.storage.store import Writing
 
 __all__ = ["router"]
 

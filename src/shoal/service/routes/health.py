@@ -7,9 +7,9 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from sqlalchemy import select
 
-from shoal.service import tables
 from shoal.service.problems import Problem
 from shoal.service.routes.asking import problems, store_of
+from shoal.service.storage import tables
 
 __all__ = ["router"]
 

@@ -11,12 +11,12 @@ from fastapi import APIRouter, Path, Request, Response
 from sqlalchemy import insert, select, update
 
 from shoal.errors import InputError
-from shoal.service import tables
-from shoal.service.idempotency import Answer
 from shoal.service.problems import Problem
 from shoal.service.routes.asking import IdempotencyKey, Operator, Reader, answered, problems, repeatable, store_of
 from shoal.service.schemas import IndexShown, IndexWanted, Vocabulary
-from shoal.service.store import Writing
+from shoal.service.storage import tables
+from shoal.service.storage.idempotency import Answer
+from shoal.service.storage.store import Writing
 
 __all__ = ["FOREVER", "router"]
 

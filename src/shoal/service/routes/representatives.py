@@ -11,11 +11,11 @@ import pyarrow as pa
 from fastapi import APIRouter, Path, Query, Request, Response
 from sqlalchemy import Row, select
 
-from shoal.service import tables
 from shoal.service.problems import Problem
 from shoal.service.routes.asking import HEX, Name, Reader, problems, store_of
 from shoal.service.routes.index import FOREVER
 from shoal.service.schemas import Documents, RepresentativeShown
+from shoal.service.storage import tables
 
 __all__ = ["ARROW", "arrow", "router"]
 

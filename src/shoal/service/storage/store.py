@@ -15,11 +15,11 @@ from sqlalchemy import Connection, Row
 
 from shoal.index import Changes, DynamicIndex
 from shoal.service.accounts import Account, account_of
-from shoal.service.database import Database
-from shoal.service.idempotency import Answer, Repeatable
 from shoal.service.problems import Problem
-from shoal.service.replica import Replica
-from shoal.service.sealing import OperatorKey
+from shoal.service.storage.database import Database
+from shoal.service.storage.idempotency import Answer, Repeatable
+from shoal.service.storage.replica import Replica
+from shoal.service.storage.sealing import OperatorKey
 
 __all__ = ["Reading", "Store", "Writing"]
 

@@ -19,15 +19,14 @@ from sqlalchemy import Connection, func, insert, select, update
 from shoal import progress
 from shoal.errors import InputError
 from shoal.io.files import shown
-from shoal.service.database import Database
-from shoal.service.tables import accounts, blobs, changes, documents, metadata, state
+from shoal.service.storage.database import Database
+from shoal.service.storage.tables import accounts, blobs, changes, documents, metadata, state
 
 __all__ = ["back_up", "restore_from"]
 
 ROWS_AT_ONCE, BLOBS_AT_ONCE = 5_000, 16
 # What is not copied: the one row of `state`, which is changed, and the log of changes, which running servers use.
 COPIED = [table for table in metadata.sorted_tables if table not in (state, changes)]
-HEADER = b"SQLite format 3\0"
 
 
 def back_up(database: Database, out: Path, force: bool = False) -> int:
@@ -48,10 +47,11 @@ def back_up(database: Database, out: Path, force: bool = False) -> int:
 
 def restore_from(database: Database, backup: Path) -> int:
     """Fill an empty database from a backup, in one transaction. Returns how many documents it holds."""
-    if not backup.is_file() or not _is_sqlite(backup):
-        raise InputError(f"{shown(backup)} is no backup; give a file that `shoal backup` made")
+    if not backup.is_file():
+        raise InputError(f"there is no file {shown(backup)}; give one that `shoal backup` made")
     with TemporaryDirectory(prefix="shoal-restore-") as folder:
         copied = shutil.copyfile(backup, Path(folder, "backup"))  # an older one is migrated, and yours stays as it is
+        _check(copied, backup)
         with _migrated(copied) as kept, kept.reading() as source, database.writing() as target:
             if target.execute(select(func.count()).select_from(accounts)).scalar_one() or _has_index(target):
                 raise InputError("the database is in use already; restore into a new one")
@@ -71,9 +71,12 @@ def _migrated(file: Path) -> Iterator[Database]:
         database.close()
 
 
-def _is_sqlite(file: Path) -> bool:
-    with open(file, "rb") as content:
-        return content.read(len(HEADER)) == HEADER
+def _check(file: Path, backup: Path) -> None:
+    try:
+        with closing(sqlite3.connect(file)) as opened:
+            opened.execute("SELECT k FROM state").fetchone()
+    except sqlite3.DatabaseError:
+        raise InputError(f"{shown(backup)} is no backup; give a file that `shoal backup` made") from None
 
 
 def _has_index(connection: Connection) -> bool:

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from sqlalchemy import Column, Connection, Row, select
 
 from shoal.index import Changes, DynamicIndex
-from shoal.service.recording import Touched, record
-from shoal.service.sealing import OperatorKey
-from shoal.service.tables import changes, documents, representatives, state, vocabulary, waiting
+from shoal.service.storage.recording import Touched, record
+from shoal.service.storage.sealing import OperatorKey
+from shoal.service.storage.tables import changes, documents, representatives, state, vocabulary, waiting
 
 __all__ = ["Replica"]
 

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, insert, select
 
 from shoal.service.problems import Problem
-from shoal.service.tables import requests
+from shoal.service.storage.tables import requests
 
 __all__ = ["Answer", "Repeatable"]
 

@@ -14,8 +14,8 @@ from typing import Any
 from sqlalchemy import Connection, Executable, Row, bindparam, delete, insert, update
 
 from shoal.index import Changes
-from shoal.service.sealing import OperatorKey
-from shoal.service.tables import changes, documents, representatives, state, waiting
+from shoal.service.storage.sealing import OperatorKey
+from shoal.service.storage.tables import changes, documents, representatives, state, waiting
 
 __all__ = ["Touched", "record"]
 

@@ -18,7 +18,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
 from shoal.errors import InputError
 from shoal.io.private_files import private_file
-from shoal.service import tables
+from shoal.service.storage import tables
 
 __all__ = ["Database"]
 
@@ -58,7 +58,7 @@ class Database:
 
     def migrate(self) -> None:
         """Bring the tables up to this version of Shoal. Two processes may start at once."""
-        from shoal.service.migrations import upgrade
+        from shoal.service.storage.migrations import upgrade
 
         with self._engine.connect().execution_options(shoal_writes=True) as connection, connection.begin():
             if self.file is None:
