@@ -6,12 +6,12 @@ import pytest
 from sqlalchemy import text
 
 from shoal.errors import InputError
-from shoal.service.backup import back_up, restore_from
 from shoal.service.client.client import IndexClient
 from shoal.service.client.demo import local_server
 from shoal.service.client.put import Put
 from shoal.service.client.sources import documents_of, open_documents
-from shoal.service.database import Database
+from shoal.service.storage.backup import back_up, restore_from
+from shoal.service.storage.database import Database
 from tests.service.client.letters import BIRDS, BREAD, ENGINES, STARS, corpus, texts
 from tests.service.client.proxy import proxy_to
 

@@ -18,9 +18,9 @@ from shoal.service.app import create_app
 from shoal.service.client.client import IndexClient
 from shoal.service.client.keys import Keys
 from shoal.service.client.search import SearchHit
-from shoal.service.database import Database
 from shoal.service.limits import Limits
 from shoal.service.serving import open_store
+from shoal.service.storage.database import Database
 
 __all__ = ["IndexDemo", "LocalServer", "local_server", "run_index_demo"]
 
