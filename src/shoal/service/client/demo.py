@@ -54,7 +54,7 @@ class LocalServer:
 
 
 @contextmanager
-def local_server(database: Path, limits: Limits = Limits()) -> Iterator[LocalServer]:
+def local_server(database: str | Path, limits: Limits = Limits()) -> Iterator[LocalServer]:
     """A server on a free port of this machine, until the block ends."""
     opened = Database(str(database))
     opened.migrate()
