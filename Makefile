@@ -11,10 +11,10 @@ STAMP  := $(VENV)/.installed
 
 setup: $(STAMP)
 
-# What users install; the demonstration needs no more.
+# What the demonstration needs: the package and the service.
 $(CORE): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) -e .
+	$(PIP) -e '.[service]'
 	touch $(CORE)
 
 $(STAMP): $(CORE)
@@ -25,6 +25,7 @@ demo: $(CORE)
 	$(BIN)/shoal demo -o demo --force
 	$(BIN)/shoal verify demo/letters
 	$(BIN)/shoal verify demo/subjects
+	$(BIN)/shoal verify demo/snapshot
 
 test: setup
 	$(BIN)/python -m pytest -n auto --dist worksteal

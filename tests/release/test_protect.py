@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 
-import shoal.release.protect as module
+import shoal.release.writing as module
 from shoal import InputError, Microaggregation, Roles, SphericalMicroaggregation, VectorSpace, load, protect, verify
 from shoal.verification.forms import delimited
 from tests.release.releases import (

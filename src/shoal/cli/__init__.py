@@ -6,7 +6,23 @@ from shoal.cli.demo import demo
 from shoal.cli.explore import explore
 from shoal.cli.mapping import map_values
 from shoal.cli.protect import protect
+from shoal.cli.service import backup, index_app, restore, serve, token_app
 from shoal.cli.sketch import sketch
 from shoal.cli.verify import verify
 
-__all__ = ["app", "assess", "demo", "explore", "main", "map_values", "protect", "sketch", "verify"]
+__all__ = [
+    "app",
+    "assess",
+    "demo",
+    "explore",
+    "index_app",
+    "main",
+    "map_values",
+    "protect",
+    "backup",
+    "restore",
+    "serve",
+    "sketch",
+    "token_app",
+    "verify",
+]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +12,10 @@ import shoal
 from shoal.cli import options
 from shoal.cli.app import AsJson, Force, app
 from shoal.cli.protect import as_data, say_protected
-from shoal.cli.terminal import BROKEN, examples, say, say_if_kernels_compile, shown_progress, write
+from shoal.cli.terminal import BROKEN, examples, printable, say, say_if_kernels_compile, shown_progress, write
+
+if TYPE_CHECKING:
+    from shoal.service.client.demo import IndexDemo
 
 __all__ = ["demo"]
 
@@ -23,17 +26,48 @@ def demo(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make a sample of invented clinical letters, protect letters and patients, and verify both releases."""
+    """Make a sample of invented clinical letters, protect letters and patients, and verify both releases.
+
+    With the extra `service`, the letters are also put, encrypted, on a server that runs for a while; they are searched,
+    some are deleted, and a snapshot of the index is verified.
+    """
     from shoal.release.demo import run_demo
 
     say_if_kernels_compile()
     with shown_progress():
         made = run_demo(out, force=force)
+        index = _index_demo(out)
+    shown = [as_data(protected) for protected in made]
+    folders = [protected.folder for protected in made]
+    if index is not None:
+        shown.append({"snapshot": str(index.snapshot), "put": index.put, "deleted": index.deleted})
+        folders.append(index.snapshot)
     if as_json:
-        write(json.dumps([as_data(protected) for protected in made], indent=2))
+        write(json.dumps(shown, indent=2))
     else:
         for protected in made:
             say_protected(protected)
-    if not all(shoal.verify(protected.folder) for protected in made):
+        if index is not None:
+            _say_index(index)
+    if not all(shoal.verify(folder) for folder in folders):
         raise typer.Exit(BROKEN)
-    say(f"both releases verified; look at {made[0].folder / 'report.html'}")
+    if index is None:
+        say("the index of encrypted letters was left out: it needs the extra 'service': pip install 'shoal[service]'")
+    say(f"{len(folders)} releases verified; look at {made[0].folder / 'report.html'}")
+
+
+def _index_demo(out: Path) -> IndexDemo | None:
+    """The letters on a server, if what it takes is installed."""
+    try:
+        from shoal.service.client.demo import run_index_demo
+    except ImportError:
+        return None
+    return run_index_demo(out / "sample" / "letters.jsonl", out / "letters", out / "snapshot")
+
+
+def _say_index(index: IndexDemo) -> None:
+    write(f"index        {index.put:,} letters put, encrypted, on a server of this machine")
+    write(f"search       {index.query!r}: best {index.best.name}, by {', '.join(index.best.words)}")
+    write(printable(f"decrypted    {' '.join(index.text.split())[:80]}…"))
+    write(f"deleted      {index.deleted:,} letters")
+    write(f"snapshot     {index.snapshot}")

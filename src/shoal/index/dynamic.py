@@ -90,6 +90,11 @@ class DynamicIndex:
         return document in self._group_of or document in self._waiting
 
     @property
+    def n_terms(self) -> int:
+        """How many terms there are."""
+        return len(self._representatives.idf)
+
+    @property
     def waiting(self) -> tuple[str, ...]:
         """The documents that wait, oldest first."""
         return tuple(self._waiting)
@@ -161,16 +166,30 @@ class DynamicIndex:
     def search(self, counts: sp.csr_matrix, limit: int = 10) -> list[Hit]:
         """The documents of the representatives that are most similar to the terms of a query."""
         query = unit_rows(sp.csr_matrix(counts).astype(np.float64), self._representatives.idf)[0]
-        similarity = self._representatives.similarities(query)
         hits: list[Hit] = []
-        for number in _from_the_highest(similarity, limit):
-            if len(hits) >= limit or similarity[number] <= 0:
+        for number, similarity in self._representatives.most_similar(query, limit + 1):
+            if len(hits) >= limit:
                 break
             if len(self._members[number]) >= self.k:
                 equal = sorted(self._members[number], key=self._place.__getitem__)
-                terms = self._matching(query, number)
-                hits += [Hit(document, float(similarity[number]), terms) for document in equal]
+                terms = self._representatives.matching(query, number)
+                hits += [Hit(document, similarity, terms) for document in equal]
         return hits[:limit]
+
+    def group_of(self, document: str) -> str | None:
+        """The name of the representative of a document that can be seen; None for any other."""
+        number = self._group_of.get(document, -1)
+        return self._representatives.names[number] if len(self._members.get(number, ())) >= self.k else None
+
+    def documents_of(self, representative: str) -> list[str]:
+        """The documents of a group in their order among equals; none if the group cannot be seen."""
+        members = self._members.get(self._number_of.get(representative, -1), set())
+        return sorted(members, key=self._place.__getitem__) if len(members) >= self.k else []
+
+    def sizes(self) -> dict[str, int]:
+        """How many documents each group has that can be seen, by the name of its representative."""
+        sizes = {name: len(self._members[number]) for name, number in self._number_of.items()}
+        return {name: size for name, size in sizes.items() if size >= self.k}
 
     def snapshot(self) -> Snapshot:
         """What can be seen now."""
@@ -192,6 +211,7 @@ class DynamicIndex:
             self._waiting.take([document])
         for document in [document for document in (*changes.placed, *changes.gone) if document in self._group_of]:
             self._members[self._group_of.pop(document)].discard(document)
+            del self._place[document]
         for document, (name, place) in changes.placed.items():
             self._put(document, self._number_of[name], place)
         for document, counts in changes.waiting.items():
@@ -222,15 +242,11 @@ class DynamicIndex:
 
     def _settle_around(self, document: str) -> None:
         """If the document and others that wait make a crowd, it becomes a group, and those like it join."""
-        least = (self.embargo or -1.0) if self._members else -1.0
-        crowd = self._waiting.crowd(document, least)
-        if not crowd:
-            return
-        pool = sp.csr_matrix(self._waiting.take(crowd).sum(axis=0))
-        number = self._published(pool)[0]
-        joining = self._waiting.similar_to(self._representatives.weights(number), self.embargo or -1.0)
-        self._waiting.take(joining)
-        self._enter(crowd + joining, number)
+        least = self.embargo or -1.0
+        made = self._waiting.group_around(document, least if self._members else -1.0, least)
+        if made is not None:
+            documents, pool = made
+            self._enter(documents, self._published(pool)[0])
 
     def _join(self, document: str, number: int, similarity: float | None = None) -> Placement:
         self._enter([document], number)
@@ -264,10 +280,6 @@ class DynamicIndex:
         self._representatives.retire(number)
         self._changes.retired.append(name)
 
-    def _matching(self, query: sp.csr_matrix, number: int) -> tuple[int, ...]:
-        shared = query.multiply(self._representatives.weights(number)).tocsr()
-        return tuple(shared.indices[np.argsort(-shared.data, kind="stable")].tolist())
-
     def _number(self, representative: str) -> int:
         if representative not in self._number_of:
             raise InputError("this representative is not in use; fetch the representatives again and choose another")
@@ -296,14 +308,3 @@ class DynamicIndex:
     def _check_new(self, documents: Sequence[str]) -> None:
         if len(set(documents)) < len(documents) or any(document in self for document in documents):
             raise InputError("a document with this id is in the index already; every document needs an id of its own")
-
-
-def _from_the_highest(similarity: Floats, limit: int) -> list[int]:
-    """As many representatives as there can be hits, the most similar first, ties to the older one."""
-    count = min(limit + 1, len(similarity))
-    if count < len(similarity):
-        worst = np.partition(similarity, len(similarity) - count)[len(similarity) - count]
-        chosen = np.flatnonzero(similarity >= worst)
-    else:
-        chosen = np.arange(len(similarity))
-    return list(chosen[np.argsort(-similarity[chosen], kind="stable")].tolist())

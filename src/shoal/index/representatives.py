@@ -81,6 +81,21 @@ class Representatives:
         number = int(np.argmax(similarity))
         return number, float(similarity[number])
 
+    def most_similar(self, row: sp.csr_matrix, limit: int) -> list[tuple[int, float]]:
+        """Those most similar to a unit row that have a term of it, with their cosines; ties to the older one."""
+        similarity = self.similarities(row)
+        alike = np.flatnonzero(similarity > 0)
+        if limit < len(alike):
+            worst = np.partition(similarity[alike], len(alike) - limit)[len(alike) - limit]
+            alike = alike[similarity[alike] >= worst]
+        ranked = alike[np.argsort(-similarity[alike], kind="stable")]
+        return [(number, float(similarity[number])) for number in ranked[:limit].tolist()]
+
+    def matching(self, row: sp.csr_matrix, number: int) -> tuple[int, ...]:
+        """The terms that make a row and a representative similar, the heaviest first."""
+        shared = row.multiply(self.weights(number)).tocsr()
+        return tuple(shared.indices[np.argsort(-shared.data, kind="stable")].tolist())
+
 
 @dataclass(frozen=True)
 class _Pools:

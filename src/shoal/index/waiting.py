@@ -49,7 +49,23 @@ class Waiting:
         self._counts, self._unit = self._counts[stay], self._unit[stay]
         return taken
 
-    def crowd(self, document: str, least_similar: float) -> list[str]:
+    def group_around(
+        self, document: str, least_similar: float, least_joining: float
+    ) -> tuple[list[str], sp.csr_matrix] | None:
+        """A group of documents that wait no longer, and its pool; None if there is no crowd around the document.
+
+        The pool is that of the crowd alone. Others that are similar enough to it join.
+        """
+        crowd = self._crowd(document, least_similar)
+        if not crowd:
+            return None
+        pool = sp.csr_matrix(self.take(crowd).sum(axis=0))
+        similarity = (self._unit @ unit_rows(pool, self._idf)[0].T).toarray().ravel()
+        joining = [self._ids[row] for row in np.flatnonzero(similarity >= least_joining).tolist()]
+        self.take(joining)
+        return crowd + joining, pool
+
+    def _crowd(self, document: str, least_similar: float) -> list[str]:
         """The document and the k - 1 nearest to it, if they are alike enough, on average, to be a group of their own.
 
         A group from whose pool a member can be read off is none.
@@ -62,11 +78,6 @@ class Waiting:
         if (self._unit[rows] @ pool.T).mean() < least_similar:
             return []
         return [self._ids[row] for row in rows.tolist()]
-
-    def similar_to(self, weights: sp.csr_matrix, least_similar: float) -> list[str]:
-        """The documents that are as similar as this, or more, to a unit row."""
-        similarity = (self._unit @ weights.T).toarray().ravel()
-        return [self._ids[row] for row in np.flatnonzero(similarity >= least_similar).tolist()]
 
 
 def _dense(counts: sp.csr_matrix) -> NDArray[np.int64]:

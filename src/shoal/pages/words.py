@@ -112,7 +112,11 @@ def loss_in_words(loss: StatedLoss) -> str:
 
     >>> loss_in_words(StatedLoss(0.24, 0.24)), loss_in_words(StatedLoss(0.0, 0.1, reason="few records"))
     ('about a quarter', 'at most a tenth')
+    >>> loss_in_words(StatedLoss(0.0, 1.0, reason="the originals are encrypted"))
+    'an unknown share'
     """
+    if (loss.low, loss.high) == (0.0, 1.0):
+        return "an unknown share"
     return share_in_words(loss.low) if loss.measured else f"at most {_TENTHS[round(10 * loss.high)]}"
 
 

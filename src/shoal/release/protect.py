@@ -11,27 +11,15 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from shoal import progress
-from shoal.bundle.folders import (
-    CERTIFICATE,
-    PUBLIC_FOLDER,
-    check_places,
-    folders_written_aside,
-    private_beside,
-    write_files,
-    write_text,
-)
-from shoal.bundle.formulas import warn_of_formulas
+from shoal.bundle.folders import PUBLIC_FOLDER, check_places, folders_written_aside, private_beside, write_files
 from shoal.errors import InputError
 from shoal.io import Roles
 from shoal.io.files import shown
 from shoal.io.private_files import PRIVATE_FOLDER
-from shoal.pages.report import readme_text, report_html
 from shoal.protection.coarsening import checked_coarsening
 from shoal.protection.documents import document_protection
 from shoal.protection.sketches import record_sketches
 from shoal.protection.tables import check_method
-from shoal.release.certificate import certificate, dump
 from shoal.release.cluster import schedule_of
 from shoal.release.documents.draft import draft_documents
 from shoal.release.draft import Draft
@@ -40,11 +28,10 @@ from shoal.release.sketches.records import draft_record_sketches
 from shoal.release.sources import DocumentSource, Source, open_source
 from shoal.release.tables.draft import draft_table
 from shoal.release.tables.source import TableOptions
+from shoal.release.writing import write_release
 from shoal.sketch import CrowdSketch, DeltaSketch, KVarianceSketch
 from shoal.sketch.records import check_components
 from shoal.vectors import VectorSpace
-
-EPOCH = 315_532_800  # the beginning of 1980, the first time that every archive can hold
 
 
 @dataclass(frozen=True)
@@ -189,18 +176,8 @@ def _check_for_tables(columns: dict[str, str | None], space: VectorSpace | None)
 def _write(make_draft: Callable[[Path, Path], Draft], release: Path, private: Path) -> Protected:
     with folders_written_aside((private, PRIVATE_FOLDER), (release, PUBLIC_FOLDER)) as (private_aside, aside):
         draft = make_draft(private_aside, aside)
-        warn_of_formulas((column["name"] for column in draft.columns), draft.formulas)
-        progress.step("writing", 0, 2)
         write_files(private_aside, draft.private_files)
-        write_files(aside, draft.files)
-        progress.step("writing", 1, 2)
-        pages = {"report.html": report_html(draft.summary), "README.md": readme_text(draft.summary)}
-        write_files(aside, {name: write_text(page) for name, page in pages.items()})
-        content = certificate(draft, aside)
-        (aside / CERTIFICATE).write_bytes(dump(content))
-        for path in aside.rglob("*"):
-            os.utime(path, (EPOCH, EPOCH))  # when files were written is nobody's business
-        progress.step("writing", 2, 2)
+        content = write_release(draft, aside)
     return Protected(release, private, content)
 
 

@@ -166,9 +166,15 @@ class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             reason[beyond[reason[beyond] == ""]] = LIGHT
 
         self.terms_ = names[reason == ""].astype(str)
+        self.idf_ = idf[reason == ""]
         self.document_frequency_ = frequency[reason == ""]
         self.n_documents_ = tally.n_documents
         self._account_for(tally, {name: step for name, step in zip(names, reason, strict=True) if step})
+        return self
+
+    def settle_on(self, terms: NDArray[np.str_], weights: NDArray[np.float64]) -> VectorSpace:
+        """Take terms, in alphabetical order, and the weight of one occurrence of each from a space that was fitted."""
+        self.terms_, self.idf_ = terms, weights
         return self
 
     def weigh(self, counted: Counted) -> sp.csr_matrix:
@@ -200,11 +206,6 @@ class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Account for such terms of all parts."""
         if occurrences:
             self.words_left_out_[LIGHT_HERE] = dict(sorted(occurrences.items()))
-
-    @property
-    def idf_(self) -> NDArray[np.float64]:
-        """The weight of one occurrence of each term."""
-        return self._idf(self.document_frequency_, self.n_documents_)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The terms, one per column."""

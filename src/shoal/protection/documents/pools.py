@@ -117,11 +117,8 @@ Protection = TypeVar("Protection", bound=ReadsDocuments)
 
 def with_space(protection: Protection, space: VectorSpace) -> Protection:
     """The protection as workers need it: with a fitted space, without the words that were left out."""
-    bare: VectorSpace = clone(space)
-    bare.terms_, bare.document_frequency_ = space.terms_, space.document_frequency_
-    bare.n_documents_ = space.n_documents_
     fitted = copy(protection)
-    fitted.space = bare
+    fitted.space = clone(space).settle_on(space.terms_, space.idf_)
     return fitted
 
 

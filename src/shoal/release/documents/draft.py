@@ -32,7 +32,7 @@ from shoal.release.part_facts import crowd_figures, diversity_parameters
 from shoal.release.sources import DocumentSource
 from shoal.results.summary import DocumentFigures, Summary, TermUse
 
-__all__ = ["draft_documents"]
+__all__ = ["WHOLE", "draft_documents", "files_of_release", "most_used"]
 
 TERMS_SHOWN = 30
 WHOLE = "vectors.parquet"
@@ -67,7 +67,7 @@ def draft_documents(
         attacks=attacks,
         attacked=attack,
         figures=_figures(facts, protection, read, collected.vocabulary.names),
-        files=_files(source),
+        files=files_of_release(source.whole, source.label),
     )
     return Draft(
         summary=summary,
@@ -104,10 +104,12 @@ def _written(
 def _figures(
     facts: Sequence[part_steps.DocumentFacts], protection: DocumentProtection, read: ReadDocuments, names: NDArray[Any]
 ) -> DocumentFigures:
+    weight = np.sum([fact.weight for fact in facts], axis=0)
+    documents = np.sum([fact.documents for fact in facts], axis=0)
     return DocumentFigures(
         form=form_of(read.space),
         loss_of_means=_share_of_means(facts, read.n_rows) if read.n_rows >= FEW else None,
-        terms=_most_used(facts, names),
+        terms=most_used(weight, documents, names),
         vocabulary=len(names),
         stemmed=read.space.stem and not read.space.items,
         in_meaning=protection.in_meaning,
@@ -129,9 +131,8 @@ def _distances(facts: Sequence[part_steps.DocumentFacts], protection: DocumentPr
     return protection.distances(samples, n_rows)
 
 
-def _most_used(facts: Sequence[part_steps.DocumentFacts], names: NDArray[Any]) -> tuple[TermUse, ...]:
-    weight = np.sum([fact.weight for fact in facts], axis=0)
-    documents = np.sum([fact.documents for fact in facts], axis=0)
+def most_used(weight: NDArray[Any], documents: NDArray[Any], names: NDArray[Any]) -> tuple[TermUse, ...]:
+    """The terms with the most weight over all released documents; `documents` is how many have each."""
     heaviest = np.lexsort((names, -weight))[:TERMS_SHOWN]
     return tuple(
         TermUse(str(names[term]), int(documents[term]), round(float(weight[term] / documents[term]), 6))
@@ -139,11 +140,11 @@ def _most_used(facts: Sequence[part_steps.DocumentFacts], names: NDArray[Any]) -
     )
 
 
-def _files(source: DocumentSource) -> tuple[tuple[str, str], ...]:
-    """The files of the release and what they are, for the reader."""
+def files_of_release(whole: bool, label: str | None) -> tuple[tuple[str, str], ...]:
+    """The files of a release, in one piece or in parts, and what they are, for the reader."""
     rows = "one row per document: terms, how often the documents of its group have each of them, and weights"
-    label = ", its label" if source.label else ""
-    if source.whole:
+    rows += ", its label" if label else ""
+    if whole:
         matrix = ("vectors.npz", "the same weights as a SciPy CSR matrix")
-        return ((WHOLE, rows + label), matrix, ("terms.txt", "the matrix's columns: one term per line"))
-    return (("vectors", f"folder of parts, {rows}{label}"), ("terms.txt", "every term of the release, one per line"))
+        return ((WHOLE, rows), matrix, ("terms.txt", "the matrix's columns: one term per line"))
+    return (("vectors", f"folder of parts, {rows}"), ("terms.txt", "every term of the release, one per line"))

@@ -1,0 +1,63 @@
+"""The options that all commands on a server's database share, and what is said if the service is not installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal.cli import options
+from shoal.errors import InputError, MissingExtra
+
+if TYPE_CHECKING:
+    from shoal.service.storage.database import Database
+
+__all__ = ["Address", "KeyFile", "opened", "with_extra"]
+
+Address = Annotated[
+    str,
+    typer.Option(
+        "--database",
+        envvar="SHOAL_DATABASE",
+        help="SQLite file, or postgresql://user@host/name.",
+        metavar="<file or address>",
+    ),
+]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option("--key-file", help="The server's key.  [default: beside the SQLite file]", **options.path()),
+]
+
+
+@contextmanager
+def with_extra(purpose: str) -> Iterator[None]:
+    """Within this block an import of the service may fail, and its remedy is named."""
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").startswith("shoal"):
+            raise
+        raise MissingExtra("service", purpose) from None
+
+
+@contextmanager
+def opened(address: str, purpose: str) -> Iterator[Database]:
+    """A database, with the tables of this version; what goes wrong with it is one line."""
+    with with_extra(purpose):
+        from sqlalchemy.exc import SQLAlchemyError
+
+        from shoal.service.problems import problem_of
+        from shoal.service.storage.database import Database
+    database = None
+    try:
+        database = Database(address)
+        database.migrate()
+        yield database
+    except SQLAlchemyError as error:
+        raise InputError(str(problem_of(error))) from None
+    finally:
+        if database is not None:
+            database.close()

@@ -1,0 +1,34 @@
+"""The files of a release: data, pages for people, and the certificate over all of them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from shoal import progress
+from shoal.bundle.folders import CERTIFICATE, write_files, write_text
+from shoal.bundle.formulas import warn_of_formulas
+from shoal.pages.report import readme_text, report_html
+from shoal.release.certificate import certificate, dump
+from shoal.release.draft import Draft
+
+__all__ = ["write_release"]
+
+EPOCH = 315_532_800  # the beginning of 1980, the first time that every archive can hold
+
+
+def write_release(draft: Draft, folder: Path) -> dict[str, Any]:
+    """Write the public files of a draft into a folder that may hold rows already; the certificate comes last."""
+    warn_of_formulas((column["name"] for column in draft.columns), draft.formulas)
+    progress.step("writing", 0, 2)
+    write_files(folder, draft.files)
+    progress.step("writing", 1, 2)
+    pages = {"report.html": report_html(draft.summary), "README.md": readme_text(draft.summary)}
+    write_files(folder, {name: write_text(page) for name, page in pages.items()})
+    content = certificate(draft, folder)
+    (folder / CERTIFICATE).write_bytes(dump(content))
+    for path in folder.rglob("*"):
+        os.utime(path, (EPOCH, EPOCH))  # when files were written is nobody's business
+    progress.step("writing", 2, 2)
+    return content

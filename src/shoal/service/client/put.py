@@ -1,0 +1,199 @@
+"""put: documents are counted, placed and encrypted here, and sent several at a time, each of them once."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from shoal import progress
+from shoal.service.client.connection import JSON, OCTETS, Connection, Refusal, new_key
+from shoal.service.client.journal import Journal, Outgoing, digest_of
+from shoal.service.client.keys import Keys
+from shoal.service.client.placing import Placing
+from shoal.vectors import VectorSpace
+
+__all__ = ["Put", "PutReport", "as_terms", "make_groups", "resume"]
+
+AT_ONCE = 8  # requests on their way
+BATCH = 256  # documents counted at a time
+NOT_THIS_ONE = (400, 413, 422)  # the server refuses a document, and may well take the next
+DAY = 86_400.0
+
+T = TypeVar("T")
+
+
+@dataclass
+class PutReport:
+    """What became of the documents of a put."""
+
+    documents: int = 0  # in the source
+    known: int = 0  # put before, and not sent again
+    uploaded: int = 0
+    waiting: int = 0  # in no group until enough others are like them
+    without_terms: int = 0  # stored, but no search finds them: none of their words is in the vocabulary
+    refused: list[tuple[str, str]] = field(default_factory=list)  # name and reason
+
+
+@dataclass
+class Put:
+    """One put: from names and texts to answers of the server."""
+
+    connection: Connection
+    journal: Journal
+    keys: Keys
+    space: VectorSpace
+    placing: Placing
+    thin: bool = False  # the server chooses the group, and sees the vectors
+    stored_only: bool = False  # groups are made later, of documents that are all there
+    report: PutReport = field(default_factory=PutReport)
+    _texts: dict[str, tuple[str, sp.csr_matrix]] = field(
+        default_factory=dict
+    )  # by key: name and counts, until answered
+
+    def run(self, documents: Iterable[tuple[str, str]], total: int) -> PutReport:
+        """Put all of them. Whatever ends this early, running it again goes on where it ended."""
+        for request, answer in _in_flight(self.connection, self._requests(documents)):
+            self._answered(request, answer)
+            progress.step("uploading", self.report.uploaded + self.report.known, total)
+        self.report.waiting = self.journal.figures()["waiting"]
+        return self.report
+
+    def place_waiting(self, days: float) -> None:
+        """Take up the documents that wait: some may be a group by now, and old ones join the nearest."""
+        for document, since, counts in self.journal.waiting(len(self.space.terms_)):
+            nearest = self.placing.nearest(counts) if since <= time.time() - days * DAY else None
+            if nearest is None:
+                self._wait(document, counts)
+            else:
+                self.connection.post_json(f"/v1/documents/{document}/group", {"representative": nearest})
+                self.journal.placed(document, nearest)
+
+    def _requests(self, documents: Iterable[tuple[str, str]]) -> Iterator[Outgoing]:
+        """What is to be sent of documents that were not put yet; each is in the journal before it is given."""
+        for batch in _batches(documents, BATCH):
+            self.report.documents += len(batch)
+            new = [
+                (name, text, digest) for name, text in batch if (digest := digest_of(name, text)) not in self.journal
+            ]
+            self.report.known += len(batch) - len(new)
+            counts = self.space.count_rows(self.space.count([text for _, text, _ in new]))
+            for row, (name, text, digest) in enumerate(new):
+                request, waits = self._request(self.keys.encrypt(text.encode()), counts[row])
+                if self.journal.begin(digest, name, request, counts[row] if waits else None):
+                    self._texts[request.key] = name, counts[row]
+                    yield request
+                else:
+                    self.report.known += 1
+
+    def _request(self, ciphertext: bytes, counts: sp.csr_matrix) -> tuple[Outgoing, bool]:
+        """How a document is sent, and whether it waits for a group here."""
+        if self.thin and counts.nnz:
+            body = {"ciphertext": base64.b64encode(ciphertext).decode(), "terms": as_terms(counts)}
+            return Outgoing(new_key(), "/v1/documents/thin", JSON, json.dumps(body).encode()), False
+        representative = self.placing.chosen(counts) if counts.nnz and not self.stored_only else None
+        path = "/v1/documents?" + (f"representative={representative}" if representative else "status=stored")
+        waits = representative is None and bool(counts.nnz) and not self.stored_only
+        return Outgoing(new_key(), path, OCTETS, ciphertext), waits
+
+    def _answered(self, request: Outgoing, answer: dict[str, Any] | Refusal) -> None:
+        name, counts = self._texts.pop(request.key)
+        while isinstance(answer, Refusal) and answer.status == 409 and not self.thin:
+            # The group was retired meanwhile: choose another.
+            self.placing.refresh()
+            again, waits = self._request(request.body, counts)
+            if not self.journal.replace(request, again, counts if waits else None):
+                return
+            request, answer = again, _posted(self.connection, again)
+        if isinstance(answer, Refusal):
+            self.journal.forget(request)
+            if answer.status not in NOT_THIS_ONE:
+                raise answer
+            self.report.refused.append((name, str(answer)))
+            return
+        self.journal.stored(request, answer["id"], answer["representative"])
+        self.report.uploaded += 1
+        self.report.without_terms += not counts.nnz
+        if answer["representative"] is None and counts.nnz and not (self.thin or self.stored_only):
+            self._wait(answer["id"], counts)
+
+    def _wait(self, document: str, counts: sp.csr_matrix) -> None:
+        """The document waits; if there is a crowd around it now, they become a group."""
+        made = self.placing.wait(document, counts)
+        if made is not None:
+            make_groups(self.connection, self.journal, [made])
+            documents, pool = made
+            self.placing.groups.add(pool, len(documents))
+
+
+def make_groups(connection: Connection, journal: Journal, groups: list[tuple[list[str], sp.csr_matrix]]) -> None:
+    """Make groups of documents that the server has, by their pools."""
+    body = {"groups": [{"documents": documents, "pool": as_terms(pool)} for documents, pool in groups]}
+    request = Outgoing(new_key(), "/v1/groups", JSON, json.dumps(body).encode())
+    journal.begin_groups(request)
+    answer = _posted(connection, request)
+    if isinstance(answer, Refusal):
+        journal.forget(request)
+        raise answer
+    journal.grouped(request, [group["representative"] for group in answer["groups"]])
+
+
+def resume(connection: Connection, journal: Journal) -> None:
+    """Finish what an earlier put began: the same bytes with the same keys."""
+    for request, answer in _in_flight(connection, journal.outgoing()):
+        if isinstance(answer, Refusal):
+            journal.forget(request)  # a document gets its turn again, and a group of its own choice
+            if answer.status not in (*NOT_THIS_ONE, 409):
+                raise answer
+        elif "groups" in answer:
+            journal.grouped(request, [group["representative"] for group in answer["groups"]])
+        else:
+            journal.stored(request, answer["id"], answer["representative"])
+
+
+def _in_flight(
+    connection: Connection, requests: Iterable[Outgoing]
+) -> Iterator[tuple[Outgoing, dict[str, Any] | Refusal]]:
+    """Every request with its answer, as the answers come in."""
+    pool = ThreadPoolExecutor(AT_ONCE)
+    running: dict[Future[dict[str, Any] | Refusal], Outgoing] = {}
+
+    def answered() -> list[tuple[Outgoing, dict[str, Any] | Refusal]]:
+        return [(running.pop(future), future.result()) for future in wait(running, return_when=FIRST_COMPLETED).done]
+
+    try:
+        for request in requests:
+            running[pool.submit(_posted, connection, request)] = request
+            if len(running) >= AT_ONCE:
+                yield from answered()
+        while running:
+            yield from answered()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _posted(connection: Connection, request: Outgoing) -> dict[str, Any] | Refusal:
+    try:
+        return connection.post(request.path, request.body, request.kind, request.key)
+    except Refusal as refusal:
+        return refusal
+
+
+def as_terms(counts: sp.csr_matrix) -> dict[str, int]:
+    """Counts by the number of the term, as JSON has them."""
+    row = sp.csr_matrix(counts)
+    return dict(zip(map(str, row.indices.tolist()), row.data.astype(np.int64).tolist(), strict=True))
+
+
+def _batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    iterator = iter(items)
+    while batch := list(islice(iterator, size)):
+        yield batch

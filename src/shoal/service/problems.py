@@ -1,0 +1,38 @@
+"""What is answered when a request cannot be done: a status, and one line with the value, the bound, the remedy."""
+
+from __future__ import annotations
+
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from shoal.errors import InputError, ShoalError
+
+__all__ = ["Problem", "problem_of"]
+
+DISK_FULL = "53100"  # of PostgreSQL
+AWAY = "the database does not answer or is busy; nothing was changed unless a repeated request says so; try again"
+FULL = "the disk of the database is full; nothing was changed; tell the operator, and try again later"
+
+
+class Problem(ShoalError):
+    """A request that is refused, with its HTTP status."""
+
+    def __init__(self, status: int, detail: str) -> None:
+        super().__init__(detail)
+        self.status = status
+
+
+def problem_of(error: Exception) -> Problem | None:
+    """What to answer to an error that is nobody's fault here; None for a fault of ours."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, InputError):
+        return Problem(422, str(error))
+    if isinstance(error, DBAPIError) and _disk_is_full(error):
+        return Problem(507, FULL)
+    if isinstance(error, SQLAlchemyError):
+        return Problem(503, AWAY)
+    return None
+
+
+def _disk_is_full(error: DBAPIError) -> bool:
+    return getattr(error.orig, "sqlstate", None) == DISK_FULL or "disk is full" in str(error.orig)

@@ -1,0 +1,57 @@
+"""Groups: which can be seen and how large they are, and new ones of documents that were stored."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from fastapi import APIRouter, Request, Response
+
+from shoal.service import documents
+from shoal.service.routes.asking import (
+    IdempotencyKey,
+    Reader,
+    User,
+    answered,
+    limits_of,
+    problems,
+    repeatable,
+    store_of,
+)
+from shoal.service.routes.representatives import ARROW, AS_ARROW, arrow
+from shoal.service.schemas import GroupsMade, GroupsWanted
+from shoal.service.storage.idempotency import Answer
+from shoal.service.storage.store import Writing
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["groups"])
+
+
+@router.get("/v1/groups", response_class=Response, responses=AS_ARROW | problems())
+def groups(request: Request, account: Reader) -> Response:
+    """The groups that can be seen at one version (header `Shoal-Version`): `number` and `size`, at least k."""
+    with store_of(request).read() as reading:
+        sizes = reading.index.sizes()
+        numbers = [reading.number_of[name] for name in sizes]
+        version = reading.state.version
+    order = np.argsort(numbers)
+    table = pa.table(
+        {
+            "number": pa.array(np.array(numbers, dtype=np.int64)[order]),
+            "size": pa.array(np.array(list(sizes.values()), dtype=np.int64)[order]),
+        }
+    )
+    return Response(arrow(table), media_type=ARROW, headers={"Shoal-Version": str(version)})
+
+
+@router.post("/v1/groups", status_code=201, response_model=GroupsMade, responses=problems(409, 507))
+def make(request: Request, account: User, wanted: GroupsWanted, key: IdempotencyKey = None) -> Response:
+    """Make groups of the caller's stored documents, k or more each. The server sees the sum of their counts alone."""
+    members = [group.documents for group in wanted.groups]
+
+    def operation(writing: Writing) -> Answer:
+        pools = documents.counts_of(writing.index, [group.pool for group in wanted.groups], limits_of(request))
+        placed = documents.group(writing, members, pools)
+        return Answer(201, {"groups": [{"representative": placement.representative} for placement in placed]})
+
+    return answered(store_of(request).write(account, repeatable(request, account, key), operation))

@@ -1,0 +1,1 @@
+"""The database and what keeps it and the index in memory in step. The database is the truth."""

@@ -1,0 +1,147 @@
+"""The replica: the index in this process's memory, kept in step with the database.
+
+The database says which documents and representatives were touched since; how they are now is read at one moment. So a
+replica that missed something, and one whose last write was not committed, are mended in the same way.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Iterator
+from json import loads
+from threading import RLock
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sqlalchemy import Column, Connection, Row, select
+
+from shoal.index import Changes, DynamicIndex
+from shoal.service.storage.recording import Touched, record
+from shoal.service.storage.sealing import OperatorKey
+from shoal.service.storage.tables import changes, documents, representatives, state, vocabulary, waiting
+
+__all__ = ["Replica"]
+
+ASKED_AT_ONCE = 500  # ids in a query
+LOADED_AT_ONCE = 50_000  # rows
+LOADED_ANEW = 100_000  # touched documents from which loading everything is quicker
+
+
+class Replica:
+    """An index in memory. Whoever uses it holds its lock, and has it catch up first."""
+
+    def __init__(self, key: OperatorKey) -> None:
+        self.lock = RLock()
+        self._key = key
+        self.forget()
+
+    def forget(self) -> None:
+        """Load everything when it is needed next."""
+        self.index: DynamicIndex | None = None
+        self.id: str | None = None
+        self.version = -1
+        self.number_of: dict[str, int] = {}  # of the representatives in use, by name
+        self._name_of: dict[int, str] = {}
+        self._doubtful = Touched()
+
+    def _number(self, names: Iterable[str], first: int) -> None:
+        """New representatives get their numbers."""
+        for number, name in enumerate(names, first):
+            self.number_of[name], self._name_of[number] = number, name
+
+    def _retire(self, names: Iterable[str]) -> None:
+        for name in names:
+            del self._name_of[self.number_of.pop(name)]
+
+    def doubt(self, made: Changes) -> None:
+        """These were made here, and whether the database has them is not certain."""
+        self._doubtful |= Touched.by(made)
+
+    def record(self, connection: Connection, now: Row[Any], made: Changes) -> None:
+        """Write what changed here into the tables, as the next version."""
+        self._number(made.published, now.published)
+        record(connection, now, made, self.number_of, self._key)
+        self._retire(made.retired)
+
+    def catch_up(self, connection: Connection) -> Row[Any]:
+        """Bring the index to the state of the connection's transaction, and return that state."""
+        now = connection.execute(select(state)).one()
+        if now.k is None:
+            self.forget()
+        elif self.index is None or now.index_id != self.id or now.version < self.version:
+            self._load(connection, now)
+        elif now.version > self.version or self._doubtful:
+            self._mend(connection, now)
+        self.version = now.version
+        return now
+
+    def _mend(self, connection: Connection, now: Row[Any]) -> None:
+        missed = connection.execute(select(changes.c.touched).where(changes.c.version > self.version)).scalars().all()
+        touched = self._doubtful
+        for content in missed:
+            touched |= Touched.of_json(content)
+        if len(missed) < now.version - self.version or len(touched.documents) > LOADED_ANEW or self.index is None:
+            self._load(connection, now)
+            return
+        in_use = select(representatives).where(~representatives.c.retired)
+        used = {row.name: row for row in _where_in(connection, in_use, representatives.c.name, touched.representatives)}
+        new = sorted((row for name, row in used.items() if name not in self.number_of), key=lambda row: row.number)
+        gone = [name for name in touched.representatives if name in self.number_of and name not in used]
+        self._retire([name for name in touched.representatives if name in self.number_of])
+        for name, row in used.items():
+            self._number([name], row.number)
+        rows = list(_where_in(connection, select(documents), documents.c.id, touched.documents))
+        placed = self._places(row for row in rows if row.representative is not None)
+        self.index.apply(
+            Changes(
+                published=self._pools(new),
+                retired=gone,
+                placed=placed,
+                waiting=self._waiting(_where_in(connection, select(waiting), waiting.c.document, touched.documents)),
+                gone=[document for document in touched.documents if document not in placed],
+            )
+        )
+        self._doubtful = Touched()
+
+    def _load(self, connection: Connection, now: Row[Any]) -> None:
+        self.forget()
+        content = connection.execute(
+            select(vocabulary.c.content).where(vocabulary.c.hash == now.vocabulary)
+        ).scalar_one()
+        self._weights = np.array(loads(content)["weights"], dtype=np.float64)
+        embargo = now.embargo if now.trust else None
+        # Places among equals must not repeat when a server starts again, so the seed is new.
+        index = DynamicIndex(now.k, self._weights, embargo=embargo, random_state=secrets.randbits(32))
+        in_use = select(representatives).where(~representatives.c.retired).order_by(representatives.c.number)
+        rows = connection.execute(in_use).all()
+        for row in rows:
+            self._number([row.name], row.number)
+        index.apply(Changes(published=self._pools(rows)))
+        grouped = select(documents).where(documents.c.representative.is_not(None))
+        for part in connection.execute(grouped.execution_options(yield_per=LOADED_AT_ONCE)).partitions():
+            index.apply(Changes(placed=self._places(part)))
+        index.apply(Changes(waiting=self._waiting(connection.execute(select(waiting).order_by(waiting.c.since)))))
+        self.index, self.id = index, now.index_id
+
+    def _pools(self, rows: Iterable[Row[Any]]) -> dict[str, sp.csr_matrix]:
+        return {row.name: self._pool(row) for row in rows}
+
+    def _pool(self, row: Row[Any]) -> sp.csr_matrix:
+        terms: NDArray[np.int32] = np.frombuffer(row.terms, dtype="<i4")
+        counts: NDArray[np.int64] = np.frombuffer(row.counts, dtype="<i8")
+        return sp.csr_matrix((counts, terms, [0, len(terms)]), shape=(1, len(self._weights)))
+
+    def _places(self, rows: Iterable[Row[Any]]) -> dict[str, tuple[str, float]]:
+        return {row.id: (self._name_of[row.representative], row.place) for row in rows}
+
+    def _waiting(self, rows: Iterable[Row[Any]]) -> dict[str, sp.csr_matrix]:
+        return {row.document: self._key.open(row.sealed, len(self._weights)) for row in rows}
+
+
+def _where_in(connection: Connection, query: Any, column: Column[Any], values: Iterable[str]) -> Iterator[Row[Any]]:
+    """The rows of a query in which a column has one of many values."""
+    listed = sorted(values)
+    for start in range(0, len(listed), ASKED_AT_ONCE):
+        yield from connection.execute(query.where(column.in_(listed[start : start + ASKED_AT_ONCE])))

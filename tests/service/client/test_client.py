@@ -1,0 +1,169 @@
+"""The verbs of an index, against a real server."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from sqlalchemy import text
+
+import shoal
+from shoal.errors import InputError
+from shoal.service.client import Keys, Vocabulary
+from tests.service.client.letters import BIRDS, BREAD, ENGINES, STARS, corpus, texts
+
+START = {"bird": texts(BIRDS, 8), "engine": texts(ENGINES, 8)}
+
+
+@pytest.fixture
+def index(operator):
+    operator.create(corpus(**START), k=3)
+    return operator
+
+
+def rows(folder):
+    return shoal.load(folder).table.to_pylist()
+
+
+def test_an_index_that_starts_with_a_release_publishes_what_the_release_does(operator, tmp_path):
+    shoal.protect(corpus(**START), 3, tmp_path / "release")
+    report = operator.create(corpus(**START), release=tmp_path / "release")
+    assert (report.documents, report.uploaded) == (16, 16)
+    operator.export(tmp_path / "out")
+    assert rows(tmp_path / "out") == rows(tmp_path / "release")
+    assert shoal.verify(tmp_path / "out", min_k=3)
+
+
+def test_an_index_of_documents_alone_starts_with_the_groups_that_protect_makes(index, tmp_path):
+    shoal.protect(corpus(**START), 3, tmp_path / "release")
+    index.export(tmp_path / "out")
+    assert rows(tmp_path / "out") == rows(tmp_path / "release")
+
+
+def test_creating_again_changes_nothing_and_another_start_is_refused(index):
+    assert index.create(corpus(**START), k=3).uploaded == 0
+    assert index.status().documents == 16
+    with pytest.raises(InputError, match="has an index already"):
+        index.create(corpus(bread=texts(BREAD, 8)), k=3)
+
+
+def test_a_release_must_be_one_of_the_documents(operator, tmp_path):
+    shoal.protect(corpus(**START), 3, tmp_path / "release")
+    with pytest.raises(InputError, match="lacks 8 documents of the release"):
+        operator.create(corpus(bird=texts(BIRDS, 8)), release=tmp_path / "release")
+
+
+def test_an_empty_index_shows_nothing_until_k_documents_are_there(operator, tmp_path):
+    shoal.protect(corpus(**START), 3, tmp_path / "release")
+    operator.create(release=tmp_path / "release")
+    assert operator.put(corpus(bird=texts(BIRDS, 2))).waiting == 2
+    assert operator.search("heron") == []
+    with pytest.raises(InputError, match="fewer than k=3 documents"):
+        operator.export(tmp_path / "out")
+    assert operator.put(corpus(bird=texts(BIRDS, 3))).waiting == 0
+    assert {hit.name for hit in operator.search("heron")} == {"bird-0", "bird-1", "bird-2"}
+
+
+def test_an_index_can_be_created_with_a_vocabulary_alone(operator):
+    vocabulary = Vocabulary(np.array(sorted(BIRDS)), np.ones(8), {"min_df": 3, "stem": False})
+    operator.create(vocabulary=vocabulary, k=3)
+    operator.put(corpus(bird=texts(BIRDS, 3)))
+    assert operator.search("feather")[0].words == ("feather",)
+
+
+def test_the_client_ranks_as_the_server_does(index):
+    index.put(corpus(bird=texts(BIRDS, 8), engine=texts(ENGINES, 8), bread=texts(BREAD, 8)))
+    for query in ("heron", "reed nests", "piston of an engine", "heron, spark and flour", "bread"):
+        for limit in (1, 4, 40):
+            assert index.search(query, limit) == index.search(query, limit, thin=True)
+
+
+def test_a_hit_says_which_words_of_the_query_matched(index):
+    hit = index.search("Herons with the feathers of a dragon", 1)[0]
+    assert set(hit.words) == {"herons", "feathers"}
+
+
+def test_words_outside_the_vocabulary_find_nothing(index):
+    assert index.search("telescope") == []
+
+
+def test_deleted_documents_vanish_and_every_snapshot_on_the_way_verifies(index, tmp_path):
+    chance = random.Random(0)
+    left = {f"{subject}-{number}" for subject in START for number in range(8)}
+    for round in range(13):
+        gone = chance.choice(sorted(left))
+        left.discard(gone)
+        index.delete(gone)
+        if round % 4 == 3:
+            index.put(corpus(bread=texts(BREAD, round)), wait=0)
+            left |= {f"bread-{number}" for number in range(round)}
+        names = {hit.name for subject in (BIRDS, ENGINES, BREAD) for hit in index.search(" ".join(subject), 99)}
+        assert names <= left
+        if round % 2:
+            continue
+        index.export(tmp_path / "out", force=True)
+        assert shoal.verify(tmp_path / "out", min_k=3)
+        assert len(rows(tmp_path / "out")) == index.status().documents
+
+
+def test_nobody_deletes_the_document_of_another(index, new_client):
+    hit = index.search("heron", 1)[0]
+    other = new_client("other")
+    with pytest.raises(InputError, match="refuses"):
+        other.delete(hit.document)
+    assert index.search("heron", 1) == [hit]
+
+
+def test_a_document_comes_back_as_it_was_and_only_its_recipients_can_read_it(index, new_client):
+    friend, stranger = Keys.draw(), Keys.draw()
+    writer = new_client("writer", keys=Keys.draw().shared_with([friend.public]))
+    written = "Heron,\r\negret and reed; ünïcode\ttoo.\n"
+    writer.put(corpus(note=[written]), wait=0)
+    (document,) = {hit.document for hit in writer.search("heron egret reed", 99) if hit.name == "note-0"}
+    assert writer.get("note-0") == writer.get(document) == written
+    assert new_client("friend", keys=friend).get(document) == written
+    with pytest.raises(InputError, match="not encrypted for your key") as refused:
+        new_client("stranger", keys=stranger).get(document)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_server_that_swaps_documents_is_found_out(index, server):
+    first, second = index.search("heron", 2)
+    with server.database.writing() as connection:
+        swap = "UPDATE blobs SET content = (SELECT content FROM blobs WHERE document = :b) WHERE document = :a"
+        connection.execute(text(swap), {"a": first.document, "b": second.document})
+    with pytest.raises(InputError, match="another text"):
+        index.get(first.document)
+
+
+def test_a_representative_that_was_tampered_with_is_refused(index, new_client, server):
+    with server.database.writing() as connection:
+        counts = connection.execute(text("SELECT counts FROM representatives WHERE number = 0")).scalar_one()
+        more = (int.from_bytes(counts[:8], "little") + 1).to_bytes(8, "little") + counts[8:]
+        connection.execute(text("UPDATE representatives SET counts = :more WHERE number = 0"), {"more": more})
+    with pytest.raises(InputError, match="not what their names promise"):
+        new_client("other").search("heron")
+
+
+def test_an_index_that_lowers_its_k_is_refused(index, new_client, server):
+    with server.database.writing() as connection:
+        connection.execute(text("UPDATE state SET k = 2"))
+    with pytest.raises(InputError, match="the k of this index has changed"):
+        new_client("operator").status()
+
+
+def test_two_texts_of_one_name_are_told_apart_by_id(index):
+    index.put(corpus(note=["heron and egret in the reed"]))
+    index.put(corpus(note=["heron and egret in the marsh"]))
+    with pytest.raises(InputError, match="2 texts were put under the name note-0"):
+        index.get("note-0")
+    with pytest.raises(InputError, match="was not put from this machine"):
+        index.get("note-7")
+
+
+def test_the_figures_of_an_index(index):
+    index.put(corpus(star=[*texts(STARS, 1), "heron egret marsh reed nest comet"]))
+    status = index.status()
+    assert (status.k, status.documents, status.mine, status.put_here) == (3, 17, 18, 18)
+    assert (status.waiting, status.waiting_here, status.unfinished) == (0, 0, 0)

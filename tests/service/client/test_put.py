@@ -1,0 +1,168 @@
+"""Putting documents: interrupted, resumed, refused, held back; each is stored once."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import text
+
+from shoal.errors import InputError
+from shoal.service.client.client import IndexClient
+from shoal.service.client.demo import local_server
+from shoal.service.client.put import Put
+from shoal.service.client.sources import documents_of, open_documents
+from shoal.service.storage.backup import back_up, restore_from
+from shoal.service.storage.database import Database
+from tests.service.client.letters import BIRDS, BREAD, ENGINES, STARS, corpus, texts
+from tests.service.client.proxy import proxy_to
+
+START = {"bird": texts(BIRDS, 8), "engine": texts(ENGINES, 8), "star": texts(STARS, 8)}
+MORE = [f"{letter} {number}" for number, letter in enumerate(texts(BIRDS, 24))]  # names apart, no two alike
+
+
+@pytest.fixture
+def index(operator):
+    operator.create(corpus(**START), k=3)
+    return operator
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr("shoal.service.client.connection.PAUSE", 0.0)
+
+
+def stored(server, account="writer"):
+    """How many documents an account has on the server."""
+    with server.database.reading() as connection:
+        ours = "SELECT count(*) FROM documents WHERE owner = (SELECT id FROM accounts WHERE name = :name)"
+        return connection.execute(text(ours), {"name": account}).scalar_one()
+
+
+@pytest.mark.parametrize("answers", [0, 1, 7, 20])
+def test_a_put_whose_answers_are_lost_goes_on_and_stores_each_document_once(
+    index, new_client, server, impatient, answers
+):
+    with proxy_to(server.address) as proxy:
+        proxy.answers_left = answers
+        with pytest.raises(InputError, match="no server answers"):
+            new_client("writer", address=proxy.address).put(corpus(more=MORE), wait=0)
+        sent = sum(line.startswith("POST") for line, _ in proxy.requests)
+        assert answers < stored(server) <= sent  # the server has more than the client knows of
+    report = new_client("writer").put(corpus(more=MORE), wait=0)
+    assert (report.documents, report.refused) == (24, [])
+    assert stored(server) == 24
+    assert new_client("writer").put(corpus(more=MORE), wait=0).known == 24
+
+
+def test_an_interrupted_put_goes_on(index, new_client, server):
+    def interrupted():
+        for number, document in enumerate(documents_of(open_documents(corpus(more=MORE)))):
+            if number == 11:
+                raise KeyboardInterrupt
+            yield document
+
+    client = new_client("writer")
+    with pytest.raises(KeyboardInterrupt):
+        put_of(client).run(interrupted(), 24)
+    client.close()
+    assert new_client("writer").put(corpus(more=MORE)).documents == 24
+    assert stored(server) == 24
+
+
+def put_of(client: IndexClient) -> Put:
+    opened = client._index
+    return Put(client._connection, opened.journal, client._keys, opened.space, client._placing(None))
+
+
+def test_a_text_that_changed_is_a_new_document(index, new_client, server):
+    client = new_client("writer")
+    client.put(corpus(note=["heron egret marsh reed"]))
+    assert client.put(corpus(note=["heron egret marsh nest"])).uploaded == 1
+    assert stored(server) == 2
+
+
+def test_a_group_that_was_retired_meanwhile_is_chosen_anew(index, new_client, server):
+    """The client has seen the star group, which goes before its document arrives."""
+
+    def documents():
+        for number in range(8):
+            index.delete(f"star-{number}")
+        yield "star", " ".join(STARS)
+
+    client = new_client("writer")
+    report = put_of(client).run(documents(), 1)
+    assert (report.uploaded, report.refused) == (1, [])
+    assert stored(server) == 1
+    assert client.get("star") == " ".join(STARS)
+
+
+def test_a_document_like_no_group_waits_until_k_are_alike(index, new_client, server):
+    for number in range(8):
+        index.delete(f"star-{number}")
+    client = new_client("writer")
+    starry = texts(STARS, 6)
+    assert client.put(corpus(star=starry[:2])).waiting == 2
+    assert client.search("comet") == []
+    assert client.get("star-0") == starry[0]
+    assert client.put(corpus(star=starry)).waiting == 0
+    assert {hit.name for hit in client.search("comet galaxy", 20)} == {f"star-{number}" for number in range(6)}
+    assert client.status().waiting_here == 0
+    assert client._index.journal.waiting(len(client._index.space.terms_)) == []
+
+
+def test_nothing_waits_where_the_wait_is_over(index, new_client):
+    for number in range(8):
+        index.delete(f"star-{number}")
+    client = new_client("writer")
+    assert client.put(corpus(star=texts(STARS, 1)), wait=0).waiting == 0
+    assert client.put(corpus(star=texts(STARS, 2))).waiting == 1
+    assert client.put(corpus(star=texts(STARS, 2)), wait=1e-9).waiting == 0
+    assert client.status().documents == 16 + 2
+
+
+def test_a_deleted_document_waits_no_longer(index, new_client):
+    for number in range(8):
+        index.delete(f"star-{number}")
+    client = new_client("writer")
+    client.put(corpus(star=texts(STARS, 2)))
+    client.delete("star-0")
+    assert client.status().waiting_here == 1
+    assert client.put(corpus(star=texts(STARS, 1))).uploaded == 1
+
+
+def test_a_document_without_a_word_of_the_vocabulary_is_stored_and_not_found(index, new_client):
+    client = new_client("writer")
+    report = client.put(corpus(bread=texts(BREAD, 1)))
+    assert (report.uploaded, report.without_terms, report.waiting) == (1, 1, 0)
+    assert client.get("bread-0") == texts(BREAD, 1)[0]
+
+
+def test_a_document_that_is_too_large_is_named_and_the_others_are_stored(index, new_client, server):
+    large = "heron " * 3_000_000
+    report = new_client("writer").put(corpus(note=["heron egret marsh", large, "egret reed nest"]), wait=0)
+    assert [name for name, _ in report.refused] == ["note-1"]
+    assert stored(server) == 2
+
+
+def test_a_reader_cannot_put(index, new_client):
+    with pytest.raises(InputError, match="refuses"):
+        new_client("reader", "reader").put(corpus(note=["heron egret marsh"]))
+
+
+def test_after_a_restored_backup_what_is_missing_is_put_again(index, new_client, server, tmp_path):
+    new_client("writer").put(corpus(more=MORE[:20]), wait=0)
+    back_up(server.database, tmp_path / "backup", force=False)
+    new_client("writer").put(corpus(more=MORE), wait=0)
+    restored = Database(str(tmp_path / "restored.db"))
+    restored.migrate()
+    restore_from(restored, tmp_path / "backup")
+    restored.close()
+    with local_server(tmp_path / "restored.db") as second:
+        report = new_client("writer", address=second.address).put(corpus(more=MORE), wait=0)
+        assert (report.known, report.uploaded) == (20, 4)
+        assert stored(second) == 24
+
+
+def test_the_server_can_choose_the_groups(index, new_client):
+    report = new_client("writer").put(corpus(bird=texts(BIRDS, 3)), thin=True)
+    assert (report.uploaded, report.waiting) == (3, 0)
+    assert index.status().documents == 27

@@ -1,0 +1,58 @@
+"""Servers as processes of their own, to be killed."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+COMMAND = [sys.executable, "-c", "from shoal.cli import main; main()"]
+
+
+class ServerProcess:
+    """`shoal serve` on a free port, which it announces."""
+
+    def __init__(self, address: str, key_file: Path, *more: str) -> None:
+        arguments = ["serve", "--database", address, "--key-file", str(key_file), "--port", "0", *more]
+        self._log = key_file.with_name(f"log{os.urandom(4).hex()}")
+        with open(self._log, "wb") as log:
+            self._process = subprocess.Popen([*COMMAND, *arguments], stderr=log, stdout=log)
+
+    @property
+    def log(self) -> str:
+        """What it has written so far."""
+        return self._log.read_text(encoding="utf-8")
+
+    def url(self) -> str:
+        """Where it listens, as soon as it does."""
+        while not (said := re.search(r"serving on (http://\S+)", self.log)):
+            assert self._process.poll() is None, self.log
+            try:
+                self._process.wait(0.02)
+            except subprocess.TimeoutExpired:
+                continue
+        return said[1]
+
+    def end(self, number: int = signal.SIGKILL) -> int:
+        """Send a signal and wait."""
+        if self._process.poll() is None:
+            self._process.send_signal(number)
+        return self._process.wait()
+
+
+@contextmanager
+def servers(count: int, address: str, key_file: Path, *more: str) -> Iterator[list[ServerProcess]]:
+    """Several on one database; none is left behind."""
+    started = [ServerProcess(address, key_file, *more) for _ in range(count)]
+    try:
+        for server in started:
+            server.url()
+        yield started
+    finally:
+        for server in started:
+            server.end()
