@@ -302,7 +302,7 @@ class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         kept = np.concatenate(([0], np.cumsum(there)))  # entries before each
         ends = kept[np.concatenate(([0], counted.row_end))]
         shape = (len(counted.row_end), len(self.terms_))
-        return sp.csr_matrix((counted.counts[there].astype(np.int64), columns[there], ends), shape=shape)
+        return sp.csr_matrix((counted.counts[there], columns[there], ends), shape=shape)
 
 
 def _columns(terms: Iterable[str], names: NDArray[np.str_]) -> NDArray[np.int32]:

@@ -48,12 +48,16 @@ def with_length(X: sp.csr_matrix, lengths: Floats) -> sp.csr_matrix:
     """Unit rows with two columns more, in which rows are the nearer the more alike their lengths are."""
     angle = ANGLE * np.log(lengths)
     columns = np.sqrt(SHARE) * np.column_stack((np.cos(angle), np.sin(angle)))
-    return sp.csr_matrix(sp.hstack((X, sp.csr_matrix(columns)), format="csr") / np.sqrt(1.0 + SHARE))
+    wider = sp.csr_matrix(sp.hstack((X, sp.csr_matrix(columns)), format="csr"))
+    wider.data /= np.sqrt(1.0 + SHARE)  # in place: there may be millions of rows
+    return wider
 
 
 def without_length(X: sp.csr_matrix) -> sp.csr_matrix:
     """The unit rows again."""
-    return sp.csr_matrix(X[:, :-2] * np.sqrt(1.0 + SHARE))
+    unit = sp.csr_matrix(X[:, :-2])
+    unit.data *= np.sqrt(1.0 + SHARE)
+    return unit
 
 
 def pooled_counts(counts: sp.csr_matrix, groups: Ints) -> sp.csr_matrix:

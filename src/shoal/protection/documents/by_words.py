@@ -51,8 +51,7 @@ class ByWords:
         return tally
 
     def group(self, block: Block) -> Block:
-        model = clone(self._model).set_params(time_budget=self._seconds(len(block.groups)))
-        return self._without_giveaways(replace(block, groups=model.fit(block.X).groups_))
+        return self._without_giveaways(replace(block, groups=self._groups(block)))
 
     def group_parts(self, parts: list[Any], n_rows: int, schedule: Schedule) -> list[Any]:
         model = self._model
@@ -74,10 +73,9 @@ class ByWords:
         return replace(block, groups=merge_until_diverse(block.groups, labels, least, distance_to_groups))
 
     def pooled(self, block: Block) -> PooledBlock:
-        counts = counts_of(block, self.space.idf_)
-        pools = pooled_counts(counts, block.groups)
+        pools = pooled_counts(counts_of(block, self.space.idf_), block.groups)
         used = np.unique(pools.indices)
-        return PooledBlock(block, counts, sp.csr_matrix(pools[:, used]), tuple(self.space.terms_[used].tolist()))
+        return PooledBlock(block, sp.csr_matrix(pools[:, used]), tuple(self.space.terms_[used].tolist()))
 
     def names(self, terms: Iterable[Term]) -> dict[Term, str]:
         return {term: str(term) for term in terms}
@@ -93,11 +91,9 @@ class ByWords:
 
     def losses(self, pooled: PooledBlock, weights: sp.csr_matrix, vocabulary: Vocabulary, centre: Any) -> list[Loss]:
         X, groups = without_length(pooled.block.X), pooled.block.groups
-        published = self._in_space(weights, vocabulary)
-        return [
-            spherical_loss(X, groups, representatives, centre)
-            for representatives in (published, spherical_representatives(X, groups))
-        ]
+        # One after the other: representatives of all groups take as much room as the rows.
+        of_published = spherical_loss(X, groups, self._in_space(weights, vocabulary), centre)
+        return [of_published, spherical_loss(X, groups, spherical_representatives(X, groups), centre)]
 
     def sample(self, pooled: PooledBlock, rows: Ints, weights: sp.csr_matrix, vocabulary: Vocabulary) -> Any:
         X, groups = without_length(pooled.block.X), pooled.block.groups
@@ -120,6 +116,12 @@ class ByWords:
         if model.time_budget is not None:
             return float(model.time_budget)
         return LONGER * seconds_of_search(n_rows, block_count(model.blocks, n_rows, model.k))
+
+    def _groups(self, block: Block) -> Ints:
+        """The groups alone: what else the model knows takes as much room as the rows."""
+        model = clone(self._model).set_params(time_budget=self._seconds(len(block.groups)))
+        groups: Ints = model.fit(block.X).groups_
+        return groups
 
     def _without_giveaways(self, block: Block) -> Block:
         """Groups from whose pools no member can be read off."""
