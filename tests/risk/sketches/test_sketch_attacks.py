@@ -143,6 +143,25 @@ def test_signs_that_are_known_to_be_whole_need_fewer_records_than_least_squares(
     assert curve[2].strangers.items.rate == pytest.approx(key.items.rate, abs=0.05)
 
 
+def test_more_components_never_help_against_who_knows_records() -> None:
+    # Signs learned from crowds are wrong alike in many components: trusted blindly, more of them mislead more.
+    random = np.random.default_rng(3)
+    chance = 1.0 / np.arange(1, 151)
+    drawn = random.random((600, 150)) < 3.0 * chance  # a few items are in most baskets, as words are in texts
+    drawn[:, 100:] |= random.random((600, 50)) < 0.05
+    records = sp.csr_matrix(drawn.astype(np.float64))
+    records = records[np.diff(records.indptr) > 0]
+    groups = np.arange(records.shape[0]) // 5
+    rates = []
+    for components in (32, 512):
+        signs = random_signs(150, components)
+        crowds = in_crowds(records, np.minimum(groups, records.shape[0] // 5 - 1), signs)
+        curve = KnownRecords(known=[200], attacked=200).run(crowds, signs)
+        rates.append(curve[0].strangers.items)
+    assert rates[1].rate >= rates[0].rate - 0.01
+    assert rates[1].rate > rates[1].baseline
+
+
 def test_more_known_records_than_there_are_is_all_there_are() -> None:
     records, signs = baskets(20, 30, 3), random_signs(30, 8)
     curve = KnownRecords(known=[5, 600, 1_000], attacked=10).run(sketched(records, signs), signs)

@@ -91,7 +91,7 @@ class ByMeaning:
         words = np.searchsorted(self.space.terms_, collection.words)
         pools = collection.pools(block.groups, counts[:, words])
         used = np.unique(pools.indices)
-        return PooledBlock(block, counts, sp.csr_matrix(pools[:, used]), tuple(collection.terms(used)))
+        return PooledBlock(block, sp.csr_matrix(pools[:, used]), tuple(collection.terms(used)))
 
     def names(self, terms: Iterable[Term]) -> dict[Term, str]:
         return term_names(terms, self._ontology)

@@ -73,10 +73,9 @@ class ByWords:
         return replace(block, groups=merge_until_diverse(block.groups, labels, least, distance_to_groups))
 
     def pooled(self, block: Block) -> PooledBlock:
-        counts = counts_of(block, self.space.idf_)
-        pools = pooled_counts(counts, block.groups)
+        pools = pooled_counts(counts_of(block, self.space.idf_), block.groups)
         used = np.unique(pools.indices)
-        return PooledBlock(block, counts, sp.csr_matrix(pools[:, used]), tuple(self.space.terms_[used].tolist()))
+        return PooledBlock(block, sp.csr_matrix(pools[:, used]), tuple(self.space.terms_[used].tolist()))
 
     def names(self, terms: Iterable[Term]) -> dict[Term, str]:
         return {term: str(term) for term in terms}

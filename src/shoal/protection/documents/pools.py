@@ -46,7 +46,6 @@ class PooledBlock:
     """Documents in groups, and how often the documents of each group together have each term."""
 
     block: Block
-    counts: sp.csr_matrix  # (documents, terms of the space)
     pools: sp.csr_matrix  # (groups, terms)
     terms: tuple[Term, ...]  # of the pools' columns
 

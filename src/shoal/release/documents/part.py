@@ -32,7 +32,7 @@ from shoal.microaggregation.words.pooling import (
     without_length,
 )
 from shoal.protection.distances import spread_out
-from shoal.protection.documents.pools import DocumentProtection, PooledBlock, Vocabulary
+from shoal.protection.documents.pools import DocumentProtection, PooledBlock, Vocabulary, counts_of
 from shoal.protection.groups import codes_of
 from shoal.release.documents.files import write_vectors
 from shoal.release.part_facts import GroupFacts, facts_of, replacing, write_mapping_part
@@ -239,8 +239,9 @@ def attacked(part: Arranged, space: VectorSpace, all_parts: Collected) -> tuple[
     if not all_parts.tried:
         return ()
     different = part.pools[np.unique(part.rank, return_index=True)[1]]
-    known = all_parts.vocabulary.names, part.pooled.counts, space.terms_, part.rank[part.pooled.block.groups]
-    return taken_apart(different, *known, space.min_df, tried=all_parts.tried)
+    block, names = part.pooled.block, all_parts.vocabulary.names
+    counts, groups = counts_of(block, space.idf_), part.rank[block.groups]
+    return taken_apart(different, names, counts, space.terms_, groups, space.min_df, tried=all_parts.tried)
 
 
 def _digest(pools: sp.csr_matrix, group: int) -> bytes:

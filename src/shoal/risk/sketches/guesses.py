@@ -58,22 +58,32 @@ def matching_pursuit(sketches: Floats, lengths: Ints, signs: Floats, counts: Int
     return taken
 
 
-def message_passing(sketches: Floats, lengths: Ints, signs: Floats, expected: Expectations) -> Floats:
+def message_passing(
+    sketches: Floats, lengths: Ints, signs: Floats, expected: Expectations, caution: float = 1.0
+) -> Floats:
     """The numbers expected, given the sketch: approximate message passing.
 
     Numbers are 0 or near their mean, and exactly 0 or 1 in baskets. `signs` may lie between -1 and 1: an uncertain
-    sign counts less.
+    sign counts less. `caution` multiplies the noise that is reckoned with: signs that were computed are wrong alike in
+    many components, which then agree on something that is not there.
     """
     beliefs = np.empty((len(sketches), len(signs)), np.float32)
     blocks = [slice(start, start + BLOCK) for start in range(0, len(sketches), BLOCK)]
     squares = np.square(signs)
     with threadpool_limits(1, "blas"):  # blocks run side by side
-        side_by_side(_pass, [(sketches[b], lengths[b], signs, squares, expected, beliefs[b]) for b in blocks])
+        parts = [(sketches[b], lengths[b], signs, squares, expected, caution, beliefs[b]) for b in blocks]
+        side_by_side(_pass, parts)
     return beliefs
 
 
 def _pass(
-    sketches: Floats, lengths: Ints, signs: Floats, squares: Floats, expected: Expectations, beliefs: Floats
+    sketches: Floats,
+    lengths: Ints,
+    signs: Floats,
+    squares: Floats,
+    expected: Expectations,
+    caution: float,
+    beliefs: Floats,
 ) -> None:
     """Fill in the beliefs of a few rows."""
     there = (np.arange(sketches.shape[1]) < lengths[:, None]).astype(np.float32)
@@ -85,7 +95,7 @@ def _pass(
     for _ in range(STEPS):
         noise = np.square(left).sum(axis=1) / lengths + least
         estimates = beliefs + (left @ signs.T) / weights
-        told, spread = believed_numbers(estimates, weights, noise, odds, expected.means, expected.variances)
+        told, spread = believed_numbers(estimates, weights, caution * noise, odds, expected.means, expected.variances)
         beliefs += STEP * (told - beliefs)
         # Beliefs were drawn from what was left: part of it is taken off, or they would confirm themselves.
         own = np.minimum(spread / lengths / noise, 3.0).astype(np.float32)

@@ -14,10 +14,11 @@ from sklearn.preprocessing import normalize
 from shoal.errors import InputError
 from shoal.kernels.grouping.spherical import csr
 from shoal.kernels.sketching.beliefs import believed_signs
-from shoal.results.sketch_attacks import SignsRecovered
+from shoal.results.sketch_attacks import Recovered, SignsRecovered
 from shoal.risk.rates import check_count
 from shoal.risk.sketches.guesses import Expectations, message_passing
 from shoal.risk.sketches.key_holder import checked_signs, recovered
+from shoal.risk.sketches.scoring import hits
 from shoal.risk.sketches.sketched import Floats, Ints, SketchedRecords
 
 __all__ = ["KnownRecords"]
@@ -26,6 +27,8 @@ __all__ = ["KnownRecords"]
 # systems much larger than these are too sure of themselves; so, signs believed with 90 % are right in 90 %.
 NOISE = 0.3
 POOL_NOISE = 20.0  # times what the unknown part of a group amounts to: these parts have items in common
+CAUTIONS = (1.0, 4.0, 16.0)  # from which the attacker chooses, on known records set aside: a fifth, at most so many
+SET_ASIDE = 100
 SOLVED = 32  # components that least squares are solved for, spread over all
 LSQR_STEPS = 200
 
@@ -36,7 +39,8 @@ class KnownRecords:
     The attacker took part, or bought from who did: of some records they know the items and which sketch is theirs. Each
     component is then a system of equations in the signs of the items, one equation per known record. Signs are -1 or
     +1, so message passing needs fewer equations than least squares. Where records share a sketch, an equation holds
-    what is known of the group; the rest of the group is noise. With the signs, as certain as they are, the attacker
+    what is known of the group; the rest of the group is noise. The attacker sets some known records aside, tries on
+    them how far the signs can be trusted, and then, with the signs as certain as they are,
     does what the key holder does, to records that they do not know. The baseline names the most frequent items; an
     attacker who would recover less than that does the same.
 
@@ -77,24 +81,50 @@ class Equations:
 
 
 def _point(sketched: SketchedRecords, known: Ints, rows: Ints, truth: Floats) -> SignsRecovered:
+    expected = Expectations.of(sketched.pools)
+    caution = _caution(sketched, known, expected)
     equations = _equations(sketched, known)
-    given = equations.sketches, equations.lengths, equations.noise
-    beliefs = believed_signs(csr(equations.rows), equations.rows.shape[1], *given)
-    sketches, lengths = sketched.table(rows)
-    scores = sketched.as_counts(message_passing(sketches, lengths, beliefs, Expectations.of(sketched.pools)))
+    signs = _signs(equations)
+    strangers = _recovered(sketched, rows, signs, expected, caution, len(known))
+    uses = np.sum(sketched.lengths[rows, None] > np.arange(sketched.width), axis=0) + 1e-9  # of each component
     solved = np.unique(np.linspace(0, sketched.width - 1, min(SOLVED, sketched.width)).astype(np.int64))
-    uses = np.sum(lengths[:, None] > np.arange(sketched.width), axis=0) + 1e-9  # sketches that have each component
-    by_least_squares = _right(_least_squares(equations, solved), truth[:, solved], sketched.shares, uses[solved])
-    about = f"whoever knows {len(known):,} records"
-    strangers = recovered(about, scores, sketched, rows)
-    if strangers.items.rate < strangers.items.baseline:  # who finds less than by guessing guesses
-        strangers = recovered(about, np.broadcast_to(sketched.shares, scores.shape), sketched, rows)
     return SignsRecovered(
         known=len(known),
-        by_least_squares=by_least_squares,
-        signs=_right(beliefs, truth, sketched.shares, uses),
+        by_least_squares=_right(_least_squares(equations, solved), truth[:, solved], sketched.shares, uses[solved]),
+        signs=_right(signs, truth, sketched.shares, uses),
         strangers=strangers,
     )
+
+
+def _caution(sketched: SketchedRecords, known: Ints, expected: Expectations) -> float:
+    """The caution that does best on records that the attacker knows and sets aside; the least of several as good."""
+    aside = min(len(known) // 5, SET_ASIDE)
+    if not aside:
+        return CAUTIONS[0]
+    tried, signs = known[:aside], _signs(_equations(sketched, known[aside:]))
+    sketches, lengths = sketched.table(tried)
+    guesses = (message_passing(sketches, lengths, signs, expected, caution) for caution in CAUTIONS)
+    shares = [hits(sketched.as_counts(scores), sketched.records[tried])[0].mean() for scores in guesses]
+    return CAUTIONS[int(np.argmax(shares))]
+
+
+def _recovered(
+    sketched: SketchedRecords, rows: Ints, signs: Floats, expected: Expectations, caution: float, known: int
+) -> Recovered:
+    """Items of strangers; whoever finds less than by guessing guesses."""
+    about = f"whoever knows {known:,} records"
+    scores = sketched.as_counts(message_passing(*sketched.table(rows), signs, expected, caution))
+    strangers = recovered(about, scores, sketched, rows)
+    if strangers.items.rate >= strangers.items.baseline:
+        return strangers
+    return recovered(about, np.broadcast_to(sketched.shares, scores.shape), sketched, rows)
+
+
+def _signs(equations: Equations) -> Floats:
+    """Expected signs, (items, components)."""
+    given = equations.sketches, equations.lengths, equations.noise
+    signs: Floats = believed_signs(csr(equations.rows), equations.rows.shape[1], *given)
+    return signs
 
 
 def _equations(sketched: SketchedRecords, known: Ints) -> Equations:

@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 Hits = Callable[[sp.csr_matrix, sp.csr_matrix], Floats]
 
 NEARLY = 0.9  # of the terms of guess and member together are in both
+AT_A_TIME = 16  # groups that are compared with all others
 
 
 def score(guesses: Guesses, published: Published, members: sp.csr_matrix, group_of_row: Ints) -> UnmixingResult:
@@ -45,11 +46,12 @@ def score(guesses: Guesses, published: Published, members: sp.csr_matrix, group_
             f"members of shape {members.shape} with {len(group_of_row)} groups and {published.rows.shape[1]} terms; "
             "pass one row per document in the columns of the published rows"
         )
-    rows_of = [np.flatnonzero(group_of_row == group) for group in range(published.rows.shape[0])]
     guesses_of = {
         group: guesses.counts[np.flatnonzero(guesses.group_of_guess == group)] for group in guesses.tried.tolist()
     }
     others = nearest_other(published.rows, guesses.tried)
+    looked_at = {*guesses.tried.tolist(), *others.tolist()}
+    rows_of = {group: np.flatnonzero(group_of_row == group) for group in looked_at}
     own = [(guesses_of[group], members[rows_of[group]]) for group in guesses.tried.tolist()]
     foreign = [
         (guesses_of[group], members[rows_of[other]])
@@ -106,9 +108,12 @@ def nearest_other(rows: sp.csr_matrix, groups: Ints) -> Ints:
     if rows.shape[0] < 2:
         return np.full(len(groups), -1)
     unit = normalize(rows)
-    alike = (unit[groups] @ unit.T).toarray()
-    alike[np.arange(len(groups)), groups] = -1.0
-    nearest: Ints = alike.argmax(axis=1)
+    nearest = np.empty(len(groups), dtype=np.int64)
+    for start in range(0, len(groups), AT_A_TIME):
+        some = groups[start : start + AT_A_TIME]
+        alike = (unit[some] @ unit.T).toarray()
+        alike[np.arange(len(some)), some] = -1.0
+        nearest[start : start + AT_A_TIME] = alike.argmax(axis=1)
     return nearest
 
 
