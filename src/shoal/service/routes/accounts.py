@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 
 from shoal.service.accounts import all_accounts, make_account, revoke, token_of
 from shoal.service.problems import Problem
-from shoal.service.routes.asking import IdempotencyKey, Operator, answered, problems, repeatable, store_of
+from shoal.service.routes.asking import IdempotencyKey, Operator, answered, leading_to, problems, repeatable, store_of
 from shoal.service.schemas import AccountList, AccountMade, AccountWanted
 from shoal.service.storage.idempotency import Answer
 from shoal.service.storage.store import Writing
@@ -19,6 +19,7 @@ from shoal.service.storage.store import Writing
 __all__ = ["router"]
 
 router = APIRouter(tags=["accounts"])
+MADE = leading_to(201, "It is made.", "id", "number", "revoke_account")
 AccountId = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$", description="Id of an account.")]
 
 
@@ -29,7 +30,7 @@ def show(request: Request, account: Operator) -> AccountList:
         return AccountList.model_validate({"accounts": [asdict(each) for each in all_accounts(connection)]})
 
 
-@router.post("/v1/accounts", status_code=201, response_model=AccountMade, responses=problems(409, 507))
+@router.post("/v1/accounts", status_code=201, response_model=AccountMade, responses=MADE | problems(409, 507))
 def make(request: Request, account: Operator, wanted: AccountWanted, key: IdempotencyKey = None) -> Response:
     """Make an account. Its token is in this answer alone; the server keeps a hash of it."""
     store = store_of(request)
@@ -43,7 +44,7 @@ def make(request: Request, account: Operator, wanted: AccountWanted, key: Idempo
     return JSONResponse(answer.body | {"token": token_of(answer.body["id"], secret)}, answer.status)
 
 
-@router.delete("/v1/accounts/{number}", status_code=204, responses=problems(409, 507))
+@router.delete("/v1/accounts/{number}", status_code=204, responses=problems(409, 507), operation_id="revoke_account")
 def end(request: Request, account: Operator, number: AccountId, key: IdempotencyKey = None) -> Response:
     """Revoke an account: its token is refused from now on, and its documents stay."""
     if number == account.id:

@@ -26,6 +26,7 @@ __all__ = [
     "Reader",
     "User",
     "answered",
+    "leading_to",
     "limits_of",
     "problems",
     "repeatable",
@@ -51,10 +52,22 @@ ALWAYS = (400, 401, 403, 404, 408, 413, 422, 429, 503)
 bearer = HTTPBearer(auto_error=False, description="A token: shoal_…", bearerFormat="shoal_…")
 
 
-def problems(*more: int) -> dict[int | str, dict[str, Any]]:
+Responses = dict[int | str, dict[str, Any]]
+
+
+def problems(*more: int) -> Responses:
     """The answers to a request that cannot be done, for OpenAPI."""
     statuses = sorted({*ALWAYS, *more})
     return {status: {"model": ProblemShown, "description": MEANING[status]} for status in statuses}
+
+
+def leading_to(
+    status: int, meaning: str, field: str, parameter: str, *operations: str
+) -> dict[int | str, dict[str, Any]]:
+    """An answer with a field that other operations take as their parameter, for OpenAPI."""
+    link = {parameter: f"$response.body#/{field}"}
+    links = {operation: {"operationId": operation, "parameters": link} for operation in operations}
+    return {status: {"description": meaning, "links": links}}
 
 
 def _at_least(role: str) -> Callable[..., Account]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, HTTPException, Query, Request, Response
 
 from shoal.index import Placement
 from shoal.service import documents
@@ -16,6 +16,7 @@ from shoal.service.routes.asking import (
     Reader,
     User,
     answered,
+    leading_to,
     limits_of,
     problems,
     repeatable,
@@ -32,15 +33,8 @@ router = APIRouter(tags=["documents"])
 CIPHERTEXT = "application/octet-stream"
 BINARY = {"schema": {"type": "string", "format": "binary", "minLength": 1}}
 BODY = {"requestBody": {"required": True, "content": {CIPHERTEXT: BINARY}}}
-LINKS: dict[int | str, dict[str, Any]] = {
-    201: {
-        "description": "It is kept.",
-        "links": {
-            name: {"operationId": name, "parameters": {"document": "$response.body#/id"}}
-            for name in ("read_document", "look_at_document", "join_group", "delete_document")
-        },
-    }
-}
+OPERATIONS = ("read_document", "look_at_document", "join_group", "delete_document")
+LINKS = leading_to(201, "It is kept.", "id", "document", *OPERATIONS)
 AS_CIPHERTEXT: dict[int | str, dict[str, Any]] = {
     200: {"description": "The ciphertext.", "content": {CIPHERTEXT: BINARY}}
 }
@@ -61,8 +55,8 @@ def put(
     status: Annotated[Literal["stored"] | None, Query(description="Keep it, in no group yet.")] = None,
     key: IdempotencyKey = None,
 ) -> Response:
-    """Keep a ciphertext: in the group that the client chose, or in none yet (`status=stored`)."""
-    if (representative is None) == (status is None):
+    """Keep a ciphertext: in the group that the client chose, or in none yet."""
+    if representative is not None and status is not None:
         raise Problem(422, "give either representative=NAME or status=stored")
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != CIPHERTEXT:
         raise Problem(415, f"the body is a ciphertext; send it as {CIPHERTEXT}")
@@ -95,6 +89,12 @@ def put_thin(request: Request, account: User, wanted: ThinDocument, key: Idempot
         return _placed(201, document, documents.place_nearest(writing, document, counts))
 
     return answered(store_of(request).write(account, repeatable(request, account, key), operation))
+
+
+@router.api_route("/v1/documents/thin", methods=["GET", "HEAD", "DELETE"], include_in_schema=False)
+def no_document(account: Reader) -> None:
+    """`thin` is not the id of a document."""
+    raise HTTPException(405)
 
 
 @router.get("/v1/documents", responses=problems(), operation_id="list_documents")

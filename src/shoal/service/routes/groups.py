@@ -12,6 +12,7 @@ from shoal.service.routes.asking import (
     Reader,
     User,
     answered,
+    leading_to,
     limits_of,
     problems,
     repeatable,
@@ -25,6 +26,8 @@ from shoal.service.storage.store import Writing
 __all__ = ["router"]
 
 router = APIRouter(tags=["groups"])
+OPERATIONS = ("read_representative", "list_members")
+MADE = leading_to(201, "They are made.", "groups/0/representative", "name", *OPERATIONS)
 
 
 @router.get("/v1/groups", response_class=Response, responses=AS_ARROW | problems())
@@ -44,7 +47,7 @@ def groups(request: Request, account: Reader) -> Response:
     return Response(arrow(table), media_type=ARROW, headers={"Shoal-Version": str(version)})
 
 
-@router.post("/v1/groups", status_code=201, response_model=GroupsMade, responses=problems(409, 507))
+@router.post("/v1/groups", status_code=201, response_model=GroupsMade, responses=MADE | problems(409, 507))
 def make(request: Request, account: User, wanted: GroupsWanted, key: IdempotencyKey = None) -> Response:
     """Make groups of the caller's stored documents, k or more each. The server sees the sum of their counts alone."""
     members = [group.documents for group in wanted.groups]

@@ -12,7 +12,16 @@ from sqlalchemy import insert, select, update
 
 from shoal.errors import InputError
 from shoal.service.problems import Problem
-from shoal.service.routes.asking import IdempotencyKey, Operator, Reader, answered, problems, repeatable, store_of
+from shoal.service.routes.asking import (
+    IdempotencyKey,
+    Operator,
+    Reader,
+    answered,
+    leading_to,
+    problems,
+    repeatable,
+    store_of,
+)
 from shoal.service.schemas import IndexShown, IndexWanted, Vocabulary
 from shoal.service.storage import tables
 from shoal.service.storage.idempotency import Answer
@@ -21,6 +30,7 @@ from shoal.service.storage.store import Writing
 __all__ = ["FOREVER", "router"]
 
 router = APIRouter(tags=["index"])
+SHOWN = leading_to(200, "The figures.", "vocabulary", "digest", "read_vocabulary")
 FOREVER = "public, max-age=31536000, immutable"
 
 
@@ -47,7 +57,7 @@ def create(request: Request, account: Operator, wanted: IndexWanted, key: Idempo
     return answered(store_of(request).write(account, repeatable(request, account, key), operation))
 
 
-@router.get("/v1/index", responses=problems())
+@router.get("/v1/index", responses=SHOWN | problems())
 def show(request: Request, account: Reader) -> IndexShown:
     """The index in figures."""
     with store_of(request).read() as reading:
@@ -57,6 +67,7 @@ def show(request: Request, account: Reader) -> IndexShown:
 
 @router.get(
     "/v1/vocabulary/{digest}",
+    operation_id="read_vocabulary",
     response_model=Vocabulary,
     responses=problems(),
 )

@@ -48,7 +48,7 @@ def page(
     return Response(arrow(_table(rows)), media_type=ARROW, headers=kept)
 
 
-@router.get("/v1/representatives/{name}", responses=problems())
+@router.get("/v1/representatives/{name}", responses=problems(), operation_id="read_representative")
 def representative(request: Request, response: Response, account: Reader, name: Name) -> RepresentativeShown:
     """One representative."""
     table = tables.representatives
@@ -61,7 +61,7 @@ def representative(request: Request, response: Response, account: Reader, name: 
     return RepresentativeShown(name=name, terms=dict(zip(map(str, terms), counts, strict=True)))
 
 
-@router.get("/v1/representatives/{name}/documents", responses=problems())
+@router.get("/v1/representatives/{name}/documents", responses=problems(), operation_id="list_members")
 def members(request: Request, account: Reader, name: Name) -> Documents:
     """The documents of a group that can be seen."""
     with store_of(request).read() as reading:
