@@ -10,11 +10,12 @@ import pytest
 import scipy.sparse as sp
 
 from shoal.errors import InputError
-from shoal.service.client.journal import Journal, Outgoing, digest_of
+from shoal.service.client.journal import Beginning, Journal, Outgoing, digest_of
 
 LETTER = digest_of("a.txt", "heron")
 SENT = Outgoing("key-1", "/v1/documents?status=stored", "application/octet-stream", b"sealed")
 COUNTS = sp.csr_matrix(np.array([[0, 2, 0, 1]]))
+PUT, WAITING = Beginning(LETTER, "a.txt", SENT), Beginning(LETTER, "a.txt", SENT, COUNTS)
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def journal(tmp_path):
 
 
 def test_what_was_not_answered_is_there_again_byte_for_byte(journal, tmp_path):
-    assert journal.begin(LETTER, "a.txt", SENT, COUNTS)
+    assert journal.begin([WAITING]) == [WAITING]
     journal.close()
     again = Journal(tmp_path / "account" / "journal.sqlite")
     assert again.outgoing() == [SENT]
@@ -34,13 +35,14 @@ def test_what_was_not_answered_is_there_again_byte_for_byte(journal, tmp_path):
 
 
 def test_a_document_is_begun_once(journal):
-    assert journal.begin(LETTER, "a.txt", SENT)
-    assert not journal.begin(LETTER, "a.txt", Outgoing("key-2", SENT.path, SENT.kind, b"sealed anew"))
+    assert journal.begin([PUT]) == [PUT]
+    again = Beginning(LETTER, "a.txt", Outgoing("key-2", SENT.path, SENT.kind, b"sealed anew"))
+    assert journal.begin([again]) == []
     assert journal.outgoing() == [SENT]
 
 
 def test_a_refused_request_is_replaced_once(journal):
-    journal.begin(LETTER, "a.txt", SENT)
+    journal.begin([PUT])
     second, third = (Outgoing(key, SENT.path, SENT.kind, SENT.body) for key in ("key-2", "key-3"))
     assert journal.replace(SENT, second, COUNTS)
     assert not journal.replace(SENT, third, None)
@@ -50,13 +52,13 @@ def test_a_refused_request_is_replaced_once(journal):
 
 
 def test_what_was_refused_for_good_can_be_begun_again(journal):
-    journal.begin(LETTER, "a.txt", SENT, COUNTS)
+    journal.begin([WAITING])
     journal.forget(SENT)
     assert LETTER not in journal and journal.figures() == {"stored": 0, "waiting": 0, "unfinished": 0}
 
 
 def test_documents_of_a_group_wait_no_longer(journal):
-    journal.begin(LETTER, "a.txt", SENT, COUNTS)
+    journal.begin([WAITING])
     journal.stored(SENT, "id-1", None)
     made = Outgoing(
         "key-2", "/v1/groups", "application/json", json.dumps({"groups": [{"documents": ["id-1"]}]}).encode()
@@ -72,7 +74,7 @@ def test_the_same_text_under_another_name_is_another_document():
 
 
 def test_the_journal_is_its_owners_alone(journal, tmp_path):
-    journal.begin(LETTER, "a.txt", SENT)
+    journal.begin([PUT])
     modes = {stat.S_IMODE(file.stat().st_mode) for file in (tmp_path / "account").iterdir()}
     assert modes == {0o600}
     assert stat.S_IMODE((tmp_path / "account").stat().st_mode) == 0o700

@@ -2,6 +2,8 @@
 
 Whatever must happen once is written here with its idempotency key, body and all, before it is sent, and struck off when
 it is answered. A put that was interrupted sends the same bytes with the same keys again, so nothing is done twice.
+What is about to be sent is on the disk before it is. An answer need not be: one that a power failure takes from the
+journal is asked for again.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -24,7 +26,7 @@ from shoal.errors import InputError
 from shoal.io.files import shown
 from shoal.io.private_files import private_file
 
-__all__ = ["Journal", "Outgoing", "digest_of"]
+__all__ = ["Beginning", "Journal", "Outgoing", "digest_of"]
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS documents (
@@ -56,6 +58,16 @@ class Outgoing:
     body: bytes
 
 
+@dataclass(frozen=True)
+class Beginning:
+    """A document on its way, and its counts if it waits for a group here."""
+
+    digest: bytes
+    name: str
+    request: Outgoing
+    waits: sp.csr_matrix | None = None
+
+
 def digest_of(name: str, text: str) -> bytes:
     """What the journal knows a document by: the same text under the same name is the same document."""
     return blake2b(f"{len(name)} {name}{text}".encode(), digest_size=32).digest()
@@ -69,7 +81,7 @@ class Journal:
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             os.close(private_file(str(file), os.O_CREAT | os.O_RDWR))
             self._database = sqlite3.connect(file, timeout=60.0, isolation_level=None)
-            for setting in ("foreign_keys = ON", "journal_mode = WAL", "synchronous = FULL", "secure_delete = ON"):
+            for setting in ("foreign_keys = ON", "journal_mode = WAL", "secure_delete = ON"):
                 self._database.execute(f"PRAGMA {setting}")
             self._database.executescript(TABLES)
         except (OSError, sqlite3.Error):
@@ -102,23 +114,25 @@ class Journal:
     def __contains__(self, digest: bytes) -> bool:
         return bool(self._all("SELECT 1 FROM documents WHERE digest = ?", digest))
 
-    def begin(self, digest: bytes, name: str, request: Outgoing, counts: sp.csr_matrix | None = None) -> bool:
-        """A document is about to be sent; with `counts` it waits for a group here. False if another put sends it."""
-        with self._transaction():
+    def begin(self, documents: Sequence[Beginning]) -> list[Beginning]:
+        """Documents are about to be sent: those of them that no other put is sending."""
+        begun = []
+        with self._transaction(durable=True):
             insert = "INSERT OR IGNORE INTO documents (digest, name, key) VALUES (?, ?, ?) RETURNING key"
-            if not self._all(insert, digest, name, request.key):
-                return False
-            self._send(request, counts)
-            return True
+            for document in documents:
+                if self._all(insert, document.digest, document.name, document.request.key):
+                    self._send(document.request, document.waits)
+                    begun.append(document)
+        return begun
 
     def begin_groups(self, request: Outgoing) -> None:
         """Documents that the server has are about to become groups."""
-        with self._transaction():
+        with self._transaction(durable=True):
             self._send(request)
 
     def replace(self, old: Outgoing, new: Outgoing, counts: sp.csr_matrix | None) -> bool:
         """The server refused a request for good; another is sent instead. False if another put has seen to it."""
-        with self._transaction():
+        with self._transaction(durable=True):
             if not self._all("DELETE FROM outgoing WHERE key = ? RETURNING key", old.key):
                 return False
             self._all("UPDATE documents SET key = ? WHERE key = ?", new.key, old.key)
@@ -205,7 +219,8 @@ class Journal:
         return self._database.execute(statement, values).fetchall()
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def _transaction(self, durable: bool = False) -> Iterator[None]:
+        self._database.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
         self._database.execute("BEGIN IMMEDIATE")
         try:
             yield

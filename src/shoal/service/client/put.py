@@ -8,15 +8,14 @@ import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from shoal import progress
 from shoal.service.client.connection import JSON, OCTETS, Connection, Refusal, new_key
-from shoal.service.client.journal import Journal, Outgoing, digest_of
+from shoal.service.client.journal import Beginning, Journal, Outgoing, digest_of
 from shoal.service.client.keys import Keys
 from shoal.service.client.placing import Placing
 from shoal.vectors import VectorSpace
@@ -24,11 +23,10 @@ from shoal.vectors import VectorSpace
 __all__ = ["Put", "PutReport", "as_terms", "make_groups", "resume"]
 
 AT_ONCE = 8  # requests on their way
-BATCH = 256  # documents counted at a time
+BATCH, CHARACTERS = 256, 16_000_000  # most documents, and about the most text, that are counted at a time
+TOGETHER = 32  # documents that enter the journal at once, which takes as long as one
 NOT_THIS_ONE = (400, 413, 422)  # the server refuses a document, and may well take the next
 DAY = 86_400.0
-
-T = TypeVar("T")
 
 
 @dataclass
@@ -55,9 +53,8 @@ class Put:
     thin: bool = False  # the server chooses the group, and sees the vectors
     stored_only: bool = False  # groups are made later, of documents that are all there
     report: PutReport = field(default_factory=PutReport)
-    _texts: dict[str, tuple[str, sp.csr_matrix]] = field(
-        default_factory=dict
-    )  # by key: name and counts, until answered
+    # Name and counts of what is on its way, by key.
+    _sent: dict[str, tuple[str, sp.csr_matrix]] = field(default_factory=dict, repr=False)
 
     def run(self, documents: Iterable[tuple[str, str]], total: int) -> PutReport:
         """Put all of them. Whatever ends this early, running it again goes on where it ended."""
@@ -79,20 +76,27 @@ class Put:
 
     def _requests(self, documents: Iterable[tuple[str, str]]) -> Iterator[Outgoing]:
         """What is to be sent of documents that were not put yet; each is in the journal before it is given."""
-        for batch in _batches(documents, BATCH):
+        for batch in _batches(documents):
             self.report.documents += len(batch)
             new = [
                 (name, text, digest) for name, text in batch if (digest := digest_of(name, text)) not in self.journal
             ]
             self.report.known += len(batch) - len(new)
             counts = self.space.count_rows(self.space.count([text for _, text, _ in new]))
-            for row, (name, text, digest) in enumerate(new):
-                request, waits = self._request(self.keys.encrypt(text.encode()), counts[row])
-                if self.journal.begin(digest, name, request, counts[row] if waits else None):
-                    self._texts[request.key] = name, counts[row]
-                    yield request
-                else:
-                    self.report.known += 1
+            for first in range(0, len(new), TOGETHER):
+                rows = range(first, min(first + TOGETHER, len(new)))
+                yield from self._begun([(*new[row], counts[row]) for row in rows])
+
+    def _begun(self, documents: list[tuple[str, str, bytes, sp.csr_matrix]]) -> Iterator[Outgoing]:
+        """Requests for documents (name, text, digest, counts), in the journal together."""
+        beginnings = []
+        for name, text, digest, counts in documents:
+            request, waits = self._request(self.keys.encrypt(text.encode()), counts)
+            beginnings.append(Beginning(digest, name, request, counts if waits else None))
+            self._sent[request.key] = name, counts
+        begun = self.journal.begin(beginnings)
+        self.report.known += len(beginnings) - len(begun)
+        yield from (beginning.request for beginning in begun)
 
     def _request(self, ciphertext: bytes, counts: sp.csr_matrix) -> tuple[Outgoing, bool]:
         """How a document is sent, and whether it waits for a group here."""
@@ -105,7 +109,7 @@ class Put:
         return Outgoing(new_key(), path, OCTETS, ciphertext), waits
 
     def _answered(self, request: Outgoing, answer: dict[str, Any] | Refusal) -> None:
-        name, counts = self._texts.pop(request.key)
+        name, counts = self._sent.pop(request.key)
         while isinstance(answer, Refusal) and answer.status == 409 and not self.thin:
             # The group was retired meanwhile: choose another.
             self.placing.refresh()
@@ -193,7 +197,15 @@ def as_terms(counts: sp.csr_matrix) -> dict[str, int]:
     return dict(zip(map(str, row.indices.tolist()), row.data.astype(np.int64).tolist(), strict=True))
 
 
-def _batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    iterator = iter(items)
-    while batch := list(islice(iterator, size)):
+def _batches(documents: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
+    """Documents, many small ones or a few large ones at a time."""
+    batch: list[tuple[str, str]] = []
+    characters = 0
+    for name, text in documents:
+        batch.append((name, text))
+        characters += len(text)
+        if len(batch) == BATCH or characters > CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+    if batch:
         yield batch
