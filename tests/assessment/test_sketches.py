@@ -129,3 +129,13 @@ def test_the_command_says_what_attackers_find(tmp_path):
     for line in ("with the key ", "openly ", "known  ", "linked  ", "beside  ", "neighbours ", "alike "):
         assert line in said.out
     assert json.loads(run(tmp_path, "assess", "baskets.dat", "release", "-o", "out", "--force", "--json").out)
+
+
+@pytest.mark.parametrize("kind", METHODS)
+def test_originals_in_another_order_are_refused(tmp_path, kind):
+    source = baskets_file(tmp_path)
+    release = released(tmp_path, METHODS[kind], source)
+    lines = source.read_text(encoding="utf-8").splitlines()
+    source.write_text("\n".join(lines[1:] + lines[:1]) + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match="not those of these records under this key"):
+        assess(source, release)

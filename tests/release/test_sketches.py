@@ -267,3 +267,18 @@ def test_a_table_is_not_sketched(tmp_path):
     (tmp_path / "people.csv").write_text("age,pay\n1,2\n3,4\n5,6\n7,8\n", encoding="utf-8")
     with pytest.raises(InputError, match="CrowdSketch cannot protect a table"):
         protect(tmp_path / "people.csv", 2, tmp_path / "release", method=CrowdSketch())
+
+
+def test_more_components_than_items_are_warned_of(tmp_path):
+    source = baskets_file(tmp_path / "in")
+    with pytest.warns(UserWarning, match="components=16 for 10 terms"):
+        protect(source, 3, tmp_path / "out", method=METHODS["crowd"], attack=False)
+
+
+def test_a_report_of_sketches_counts_no_different_items(tmp_path):
+    made = release(
+        tmp_path, METHODS["crowd"], source=baskets_file(tmp_path / "in", [*BASKETS, ["apricot", "zucchini"]])
+    )
+    page = (made.folder / "report.html").read_text(encoding="utf-8")
+    assert "in too few documents" in page
+    assert "Different" not in page

@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 
 from shoal import InputError, SphericalMicroaggregation
 from shoal.io.baskets import count_baskets
-from shoal.sketch import CrowdSketch, DeltaSketch, KVarianceSketch, Sketches, SketchKey
+from shoal.sketch import (
+    CrowdSketch,
+    DeltaSketch,
+    KVarianceSketch,
+    Sketches,
+    SketchKey,
+    SketchKMeans,
+    SketchNeighborsClassifier,
+)
 from shoal.sketch.k_variance import _blocks, _rows_per_entry
 from shoal.sketch.sketches import SketchedRows
 from tests.reference import sketching as slow
@@ -254,3 +262,19 @@ def test_sketches_are_sorted_as_lists_of_numbers_are(baskets, lengths):
     assert [tuple(different.all()[row]) for row in range(len(different))] == expected
     assert [expected[row] for row in place] == [tuple(row) for row in lists]
     assert rows.take(np.array([0]))[0].tolist() == lists[0]
+
+
+def test_a_text_is_no_list_of_items() -> None:
+    with pytest.raises(InputError, match="neither a list of items nor a mapping"):
+        DeltaSketch(0.5, key=KEY).one("abc")
+
+
+def test_estimators_of_sketches_take_sketches_only() -> None:
+    for model in (SketchKMeans(2), SketchNeighborsClassifier(1)):
+        with pytest.raises(InputError, match="got ndarray; give Sketches"):
+            model.fit(np.eye(3), [0, 1, 0])
+
+
+def test_numbers_that_are_not_finite_are_no_sketch() -> None:
+    with pytest.raises(InputError, match="not finite"):
+        Sketches.of([[1.0, np.nan]])

@@ -6,6 +6,7 @@ import hashlib
 import os
 import warnings
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.preprocessing import normalize
 
 from shoal.assessment.documents import DocumentOptions
 from shoal.assessment.originals import named_contents
@@ -36,7 +36,7 @@ __all__ = ["assess_sketches", "is_sketches"]
 COMPARED = 5_000  # records that other kinds of sketches are made of, to compare with
 K = 5  # of these, where the release has none
 CHECKED = 1_000  # records whose sketches are made again to see whether key and originals are the right ones
-FEWEST = 10  # of which that can be told
+ALIKE = 0.9  # least cosine of a sketch made again with the released one, and least share of sketches that have it
 
 
 def is_sketches(protected: Any) -> bool:
@@ -55,9 +55,9 @@ def assess_sketches(
     stated = release.certificate["stated"]["parameters"]
     space = VectorSpace(**stated["vector_space"])
     records = _in_order(original, folder, len(release.sketches), beside, space, options)
-    if not aligned:
-        _check_related(records, release.sketches, key, random_state)
     attacked = _attacked(release, records, space)
+    if not aligned:
+        _check_related(attacked.sketched, records.terms, key, random_state)
     groups = Counter(_group_of_row(release.sketches).tolist()).values()
     chosen = sample_rows(len(release.sketches), COMPARED, random_state)
     k = stated["sketch"].get("k") or release.certificate["promises"]["anonymity"]["k"] or K
@@ -128,17 +128,19 @@ def _group_of_row(sketches: Sketches) -> NDArray[np.int64]:
     return np.unique(digests, return_inverse=True)[1].astype(np.int64)
 
 
-def _check_related(records: NamedCounts, sketches: Sketches, key: SketchKey, random_state: int) -> None:
-    """Refuse originals or a key whose sketches are no more like the released ones than sketches drawn at random."""
-    rows = sample_rows(len(sketches), CHECKED, random_state)
-    lengths = np.minimum(sketches.lengths[rows], 64)
-    made = sketch_rows(normalize(records.rows[rows]), records.terms, key, lengths)
-    released = sketches[rows]
-    own = np.array([made[row] @ released[row][: lengths[row]] for row in range(len(rows))])
-    spread = np.array([np.linalg.norm(released[row][: lengths[row]]) for row in range(len(rows))])
-    # Of sketches that do not belong together the products have mean 0, and about this variance.
-    if len(rows) >= FEWEST and own.sum() <= 4 * np.sqrt(np.sum(spread**2)):
+def _check_related(sketched: SketchedRecords, terms: Sequence[str], key: SketchKey, random_state: int) -> None:
+    """Refuse originals or a key that do not give the released sketches again, in the order of the originals."""
+    rows = sketched.filled[sample_rows(len(sketched.filled), CHECKED, random_state)]
+    released = Sketches(sketched.values, sketched.offsets)[rows]
+    made = sketch_rows(sketched.pools[sketched.group_of_row[rows]], terms, key, released.lengths)
+    same = sum(_alike(made[row], released[row]) for row in range(len(rows)))
+    if same < ALIKE * len(rows):
         raise InputError(
-            "the sketches are not those of these records under this key: give the collection that was protected and "
-            "the private folder of the release, or say --aligned if all is right"
+            "the sketches are not those of these records under this key: give the collection that was protected, in "
+            "its order if records have no ids, and the private folder of the release; or say --aligned if all is right"
         )
+
+
+def _alike(made: NDArray[np.float64], released: NDArray[np.float64]) -> bool:
+    lengths = float(np.linalg.norm(made) * np.linalg.norm(released))
+    return bool(made @ released >= ALIKE * lengths)

@@ -33,8 +33,7 @@ def sketch(
     """Sketch records as they are collected: JSON lines on stdin, a JSON list of numbers for each on stdout.
 
     A line is a list of items, an object of items and counts, or a text in quotes. A record that delta does not allow
-    to be sketched gives null. Sketches promise no crowd of k: keep them, and the key, to yourself until they are
-    protected.
+    to be sketched gives null. Sketches promise no crowd of k: keep them, and the key, to yourself.
     """
     from shoal.io.files import shown
     from shoal.sketch import DeltaSketch, SketchKey

@@ -48,6 +48,7 @@ class SketchKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Sketches, y: Any = None) -> SketchKMeans:
         """Move centres until no record changes its cluster."""
+        X = Sketches.given(X)
         if not isinstance(self.n_clusters, int | np.integer) or not 1 <= self.n_clusters <= len(X):
             raise InputError(f"n_clusters={self.n_clusters!r} must be a whole number from 1 to {len(X)}, the sketches")
         random = check_random_state(self.random_state)
@@ -59,7 +60,7 @@ class SketchKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Sketches) -> Ints:
         """The nearest centre of each sketch."""
         check_is_fitted(self, "cluster_centers_")
-        return _assigned(X.checked(), self.cluster_centers_)[0]
+        return _assigned(Sketches.given(X).checked(), self.cluster_centers_)[0]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

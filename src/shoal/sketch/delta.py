@@ -91,7 +91,7 @@ class DeltaSketch(SketchesRows):
         """The sketch of a single record, as at collection time; None: it is withheld."""
         if not hasattr(self, "key_"):
             self.fit([])
-        given = record if isinstance(record, Mapping) else list(record)
+        given = record if isinstance(record, Mapping | str | bytes) else list(record)
         found: Floats = self._sketch(named_rows(self, [given], None))[0]
         return found if len(found) else None
 

@@ -41,6 +41,7 @@ class SketchNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
 
     def fit(self, X: Sketches, y: Any) -> SketchNeighborsClassifier:
         """Keep the sketches and their classes."""
+        X = Sketches.given(X)
         if len(X) != len(y):
             raise InputError(f"{len(X)} sketches and {len(y)} classes; give one per sketch")
         if not isinstance(self.n_neighbors, int | np.integer) or not 1 <= self.n_neighbors <= len(X):
@@ -55,6 +56,7 @@ class SketchNeighborsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     def predict(self, X: Sketches) -> NDArray[Any]:
         """The class of each sketch."""
         check_is_fitted(self, "classes_")
+        X = Sketches.given(X)
         step = max(1, AT_ONCE // len(self._sketches))
         found = [self._class_numbers(X[start : start + step]) for start in range(0, len(X), step)]
         labels: NDArray[Any] = self.classes_[np.concatenate(found or [np.zeros(0, dtype=np.int64)])]

@@ -40,6 +40,8 @@ class Sketches:
         rows = [np.zeros(0) if row is None else np.asarray(row, dtype=np.float64) for row in sketches]
         if any(row.ndim != 1 for row in rows):
             raise InputError("a sketch is a sequence of numbers; give a list of such sequences")
+        if not all(np.isfinite(row).all() for row in rows):
+            raise InputError("a sketch has a number that is missing or not finite; leave the sketch out")
         return cls(
             np.concatenate(rows or [np.zeros(0)]), _offsets(np.array([len(row) for row in rows], dtype=np.int64))
         )
@@ -74,6 +76,15 @@ class Sketches:
         offsets = _offsets(lengths)
         places = np.repeat(self.offsets[:-1][chosen] - offsets[:-1], lengths) + np.arange(offsets[-1])
         return Sketches(self.values[places], offsets)
+
+    @staticmethod
+    def given(X: object) -> Sketches:
+        """X, if it is Sketches; else a word on what to give."""
+        if not isinstance(X, Sketches):
+            raise InputError(
+                f"got {type(X).__name__}; give Sketches, such as fit_transform of a sketch or load(…).sketches"
+            )
+        return X
 
     def checked(self) -> Sketches:
         """The same; refused if a record was withheld, of which nothing can be estimated."""

@@ -148,11 +148,11 @@ def _arranged(
     return parts, part_steps.Collected(vocabulary, frequency, centre, n_rows, tried)
 
 
-def warn_of_copies(attacks: tuple[Rate, ...]) -> None:
+def warn_of_copies(attacks: tuple[Rate, ...], noun: str = "document") -> None:
     """Documents that are copies of each other show in the row of their group, whatever is done."""
     if attacks and attacks[0].baseline > 0:
         warnings.warn(
-            f"{attacks[0].baseline:.1%} of the documents can be read off the row of their group: they are copies, or "
+            f"{attacks[0].baseline:.1%} of the {noun}s can be read off the row of their group: they are copies, or "
             "nearly, of the others in it; remove duplicates and protect again",
             stacklevel=4,
         )

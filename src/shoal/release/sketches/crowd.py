@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -52,9 +53,10 @@ def draft_crowd_sketches(
     key = key_of(method.key, method.random_state)
     pooled = pool_documents(source, k, protection, l, attack, schedule)
     read, protection = pooled.read, pooled.protection
+    _warn_of_many_components(method.components, len(pooled.collected.vocabulary.names))
     facts = _written(pooled, key, method.components, source, folders, schedule)
     attacks = over_parts([fact.attacks for fact in facts]) if pooled.collected.tried else ()
-    warn_of_copies(attacks)
+    warn_of_copies(attacks, "basket" if source.of_items else "document")
     enough, confidential = read.n_rows >= FEW, source.confidential
     figures = SketchFigures(
         form=CROWD,
@@ -116,6 +118,16 @@ def _distances(facts: Sequence[crowd_part.CrowdFacts], n_rows: int) -> Distances
     before = sp.vstack([fact.before[rows] for fact, rows in zip(facts, chosen, strict=True)], format="csr")
     after = Sketches.joined([fact.after[rows] for fact, rows in zip(facts, chosen, strict=True)])
     return estimated_distances(sp.csr_matrix(before), after, n_rows)
+
+
+def _warn_of_many_components(components: int, n_terms: int) -> None:
+    """Sketches have the rank of what was sketched; far beyond it, signs can be solved for without the key."""
+    if components > n_terms:
+        warnings.warn(
+            f"components={components} for {n_terms} terms: the sketches show how many terms there are, and with many "
+            f"more components the sums of groups can be solved for without the key; use at most {n_terms}",
+            stacklevel=4,
+        )
 
 
 def _parameters(protection: DocumentProtection, method: CrowdSketch) -> dict[str, Any]:
