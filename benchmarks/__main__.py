@@ -23,6 +23,7 @@ ALL = (
     "learned",
     "exploration",
     "index",
+    "faults",
 )
 
 

@@ -26,6 +26,7 @@ import httpx
 import pyarrow as pa
 from sqlalchemy import func, select, text
 
+from benchmarks import measure
 from shoal.service.accounts import make_account, token_of
 from shoal.service.limits import Limits
 from shoal.service.serving import Binding, open_store, serve
@@ -49,6 +50,7 @@ def run() -> dict[str, Any]:
             {"database": name, "servers": servers} | kill_often(address, Path(folder, name), servers, REPEATS, CLIENTS)
             for name, address, servers in sides
         ]
+    measure.show("Servers that are killed", rows)
     return {"rows": rows}
 
 

@@ -242,6 +242,14 @@ TABLES = (
         "The same start, documents deleted at random until 5 are left; and the fewest candidates that an observer of "
         "all snapshots has for any document (at least k=5).",
     ),
+    (
+        "faults",
+        "rows",
+        "Servers that are killed",
+        "Kill -9 at random while clients put, group, read, search and delete without a pause; what goes unanswered is "
+        "sent again with the same key. Nothing acknowledged was lost or doubled, no read showed a group below k=3, and "
+        "the database opened without repair every time. Of two servers, either or both are killed.",
+    ),
     ("documents", "compile", "Compiling the kernels", "Once after installation; afterwards they are cached."),
 )
 

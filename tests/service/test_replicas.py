@@ -16,7 +16,7 @@ from shoal.service.app import SERVER
 from shoal.service.documents import admit_overdue
 from shoal.service.storage.idempotency import Answer
 from tests.service.api import LAND, SEA, Api
-from tests.service.processes import postgres_in
+from tests.service.processes import patiently, postgres_in
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def everything(api: Api) -> tuple[Any, ...]:
     with api.store.read() as reading:
         names = sorted(reading.index.sizes())
         seen = {name: reading.index.documents_of(name) for name in names}
-        return reading.state.version, seen, sorted(reading.index.waiting), dict(reading.number_of)
+        return reading.state.version, seen, sorted(reading.index.waiting), dict(reading.replica.number_of)
 
 
 def test_two_servers_on_one_database_keep_in_step(address: str, tmp_path: Path) -> None:
@@ -153,13 +153,13 @@ def test_a_database_that_goes_away_and_comes_back_loses_nothing(tmp_path: Path) 
     with postgres_in(tmp_path / "pg") as server, Api.on(server.get_uri(), tmp_path / "key") as api:
         api.create()
         name, ids = api.group()
-        server.stop()
+        patiently(server.stop)
         away = [api.join(name), api.ask("GET", "/v1/groups"), api.ask("GET", f"/v1/documents/{ids[0]}")]
         assert {response.status_code for response in away} == {503}
         assert all("database does not answer" in response.json()["detail"] for response in away)
         assert api.client.get("/health/live").status_code == 200
         assert api.client.get("/health/ready").status_code == 503
-        server.start()
+        patiently(server.start)
         assert api.client.get("/health/ready").status_code == 200
         assert api.sizes() == [3] and sorted(api.members(name)) == sorted(ids)
         assert api.join(name).status_code == 201

@@ -220,6 +220,10 @@ class DynamicIndex:
             self._retire(name)
         self._changes = Changes()
 
+    def publish(self, names: Sequence[str], pools: sp.csr_matrix) -> None:
+        """Take over representatives that were stored, a row of counts each; `apply` brings their members."""
+        self._add(names, pools)
+
     def _grouped(self, counts: sp.csr_matrix) -> Ints:
         """Groups of a batch, none of which gives a member away if that can be helped."""
         unit, lengths = unit_rows(counts.astype(np.float64), self._representatives.idf)

@@ -118,6 +118,8 @@ class _Pools:
         return int(self.counts.shape[0])
 
     def followed_by(self, others: _Pools) -> _Pools:
+        if not len(self) or not len(others):
+            return others if len(others) else self
         sides = ((self.counts, others.counts), (self.weights, others.weights))
         return _Pools(*(sp.csr_matrix(sp.vstack(side, format="csr")) for side in sides))
 

@@ -42,7 +42,7 @@ class Metrics:
 
     def measure(self, reading: Reading) -> None:
         """How large the index is."""
-        values = reading.state.version, len(reading.index.sizes()), len(reading.index.waiting)
+        values = reading.state.version, len(reading.replica.groups()[0]), len(reading.index.waiting)
         for gauge, value in zip(self._sizes.values(), values, strict=True):
             gauge.set(value)
 

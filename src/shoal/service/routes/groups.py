@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pyarrow as pa
 from fastapi import APIRouter, Request, Response
 
@@ -34,17 +33,9 @@ MADE = leading_to(201, "They are made.", "groups/0/representative", "name", *OPE
 def groups(request: Request, account: Reader) -> Response:
     """The groups that can be seen at one version (header `Shoal-Version`): `number` and `size`, at least k."""
     with store_of(request).read() as reading:
-        sizes = reading.index.sizes()
-        numbers = [reading.number_of[name] for name in sizes]
-        version = reading.state.version
-    order = np.argsort(numbers)
-    table = pa.table(
-        {
-            "number": pa.array(np.array(numbers, dtype=np.int64)[order]),
-            "size": pa.array(np.array(list(sizes.values()), dtype=np.int64)[order]),
-        }
-    )
-    return Response(arrow(table), media_type=ARROW, headers={"Shoal-Version": str(version)})
+        numbers, sizes = reading.replica.groups()
+    table = pa.table({"number": numbers, "size": sizes})
+    return Response(arrow(table), media_type=ARROW, headers={"Shoal-Version": str(reading.state.version)})
 
 
 @router.post("/v1/groups", status_code=201, response_model=GroupsMade, responses=MADE | problems(409, 507))

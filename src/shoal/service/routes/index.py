@@ -52,7 +52,7 @@ def create(request: Request, account: Operator, wanted: IndexWanted, key: Idempo
         writing.connection.execute(insert(tables.vocabulary).values(hash=name, content=content))
         writing.connection.execute(update(tables.state).values(**made, vocabulary=name))
         now = writing.connection.execute(select(tables.state)).one()
-        return Answer(201, _figures(now, account, {}, 0))
+        return Answer(201, _figures(now, account, [], 0))
 
     return answered(store_of(request).write(account, repeatable(request, account, key), operation))
 
@@ -61,8 +61,8 @@ def create(request: Request, account: Operator, wanted: IndexWanted, key: Idempo
 def show(request: Request, account: Reader) -> IndexShown:
     """The index in figures."""
     with store_of(request).read() as reading:
-        sizes = reading.index.sizes()
-        return IndexShown.model_validate(_figures(reading.state, account, sizes, len(reading.index.waiting)))
+        sizes, waiting = reading.replica.groups()[1], len(reading.index.waiting)
+    return IndexShown.model_validate(_figures(reading.state, account, sizes.tolist(), waiting))
 
 
 @router.get(
@@ -81,7 +81,7 @@ def vocabulary(request: Request, account: Reader, digest: Annotated[str, Path(pa
     return Response(content, media_type="application/json", headers={"Cache-Control": FOREVER, "ETag": f'"{digest}"'})
 
 
-def _figures(state: Any, account: Any, sizes: dict[str, int], waiting: int) -> dict[str, Any]:
+def _figures(state: Any, account: Any, sizes: list[int], waiting: int) -> dict[str, Any]:
     return {
         "id": state.index_id,
         "k": state.k,
@@ -91,7 +91,7 @@ def _figures(state: Any, account: Any, sizes: dict[str, int], waiting: int) -> d
         "vocabulary": state.vocabulary,
         "representatives": state.published,
         "groups": len(sizes),
-        "visible": sum(sizes.values()),
+        "visible": sum(sizes),
         "waiting": waiting,
         "mine": {"account": account.id, "role": account.role, "documents": account.documents},
     }

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sqlalchemy import Column, Connection, Row, select
+from sqlalchemy import Column, Connection, Result, Row, select
 
 from shoal.index import Changes, DynamicIndex
 from shoal.service.storage.recording import Touched, record
@@ -24,8 +24,10 @@ from shoal.service.storage.tables import changes, documents, representatives, st
 
 __all__ = ["Replica"]
 
+Ints = NDArray[np.int64]
+
 ASKED_AT_ONCE = 500  # ids in a query
-LOADED_AT_ONCE = 50_000  # rows
+LOADED_AT_ONCE = 20_000  # rows
 LOADED_ANEW = 100_000  # touched documents from which loading everything is quicker
 
 
@@ -45,6 +47,16 @@ class Replica:
         self.number_of: dict[str, int] = {}  # of the representatives in use, by name
         self._name_of: dict[int, str] = {}
         self._doubtful = Touched()
+        self._groups: tuple[int, Ints, Ints] | None = None
+
+    def groups(self) -> tuple[Ints, Ints]:
+        """Numbers and sizes of the groups that can be seen, by number; counted once for each version."""
+        if self._groups is None or self._groups[0] != self.version:
+            sizes = self.index.sizes() if self.index is not None else {}
+            numbers = np.array([self.number_of[name] for name in sizes], dtype=np.int64)
+            order = np.argsort(numbers)
+            self._groups = self.version, numbers[order], np.array(list(sizes.values()), dtype=np.int64)[order]
+        return self._groups[1:]
 
     def _number(self, names: Iterable[str], first: int) -> None:
         """New representatives get their numbers."""
@@ -115,15 +127,27 @@ class Replica:
         # Places among equals must not repeat when a server starts again, so the seed is new.
         index = DynamicIndex(now.k, self._weights, embargo=embargo, random_state=secrets.randbits(32))
         in_use = select(representatives).where(~representatives.c.retired).order_by(representatives.c.number)
-        rows = connection.execute(in_use).all()
-        for row in rows:
-            self._number([row.name], row.number)
-        index.apply(Changes(published=self._pools(rows)))
+        index.publish(*self._all_pools(connection.execute(in_use.execution_options(yield_per=LOADED_AT_ONCE))))
         grouped = select(documents).where(documents.c.representative.is_not(None))
         for part in connection.execute(grouped.execution_options(yield_per=LOADED_AT_ONCE)).partitions():
             index.apply(Changes(placed=self._places(part)))
         index.apply(Changes(waiting=self._waiting(connection.execute(select(waiting).order_by(waiting.c.since)))))
         self.index, self.id = index, now.index_id
+
+    def _all_pools(self, result: Result[Any]) -> tuple[list[str], sp.csr_matrix]:
+        """Names and pools of all representatives in use, as one matrix: one for each would take far more memory."""
+        names: list[str] = []
+        sizes: list[int] = [0]
+        parts: list[tuple[NDArray[np.int32], NDArray[np.int64]]] = [(np.zeros(0, np.int32), np.zeros(0, np.int64))]
+        for rows in result.partitions():
+            for row in rows:
+                self._number([row.name], row.number)
+                names.append(row.name)
+                sizes.append(len(row.terms) // 4)
+            terms, counts = (b"".join(each) for each in zip(*((row.terms, row.counts) for row in rows), strict=True))
+            parts.append((np.frombuffer(terms, "<i4"), np.frombuffer(counts, "<i8")))
+        indices, data = (np.concatenate(each) for each in zip(*parts, strict=True))
+        return names, sp.csr_matrix((data, indices, np.cumsum(sizes)), shape=(len(names), len(self._weights)))
 
     def _pools(self, rows: Iterable[Row[Any]]) -> dict[str, sp.csr_matrix]:
         return {row.name: self._pool(row) for row in rows}

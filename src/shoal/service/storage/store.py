@@ -32,7 +32,7 @@ class Reading:
 
     index: DynamicIndex
     state: Row[Any]
-    number_of: dict[str, int]
+    replica: Replica
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Store:
                 now = self._replica.catch_up(connection)
             if self._replica.index is None:
                 raise Problem(404, NO_INDEX)
-            yield Reading(self._replica.index, now, self._replica.number_of)
+            yield Reading(self._replica.index, now, self._replica)
 
     def write(self, account: Account, repeatable: Repeatable | None, operation: Callable[[Writing], Answer]) -> Answer:
         """What the operation answers, once it is committed; or what it answered before to the same request."""
