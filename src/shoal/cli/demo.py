@@ -40,7 +40,7 @@ def demo(
     shown = [as_data(protected) for protected in made]
     folders = [protected.folder for protected in made]
     if index is not None:
-        shown.append({"snapshot": str(index.snapshot), "put": index.put, "deleted": index.deleted})
+        shown.append({"release": str(index.snapshot), "put": index.put, "deleted": index.deleted})
         folders.append(index.snapshot)
     if as_json:
         write(json.dumps(shown, indent=2))
