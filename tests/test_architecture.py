@@ -31,7 +31,8 @@ LAYERS = (
 LEVEL = {folder: len(LAYERS) - line for line, folders in enumerate(LAYERS) for folder in folders}
 
 # A library that is at home in one folder only.
-HOME = {"numba": {"kernels"}, "typer": {"cli"}, "rich": {"cli"}}
+SERVING = ("alembic", "fastapi", "prometheus_client", "pyrage", "sqlalchemy", "starlette", "uvicorn")
+HOME = {"numba": {"kernels"}, "typer": {"cli"}, "rich": {"cli"}} | {library: {"service"} for library in SERVING}
 
 FORBIDDEN_NAMES = {"utils", "misc", "helpers", "common", "core"}
 MOST_MODULES = 16  # of a folder
@@ -91,6 +92,14 @@ def test_verification_shares_nothing_with_what_it_checks() -> None:
     """Verification knows results and errors: no method, no reader of input, no writer."""
     imported = {folder for path in MODULES if folder_of(path) == "verification" for folder in folders_imported_by(path)}
     assert imported <= {"results", "errors"}
+
+
+def test_the_server_shares_nothing_with_its_client() -> None:
+    """Above all not its encryption: the server could not open a document if it wanted to."""
+    client = SOURCE / "service" / "client"
+    server = [path for path in MODULES if folder_of(path) == "service" and client not in path.parents]
+    imported = {name for path in server for name in imports_of(parsed(path))}
+    assert not any(name.startswith("shoal.service.client") for name in imported)
 
 
 def test_pages_know_no_method() -> None:

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from shoal.errors import InputError
-from shoal.index import DynamicIndex
+from shoal.index import Changes, DynamicIndex
 
 
 def rows(*counts: tuple[int, ...]) -> sp.csr_matrix:
@@ -182,3 +182,42 @@ def test_mistakes_get_one_clear_line_and_change_nothing(action: object, message:
 def test_parameters_out_of_bounds_are_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         DynamicIndex(**{"k": 2, "idf": np.ones(2)} | options)  # type: ignore[arg-type]
+
+
+def test_documents_that_were_too_few_to_be_seen_join_the_next_group_that_is_made() -> None:
+    index = DynamicIndex(2, np.ones(2))
+    index.insert_group(("r1", "r2"), rows(at_angle(10)))
+    index.delete("r1")
+    assert groups_of(index) == set()
+    index.insert_group(("r3", "r4"), rows(at_angle(30)))
+    assert groups_of(index) == {frozenset({"r2", "r3", "r4"})}
+
+
+def test_a_copy_knows_that_its_last_group_was_too_small_to_be_seen() -> None:
+    index, copy = DynamicIndex(2, np.ones(2)), DynamicIndex(2, np.ones(2))
+    index.insert_group(("r1", "r2"), rows(at_angle(10)))
+    index.delete("r1")
+    copy.apply(index.changes())
+    copy.insert_group(("r3", "r4"), rows(at_angle(30)))
+    assert groups_of(copy) == {frozenset({"r2", "r3", "r4"})}
+
+
+def test_what_can_be_seen_is_told_by_document_and_by_group() -> None:
+    index = started()
+    name = index.group_of("r1")
+    assert name is not None and set(index.documents_of(name)) == {"r1", "r2"}
+    assert index.sizes() == dict.fromkeys(index.snapshot().members, 2)
+    for document in ("r1", "r3", "r5", "r2", "r4"):
+        index.delete(document)
+    assert index.group_of("r6") is None and index.sizes() == {} and index.group_of("r9") is None
+    assert index.documents_of(name) == [] and index.documents_of("no name") == []
+
+
+def test_a_stored_index_is_taken_over_by_its_representatives_and_members() -> None:
+    index, copy = started(), DynamicIndex(2, np.ones(2))
+    changes = index.changes()
+    copy.publish(list(changes.published), sp.vstack(list(changes.published.values()), format="csr"))
+    copy.apply(Changes(placed=changes.placed))
+    assert copy.snapshot().members == index.snapshot().members
+    assert copy.search(rows(at_angle(11)), 2) == index.search(rows(at_angle(11)), 2)
+    assert copy.n_terms == 2 and not copy.changes()

@@ -81,6 +81,7 @@ class DynamicIndex:
         self._group_of: dict[str, int] = {}
         self._place: dict[str, float] = {}  # of each document among equals: at random, so that it says nothing
         self._waiting = Waiting(self.k, self._representatives.idf)
+        self._unseen: int | None = None  # the number of the last group, once it is below k
         self._changes = Changes()
 
     def __len__(self) -> int:
@@ -218,6 +219,8 @@ class DynamicIndex:
             self._waiting.add(document, counts)
         for name in changes.retired:
             self._retire(name)
+        sizes = [(len(members), number) for number, members in self._members.items()] if len(self._members) == 1 else []
+        self._unseen = next((number for size, number in sizes if size < self.k), None)
         self._changes = Changes()
 
     def publish(self, names: Sequence[str], pools: sp.csr_matrix) -> None:
@@ -259,6 +262,13 @@ class DynamicIndex:
     def _enter(self, documents: Sequence[str], number: int) -> None:
         for document, place in zip(documents, self._random.random(len(documents)).tolist(), strict=True):
             self._put(document, number, place)
+        self._show_unseen()
+
+    def _show_unseen(self) -> None:
+        """The last group was too small to be seen: it grew, or joins the nearest now that there is another."""
+        number, self._unseen = self._unseen, None
+        if number in self._members and len(self._members[number]) < self.k:
+            self._dissolve(number)
 
     def _put(self, document: str, number: int, place: float) -> None:
         self._members[number].add(document)
@@ -269,6 +279,7 @@ class DynamicIndex:
     def _dissolve(self, number: int) -> None:
         """What is left of a group joins the nearest one. The last group stays, unseen while it is below k."""
         if len(self._members) == 1 and self._members[number]:
+            self._unseen = number
             return
         members = self._members[number]
         self._retire(self._representatives.names[number])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from shoal.errors import InputError, ShoalError
 
-__all__ = ["Problem", "problem_of"]
+__all__ = ["Problem", "problem_of", "problems_in_one_line"]
 
 DISK_FULL = "53100"  # of PostgreSQL
 AWAY = "the database does not answer or is busy; nothing was changed unless a repeated request says so; try again"
@@ -32,6 +35,15 @@ def problem_of(error: Exception) -> Problem | None:
     if isinstance(error, SQLAlchemyError):
         return Problem(503, AWAY)
     return None
+
+
+@contextmanager
+def problems_in_one_line() -> Iterator[None]:
+    """For commands: what goes wrong with the database within this block is said in one line."""
+    try:
+        yield
+    except SQLAlchemyError as error:
+        raise InputError(str(problem_of(error))) from None
 
 
 def _disk_is_full(error: DBAPIError) -> bool:

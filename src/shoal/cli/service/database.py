@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shoal.cli import options
-from shoal.errors import InputError, MissingExtra
+from shoal.errors import MissingExtra
 
 if TYPE_CHECKING:
     from shoal.service.storage.database import Database
@@ -47,17 +47,8 @@ def with_extra(purpose: str) -> Iterator[None]:
 def opened(address: str, purpose: str) -> Iterator[Database]:
     """A database, with the tables of this version; what goes wrong with it is one line."""
     with with_extra(purpose):
-        from sqlalchemy.exc import SQLAlchemyError
-
-        from shoal.service.problems import problem_of
+        from shoal.service.problems import problems_in_one_line
         from shoal.service.storage.database import Database
-    database = None
-    try:
-        database = Database(address)
+    with problems_in_one_line(), closing(Database(address)) as database:
         database.migrate()
         yield database
-    except SQLAlchemyError as error:
-        raise InputError(str(problem_of(error))) from None
-    finally:
-        if database is not None:
-            database.close()

@@ -24,6 +24,12 @@ __all__ = ["Database"]
 
 WAIT = 30  # seconds for another process's lock
 CONNECT = 5  # seconds for a connection
+# A server that lost its machine or its network while it held the lock must not keep the others waiting for ever.
+POSTGRESQL = {
+    "connect_timeout": CONNECT,
+    "prepare_threshold": None,  # a pool in between may not keep prepared statements
+    "options": f"-c lock_timeout={WAIT}s -c idle_in_transaction_session_timeout={2 * WAIT}s",
+}
 CONNECTIONS = 20  # of one process, at most twice as many
 
 
@@ -91,9 +97,7 @@ def _engine(url: URL) -> Engine:
     quiet: Any = {"hide_parameters": True, "pool_size": CONNECTIONS, "max_overflow": CONNECTIONS}
     try:
         if url.get_backend_name() != "sqlite":
-            return create_engine(
-                url, pool_pre_ping=True, connect_args={"connect_timeout": CONNECT, "prepare_threshold": None}, **quiet
-            )
+            return create_engine(url, pool_pre_ping=True, connect_args=POSTGRESQL, **quiet)
     except NoSuchModuleError:
         raise InputError("this kind of database is not supported; use an SQLite file or PostgreSQL") from None
     _make_private(Path(url.database or ""))
