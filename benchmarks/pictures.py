@@ -122,7 +122,7 @@ def histories(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "data": {"values": points},
         "mark": "line",
         "encoding": {
-            "x": {"field": "events", "type": "quantitative", "title": f"Documents {verb}", "axis": {"format": ","}},
+            "x": {"field": "events", "type": "quantitative", "title": f"Documents {verb}", "axis": {"format": ",d"}},
             "y": {"field": "error", "type": "quantitative", "title": "Normalised SSE"},
             "color": {"field": "rule", "title": None, "scale": {"range": ["#c8553d", COLOURS[2]]}},
         },
