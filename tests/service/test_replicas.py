@@ -88,14 +88,15 @@ def test_a_server_that_missed_many_versions_loads_everything(
         assert everything(first) == everything(second)
 
 
-def test_a_write_that_is_not_committed_leaves_no_trace_in_memory(address: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("moment", ["commit", "before_cursor_execute"])
+def test_a_write_that_is_not_committed_leaves_no_trace_in_memory(address: str, tmp_path: Path, moment: str) -> None:
     with two(address, tmp_path / "key") as (api, other):
         api.create(embargo=0.8)
         api.group(LAND)
         sea, ids = api.group(SEA)
         held = api.thin({"4": 3, "5": 1}).json()["id"]
         before = everything(api)
-        with failing_commits(api):
+        with failing(api, moment):
             assert api.join(sea).status_code == 503
             assert api.ask("DELETE", f"/v1/documents/{ids[0]}").status_code == 503  # would retire sea
             assert api.ask("DELETE", f"/v1/documents/{held}").status_code == 503
@@ -108,22 +109,23 @@ def test_a_write_that_is_not_committed_leaves_no_trace_in_memory(address: str, t
 
 
 @contextmanager
-def failing_commits(api: Api) -> Iterator[None]:
-    """Within this block the database loses the connection whenever a write is to be committed."""
+def failing(api: Api, moment: str) -> Iterator[None]:
+    """Within this block the database fails when a write is to be committed, or when it records its last change."""
     from sqlalchemy.exc import OperationalError
 
     assert api.store is not None
     engine = api.store.database._engine
 
-    def fail(connection: Any) -> None:
-        if connection.get_execution_options().get("shoal_writes"):
+    def fail(connection: Any, _: Any = None, statement: str = "INSERT INTO changes", *__: Any) -> None:
+        writes = connection.get_execution_options().get("shoal_writes")
+        if writes and statement.startswith("INSERT INTO changes"):
             raise OperationalError("COMMIT", {}, Exception("connection lost"))
 
-    event.listen(engine, "commit", fail)
+    event.listen(engine, moment, fail)
     try:
         yield
     finally:
-        event.remove(engine, "commit", fail)
+        event.remove(engine, moment, fail)
 
 
 def test_a_full_disk_is_said_in_one_line_and_nothing_is_lost(sqlite: str, tmp_path: Path) -> None:

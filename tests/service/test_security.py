@@ -233,3 +233,24 @@ def test_a_waiting_vector_is_sealed_and_destroyed_once_its_group_is_known(sqlite
         assert api.ask("DELETE", f"/v1/documents/{held}").status_code == 204
         with api.store.database.reading() as connection:
             assert connection.execute(select(waiting)).all() == []
+
+
+def test_a_server_refuses_to_start_with_another_key_than_waiting_vectors_were_sealed_with(
+    sqlite: str, tmp_path: Path
+) -> None:
+    with Api.on(sqlite, tmp_path / "key") as api:
+        api.create(embargo=0.8)
+        api.thin(SEA[0])
+    with pytest.raises(InputError, match="another key"), Api.on(sqlite, tmp_path / "other"):
+        pass
+
+
+def test_a_made_up_method_is_no_label_of_the_metrics(api: Api) -> None:
+    api.client.request("BREW", "/v1/index")
+    page = api.client.get("/metrics").text
+    assert "BREW" not in page and 'method="other"' in page
+
+
+def test_what_needs_no_token_reads_no_body(api: Api) -> None:
+    response = api.client.get("/health/live", headers={"Content-Length": "99999999999"})
+    assert response.status_code == 200

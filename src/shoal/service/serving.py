@@ -54,7 +54,9 @@ def open_store(database: Database, key_file: Path | None) -> Store:
     """The store of a migrated database. An SQLite file has its key file beside it unless another is named."""
     if key_file is None and database.file is None:
         raise InputError("PostgreSQL has no folder for the server's key; name a key file with --key-file")
-    return Store(database, OperatorKey.read_or_make(key_file or Path(f"{database.file}.key")))
+    store = Store(database, OperatorKey.read_or_make(key_file or Path(f"{database.file}.key")))
+    store.check_key()
+    return store
 
 
 def serve(store: Store, binding: Binding, limits: Limits, announce: Callable[[str], object]) -> None:

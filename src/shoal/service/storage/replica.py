@@ -74,8 +74,10 @@ class Replica:
     def record(self, connection: Connection, now: Row[Any], made: Changes) -> None:
         """Write what changed here into the tables, as the next version."""
         self._number(made.published, now.published)
-        record(connection, now, made, self.number_of, self._key)
-        self._retire(made.retired)
+        named = {*made.published, *made.retired, *(name for name, _ in made.placed.values())}
+        number_of = {name: self.number_of[name] for name in named}
+        self._retire(made.retired)  # before anything can fail: memory is as the index is
+        record(connection, now, made, number_of, self._key)
 
     def catch_up(self, connection: Connection) -> Row[Any]:
         """Bring the index to the state of the connection's transaction, and return that state."""
@@ -98,20 +100,30 @@ class Replica:
             self._load(connection, now)
             return
         in_use = select(representatives).where(~representatives.c.retired)
-        used = {row.name: row for row in _where_in(connection, in_use, representatives.c.name, touched.representatives)}
-        new = sorted((row for name, row in used.items() if name not in self.number_of), key=lambda row: row.number)
-        gone = [name for name in touched.representatives if name in self.number_of and name not in used]
-        self._retire([name for name in touched.representatives if name in self.number_of])
-        for name, row in used.items():
-            self._number([name], row.number)
-        rows = list(_where_in(connection, select(documents), documents.c.id, touched.documents))
-        placed = self._places(row for row in rows if row.representative is not None)
-        self.index.apply(
+        used = list(_where_in(connection, in_use, representatives.c.name, touched.representatives))
+        members = list(_where_in(connection, select(documents), documents.c.id, touched.documents))
+        held = list(_where_in(connection, select(waiting), waiting.c.document, touched.documents))
+        try:
+            self._apply(self.index, touched, used, members, held)
+        except BaseException:
+            self.forget()
+            raise
+
+    def _apply(
+        self, index: DynamicIndex, touched: Touched, used: list[Row[Any]], members: list[Row[Any]], held: list[Row[Any]]
+    ) -> None:
+        """Make everything that was touched as the rows have it now; what has no row is gone."""
+        known = {name for name in touched.representatives if name in self.number_of}
+        self._retire(known)
+        for row in used:
+            self._number([row.name], row.number)
+        placed = self._places(row for row in members if row.representative is not None)
+        index.apply(
             Changes(
-                published=self._pools(new),
-                retired=gone,
+                published=self._pools(row for row in sorted(used, key=lambda row: row.number) if row.name not in known),
+                retired=sorted(known - {row.name for row in used}),
                 placed=placed,
-                waiting=self._waiting(_where_in(connection, select(waiting), waiting.c.document, touched.documents)),
+                waiting=self._waiting(held),
                 gone=[document for document in touched.documents if document not in placed],
             )
         )
@@ -150,18 +162,16 @@ class Replica:
         return names, sp.csr_matrix((data, indices, np.cumsum(sizes)), shape=(len(names), len(self._weights)))
 
     def _pools(self, rows: Iterable[Row[Any]]) -> dict[str, sp.csr_matrix]:
-        return {row.name: self._pool(row) for row in rows}
+        return {row.name: self._row(np.frombuffer(row.terms, "<i4"), np.frombuffer(row.counts, "<i8")) for row in rows}
 
-    def _pool(self, row: Row[Any]) -> sp.csr_matrix:
-        terms: NDArray[np.int32] = np.frombuffer(row.terms, dtype="<i4")
-        counts: NDArray[np.int64] = np.frombuffer(row.counts, dtype="<i8")
+    def _row(self, terms: NDArray[Any], counts: NDArray[Any]) -> sp.csr_matrix:
         return sp.csr_matrix((counts, terms, [0, len(terms)]), shape=(1, len(self._weights)))
 
     def _places(self, rows: Iterable[Row[Any]]) -> dict[str, tuple[str, float]]:
         return {row.id: (self._name_of[row.representative], row.place) for row in rows}
 
     def _waiting(self, rows: Iterable[Row[Any]]) -> dict[str, sp.csr_matrix]:
-        return {row.document: self._key.open(row.sealed, len(self._weights)) for row in rows}
+        return {row.document: self._row(*self._key.open(row.sealed)) for row in rows}
 
 
 def _where_in(connection: Connection, query: Any, column: Column[Any], values: Iterable[str]) -> Iterator[Row[Any]]:

@@ -11,12 +11,15 @@ from pathlib import Path
 import numpy as np
 import pyrage
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.io.files import shown
 from shoal.io.private_files import private_file
 
 __all__ = ["OperatorKey"]
+
+Ints = NDArray[np.int64]
 
 
 class OperatorKey:
@@ -44,16 +47,16 @@ class OperatorKey:
         content = np.concatenate((counts.indices, counts.data)).astype("<i8").tobytes()
         return bytes(pyrage.encrypt(content, [self._recipient]))
 
-    def open(self, sealed: bytes, n_terms: int) -> sp.csr_matrix:
-        """The counts that were sealed."""
+    def open(self, sealed: bytes) -> tuple[Ints, Ints]:
+        """The terms and counts that were sealed."""
         try:
             content = np.frombuffer(pyrage.decrypt(sealed, [self._identity]), dtype="<i8").astype(np.int64)
         except pyrage.DecryptError:
             raise InputError(
                 "the waiting documents were sealed with another key; give the key file of before"
             ) from None
-        terms, data = np.split(content, 2)
-        return sp.csr_matrix((data, terms, [0, len(terms)]), shape=(1, n_terms))
+        terms, counts = np.split(content, 2)
+        return terms, counts
 
     def secret_of(self, name: str) -> bytes:
         """32 bytes that nobody can compute who lacks either the key or the name."""

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Connection, Row, select
 
 from shoal.index import Changes, DynamicIndex
 from shoal.service.accounts import Account, account_of
@@ -20,6 +20,7 @@ from shoal.service.storage.database import Database
 from shoal.service.storage.idempotency import Answer, Repeatable
 from shoal.service.storage.replica import Replica
 from shoal.service.storage.sealing import OperatorKey
+from shoal.service.storage.tables import waiting
 
 __all__ = ["Reading", "Store", "Writing"]
 
@@ -63,6 +64,12 @@ class Store:
     def loaded(self) -> int:
         """The version in memory; -1 for none."""
         return self._replica.version
+
+    def check_key(self) -> None:
+        """Refuse a key that does not open the vectors that wait."""
+        with self.database.reading() as connection:
+            for sealed in connection.execute(select(waiting.c.sealed).limit(1)).scalars():
+                self.key.open(sealed)
 
     def who(self, token: str) -> Account | None:
         """Whose token this is."""
