@@ -32,17 +32,24 @@ def _against(rows: list[dict[str, Any]], measure: str, title: str) -> dict[str, 
         for x in ends if fixed else [row["k or delta"]] if row["protection"] in shown else []:
             points.append({"records": row["records"], "x": x, "y": row[measure], "line": row["protection"]})
     collections = list(dict.fromkeys(row["records"] for row in rows))
+    similar = measure == "similarity"  # what chance gives differs by collection
     return {
         "title": {"text": f"{MEASURES[measure]}, against {title}", "anchor": "start", "fontSize": 12},
         "data": {"values": points},
         "facet": {"field": "records", "type": "nominal", "sort": collections, "title": None},
         "columns": 3,
+        "resolve": {"scale": {"y": "independent" if similar else "shared"}},
         "spec": {
             **SIZE,
             "mark": {"type": "line", "point": True},
             "encoding": {
                 "x": {"field": "x", "type": "quantitative", "title": title, "scale": {"zero": False}},
-                "y": {"field": "y", "type": "quantitative", "title": None, "scale": {"domain": [0, 1]}},
+                "y": {
+                    "field": "y",
+                    "type": "quantitative",
+                    "title": None,
+                    "scale": {"zero": False} if similar else {"domain": [0, 1]},
+                },
                 "color": {
                     "field": "line",
                     "title": None,

@@ -7,7 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from shoal.ontology.cache import cache_folder, kept
+from shoal.io.private_files import cache_folder
+from shoal.ontology.cache import kept
 
 ARRAYS = {"numbers": np.arange(1000, dtype=np.int32), "letters": np.frombuffer(b"some letters", np.uint8)}
 

@@ -8,7 +8,6 @@ to, everything works and takes longer.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -17,25 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Arrays", "cache_folder", "kept"]
+from shoal.io.private_files import cache_folder
+
+__all__ = ["Arrays", "kept"]
 
 Arrays = dict[str, NDArray[Any]]
 
 _MARK = "fingerprint"
-
-
-def cache_folder() -> Path:
-    """Where arrays are kept for this user."""
-    chosen = os.environ.get("SHOAL_CACHE")
-    if chosen:
-        return Path(chosen)
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = str(Path.home() / "Library" / "Caches")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "shoal"
 
 
 def kept(name: str, fingerprint: str, make: Callable[[], Arrays]) -> Arrays:

@@ -15,6 +15,7 @@ from shoal import progress
 from shoal.errors import InputError
 from shoal.index.waiting import Waiting
 from shoal.io.files import counted, shown
+from shoal.io.private_files import state_folder
 from shoal.release.documents.snapshot import PublishedGroups, release_of_groups
 from shoal.release.protect import protect
 from shoal.release.sources import DocumentSource, Source
@@ -22,7 +23,7 @@ from shoal.service.client.connection import Connection, Refusal
 from shoal.service.client.groups import Groups
 from shoal.service.client.journal import digest_of
 from shoal.service.client.keys import Keys
-from shoal.service.client.opened import OpenedIndex, open_index, state_folder
+from shoal.service.client.opened import OpenedIndex, open_index
 from shoal.service.client.placing import Placing
 from shoal.service.client.put import Put, PutReport, make_groups, resume
 from shoal.service.client.search import Query, SearchHit, ranked_by_server, ranked_here

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +14,7 @@ from shoal.service.client.journal import Journal
 from shoal.service.client.vocabulary import Vocabulary
 from shoal.vectors import VectorSpace
 
-__all__ = ["OpenedIndex", "open_index", "state_folder"]
+__all__ = ["OpenedIndex", "open_index"]
 
 
 @dataclass(frozen=True)
@@ -48,20 +46,6 @@ def open_index(connection: Connection, folder: Path) -> OpenedIndex:
     k = int(noted["k"])
     published = Published(connection, noted["id"], pages, vocabulary.weights, k)
     return OpenedIndex(k, embargo, vocabulary, vocabulary.space(), journal, published)
-
-
-def state_folder() -> Path:
-    """Where journals and copies are kept: SHOAL_STATE, or the platform's folder for what programs remember."""
-    chosen = os.environ.get("SHOAL_STATE")
-    if chosen:
-        return Path(chosen)
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = str(Path.home() / "Library" / "Application Support")
-    else:
-        base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
-    return Path(base) / "shoal"
 
 
 def _check_same(connection: Connection, journal: Journal, now: dict[str, str]) -> None:

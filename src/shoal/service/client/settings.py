@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,9 +10,10 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.io.files import reading, shown
+from shoal.io.private_files import config_folder
 from shoal.service.client.keys import check_private
 
-__all__ = ["Settings", "config_folder", "read_settings"]
+__all__ = ["Settings", "read_settings"]
 
 FILE = "index.toml"
 KEY = "key.txt"
@@ -30,20 +29,6 @@ class Settings:
     token: str = field(repr=False)
     key: Path
     recipients: tuple[str, ...]  # who may read what is put, besides the owner of the key
-
-
-def config_folder() -> Path:
-    """Where settings and the key are: SHOAL_CONFIG, or the platform's folder for them."""
-    chosen = os.environ.get("SHOAL_CONFIG")
-    if chosen:
-        return Path(chosen)
-    if sys.platform == "win32":
-        base = os.environ.get("APPDATA") or str(Path.home() / "AppData" / "Roaming")
-    elif sys.platform == "darwin":
-        base = str(Path.home() / "Library" / "Application Support")
-    else:
-        base = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
-    return Path(base) / "shoal"
 
 
 def read_settings(
