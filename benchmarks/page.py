@@ -273,8 +273,8 @@ TABLES = (
         "million",
         "Sketches: a million baskets",
         "C20.I6: a million baskets of 20 items beside 200,000 (bars: 5.5 times the time, 3 GB), each in a fresh "
-        "process that makes the baskets, too. Crowd: k=5, 512 components, one sketch per group; refined: with the "
-        "search for better groups, the default.",
+        "process that makes the baskets, too. Crowd: k=5, 512 components, one sketch per group, without the search for "
+        "better groups. These are the estimators alone: `protect --method crowd-sketch` as a whole takes more.",
     ),
     ("sketch_speed", "records", "Sketches: time against records", "C20.I6; delta 0.3, k=5."),
     (
