@@ -80,9 +80,13 @@ class SketchKey:
 
     def hashed(self, terms: Sequence[str]) -> NDArray[np.uint64]:
         """A number below 2^61 - 1 for each term, the same however its letters are composed."""
-        names = (unicodedata.normalize("NFC", term).encode() for term in terms)
-        hashes = (blake2b(name, digest_size=8, key=self.secret, person=b"shoal term") for name in names)
-        return np.array([int.from_bytes(one.digest(), "little") % MODULUS for one in hashes], dtype=np.uint64)
+        start = blake2b(digest_size=8, key=self.secret, person=b"shoal term")
+        digests = []
+        for term in terms:
+            hashed = start.copy()
+            hashed.update((term if term.isascii() else unicodedata.normalize("NFC", term)).encode())
+            digests.append(hashed.digest())
+        return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64) % np.uint64(MODULUS)
 
     def coefficients(self, first: int, count: int) -> NDArray[np.uint64]:
         """Of the cubic polynomials of components `first` to `first` + `count`, (count, 4)."""

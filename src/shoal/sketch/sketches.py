@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.kernels.grouping.spherical import csr
-from shoal.kernels.sketching.rows import add_components
+from shoal.kernels.sketching.rows import fill_components
 from shoal.kernels.sketching.signs import sign_table
 from shoal.sketch.key import SketchKey
 
@@ -166,18 +166,18 @@ class SketchedRows:
     def _components(self, rows: Ints, first: int) -> Floats:
         """Some components of these rows, (rows, AT_A_TIME); minus infinity where a sketch has ended."""
         signs = sign_table(self._hashed, self._key.coefficients(first, AT_A_TIME))
-        values = np.zeros(len(rows) * AT_A_TIME)
-        add_components(csr(self._chosen(rows)), signs, 0, np.arange(len(rows) + 1) * AT_A_TIME, values)
+        values = np.empty(len(rows) * AT_A_TIME)
+        fill_components(csr(self._chosen(rows)), signs, 0, np.arange(len(rows) + 1) * AT_A_TIME, values)
         numbers = self._rounded(values).reshape(-1, AT_A_TIME)
         numbers[self.lengths[rows, None] <= first + np.arange(AT_A_TIME)] = -np.inf
         return numbers
 
     def _sketch(self, X: sp.csr_matrix, lengths: Ints) -> Sketches:
         offsets = _offsets(lengths)
-        values = np.zeros(offsets[-1])
+        values = np.empty(offsets[-1])
         rows = csr(X)
         for first in range(0, int(lengths.max(initial=0)), self._width):
-            add_components(rows, self._signs_from(first), first, offsets, values)
+            fill_components(rows, self._signs_from(first), first, offsets, values)
         return Sketches(self._rounded(values), offsets)
 
     def _signs_from(self, first: int) -> NDArray[np.int8]:
