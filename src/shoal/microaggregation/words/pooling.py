@@ -12,6 +12,8 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.preprocessing import normalize
+from sklearn.utils.extmath import row_norms
 
 __all__ = [
     "THOUSAND",
@@ -39,9 +41,10 @@ ANGLE = 0.6
 
 def unit_rows(counts: sp.csr_matrix, idf: Floats) -> tuple[sp.csr_matrix, Floats]:
     """Rows of count times weight at unit length, and their lengths before."""
-    weighted = sp.csr_matrix(counts @ sp.diags_array(idf))
-    lengths: Floats = np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=1), dtype=np.float64).ravel())
-    return sp.csr_matrix(sp.diags_array(1.0 / np.where(lengths > 0, lengths, 1.0)) @ weighted), lengths
+    weights = counts.data * idf[counts.indices]
+    unit = sp.csr_matrix((weights, counts.indices.copy(), counts.indptr.copy()), shape=counts.shape)
+    lengths: Floats = row_norms(unit)
+    return normalize(unit, copy=False), lengths
 
 
 def with_length(X: sp.csr_matrix, lengths: Floats) -> sp.csr_matrix:
@@ -55,15 +58,19 @@ def with_length(X: sp.csr_matrix, lengths: Floats) -> sp.csr_matrix:
 
 def without_length(X: sp.csr_matrix) -> sp.csr_matrix:
     """The unit rows again."""
-    unit = sp.csr_matrix(X[:, :-2])
-    unit.data *= np.sqrt(1.0 + SHARE)
-    return unit
+    # By hand: slicing takes several times the room of the rows. No row is empty, for every one has a length.
+    n_columns = X.shape[1] - 2
+    kept = X.indices < n_columns
+    data = X.data[kept]
+    data *= np.sqrt(1.0 + SHARE)
+    ends = np.concatenate(([0], np.cumsum(np.add.reduceat(kept, X.indptr[:-1], dtype=np.int64))))
+    return sp.csr_matrix((data, X.indices[kept], ends), shape=(X.shape[0], n_columns))
 
 
 def pooled_counts(counts: sp.csr_matrix, groups: Ints) -> sp.csr_matrix:
     """How often each group has each term: its pool, (g, d) whole numbers."""
     belongs = sp.csr_matrix((np.ones(len(groups), dtype=np.int64), (groups, np.arange(len(groups)))))
-    pools = sp.csr_matrix(belongs @ counts.astype(np.int64))
+    pools = sp.csr_matrix(belongs @ counts.astype(np.int64, copy=False))
     pools.sort_indices()
     return pools
 

@@ -27,11 +27,13 @@ from shoal.release.documents.collection import (
     withheld,
     words_left_out,
 )
+from shoal.release.documents.part import attacked
 from shoal.release.draft import Draft
 from shoal.release.part_facts import crowd_figures, diversity_parameters
 from shoal.release.sketches import crowd_part
 from shoal.release.sketches.files import SKETCH, WHOLE, described, files_of
 from shoal.release.sources import DocumentSource
+from shoal.results.rates import Rate
 from shoal.results.summary import Distances, SketchFigures, Summary
 from shoal.sketch import CrowdSketch, Sketches, SketchKey
 from shoal.sketch.key import key_of
@@ -54,9 +56,9 @@ def draft_crowd_sketches(
     pooled = pool_documents(source, k, protection, l, attack, schedule)
     read, protection = pooled.read, pooled.protection
     _warn_of_many_components(method.components, len(pooled.collected.vocabulary.names))
-    facts = _written(pooled, key, method.components, source, folders, schedule)
-    attacks = over_parts([fact.attacks for fact in facts]) if pooled.collected.tried else ()
+    attacks = _attacked(pooled, schedule)
     warn_of_copies(attacks, "basket" if source.of_items else "document")
+    facts = _written(pooled, key, method.components, source, folders, schedule)
     enough, confidential = read.n_rows >= FEW, source.confidential
     figures = SketchFigures(
         form=CROWD,
@@ -89,6 +91,15 @@ def draft_crowd_sketches(
         private_files={"sketch.key": key.write, **left_out_files(read)},
         formulas=sum((fact.formulas for fact in facts), Counter()),
     )
+
+
+def _attacked(pooled: PooledDocuments, schedule: Schedule) -> tuple[Rate, ...]:
+    """What whoever broke the key could do to the pools. Before they are sketched, for both take much room."""
+    if not pooled.collected.tried:
+        return ()
+    space, collected = pooled.protection.space, pooled.collected
+    found = [schedule.submit(attacked, part, space, collected) for part in pooled.parts]
+    return over_parts(schedule.gather(found))
 
 
 def _written(

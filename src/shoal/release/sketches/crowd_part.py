@@ -17,11 +17,10 @@ from shoal.protection.distances import SAMPLE
 from shoal.protection.documents import DocumentProtection
 from shoal.protection.groups import codes_of
 from shoal.protection.sketches import DECIMALS
-from shoal.release.documents.part import Arranged, Collected, attacked, shown
+from shoal.release.documents.part import Arranged, Collected, shown
 from shoal.release.part_facts import GroupFacts, facts_of, replacing, write_mapping_part
 from shoal.release.sketches.files import write_sketches
 from shoal.results.loss import Loss
-from shoal.results.rates import Rate
 from shoal.sketch import Sketches, SketchKey
 from shoal.sketch.sketches import SketchedRows
 
@@ -50,7 +49,6 @@ class CrowdFacts:
     keys: NDArray[np.uint64]  # of the documents whose distances are shown
     before: sp.csr_matrix
     after: Sketches
-    attacks: tuple[Rate, ...]
     formulas: Counter[str]
 
 
@@ -91,6 +89,5 @@ def write_part(
         keys=keys,
         before=without_length(block.X[rows]),
         after=part.different.take(place[rows]),
-        attacks=attacked(part.arranged, protection.space, all_parts),
         formulas=formulas_in(pa.table({name: pa.array(values, pa.string()) for name, values in confidential.items()})),
     )
