@@ -59,4 +59,4 @@ def _in_columns(rows: sp.csr_matrix, terms: NDArray[Any], all_terms: NDArray[Any
     """The same rows with a column for each of more terms."""
     columns = np.searchsorted(all_terms, terms).astype(np.int32)[rows.indices]
     shape = (rows.shape[0], len(all_terms))
-    return sp.csr_matrix((rows.data.astype(np.float64), columns, rows.indptr), shape=shape)
+    return sp.csr_matrix((rows.data, columns, rows.indptr), shape=shape)

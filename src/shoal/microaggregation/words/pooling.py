@@ -12,8 +12,8 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import row_norms
+from sklearn.utils.sparsefuncs import inplace_row_scale
 
 __all__ = [
     "THOUSAND",
@@ -44,7 +44,8 @@ def unit_rows(counts: sp.csr_matrix, idf: Floats) -> tuple[sp.csr_matrix, Floats
     weights = counts.data * idf[counts.indices]
     unit = sp.csr_matrix((weights, counts.indices.copy(), counts.indptr.copy()), shape=counts.shape)
     lengths: Floats = row_norms(unit)
-    return normalize(unit, copy=False), lengths
+    inplace_row_scale(unit, 1.0 / np.where(lengths > 0, lengths, 1.0))
+    return unit, lengths
 
 
 def with_length(X: sp.csr_matrix, lengths: Floats) -> sp.csr_matrix:

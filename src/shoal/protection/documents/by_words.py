@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from shoal.microaggregation import SphericalMicroaggregation
 from shoal.microaggregation.blocks.block import Block
-from shoal.microaggregation.blocks.executors import Schedule
+from shoal.microaggregation.blocks.executors import Schedule, give_back_room
 from shoal.microaggregation.blocks.grouping import Plan, block_count, group_in_blocks, seconds_of_search
 from shoal.microaggregation.diversity import merge_until_diverse
 from shoal.microaggregation.spaces.spherical import SphericalSpace
@@ -121,6 +121,8 @@ class ByWords:
         """The groups alone: what else the model knows takes as much room as the rows."""
         model = clone(self._model).set_params(time_budget=self._seconds(len(block.groups)))
         groups: Ints = model.fit(block.X).groups_
+        del model
+        give_back_room()
         return groups
 
     def _without_giveaways(self, block: Block) -> Block:

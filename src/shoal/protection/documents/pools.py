@@ -124,6 +124,7 @@ def with_space(protection: Protection, space: VectorSpace) -> Protection:
 def counts_of(block: Block, idf: Floats) -> sp.csr_matrix:
     """How often each document has each term: rows of unit length are counts times weights over lengths."""
     counts = without_length(block.X)
-    entries = np.repeat(block.carried["length"], np.diff(counts.indptr)) / idf[counts.indices]
-    counts.data = np.rint(counts.data * entries).astype(np.int32)  # as they were counted
+    counts.data *= np.repeat(block.carried["length"], np.diff(counts.indptr))  # in place: there may be millions of rows
+    counts.data /= idf[counts.indices]
+    counts.data = np.rint(counts.data, out=counts.data).astype(np.int32)  # as they were counted
     return counts

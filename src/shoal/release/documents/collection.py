@@ -16,7 +16,7 @@ from shoal import progress
 from shoal.assessment.unmixing import GROUPS_TRIED
 from shoal.bundle.folders import Writer, write_csv
 from shoal.errors import InputError
-from shoal.microaggregation.blocks.executors import Schedule
+from shoal.microaggregation.blocks.executors import Schedule, give_back_room
 from shoal.protection.documents import DocumentProtection
 from shoal.protection.documents.pools import ReadsDocuments, Vocabulary, with_space
 from shoal.protection.groups import FEW
@@ -75,7 +75,9 @@ def pool_documents(
     read = read_documents(source, protection, schedule)
     _check_enough(read, k)
     protection = with_space(protection, read.space)
+    give_back_room()
     blocks = _grouped(read, protection, source, l, schedule)
+    give_back_room()
     return PooledDocuments(read, protection, *_arranged(blocks, protection, read.n_rows, attack, schedule))
 
 

@@ -35,9 +35,6 @@ def score(guesses: Guesses, published: Published, members: sp.csr_matrix, group_
     need no taking apart; an attacker who does worse than that makes these guesses. The control are the documents of the
     nearest other group.
     """
-    members = sp.csr_matrix(members, dtype=np.float64)
-    members.eliminate_zeros()
-    members.sort_indices()
     group_of_row = np.asarray(group_of_row, dtype=np.int64)
     if not len(guesses.tried):
         raise InputError("0 groups were tried; there is nothing to score")
@@ -52,9 +49,10 @@ def score(guesses: Guesses, published: Published, members: sp.csr_matrix, group_
     others = nearest_other(published.rows, guesses.tried)
     looked_at = {*guesses.tried.tolist(), *others.tolist()}
     rows_of = {group: np.flatnonzero(group_of_row == group) for group in looked_at}
-    own = [(guesses_of[group], members[rows_of[group]]) for group in guesses.tried.tolist()]
+    members_of = {group: _plain(members[rows]) for group, rows in rows_of.items()}
+    own = [(guesses_of[group], members_of[group]) for group in guesses.tried.tolist()]
     foreign = [
-        (guesses_of[group], members[rows_of[other]])
+        (guesses_of[group], members_of[other])
         for group, other in zip(guesses.tried.tolist(), others.tolist(), strict=True)
         if other >= 0
     ]
@@ -111,9 +109,9 @@ def nearest_other(rows: sp.csr_matrix, groups: Ints) -> Ints:
     nearest = np.empty(len(groups), dtype=np.int64)
     for start in range(0, len(groups), AT_A_TIME):
         some = groups[start : start + AT_A_TIME]
-        alike = (unit[some] @ unit.T).toarray()
-        alike[np.arange(len(some)), some] = -1.0
-        nearest[start : start + AT_A_TIME] = alike.argmax(axis=1)
+        alike = (unit @ unit[some].T).toarray()
+        alike[some, np.arange(len(some))] = -1.0
+        nearest[start : start + AT_A_TIME] = alike.argmax(axis=0)
     return nearest
 
 
@@ -122,8 +120,14 @@ def _chances(pairs: list[tuple[sp.csr_matrix, sp.csr_matrix]], hits: Hits) -> Fl
 
 
 def _contents(counts: sp.csr_matrix) -> list[tuple[bytes, bytes]]:
-    counts = sp.csr_matrix(counts, dtype=np.float64)
-    counts.eliminate_zeros()
-    counts.sort_indices()
+    counts = _plain(counts)
     parts = [slice(counts.indptr[row], counts.indptr[row + 1]) for row in range(counts.shape[0])]
     return [(counts.indices[part].astype(np.int64).tobytes(), counts.data[part].tobytes()) for part in parts]
+
+
+def _plain(counts: sp.csr_matrix) -> sp.csr_matrix:
+    """The same numbers, written in one way."""
+    plain = sp.csr_matrix(counts, dtype=np.float64, copy=True)
+    plain.eliminate_zeros()
+    plain.sort_indices()
+    return plain
