@@ -16,6 +16,7 @@ from shoal.errors import InputError
 from shoal.io import Roles
 from shoal.io.files import shown
 from shoal.io.private_files import PRIVATE_FOLDER
+from shoal.microaggregation.blocks.executors import give_back_room
 from shoal.protection.coarsening import checked_coarsening
 from shoal.protection.documents import document_protection
 from shoal.protection.sketches import record_sketches
@@ -176,6 +177,7 @@ def _check_for_tables(columns: dict[str, str | None], space: VectorSpace | None)
 def _write(make_draft: Callable[[Path, Path], Draft], release: Path, private: Path) -> Protected:
     with folders_written_aside((private, PRIVATE_FOLDER), (release, PUBLIC_FOLDER)) as (private_aside, aside):
         draft = make_draft(private_aside, aside)
+        give_back_room()
         write_files(private_aside, draft.private_files)
         content = write_release(draft, aside)
     return Protected(release, private, content)

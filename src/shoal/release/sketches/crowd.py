@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from shoal.assessment.unmixing import over_parts
-from shoal.microaggregation.blocks.executors import Schedule
+from shoal.microaggregation.blocks.executors import Schedule, give_back_room
 from shoal.protection.distances import NOT_PUBLISHED, SAMPLE, estimated_distances
 from shoal.protection.documents import DocumentProtection
 from shoal.protection.groups import FEW, stated_loss
@@ -58,6 +58,7 @@ def draft_crowd_sketches(
     _warn_of_many_components(method.components, len(pooled.collected.vocabulary.names))
     attacks = _attacked(pooled, schedule)
     warn_of_copies(attacks, "basket" if source.of_items else "document")
+    give_back_room()
     facts = _written(pooled, key, method.components, source, folders, schedule)
     enough, confidential = read.n_rows >= FEW, source.confidential
     figures = SketchFigures(
