@@ -67,7 +67,9 @@ def _picture(
     width, height = page.get_size()
     scale = DOTS_PER_INCH / 72
     if width * height * scale * scale > MOST_PIXELS:
-        raise InputError(f"{name} has a page of {width:.0f} by {height:.0f} points, too large to draw; use --format text")
+        raise InputError(
+            f"{name} has a page of {width:.0f} by {height:.0f} points, too large to draw; use --format text"
+        )
     bitmap = page.render(scale=scale, grayscale=True, draw_annots=False, may_draw_forms=False, rev_byteorder=False)
     picture = bitmap.to_pil().convert("L")
     on_paper = _OnPaper(page, *picture.size)
@@ -85,7 +87,7 @@ def _picture(
                 _write_label(pen, bar, label.strip())
     layer.close()
     page.close()
-    return PagePicture(*picture.size, picture.tobytes(), (max(round(width), 1), max(round(height), 1)))
+    return PagePicture(picture.width, picture.height, picture.tobytes(), (max(round(width), 1), max(round(height), 1)))
 
 
 def _rows(layer: Any, text: PageText, start: int, end: int, on_paper: _OnPaper, name: str) -> Iterator[Box]:

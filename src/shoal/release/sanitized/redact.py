@@ -1,4 +1,4 @@
-"""redact: from a work folder in which everything is decided to a release that may be shown, and a lock on the folder."""
+"""redact: from a work folder in which everything is decided to a release that may be shown. The folder is locked."""
 
 from __future__ import annotations
 
@@ -137,9 +137,7 @@ def _accept_rest(folder: WorkFolder, least: float) -> None:
                 review.decide(keys, action, reason=f"accept-rest {least:g}", adjudicates=True)
 
 
-def _write_documents(
-    folder: WorkFolder, planned: Sequence[Planned], form: str, pdf_bars: PdfBars, aside: Path
-) -> None:
+def _write_documents(folder: WorkFolder, planned: Sequence[Planned], form: str, pdf_bars: PdfBars, aside: Path) -> None:
     documents = aside / "documents"
     documents.mkdir()
     for number, document in enumerate(planned):
