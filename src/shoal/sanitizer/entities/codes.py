@@ -17,10 +17,27 @@ _PATTERNS = tuple(
     (kind, form, rank, re.compile(pattern))
     for kind, form, rank, pattern in (
         ("EMAIL", "email", 1, r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+"),
+        ("ACCOUNT", "iban", 3, r"(?i)\b[A-Z]{2}\d{2}(?:\s?[A-Z\d]{4}){2,7}\s?[A-Z\d]{1,4}\b(?<=\d\w\w\w\w)"),
+        (
+            "PHONE",
+            "phone",
+            4,
+            r"(?<!\w)\+\d{1,3}[\s.-]?(?:\(\d{1,4}\)[\s.-]?)?\d{1,4}(?:[\s.-]?\d{2,4}){2,4}(?:x\d+)?(?!\w)",
+        ),
         ("URL", "url", 2, r"\b(?:https?://|www\.)[^\s<>\"')\]]+"),
         ("CASE", "application", 8, r"(?<![\w/.])\d{1,6}/\d{2,4}(?![\w/]|\.\d)"),
-        ("CASE", "number", 9, rf"(?<=[Nn]o\.\s){_CODE}(?:\s+of\s+block\s+\w\b)?|(?<=[Nn]os\.\s){_CODE}|(?<=[Nn]r\.\s){_CODE}"),
-        ("CASE", "number", 9, rf"(?<=\b[Nn]umber\s)[A-Z]?\d[\w/.-]*\d|(?<=\b[Rr]ef\.\s){_CODE}|(?<=\b[Ff]ile\s){_CODE}"),
+        (
+            "CASE",
+            "number",
+            9,
+            rf"(?<=[Nn]o\.\s){_CODE}(?:\s+of\s+block\s+\w\b)?|(?<=[Nn]os\.\s){_CODE}|(?<=[Nn]r\.\s){_CODE}",
+        ),
+        (
+            "CASE",
+            "number",
+            9,
+            rf"(?<=\b[Nn]umber\s)[A-Z]?\d[\w/.-]*\d|(?<=\b[Rr]ef\.\s){_CODE}|(?<=\b[Ff]ile\s){_CODE}",
+        ),
         ("ID", "mixed", 9, r"(?<![\w-])(?=[A-Z\d-]*\d[A-Z\d-]*\d)[A-Z]{1,4}-?\d[A-Z\d-]*\b"),
         ("ID", "digits", 30, r"(?<![\w.,/-])\d(?:[\d-]|(?<=\d)[ .](?=\d{2,4}\b)){4,}\d(?![\w/]|[.,]\d)"),
         ("ID", "slashes", 25, r"(?<![\w/.])\d+(?:[/.:]\d+){1,3}[A-Z\d]{0,3}(?![\w/]|[.:]\d)"),
@@ -46,6 +63,8 @@ _PRESIDIO = {
     "PHONE_NUMBER": ("PHONE", "phone"),
 }
 _WEAK = 0.3  # scores of Presidio's patterns without any check of their digits
+_WEAK_RANK = 35
+_PHONE_RANK = 21  # after dates: 03.05.1961 is a date before it is a French telephone
 
 
 def code_candidates(text: str) -> Iterator[Candidate]:
@@ -58,7 +77,10 @@ def code_candidates(text: str) -> Iterator[Candidate]:
     for recognizer in _recognizers():
         for hit in recognizer.analyze(text, recognizer.supported_entities, None):
             kind, form = _PRESIDIO[hit.entity_type]
-            yield Candidate(hit.start, hit.end, kind, form, 35 if hit.score <= _WEAK else 5)
+            if kind == "URL" and text[hit.end : hit.end + 1].isalnum():
+                continue  # "Mr.Ca" of "Mr.Castro"
+            rank = _WEAK_RANK if hit.score <= _WEAK else _PHONE_RANK if kind == "PHONE" else 5
+            yield Candidate(hit.start, hit.end, kind, form, rank)
 
 
 @cache

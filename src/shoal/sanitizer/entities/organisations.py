@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from shoal.sanitizer.entities.candidates import Candidate
+from shoal.sanitizer.entities.ordinary import is_common_word, word_set
 from shoal.sanitizer.entities.spelling import CAPITALISED
 
 __all__ = ["GENERIC", "HEADS", "organisation_candidates"]
@@ -14,32 +15,37 @@ __all__ = ["GENERIC", "HEADS", "organisation_candidates"]
 HEADS = {
     "court": "Court Courts Tribunal Tribunals Senate Chamber Magistrates Judiciary",
     "authority": "Ministry Office Authority Directorate Department Agency Board Commission Committee Inspectorate "
-    "Administration Registry Treasury Bureau Fund Service Commissioner Secretariat Headquarters Command Staff",
+    "Administration Registry Treasury Bureau Fund Service Commissioner Secretariat Headquarters Command",
     "government": "Government Parliament Assembly Council Municipality Borough Cabinet Republic Embassy Consulate",
     "prosecution": "Prosecutor Prosecutors Police Gendarmerie Army Forces Brigade Regiment Battalion Division",
     "prison": "Prison Penitentiary Garrison Barracks Remand Custody Detention",
     "school": "University College School Academy Faculty Institute Gymnasium Seminary Conservatory",
     "hospital": "Hospital Clinic Clinique Infirmary Sanatorium Hospice",
-    "company": "Ltd Limited Inc Incorporated Corp Corporation Company LLC LLP PLC plc GmbH AG AB AS A/S SA S.A. S.p.A. BV NV "
-    "Oy KG Group Holding Holdings Bank Solicitors Associates Partners Records Studios Motors Airlines Railways "
+    "company": "Ltd Limited Inc Incorporated Corp Corporation Company LLC LLP PLC plc GmbH AG AB AS A/S SA S.A. S.p.A. "
+    "BV NV Oy KG Group Holding Holdings Bank Solicitors Associates Partners Records Studios Motors Airlines Railways "
     "Industries Broadcasting Television Press Publishing Publications News Times Media",
     "association": "Association Union Party Foundation Society Federation League Club Church Movement Front Trust "
     "Organisation Organization Chambers Workers Alliance Network Centre Center Museum Theatre Orchestra Band Team",
 }
-_HEAD_WORDS = "|".join(sorted((re.escape(word) for words in HEADS.values() for word in words.split()), key=len, reverse=True))
+_ALL_HEADS = [word for words in HEADS.values() for word in words.split()]
+_HEAD_WORDS = "|".join(sorted(map(re.escape, _ALL_HEADS), key=len, reverse=True))
 # On their own these name nobody: "the Court", "the Ministry".
-GENERIC = frozenset(word.lower() for words in HEADS.values() for word in words.split()) | frozenset(
-    "applicant applicants convention government state president registrar section rules protocol article chamber"
-    " application respondent parties case plan act law code constitution king queen director secretary".split()
+GENERIC = frozenset(word.lower() for word in _ALL_HEADS) | word_set(
+    "applicant applicants convention government state president registrar section rules protocol article chamber "
+    "application respondent parties case plan act law code constitution king queen director secretary"
 )
 _S = r"[ \t\u00a0]*\n?[ \t\u00a0]*"
 _WORD = rf"(?:{CAPITALISED}(?:['’]s?)?|\d+(?:st|nd|rd|th)|[IVX]+|[A-Z]&[A-Z])"
-_LINK = r"(?:of|for|and|on|in|de|du|des|der|für|zu|the|to|&|’s|'s)"
+_LINK = r"(?:of|for|and|on|de|du|des|der|für|zu|the|&|’s|'s)"
 _TAIL = rf"(?:\s+{_LINK}(?:\s+(?:the|{_LINK}))?\s+{_WORD}(?:[ \t]{_WORD})*)"
-_FOREIGN = r"(?:\s+\((?=[^()\n]*[^\W\d_])(?!(?:the|see|“|\"|hereinafter)\b|[“\"])[^()\n]{2,80}\))?"
+_FOREIGN = re.compile(r"\s\((?=[^()\n]*[^\W\d_])(?!(?:the|see|hereinafter|formerly)\b|[“\"])([^()\n]{2,80})\)")
 _ORGANISATION = re.compile(
     rf"(?<!\w)(?:{_WORD}{_S}(?:(?:and|of|for)\s+)?){{0,6}}(?<![^\W\d_])(?:{_HEAD_WORDS})(?!\w)(?:['’]s?(?=\s+[A-Z]))?"
-    rf"(?:[ \t]{_WORD}){{0,3}}{_TAIL}{{0,4}}{_FOREIGN}"
+    rf"(?:[ \t]{_WORD}){{0,3}}{_TAIL}{{0,4}}"
+)
+_IN_LOWER_CASE = re.compile(
+    rf"\b({CAPITALISED})(?:\s(?:{CAPITALISED}|[a-z]+(?:al|ary|ic)|[A-Z]-type)){{0,2}}\s(?:court|prison|garrison|barracks|hospital|"
+    rf"clinic|school|university|cemetery|police|prosecutor|municipality|council|gendarmerie|bank|church|branch|office)\b"
 )
 _PLACE_HEADS = (
     r"(?:Street|Avenue|Road|Square|Park|Lane|Boulevard|Drive|Bridge|Airport|Station|Island|Islands|River|Lake|Mountains?|Peninsula|"
@@ -51,8 +57,10 @@ _PLACES = (
         rf"\b(?:[Mm]unicipality|[Cc]ounty|[Dd]istrict|[Pp]rovince|[Vv]illage|[Bb]orough|[Cc]ity|[Tt]own|[Rr]egion|[Dd]épartement)\s+of\s+"
         rf"(?:the\s+)?{CAPITALISED}(?:[ \t-]{CAPITALISED})*"
     ),
-    # A capitalised name between "in" or "at" and a comma, a stop or "and": Bartın, İzmir.
-    re.compile(rf"(?<=\blives in )(?:the\s+)?{CAPITALISED}(?:[ \t-]{CAPITALISED})*|(?<=\bpractising in ){CAPITALISED}(?:[ \t-]{CAPITALISED})*"),
+    re.compile(
+        rf"\b(?:live[sd]?|living|resid(?:es|ed|ing|ent)|practi[sc]ing|born|based|died)\s+in\s+"
+        rf"({CAPITALISED}(?:[ \t-]{CAPITALISED})*)"
+    ),
 )
 _ADDRESSES = tuple(
     re.compile(pattern, re.MULTILINE)
@@ -68,7 +76,7 @@ _ADDRESSES = tuple(
 
 
 _NUMBERED_STREET = re.compile(
-    rf"\b{CAPITALISED}(?:\s{CAPITALISED})*(?:\s(?:u|ul|utca|út|str|Str)\.)?\s\d{{1,5}}[a-zA-Z]?\.?(?=\s*(?:$|,|\n|Apt|Suite))"
+    rf"\b(?:{CAPITALISED}\s)*({CAPITALISED})(?:\s(?:u|ul|utca|út|str|Str)\.)?\s\d{{1,5}}[a-zA-Z]?\.?(?=\s*(?:$|,|\n|Apt|Suite))"
 )
 
 
@@ -76,11 +84,18 @@ def organisation_candidates(text: str) -> Iterator[Candidate]:
     """Organisations, places and addresses of a text whose names follow from their form."""
     for match in _ORGANISATION.finditer(text):
         yield Candidate(match.start(), match.end(), "ORG", "built", 14)
+        foreign = _FOREIGN.match(text, match.end())
+        if foreign is not None:
+            yield Candidate(*foreign.span(1), "ORG", "in brackets", 49)
+    for match in _IN_LOWER_CASE.finditer(text):
+        if not is_common_word(match.group(1).lower()):
+            yield Candidate(match.start(), match.end(), "ORG", "built", 23)
     for pattern in _PLACES:
         for match in pattern.finditer(text):
-            yield Candidate(match.start(), match.end(), "LOC", "built", 24)
+            yield Candidate(*match.span(match.lastindex or 0), "LOC", "built", 24)
     for pattern in _ADDRESSES:
         for match in pattern.finditer(text):
             yield Candidate(match.start(), match.end(), "ADDRESS", "address", 7)
     for match in _NUMBERED_STREET.finditer(text):
-        yield Candidate(match.start(), match.end(), "ADDRESS", "numbered", 29)
+        if not is_common_word(match.group(1).lower()):
+            yield Candidate(match.start(), match.end(), "ADDRESS", "numbered", 29)

@@ -10,6 +10,9 @@ from typing import Any
 from shoal.errors import InputError, MissingExtra
 from shoal.sanitizer.entities.candidates import Candidate
 from shoal.sanitizer.entities.dates import date_form
+from shoal.sanitizer.entities.organisations import GENERIC
+from shoal.sanitizer.entities.people import is_heading
+from shoal.sanitizer.entities.spelling import PARTICLES
 
 __all__ = ["load_model", "recognised"]
 
@@ -36,6 +39,8 @@ _KINDS = {
     "MISC": ("MISC", 38),
 }
 _NAMES = ("PERSON", "ORG", "LOC")
+_EXPLAINED = re.compile(r"\b[a-z]+\s\($")  # "the penal order (Straferkenntnis)" explains a word, and names nobody
+_PARTICLE = re.compile(PARTICLES)
 _OFFICIAL = ("en_core_web_lg", "en_core_web_md", "en_core_web_sm")
 _REFERENCE = re.compile(
     r"(?:Articles?|Art\.|Rules?|[Ss]ections?|[Pp]aragraphs?|§+|[Nn]os?\.|[Cc]hapters?|[Pp]rotocol|[Vv]ol\.?|pp?\.|[Pp]ages?|Annex|Part)"
@@ -73,4 +78,18 @@ def recognised(document: Any, offset: int) -> Iterator[Candidate]:
         form = date_form(entity.text) if kind == "DATE" else entity.label_.lower()
         for line in re.finditer(r"[^\n]+(?:\n[^\n]+)*" if kind in _NAMES else r"(?s).+", entity.text):
             start = entity.start_char + line.start()
-            yield Candidate(offset + start, offset + start + len(line.group()), kind, form, rank)
+            end = start + len(line.group())
+            explains = _EXPLAINED.search(text, max(0, start - 20), start) and text[end : end + 1] == ")"
+            if kind == "PERSON" and is_heading(text, start, end):
+                continue
+            if kind == "PERSON" and (explains or _no_name(line.group())):
+                yield Candidate(offset + start, offset + end, "MISC", "phrase", rank)
+            else:
+                yield Candidate(offset + start, offset + end, kind, form, rank)
+
+
+def _no_name(words: str) -> bool:
+    """Whether what a model took for a person is none: "Law", or "karar düzeltme" with words in lower case."""
+    if words.lower() in GENERIC:
+        return True
+    return any(word.islower() and not _PARTICLE.fullmatch(word) for word in re.findall(r"[^\W\d_]{2,}", words))
