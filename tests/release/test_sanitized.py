@@ -24,7 +24,7 @@ from shoal.sanitizer.review.strings import Strings, folded, tells
 from shoal.sanitizer.review.work import Unfinished, WorkFolder
 from shoal.verification.verify import verify
 from tests.io.texts.files import pdf_of
-from tests.release.sanitized_releases import PASSPHRASE, accept_everything, released, secrets_of
+from tests.release.sanitized_releases import IDENTITIES, accept_everything, released, secrets_of
 from tests.sanitizer.review.folders import LETTERS, SETTINGS, work_folder
 
 
@@ -95,7 +95,7 @@ def test_what_reviewers_left_on_purpose_is_counted_and_verified(work: WorkFolder
 def test_unmask_gives_the_originals(work: WorkFolder, tmp_path: Path) -> None:
     accept_everything(work)
     made = released(work, tmp_path / "release")
-    back = unmask(made.folder, tmp_path / "back", passphrase=PASSPHRASE)
+    back = unmask(made.folder, tmp_path / "back", identities=IDENTITIES)
     assert {path.read_text() for path in back.folder.iterdir()} == set(LETTERS)
     assert back.folder.stat().st_mode & 0o777 == 0o700
 
@@ -103,7 +103,7 @@ def test_unmask_gives_the_originals(work: WorkFolder, tmp_path: Path) -> None:
 def test_the_order_of_the_input_is_not_that_of_the_release(tmp_path: Path) -> None:
     """Files are often named after people, so that their order tells names."""
     orders = set()
-    for number in range(12):
+    for number in range(8):
         work = work_folder(tmp_path / f"work{number}")
         accept_everything(work)
         made = released(work, tmp_path / f"release{number}")
@@ -115,7 +115,7 @@ WORDS = st.text("aäAnS1-. \n’", min_size=1, max_size=40).filter(str.strip)
 
 
 @given(data=st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_nothing_of_the_vault_is_in_any_file(data: st.DataObject) -> None:
     texts = data.draw(st.lists(WORDS, min_size=1, max_size=3, unique=True))
     with tempfile.TemporaryDirectory() as place:
@@ -138,7 +138,7 @@ def test_nothing_of_the_vault_is_in_any_file(data: st.DataObject) -> None:
         search = Strings(string for string in originals if tells(string))
         for path in (made.folder / "documents").glob("*.txt"):
             assert not list(search.find(path.read_text()))
-        back = unmask(made.folder, folder / "back", passphrase=PASSPHRASE)
+        back = unmask(made.folder, folder / "back", identities=IDENTITIES)
         assert sorted(path.read_bytes().decode() for path in back.folder.iterdir()) == sorted(texts)
 
 
@@ -169,8 +169,10 @@ def test_redacted_pages_have_bars_and_nothing_under_them(tmp_path: Path) -> None
     assert b"Smith" not in content
     first, second = drawn_pages(content)
     # Ann Smith stands from 72 to about 128 points, 720 points above the foot of a page of 842.
-    assert first[842 - 720 - 4, 74:125].mean() < 90
-    assert second[842 - 720 - 4, 74:100].mean() < 90
+    below = 842 - 720 + 1  # the line that letters stand on: no letter of a label reaches it
+    assert first[below, 74:125].max() < 60
+    assert second[below, 74:100].max() < 60
+    assert first[below, 140:180].min() > 150
     assert first[842 - 700 - 4, 74:125].mean() > 150  # the second line is still there
     assert verify(made.folder, secrets=secrets_of(made))
 
@@ -229,7 +231,7 @@ def test_secrets_are_never_shown(work: WorkFolder, tmp_path: Path) -> None:
     accept_everything(work)
     made = released(work, tmp_path / "release")
     shown = repr(secrets_of(made)) + repr(made)
-    assert not any(name in shown for name in ("Smith", "smith", "Ray", PASSPHRASE, work.settings["secret"]))
+    assert not any(name in shown for name in ("Smith", "smith", "Ray", IDENTITIES[0], work.settings["secret"]))
     assert b"Smith" not in b"".join(
         content for name, content in files_of(made.private).items() if name.endswith(".age")
     )

@@ -15,6 +15,7 @@ from shoal.io.files import PathLike, shown
 from shoal.io.record_files import Skipped
 from shoal.io.texts import SourceText, TextSource
 from shoal.sanitizer.blocks import propose_blocks
+from shoal.sanitizer.identifying.dial import DEFAULT_THRESHOLD
 from shoal.sanitizer.matching import find_hits
 from shoal.sanitizer.policies import BUILT_IN, Policy
 from shoal.sanitizer.pseudonyms import SCOPES, STYLES
@@ -32,7 +33,7 @@ class Proposing:
     """How proposals are made, and what pseudonyms will look like."""
 
     policy: str = "eo13526"  # a built-in one, a TOML file, or NO_POLICY
-    threshold: float = 0.3  # least probability of an entity that reviewers must decide about
+    threshold: float = DEFAULT_THRESHOLD  # least probability of an entity that reviewers must decide about
     style: str = "numbered"
     scope: str = "document"
     unit: str = "sentence"  # bounds of blocks
@@ -80,7 +81,7 @@ def propose(
         told = f": {problem.name} {problem.reason}" if problem else ""
         raise InputError(f"{shown(source)} has no document that can be read{told}")
     try:
-        from shoal.sanitizer.entities import EntityFinder
+        from shoal.sanitizer.entities.finder import EntityFinder
     except ImportError:
         raise MissingExtra("sanitize", "finding entities") from None
     finder = EntityFinder(proposing.model, proposing.stays)
