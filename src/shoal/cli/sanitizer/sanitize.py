@@ -63,6 +63,9 @@ def sanitize(
     model: Annotated[
         str | None, typer.Option(help="Name of a spaCy model.  [default: an English one that is installed]")
     ] = None,
+    weights: Annotated[
+        Path | None, typer.Option(help="Weights of shoal train-sanitizer.", **options.path("<file>"))
+    ] = None,
     stays: Annotated[
         Path | None,
         typer.Option(help="File of names that are never masked, one a line.  [default: countries]", **options.path()),
@@ -85,7 +88,7 @@ def sanitize(
         with reading(stays):
             names = tuple(line.strip() for line in stays.read_text(encoding="utf-8").splitlines() if line.strip())
     least = DEFAULT_THRESHOLD if threshold is None else threshold
-    proposing = Proposing(policy, least, style, scope, unit, reviewers, model, names)
+    proposing = Proposing(policy, least, style, scope, unit, reviewers, model, weights, names)
     with shown_progress():
         proposed = propose(source, out, proposing, text_column=text_column, id_column=id_column)
     for one in proposed.skipped[:SHOWN]:

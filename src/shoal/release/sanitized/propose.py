@@ -16,6 +16,7 @@ from shoal.io.record_files import Skipped
 from shoal.io.texts import SourceText, TextSource
 from shoal.sanitizer.blocks import propose_blocks
 from shoal.sanitizer.identifying.dial import DEFAULT_THRESHOLD
+from shoal.sanitizer.identifying.weights import Weights
 from shoal.sanitizer.matching import find_hits
 from shoal.sanitizer.policies import BUILT_IN, Policy
 from shoal.sanitizer.pseudonyms import SCOPES, STYLES
@@ -39,6 +40,7 @@ class Proposing:
     unit: str = "sentence"  # bounds of blocks
     reviewers: int = 1  # how many must agree
     model: str | None = None
+    weights: Path | None = None  # of a training on one's own documents
     stays: tuple[str, ...] | None = None  # names that are never masked; None: the package's list
 
 
@@ -84,7 +86,8 @@ def propose(
         from shoal.sanitizer.entities.finder import EntityFinder
     except ImportError:
         raise MissingExtra("sanitize", "finding entities") from None
-    finder = EntityFinder(proposing.model, proposing.stays)
+    weights = None if proposing.weights is None else Weights.read(proposing.weights)
+    finder = EntityFinder(proposing.model, proposing.stays, weights)
     unfinished = Unfinished(Path(out), _settings(proposing, policy, finder.model_name))
     waiting: deque[SourceText] = deque()
     total = len(unfinished.done)
@@ -129,6 +132,7 @@ def _settings(proposing: Proposing, policy: Policy | None, model: str) -> dict[s
         "unit": proposing.unit,
         "reviewers": proposing.reviewers,
         "model": model,
+        "weights": proposing.weights and hashlib.sha256(proposing.weights.read_bytes()).hexdigest(),
         "stays": None if proposing.stays is None else sorted(proposing.stays),
     }
 
