@@ -18,7 +18,7 @@ __all__ = ["labelled_texts"]
 
 
 def labelled_texts(path: PathLike) -> Iterator[LabelledText]:
-    """Each text with the stretches that must be masked. JSONL has a line per text: {"text": …, "masked": [[0, 9], …]}."""
+    """Each text with the stretches that must be masked; a line of JSONL is {"text": …, "masked": [[0, 9], …]}."""
     if is_folder(path):
         yield from _reviewed(WorkFolder(path))
         return
@@ -32,9 +32,8 @@ def labelled_texts(path: PathLike) -> Iterator[LabelledText]:
             except (ValueError, TypeError, KeyError):
                 sound = False
             if not sound:
-                raise InputError(
-                    f'{shown(path)}, line {number}: write a text and stretches of it: {{"text": "…", "masked": [[0, 9]]}}'
-                )
+                form = '{"text": "…", "masked": [[0, 9]]}'
+                raise InputError(f"{shown(path)}, line {number} is not a text and stretches of it; write: {form}")
             yield LabelledText(text, masked)
 
 

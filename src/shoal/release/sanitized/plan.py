@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from shoal.errors import InputError
 from shoal.results.sanitizing import Entity, Mention
-from shoal.sanitizer.entities.collection import same_entities
 from shoal.sanitizer.pseudonyms import REMOVED, Masked, masked, pseudonyms_of, replacements_of
 from shoal.sanitizer.review.items import BLOCK, Item, Proposals
 from shoal.sanitizer.review.outcome import Collection, Outcome
@@ -61,8 +60,7 @@ def plan(collection: Collection, outcomes: Sequence[Outcome], style: str, scope:
     )
     texts = [work.text(outcome.proposals) for outcome in ordered]
     entities = [_entities(outcome.masked) for outcome in ordered]
-    same = same_entities(entities) if scope == "collection" else None
-    pseudonyms = pseudonyms_of(entities, texts, style, scope, same)
+    pseudonyms = pseudonyms_of(entities, texts, style, scope)
     planned = []
     for number, outcome in enumerate(ordered):
         replacements = replacements_of(entities[number], pseudonyms[number])
