@@ -139,6 +139,7 @@ class TextAssessment:
     risk: SearchChange | None
     policy: str | None  # whose topics the risk queries are
     attack: Reidentification
+    unsanitized: Reidentification  # the same search with the originals' words
     smallest_group: int  # fewest sanitized texts that are equal
     unique: int
     notes: tuple[str, ...] = ()
@@ -146,7 +147,8 @@ class TextAssessment:
     def data(self) -> dict[str, Any]:
         """All of it as JSON has it, ranks of single documents aside."""
         found: dict[str, Any] = as_data(self)
-        del found["attack"]["ranks"]
+        for attack in ("attack", "unsanitized"):
+            del found[attack]["ranks"]
         for kind in ("utility", "risk"):
             change: SearchChange | None = getattr(self, kind)
             for query, data in zip(change.queries, found[kind]["queries"], strict=True) if change else ():

@@ -21,7 +21,7 @@ from shoal.io.baskets import Basket
 from shoal.vectors.language import check_language, stemmer, stop_words
 from shoal.vectors.space import VectorSpace
 
-__all__ = ["SearchEngine", "knee"]
+__all__ = ["SearchEngine", "knee", "words_of"]
 
 Floats = NDArray[np.float64]
 
@@ -89,9 +89,8 @@ class SearchEngine:
 
     def _terms(self, text: str, *, seen: bool = False) -> Basket:
         """How often each term is in a text; `seen`: remember how it is written."""
-        words = Counter(WORD.findall(unicodedata.normalize("NFC", text.lower())))
         terms: Counter[str] = Counter()
-        for word, times in words.items():
+        for word, times in words_of(text).items():
             term = self._term_of[word]
             if term:
                 terms[term] += times
@@ -109,6 +108,11 @@ class _TermOf(dict[str, str]):
     def __missing__(self, word: str) -> str:
         self[word] = "" if word in self.stops else self.stem(word)
         return self[word]
+
+
+def words_of(text: str) -> Counter[str]:
+    """How often each word or number is in a text, in lower case."""
+    return Counter(WORD.findall(unicodedata.normalize("NFC", text.lower())))
 
 
 def knee(relevances: Floats) -> float:

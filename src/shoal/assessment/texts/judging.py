@@ -1,0 +1,113 @@
+"""Sanitized texts judged: what searches lose, what they no longer betray, and whether the originals are found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shoal import progress
+from shoal.assessment.documents import check_related
+from shoal.assessment.texts.pairs import AlignedTexts, align_texts, read_texts
+from shoal.assessment.texts.queries import policy_queries, read_queries, subject_queries
+from shoal.errors import InputError
+from shoal.results.searches import Reidentification, TextAssessment
+from shoal.risk.reidentification import SearchAttack
+from shoal.utility.search_change import Query, compare_searches
+from shoal.vectors.search_engine import SearchEngine, words_of
+
+__all__ = ["TextOptions", "assess_texts"]
+
+RANDOM = 0.2  # share of the documents in the random set
+FEW = 30  # below, shares of documents say little
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """What can be asked about texts; see `assess`."""
+
+    text_column: str | None = None
+    id_column: str | None = None
+    queries: Any = None
+    policy: Any = None
+    relevance: float | None = None
+    background: Any = None
+    language: str = "english"
+
+
+def assess_texts(
+    original: Any, protected: Any, options: TextOptions, private: Any, aligned: bool, random_state: int
+) -> TextAssessment:
+    """Put the texts side by side, search them, and search for them."""
+    columns = {"text_column": options.text_column, "id_column": options.id_column}
+    pair = align_texts(original, protected, columns)
+    progress.step("indexing texts", 0, 2)
+    before = SearchEngine(options.language).fit(pair.before)
+    progress.step("indexing texts", 1, 2)
+    after = SearchEngine(options.language).fit(pair.after)
+    progress.step("indexing texts", 2, 2)
+    if not aligned:
+        check_related(before.rows_, before.queries(pair.after))
+    policy, risky = policy_queries(options.policy)
+    useful = subject_queries(before, random_state) if options.queries is None else _queries(options.queries)
+    n_texts = len(pair.names)
+    random = np.random.default_rng(random_state).choice(n_texts, size=round(RANDOM * n_texts), replace=False)
+    utility, risk = (
+        compare_searches(before, after, queries, threshold=options.relevance, random_documents=random.tolist())
+        for queries in (useful, risky)
+    )
+    attack, unsanitized = _attack(pair, options, columns, random_state)
+    alike = Counter(pair.after).values()
+    notes = [f"{n_texts} texts are few: shares of fewer than {FEW} say little"] if n_texts < FEW else []
+    return TextAssessment(
+        rows=n_texts,
+        how="by their names",
+        words_left=_words_left(pair),
+        utility=utility,
+        risk=risk,
+        policy=policy,
+        attack=attack,
+        unsanitized=unsanitized,
+        smallest_group=min(alike),
+        unique=sum(count == 1 for count in alike),
+        notes=(*pair.notes, *notes),
+    )
+
+
+def _queries(given: Any) -> list[Query]:
+    """From a file, or as they are: strings and `Query`."""
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        return [query if isinstance(query, Query) else Query(str(query), str(query)) for query in given]
+    return read_queries(given)
+
+
+def _attack(
+    pair: AlignedTexts, options: TextOptions, columns: dict[str, str | None], random_state: int
+) -> tuple[Reidentification, Reidentification]:
+    """Search the background, by default the originals themselves, with what is left and with what there was."""
+    attack = SearchAttack(language=options.language, random_state=random_state)
+    if options.background is None:
+        return attack.run(pair.after, pair.before), attack.run(pair.before, pair.before)
+    background = read_texts(options.background, columns)
+    place = {name: row for row, name in enumerate(background)}
+    originals = [place.get(name, -1) for name in pair.names]
+    if max(originals) < 0:
+        raise InputError(
+            f"none of the {len(background)} documents of the background has the name of a text, so nobody can tell "
+            "which is the right one; give those about the same people or cases the same names"
+        )
+    texts = list(background.values())
+    return attack.run(pair.after, texts, originals), attack.run(pair.before, texts, originals)
+
+
+def _words_left(pair: AlignedTexts) -> float:
+    """The share of the originals' words, repetitions counted, that their sanitized texts still have."""
+    left = total = 0
+    for before, after in zip(pair.before, pair.after, strict=True):
+        words = words_of(before)
+        total += words.total()
+        left += (words & words_of(after)).total()
+    return left / total if total else 1.0
