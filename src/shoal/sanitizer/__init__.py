@@ -1,0 +1,1 @@
+"""The sanitizer: from a confidential text to one that may be shown, with a person deciding."""
