@@ -143,10 +143,12 @@ class TextAssessment:
     smallest_group: int  # fewest sanitized texts that are equal
     unique: int
     notes: tuple[str, ...] = ()
+    names: tuple[str, ...] = field(default=(), repr=False)  # of the texts whose originals were searched for
 
     def data(self) -> dict[str, Any]:
         """All of it as JSON has it, ranks of single documents aside."""
         found: dict[str, Any] = as_data(self)
+        del found["names"]
         for attack in ("attack", "unsanitized"):
             del found[attack]["ranks"]
         for kind in ("utility", "risk"):
@@ -154,6 +156,14 @@ class TextAssessment:
             for query, data in zip(change.queries, found[kind]["queries"], strict=True) if change else ():
                 data["changes"] = as_data(query.changes) | {"total": query.changes.total}
         return found
+
+    def found(self) -> list[dict[str, Any]]:
+        """A line per text: at which place its original comes, and with what chance it is named."""
+        ranks, chances = self.attack.ranks, self.attack.named.chances
+        assert ranks is not None
+        assert chances is not None
+        lines = zip(self.names, ranks.tolist(), chances.tolist(), strict=True)
+        return [{"document": name, "rank": rank, "named": chance} for name, rank, chance in lines]
 
     def table(self) -> list[dict[str, Any]]:
         """A line per query."""

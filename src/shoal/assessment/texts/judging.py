@@ -12,10 +12,10 @@ import numpy as np
 from shoal import progress
 from shoal.assessment.documents import check_related
 from shoal.assessment.texts.pairs import AlignedTexts, align_texts, read_texts
-from shoal.assessment.texts.queries import policy_queries, read_queries, subject_queries
+from shoal.assessment.texts.queries import read_queries, risk_queries, subject_queries
 from shoal.errors import InputError
-from shoal.results.searches import Reidentification, TextAssessment
-from shoal.risk.reidentification import SearchAttack
+from shoal.results.searches import TextAssessment
+from shoal.risk.texts.reidentification import SearchAttack
 from shoal.utility.search_change import Query, compare_searches
 from shoal.vectors.search_engine import SearchEngine, words_of
 
@@ -39,7 +39,7 @@ class TextOptions:
 
 
 def assess_texts(
-    original: Any, protected: Any, options: TextOptions, private: Any, aligned: bool, random_state: int
+    original: Any, protected: Any, options: TextOptions, aligned: bool, random_state: int
 ) -> TextAssessment:
     """Put the texts side by side, search them, and search for them."""
     columns = {"text_column": options.text_column, "id_column": options.id_column}
@@ -51,7 +51,7 @@ def assess_texts(
     progress.step("indexing texts", 2, 2)
     if not aligned:
         check_related(before.rows_, before.queries(pair.after))
-    policy, risky = policy_queries(options.policy)
+    policy, risky = None, risk_queries(options.policy or {})
     useful = subject_queries(before, random_state) if options.queries is None else _queries(options.queries)
     n_texts = len(pair.names)
     random = np.random.default_rng(random_state).choice(n_texts, size=round(RANDOM * n_texts), replace=False)
@@ -59,7 +59,8 @@ def assess_texts(
         compare_searches(before, after, queries, threshold=options.relevance, random_documents=random.tolist())
         for queries in (useful, risky)
     )
-    attack, unsanitized = _attack(pair, options, columns, random_state)
+    places, background = _background(pair, options, columns)
+    attack = SearchAttack(language=options.language, random_state=random_state)
     alike = Counter(pair.after).values()
     notes = [f"{n_texts} texts are few: shares of fewer than {FEW} say little"] if n_texts < FEW else []
     return TextAssessment(
@@ -69,11 +70,12 @@ def assess_texts(
         utility=utility,
         risk=risk,
         policy=policy,
-        attack=attack,
-        unsanitized=unsanitized,
+        attack=attack.run(pair.after, background, places),
+        unsanitized=attack.run(pair.before, background, places),
         smallest_group=min(alike),
         unique=sum(count == 1 for count in alike),
         notes=(*pair.notes, *notes),
+        names=tuple(name for name, place in zip(pair.names, places, strict=True) if place >= 0),
     )
 
 
@@ -84,23 +86,21 @@ def _queries(given: Any) -> list[Query]:
     return read_queries(given)
 
 
-def _attack(
-    pair: AlignedTexts, options: TextOptions, columns: dict[str, str | None], random_state: int
-) -> tuple[Reidentification, Reidentification]:
-    """Search the background, by default the originals themselves, with what is left and with what there was."""
-    attack = SearchAttack(language=options.language, random_state=random_state)
+def _background(
+    pair: AlignedTexts, options: TextOptions, columns: dict[str, str | None]
+) -> tuple[list[int], Sequence[str]]:
+    """Where each text's original is in the background, -1 for nowhere, and the texts of that."""
     if options.background is None:
-        return attack.run(pair.after, pair.before), attack.run(pair.before, pair.before)
+        return list(range(len(pair.names))), pair.before
     background = read_texts(options.background, columns)
     place = {name: row for row, name in enumerate(background)}
-    originals = [place.get(name, -1) for name in pair.names]
-    if max(originals) < 0:
+    places = [place.get(name, -1) for name in pair.names]
+    if max(places) < 0:
         raise InputError(
             f"none of the {len(background)} documents of the background has the name of a text, so nobody can tell "
             "which is the right one; give those about the same people or cases the same names"
         )
-    texts = list(background.values())
-    return attack.run(pair.after, texts, originals), attack.run(pair.before, texts, originals)
+    return places, list(background.values())
 
 
 def _words_left(pair: AlignedTexts) -> float:

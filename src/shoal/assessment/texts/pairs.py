@@ -11,8 +11,9 @@ from typing import Any
 from shoal.bundle.load import kind_of_release
 from shoal.errors import InputError
 from shoal.io.corpus import Corpus
-from shoal.io.files import counted, is_folder, kind_of, shown
+from shoal.io.files import counted, is_folder, kind_of
 from shoal.io.records import collection_kind, list_folder
+from shoal.io.texts import TextSource
 
 __all__ = ["AlignedTexts", "align_texts", "is_texts", "read_texts"]
 
@@ -54,8 +55,8 @@ def align_texts(original: Any, protected: Any, columns: Mapping[str, str | None]
     unknown = len(after.keys() - before.keys())
     if unknown:
         raise InputError(
-            f"{counted(unknown, 'sanitized text')} of {len(after)} not among the originals by name; give the collection "
-            "that was sanitized, and its --id-column"
+            f"{counted(unknown, 'sanitized text')} of {len(after)} not among the originals by name; give the "
+            "collection that was sanitized, and its --id-column"
         )
     withheld = len(before) - len(after)
     notes = [] if not withheld else [f"{counted(withheld, 'text')} withheld or empty after sanitizing"]
@@ -66,12 +67,9 @@ def align_texts(original: Any, protected: Any, columns: Mapping[str, str | None]
 def read_texts(source: Any, columns: Mapping[str, str | None]) -> dict[str, str]:
     """The texts by their names, in order."""
     if isinstance(source, str | os.PathLike):
-        source = Corpus(source, **_columns_of(source, columns))
-    elif not isinstance(source, Corpus):
-        source = Corpus.from_texts(source)
-    if source.of_items:
-        raise InputError(f"{source.name} holds baskets, not texts; name the column of text with --text-column")
-    return {document.id: document.text for document in source}
+        return {text.id: text.text for text in TextSource(source, **_columns_of(source, columns))}
+    corpus = source if isinstance(source, Corpus) else Corpus.from_texts(source)
+    return {document.id: document.text for document in corpus}
 
 
 def _columns_of(source: str | os.PathLike[str], columns: Mapping[str, str | None]) -> dict[str, str | None]:

@@ -41,9 +41,9 @@ def subject_queries(engine: SearchEngine, random_state: int = 0) -> list[Query]:
     return queries
 
 
-def risk_queries(words_of_topic: Mapping[str, Sequence[str]]) -> list[Query]:
+def risk_queries(topics: Mapping[str, Sequence[str]]) -> list[Query]:
     """A query for each topic of a policy, of the words of its concepts, and one of all of them."""
-    queries = [Query(topic, " ".join(words)) for topic, words in words_of_topic.items()]
+    queries = [Query(title, " ".join(words)) for title, words in topics.items()]
     if len(queries) < 2:
         return queries
     return [*queries, Query("all topics", " ".join(query.words for query in queries))]

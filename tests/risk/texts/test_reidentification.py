@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import InputError
-from shoal.risk.reidentification import SearchAttack
+from shoal.risk.texts.reidentification import SearchAttack
 
 LETTERS = ["heron tide reed", "heron tide wheat", "ship harbour", "winter snow"]
 

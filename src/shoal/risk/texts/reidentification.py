@@ -45,7 +45,7 @@ class SearchAttack:
 
     Examples
     --------
-    >>> from shoal.risk.reidentification import SearchAttack
+    >>> from shoal.risk.texts.reidentification import SearchAttack
     >>> letters = ["arms for the rebels of the coast", "a visit to the old museum", "the harvest of wheat", "rain"]
     >>> masked = ["[...] for the rebels of Loc1", "a visit to Org1", "the Misc1 of wheat", "..."]
     >>> found = SearchAttack(words=[1]).run(masked, letters)
