@@ -113,22 +113,26 @@ def assess(
         raise TypeError(f"assess() got an unexpected keyword argument {name!r}")
     if out is not None:
         check_free(Path(out), force, lambda content: set(content) <= FILES)
-    found: Assessment
-    if is_space(protected) or is_sketches(protected):
-        of_documents = _options(DocumentOptions, more, "documents")
-        judge = assess_sketches if is_sketches(protected) else assess_documents
-        found = judge(original, protected, of_documents, private, aligned, random_state)
-    elif is_texts(protected):
-        of_texts = _options(TextOptions, more, "texts")
-        found = assess_texts(original, protected, of_texts, aligned, random_state)
-    else:
-        of_tables = _options(TableOptions, more, "tables")
-        if is_space(original):
-            raise InputError("the original is vectors of documents and the protected one a table; give two of one kind")
-        found = assess_tables(original, protected, of_tables, private, aligned, random_state)
+    found = _judged(original, protected, more, private, aligned, random_state)
     if out is not None:
         write_assessment(Path(out), found)
     return found
+
+
+def _judged(
+    original: Any, protected: Any, more: MoreOptions, private: Any, aligned: bool, random_state: int
+) -> Assessment:
+    """What kind of release it is decides who judges it."""
+    if is_space(protected) or is_sketches(protected):
+        of_documents = _options(DocumentOptions, more, "documents")
+        judge = assess_sketches if is_sketches(protected) else assess_documents
+        return judge(original, protected, of_documents, private, aligned, random_state)
+    if is_texts(protected):
+        return assess_texts(original, protected, _options(TextOptions, more, "texts"), aligned, random_state)
+    of_tables = _options(TableOptions, more, "tables")
+    if is_space(original):
+        raise InputError("the original is vectors of documents and the protected one a table; give two of one kind")
+    return assess_tables(original, protected, of_tables, private, aligned, random_state)
 
 
 def _options(kind: type[Options], given: MoreOptions, these: str) -> Options:
