@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from shoal import Corpus, InputError, assess
 from shoal.assessment.texts.queries import risk_queries, subject_queries
+from shoal.sanitizer.policies import Concept, Policy, Topic
 from shoal.vectors.search_engine import SearchEngine
 
 SUBJECTS = {
@@ -17,7 +19,15 @@ SUBJECTS = {
     "harbour": "ship quay tide crane cargo pilot anchor buoy",
     "hospital": "ward fever nurse dose surgeon bandage pulse clinic",
 }
-RISKY = {"(a) weapons": ["weapon", "rifle"], "(b) sources": ["informant"], "(c) ciphers": ["cryptology"]}
+RISKY = Policy(
+    "club",
+    "What a club hides",
+    (
+        Topic("a", "weapons", (Concept("weapon"), Concept("rifle"))),
+        Topic("b", "sources", (Concept("informant"),)),
+        Topic("c", "ciphers", (Concept("cryptology"),)),
+    ),
+)
 
 
 def letters() -> dict[str, str]:
@@ -53,8 +63,8 @@ AFTER = {name: text.split(". The rifle")[0] for name, text in BEFORE.items()}
 def test_removed_sentences_cost_risk_and_no_information(tmp_path: Path) -> None:
     found = assess(folder(tmp_path / "a", BEFORE), folder(tmp_path / "b", AFTER), tmp_path / "out", policy=RISKY)
     assert found.rows == 36
-    assert [query.name for query in found.risk.queries] == ["(a) weapons", "all topics"]
-    assert found.risk.empty == ("(b) sources", "(c) ciphers")
+    assert [query.name for query in found.risk.queries] == ["weapons", "all topics"]
+    assert found.risk.empty == ("sources", "ciphers")
     assert found.risk.mean == -75.0
     assert found.utility.mean > -10.0
     assert found.attack.with_all_words.first.rate == 1.0
@@ -176,4 +186,4 @@ def test_each_subject_gets_a_query_of_its_own_words() -> None:
 
 
 def test_a_single_topic_is_asked_for_once() -> None:
-    assert [query.words for query in risk_queries({"arms": ["rifle", "gun"]})] == ["rifle gun"]
+    assert [query.words for query in risk_queries(replace(RISKY, topics=RISKY.topics[:1]))] == ["weapon rifle"]

@@ -99,7 +99,7 @@ def assess(
         For documents and texts, as in `protect`.
     queries : path, or sequence of str
         For texts, as all that follow: what readers search for, one per line. Default: a query for each subject.
-    policy : str or path
+    policy : str, path or Policy
         Whose topics are risky, a query for each; by name or TOML file. Default: "eo13526".
     relevance : float
         Least relevance of a relevant document. Default: the knee of each query's relevances before.

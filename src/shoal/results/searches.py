@@ -137,7 +137,7 @@ class TextAssessment:
     words_left: float  # share of the words of the originals that are still there
     utility: SearchChange | None  # None: no query finds anything
     risk: SearchChange | None
-    policy: str | None  # whose topics the risk queries are
+    policy: str  # whose topics the risk queries are
     attack: Reidentification
     unsanitized: Reidentification  # the same search with the originals' words
     smallest_group: int  # fewest sanitized texts that are equal

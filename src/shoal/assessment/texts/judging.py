@@ -16,12 +16,14 @@ from shoal.assessment.texts.queries import read_queries, risk_queries, subject_q
 from shoal.errors import InputError
 from shoal.results.searches import TextAssessment
 from shoal.risk.texts.reidentification import SearchAttack
+from shoal.sanitizer.policies import Policy
 from shoal.utility.search_change import Query, compare_searches
 from shoal.vectors.search_engine import SearchEngine, words_of
 
 __all__ = ["TextOptions", "assess_texts"]
 
 RANDOM = 0.2  # share of the documents in the random set
+DEFAULT = "eo13526"  # policy
 FEW = 30  # below, shares of documents say little
 
 
@@ -32,7 +34,7 @@ class TextOptions:
     text_column: str | None = None
     id_column: str | None = None
     queries: Any = None
-    policy: Any = None
+    policy: Any = DEFAULT
     relevance: float | None = None
     background: Any = None
     language: str = "english"
@@ -51,13 +53,13 @@ def assess_texts(
     progress.step("indexing texts", 2, 2)
     if not aligned:
         check_related(before.rows_, before.queries(pair.after))
-    policy, risky = None, risk_queries(options.policy or {})
+    policy = options.policy if isinstance(options.policy, Policy) else Policy.read(options.policy)
     useful = subject_queries(before, random_state) if options.queries is None else _queries(options.queries)
     n_texts = len(pair.names)
     random = np.random.default_rng(random_state).choice(n_texts, size=round(RANDOM * n_texts), replace=False)
     utility, risk = (
         compare_searches(before, after, queries, threshold=options.relevance, random_documents=random.tolist())
-        for queries in (useful, risky)
+        for queries in (useful, risk_queries(policy))
     )
     places, background = _background(pair, options, columns)
     attack = SearchAttack(language=options.language, random_state=random_state)
@@ -69,7 +71,7 @@ def assess_texts(
         words_left=_words_left(pair),
         utility=utility,
         risk=risk,
-        policy=policy,
+        policy=policy.name,
         attack=attack.run(pair.after, background, places),
         unsanitized=attack.run(pair.before, background, places),
         smallest_group=min(alike),

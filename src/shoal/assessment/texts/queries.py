@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 import scipy.sparse as sp
 
 from shoal.errors import InputError
 from shoal.io.files import decode, read_bytes, reading, shown
+from shoal.sanitizer.policies import Policy
 from shoal.utility.clustering import spherical_kmeans
 from shoal.utility.search_change import Query
 from shoal.utility.spaces import distinct_rows
@@ -41,12 +42,15 @@ def subject_queries(engine: SearchEngine, random_state: int = 0) -> list[Query]:
     return queries
 
 
-def risk_queries(topics: Mapping[str, Sequence[str]]) -> list[Query]:
-    """A query for each topic of a policy, of the words of its concepts, and one of all of them."""
-    queries = [Query(title, " ".join(words)) for title, words in topics.items()]
-    if len(queries) < 2:
-        return queries
-    return [*queries, Query("all topics", " ".join(query.words for query in queries))]
+def risk_queries(policy: Policy) -> list[Query]:
+    """A query for each topic of the policy, of the words of its concepts, and one of all of them."""
+    topics = [Query(topic.title, _once(concept.word for concept in topic.concepts)) for topic in policy.topics]
+    return topics if len(topics) < 2 else [*topics, Query("all topics", _once(query.words for query in topics))]
+
+
+def _once(phrases: Iterable[str]) -> str:
+    """Each word once: a query asks for words, however many concepts have them."""
+    return " ".join(dict.fromkeys(word for phrase in phrases for word in phrase.split()))
 
 
 def read_queries(path: str | os.PathLike[str]) -> list[Query]:
