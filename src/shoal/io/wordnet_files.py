@@ -13,9 +13,10 @@ from pathlib import Path
 
 from shoal.errors import InputError
 
-__all__ = ["Nouns", "english_folder", "noun_files", "read_gloss", "read_nouns"]
+__all__ = ["Nouns", "english_folder", "noun_files", "read_gloss", "read_nouns", "read_wholes"]
 
 _HYPERNYM = re.compile(r" @i? (\d{8}) n 0000")  # "@" is a kind of, "@i" an instance of
+_WHOLE = re.compile(r" #p (\d{8}) n 0000")  # "#p" is a part of
 
 
 @dataclass(frozen=True)
@@ -71,9 +72,19 @@ def read_nouns(folder: Path) -> Nouns:
 @cache
 def read_gloss(folder: Path, place: int) -> str:
     """Definition and examples of the synset at a place of the joined data file."""
+    return _read_line(folder, place).partition(" | ")[2].strip()
+
+
+@cache
+def read_wholes(folder: Path, place: int) -> tuple[int, ...]:
+    """The places of the synsets that the synset at a place is a part of."""
+    return tuple(map(int, _WHOLE.findall(_read_line(folder, place).partition(" | ")[0])))
+
+
+def _read_line(folder: Path, place: int) -> str:
     _, first, second = noun_files(folder)
     split = first.stat().st_size + 1  # the line break between the halves is in neither
     path, start = (first, place) if place < split else (second, place - split)
     with path.open("rb") as data:
         data.seek(start)
-        return data.readline().partition(b" | ")[2].decode().strip()
+        return data.readline().decode()

@@ -1,1 +1,3 @@
-"""The sanitizer: from a confidential text to one that may be shown, with a person deciding."""
+"""From a confidential text to one that may be shown: entities, pseudonyms, policies, risky blocks, review.
+Everything here proposes; a person decides.
+"""

@@ -1,0 +1,46 @@
+"""People by title, by initials, and in other scripts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from shoal.sanitizer.entities.candidates import Candidate
+from shoal.sanitizer.entities.spelling import CAPITALISED, INITIAL, PARTICLES, TITLE
+
+__all__ = ["ABBREVIATIONS", "people_candidates"]
+
+_S = r"[^\S\n]*\n?[^\S\n]*"  # a blank, at most one line break
+_CAPITALISED = rf"(?!(?:The|In|On|He|She|It|They|And|But|By|At|For|From|As|When|After|Article|Section)\b){CAPITALISED}"
+_NAME_WORD = rf"(?:{INITIAL}|{_CAPITALISED})"
+_NAME = rf"(?:{PARTICLES}\s+)?{_NAME_WORD}(?:(?:{_S}(?:{PARTICLES}\s+)*|-){_NAME_WORD}){{0,4}}"
+_PERSONAL = r"(?:M(?:r|rs|s|essrs|me|lle|iss|aster)|MR|MRS|MS|Drs?|DR|Prof(?:essor)?s?|Sir|Herr|Frau|Mister)\b\.?"
+_LETTERS = r"[A-Z](?:\.?[\s-]?[A-Z]){0,2}\b\.?"  # Mr X, Mrs A.B.
+_PATTERNS = tuple(
+    (form, rank, re.compile(pattern))
+    for form, rank, pattern in (
+        ("titled", 10, rf"\b(?:{_PERSONAL}{_S})+(?:{_NAME}|{_LETTERS})"),
+        ("titled", 12, rf"\b(?:{TITLE}\s+)+{_NAME}"),
+        ("initialled", 13, rf"(?<![\w.])(?:{INITIAL}\s?)+(?:{PARTICLES}\s+)*{CAPITALISED}(?:-{CAPITALISED})?"),
+        ("initialled", 13, rf"(?<![\w.]){CAPITALISED}\s(?:{INITIAL}\s?)+(?:{PARTICLES}\s+)*{CAPITALISED}"),
+        ("initials", 26, r"(?<![\w.])(?:[A-ZÀ-ÞŁŚŻİŞÇĞ]\.[\s-]?){1,3}[A-ZÀ-ÞŁŚŻİŞÇĞ]\.(?!\w)"),
+        ("initials", 27, r"(?<![\w.(§])[A-ZÀ-ÞŁŚŻİŞÇĞ]\.(?=[,;’']|\s+[a-z])(?<!\d\s[A-Z]\.)"),
+        ("script", 28, r"[\u0370-\u1fff\u2c00-\ud7ff\uf900-\ufdff\ufe70-\ufeff]{2,}(?:[\s・·-]*[\u0370-\u1fff\u2c00-\ud7ff\uf900-\ufdff]+)*"),
+    )
+)
+ABBREVIATIONS = frozenset(
+    "u.s. u.k. u.n. u.s.s.r. u.s.a. d.c. e.g. i.e. a.m. p.m. e.c. e.u. n.b. p.s. a.d. b.c. p.o. l.a. n.y. r.i.p. b.a. m.a. "
+    "ph.d. m.d. b.sc. m.sc. j.d. ll.b. ll.m. o.b.e. c.b.e. k.c. q.c. v.s. c.f. n.a. p.m.".split()
+)
+
+
+def people_candidates(text: str) -> Iterator[Candidate]:
+    """People of a text whose names follow from their form."""
+    for form, rank, pattern in _PATTERNS:
+        for match in pattern.finditer(text):
+            words = re.sub(r"\s", "", match.group()).lower()
+            if form == "initials" and words in ABBREVIATIONS:
+                continue
+            if form == "initialled" and words.startswith(("u.s.", "u.n.", "u.k.", "no.", "art.")):
+                continue
+            yield Candidate(match.start(), match.end(), "PERSON", form, rank)
