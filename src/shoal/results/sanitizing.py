@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["KINDS", "Block", "Decision", "Entity", "Hit", "Mention"]
+__all__ = ["KINDS", "Block", "Decision", "DialPoint", "Entity", "Hit", "Mention"]
 
 KINDS = (
     "PERSON",
@@ -44,6 +44,16 @@ class Entity:
     name: str  # the most complete mention
     role: str  # "direct", "quasi" or "harmless": how it identifies
     probability: float  # that it must be masked
+
+
+@dataclass(frozen=True)
+class DialPoint:
+    """What a threshold would mask of a collection."""
+
+    threshold: float  # entities at least this probable are masked
+    masked_share: float  # of the texts' characters
+    expected_recall: float  # share of what must be masked that is, if the probabilities hold
+    expected_precision: float  # share of the masked entities that must be
 
 
 @dataclass(frozen=True)

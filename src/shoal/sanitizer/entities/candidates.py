@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from shoal.sanitizer.entities.ordinary import is_common_word
+
 __all__ = ["Candidate", "resolved", "trimmed"]
 
 _LEADING = re.compile(r"(?:[\s\W]|(?:the|a|an|The|A|An|of|and|in|by|on)\s)+", re.UNICODE)
@@ -48,7 +50,7 @@ def resolved(text: str, candidates: Iterable[Candidate]) -> list[Candidate]:
         for start, end in _free_stretches(taken, candidate.start, candidate.end):
             whole = (start, end) == (candidate.start, candidate.end)
             piece = candidate if whole else trimmed(text, candidate._replace(start=start, end=end))
-            if piece is None or not (whole or _says_something(text[piece.start : piece.end])):
+            if piece is None or not (whole or _says_something(piece, text[piece.start : piece.end])):
                 continue
             taken[piece.start : piece.end] = b"\1" * (piece.end - piece.start)
             kept.append(piece)
@@ -68,6 +70,9 @@ def _free_stretches(taken: bytearray, start: int, end: int) -> list[tuple[int, i
     return stretches
 
 
-def _says_something(piece: str) -> bool:
-    words = re.findall(r"\w+", piece)
-    return any((len(word) > 2 and word[0].isupper()) or (len(word) > 1 and word[0].isdigit()) for word in words)
+def _says_something(piece: Candidate, words: str) -> bool:
+    """Whether what is left over of a candidate still names something: "Istanbul", not "Between" or "of 3"."""
+    if piece.kind in ("DATE", "QUANTITY", "MONEY", "AGE", "CASE", "ID"):
+        return bool(re.search(r"\d\d", words))
+    capitals = [word for word in re.findall(r"\w+", words) if len(word) > 2 and word[0].isupper()]
+    return len(capitals) > 1 or any(not is_common_word(word.lower()) for word in capitals)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
-from shoal.results.sanitizing import Entity, Mention
+from shoal.results.sanitizing import Entity
 from shoal.sanitizer.entities.amounts import amount_candidates
 from shoal.sanitizer.entities.candidates import Candidate, resolved, trimmed
 from shoal.sanitizer.entities.codes import code_candidates
@@ -14,7 +14,7 @@ from shoal.sanitizer.entities.dates import date_candidates
 from shoal.sanitizer.entities.descriptions import description_candidates
 from shoal.sanitizer.entities.leftovers import leftover_candidates
 from shoal.sanitizer.entities.linking import Draft, linked
-from shoal.sanitizer.entities.nations import well_known
+from shoal.sanitizer.entities.nations import well_known, with_countries
 from shoal.sanitizer.entities.organisations import organisation_candidates
 from shoal.sanitizer.entities.people import people_candidates
 from shoal.sanitizer.entities.recognised import load_model, recognised
@@ -74,7 +74,7 @@ def drafts_of(text: str, recognised_names: Iterable[Candidate]) -> list[Draft]:
     """Linked entities, from the names a language model found and from the rules."""
     candidates = chain(recognised_names, *(rule(text) for rule in _RULES))
     clean = (trimmed(text, candidate) for candidate in candidates)
-    return linked(text, resolved(text, (candidate for candidate in clean if candidate is not None)))
+    return linked(text, with_countries(text, resolved(text, (candidate for candidate in clean if candidate is not None))))
 
 
 def _pieces(text: str) -> Iterator[tuple[str, tuple[str, int]]]:
@@ -90,7 +90,3 @@ def _pieces(text: str) -> Iterator[tuple[str, tuple[str, int]]]:
             return
         start = end
 
-
-def entity(draft: Draft, role: str, probability: float) -> Entity:
-    """A draft as a value."""
-    return Entity(draft.kind, tuple(Mention(*place) for place in draft.mentions), draft.name, role, probability)

@@ -4,30 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 
-from shoal.io.lexicon import lexicon
 from shoal.sanitizer.entities.candidates import Candidate
+from shoal.sanitizer.entities.ordinary import CLOSED, is_common_word
 from shoal.sanitizer.entities.organisations import GENERIC
 from shoal.sanitizer.entities.spelling import CAPITALISED
 
-__all__ = ["is_common_word", "leftover_candidates"]
+__all__ = ["leftover_candidates"]
 
 _RUN = re.compile(rf"(?<![\w’'-]){CAPITALISED}(?:(?:[ \t](?:of|the|and|de|du|la|for|in)){{0,2}}[ \t-]{CAPITALISED})*(?!\w)")
 _BEFORE = re.compile(r"(?:[a-z0-9,;)§]|[a-z]['’]s|[–-])\s+$|[(“\"‘]$")  # the sentence goes on
 _QUOTED = re.compile(r"[“\"]([^”\"\n]{2,80})[”\"]")
 _ACRONYM = re.compile(r"(?<![\w.-])(?:[A-Z]{2,}[\d]?(?:[-/][A-Z\d]+)*|[A-Z][a-z]?[A-Z]{2,}\w*)(?![\w.]\w)")
-_CLOSED = frozenset(
-    "the a an and or but of in on at by for from to with as is was were be been he she it they we you i his her its their this that these "
-    "those who which when where while after before since until during under over between into about against not no all any each both "
-    "such other some there here however moreover furthermore further also then thus".split()
-)
-
-
-@cache
-def is_common_word(word: str) -> bool:
-    """Whether a word in lower case is ordinary English."""
-    return word in _CLOSED or word in lexicon()
 
 
 def leftover_candidates(text: str) -> Iterator[Candidate]:
@@ -38,7 +26,7 @@ def leftover_candidates(text: str) -> Iterator[Candidate]:
         inside = _BEFORE.search(text, max(0, match.start() - 6), match.start()) is not None
         if not (inside or (unusual and len(words) > 1) or len(unusual) > 1):
             continue
-        if all(word.lower() in GENERIC or word.lower() in _CLOSED for word in words):
+        if all(word.lower() in GENERIC or word.lower() in CLOSED for word in words):
             continue
         form = "unusual name" if unusual else "capitals" if len(words) > 1 else "capital"
         yield Candidate(match.start(), match.end(), "MISC", form, 50)

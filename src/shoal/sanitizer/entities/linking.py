@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from shoal.sanitizer.entities.candidates import Candidate
-from shoal.sanitizer.entities.leftovers import is_common_word
+from shoal.sanitizer.entities.ordinary import is_common_word
 from shoal.sanitizer.entities.organisations import GENERIC
 from shoal.sanitizer.entities.spelling import folded, name_key, name_words
 

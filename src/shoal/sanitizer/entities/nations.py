@@ -8,9 +8,10 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from shoal.sanitizer.entities.candidates import Candidate
 from shoal.sanitizer.entities.spelling import name_key
 
-__all__ = ["WellKnown", "well_known"]
+__all__ = ["WellKnown", "well_known", "with_countries"]
 
 
 class WellKnown(NamedTuple):
@@ -18,6 +19,7 @@ class WellKnown(NamedTuple):
 
     countries: frozenset[str]
     stays: frozenset[str]  # countries, regions and institutions
+    names: re.Pattern[str]  # of countries and regions in several words
     nationalities: re.Pattern[str]
     nation_words: frozenset[str]  # of countries and their people, lower case
 
@@ -33,12 +35,36 @@ def well_known() -> WellKnown:
         names += _listed(nation)
         demonyms += [word.replace("-", " ") for word in people.split()]
     countries = frozenset(map(name_key, names))
-    others = frozenset(map(name_key, _listed(source["places"]) + _listed(source["institutions"])))
-    words = sorted([*demonyms, *source["peoples"].split()], key=len, reverse=True)
-    spelled = "|".join(re.escape(word).replace(r"\ ", r"[\s-]+") for word in words)
-    pattern = re.compile(rf"\b(?:(?:\w+[-–])?(?:{spelled}))(?:[-–](?:{spelled}))*\b(?:\s+(?:nationals?|citizens?)\b)?")
+    places = _listed(source["places"])
+    others = frozenset(map(name_key, places + _listed(source["institutions"])))
+    long_names = [name for name in [*names, *places] if " " in name]
+    words = [*demonyms, *source["peoples"].split()]
+    spelled = _alternatives(words)
+    pattern = re.compile(rf"\b(?:(?:\w+[-–])?(?:{spelled}))(?:[-–](?:{spelled}))*\b")
     nation_words = frozenset(word.lower() for name in [*names, *demonyms] for word in re.findall(r"\w{4,}", name))
-    return WellKnown(countries, countries | others, pattern, nation_words)
+    named = re.compile(rf"\b(?:{_alternatives(long_names)})(?!\w)")
+    return WellKnown(countries, countries | others, named, pattern, nation_words)
+
+
+def with_countries(text: str, candidates: list[Candidate]) -> list[Candidate]:
+    """Candidates in order; a place and the country that follows it are one place: "Lublin, Poland"."""
+    countries = well_known().countries
+    joined: list[Candidate] = []
+    for candidate in candidates:
+        last = joined[-1] if joined else None
+        follows = last is not None and last.kind == "LOC" and text[last.end : candidate.start] in (", ", " (", ",\n")
+        if last is not None and follows and name_key(text[candidate.start : candidate.end]) in countries:
+            if name_key(text[last.start : last.end]) not in countries:
+                closed = text[last.end : candidate.start] == " (" and text[candidate.end : candidate.end + 1] == ")"
+                joined[-1] = last._replace(end=candidate.end + closed)
+                continue
+        joined.append(candidate)
+    return joined
+
+
+def _alternatives(names: list[str]) -> str:
+    """A pattern for any of these names, the longest first, over line breaks."""
+    return "|".join(re.escape(name).replace(r"\ ", r"[\s-]+") for name in sorted(names, key=len, reverse=True))
 
 
 def _listed(names: str) -> list[str]:

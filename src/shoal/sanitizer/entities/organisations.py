@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from shoal.sanitizer.entities.candidates import Candidate
+from shoal.sanitizer.entities.ordinary import is_common_word
 from shoal.sanitizer.entities.spelling import CAPITALISED
 
 __all__ = ["GENERIC", "HEADS", "organisation_candidates"]
@@ -41,6 +42,10 @@ _ORGANISATION = re.compile(
     rf"(?<!\w)(?:{_WORD}{_S}(?:(?:and|of|for)\s+)?){{0,6}}(?<![^\W\d_])(?:{_HEAD_WORDS})(?!\w)(?:['’]s?(?=\s+[A-Z]))?"
     rf"(?:[ \t]{_WORD}){{0,3}}{_TAIL}{{0,4}}{_FOREIGN}"
 )
+_IN_LOWER_CASE = re.compile(
+    rf"\b({CAPITALISED})(?:\s(?:{CAPITALISED}|[a-z]+(?:al|ary|ic)|[A-Z]-type)){{0,2}}\s(?:court|prison|garrison|barracks|hospital|"
+    rf"clinic|school|university|cemetery|police|prosecutor|municipality|council|gendarmerie|bank|church|branch|office)\b"
+)
 _PLACE_HEADS = (
     r"(?:Street|Avenue|Road|Square|Park|Lane|Boulevard|Drive|Bridge|Airport|Station|Island|Islands|River|Lake|Mountains?|Peninsula|"
     r"Valley|Bay|Beach|Village|District|Province|County|Region|Municipality|Harbou?r|Port|Castle|Stadium|Building|Cemetery|Hall)"
@@ -68,7 +73,7 @@ _ADDRESSES = tuple(
 
 
 _NUMBERED_STREET = re.compile(
-    rf"\b{CAPITALISED}(?:\s{CAPITALISED})*(?:\s(?:u|ul|utca|út|str|Str)\.)?\s\d{{1,5}}[a-zA-Z]?\.?(?=\s*(?:$|,|\n|Apt|Suite))"
+    rf"\b(?:{CAPITALISED}\s)*({CAPITALISED})(?:\s(?:u|ul|utca|út|str|Str)\.)?\s\d{{1,5}}[a-zA-Z]?\.?(?=\s*(?:$|,|\n|Apt|Suite))"
 )
 
 
@@ -76,6 +81,9 @@ def organisation_candidates(text: str) -> Iterator[Candidate]:
     """Organisations, places and addresses of a text whose names follow from their form."""
     for match in _ORGANISATION.finditer(text):
         yield Candidate(match.start(), match.end(), "ORG", "built", 14)
+    for match in _IN_LOWER_CASE.finditer(text):
+        if not is_common_word(match.group(1).lower()):
+            yield Candidate(match.start(), match.end(), "ORG", "built", 23)
     for pattern in _PLACES:
         for match in pattern.finditer(text):
             yield Candidate(match.start(), match.end(), "LOC", "built", 24)
@@ -83,4 +91,5 @@ def organisation_candidates(text: str) -> Iterator[Candidate]:
         for match in pattern.finditer(text):
             yield Candidate(match.start(), match.end(), "ADDRESS", "address", 7)
     for match in _NUMBERED_STREET.finditer(text):
-        yield Candidate(match.start(), match.end(), "ADDRESS", "numbered", 29)
+        if not is_common_word(match.group(1).lower()):
+            yield Candidate(match.start(), match.end(), "ADDRESS", "numbered", 29)

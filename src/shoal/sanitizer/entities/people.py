@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from shoal.sanitizer.entities.candidates import Candidate
+from shoal.sanitizer.entities.ordinary import is_common_word
 from shoal.sanitizer.entities.spelling import CAPITALISED, INITIAL, PARTICLES, TITLE
 
 __all__ = ["ABBREVIATIONS", "people_candidates"]
@@ -20,7 +21,7 @@ _PATTERNS = tuple(
     (form, rank, re.compile(pattern))
     for form, rank, pattern in (
         ("titled", 10, rf"\b(?:{_PERSONAL}{_S})+(?:{_NAME}|{_LETTERS})"),
-        ("titled", 12, rf"\b(?:{TITLE}\s+)+{_NAME}"),
+        ("titled", 17, rf"\b(?:{TITLE}\s+)+{_NAME}"),
         ("initialled", 13, rf"(?<![\w.])(?:{INITIAL}\s?)+(?:{PARTICLES}\s+)*{CAPITALISED}(?:-{CAPITALISED})?"),
         ("initialled", 13, rf"(?<![\w.]){CAPITALISED}\s(?:{INITIAL}\s?)+(?:{PARTICLES}\s+)*{CAPITALISED}"),
         ("initials", 26, r"(?<![\w.])(?:[A-ZÀ-ÞŁŚŻİŞÇĞ]\.[\s-]?){1,3}[A-ZÀ-ÞŁŚŻİŞÇĞ]\.(?!\w)"),
@@ -34,6 +35,16 @@ ABBREVIATIONS = frozenset(
 )
 
 
+_NOT_INITIALS = ("u.s.", "u.n.", "u.k.", "no.", "art.")
+
+
+def _is_heading(text: str, match: re.Match[str]) -> bool:
+    """Whether an initial is the number of a heading: "A. Facts", "I. THE CIRCUMSTANCES"."""
+    if text[max(0, match.start() - 9) : match.start()].rstrip(" \t")[-1:] not in ("", "\n"):
+        return False
+    return is_common_word(re.findall(r"[^\W\d_]+", match.group())[-1].lower())
+
+
 def people_candidates(text: str) -> Iterator[Candidate]:
     """People of a text whose names follow from their form."""
     for form, rank, pattern in _PATTERNS:
@@ -41,6 +52,6 @@ def people_candidates(text: str) -> Iterator[Candidate]:
             words = re.sub(r"\s", "", match.group()).lower()
             if form == "initials" and words in ABBREVIATIONS:
                 continue
-            if form == "initialled" and words.startswith(("u.s.", "u.n.", "u.k.", "no.", "art.")):
+            if form == "initialled" and (words.startswith(_NOT_INITIALS) or _is_heading(text, match)):
                 continue
             yield Candidate(match.start(), match.end(), "PERSON", form, rank)

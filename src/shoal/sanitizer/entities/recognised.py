@@ -10,6 +10,8 @@ from typing import Any
 from shoal.errors import InputError, MissingExtra
 from shoal.sanitizer.entities.candidates import Candidate
 from shoal.sanitizer.entities.dates import date_form
+from shoal.sanitizer.entities.organisations import GENERIC
+from shoal.sanitizer.entities.spelling import PARTICLES
 
 __all__ = ["load_model", "recognised"]
 
@@ -36,6 +38,7 @@ _KINDS = {
     "MISC": ("MISC", 38),
 }
 _NAMES = ("PERSON", "ORG", "LOC")
+_PARTICLE = re.compile(PARTICLES)
 _OFFICIAL = ("en_core_web_lg", "en_core_web_md", "en_core_web_sm")
 _REFERENCE = re.compile(
     r"(?:Articles?|Art\.|Rules?|[Ss]ections?|[Pp]aragraphs?|§+|[Nn]os?\.|[Cc]hapters?|[Pp]rotocol|[Vv]ol\.?|pp?\.|[Pp]ages?|Annex|Part)"
@@ -73,4 +76,16 @@ def recognised(document: Any, offset: int) -> Iterator[Candidate]:
         form = date_form(entity.text) if kind == "DATE" else entity.label_.lower()
         for line in re.finditer(r"[^\n]+(?:\n[^\n]+)*" if kind in _NAMES else r"(?s).+", entity.text):
             start = entity.start_char + line.start()
-            yield Candidate(offset + start, offset + start + len(line.group()), kind, form, rank)
+            end = start + len(line.group())
+            in_brackets = text[start - 1 : start] == "(" and text[end : end + 1] == ")" and " " not in line.group()
+            if kind == "PERSON" and (in_brackets or _no_name(line.group())):
+                yield Candidate(offset + start, offset + end, "MISC", "phrase", rank)
+            else:
+                yield Candidate(offset + start, offset + end, kind, form, rank)
+
+
+def _no_name(words: str) -> bool:
+    """Whether what a model took for a person is none: "Law", or "karar düzeltme" with words in lower case."""
+    if words.lower() in GENERIC:
+        return True
+    return any(word[0].islower() and not _PARTICLE.fullmatch(word) for word in re.findall(r"[^\W\d_]{2,}", words))

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
 
-from shoal.sanitizer.entities.leftovers import is_common_word
+from shoal.sanitizer.entities.ordinary import is_common_word
 from shoal.sanitizer.entities.linking import Draft
 from shoal.sanitizer.entities.nations import well_known
 from shoal.sanitizer.entities.organisations import GENERIC, HEADS
@@ -75,6 +75,7 @@ class TextContext:
         return self.words[max(0, at - count) : at]
 
     def after(self, place: int, count: int) -> list[str]:
+        """The words that begin at a place or after it."""
         at = bisect_right(self.starts, place - 1)
         return self.words[at : at + count]
 
@@ -86,6 +87,11 @@ class TextContext:
             starts.append(match.start())
             shares.append(sum(word in _LAW for word in words) / max(10, len(words)))
         return starts, shares
+
+    @cached_property
+    def law_share_of_text(self) -> float:
+        """Ten times the share of words of the law: who cites the law names many who identify nobody."""
+        return 10 * sum(word in _LAW for word in self.words) / max(50, len(self.words))
 
     def law_share(self, place: int) -> float:
         """The share of words of the law in the paragraph around a place."""
@@ -105,10 +111,8 @@ def features(context: TextContext, draft: Draft) -> dict[str, float]:
     values = {kind: 1.0, sort: 1.0}
     values |= {f"{kind}: {name}": value for name, value in _of_name(draft).items()}
     mentions = draft.mentions
-    length = max(1, len(context.text))
     values[f"{kind}: mentions"] = math.log(len(mentions))
-    values[f"{kind}: first seen late"] = mentions[0][0] / length
-    values[f"{kind}: in the opening"] = float(mentions[0][0] < 1000)
+    values[f"{kind}: words of the law in the text"] = context.law_share_of_text
     values[f"{kind}: words of the law around"] = min(1.0, 10 * sum(context.law_share(start) for start, _ in mentions) / len(mentions))
     values[f"{kind}: in the part on the law"] = float(mentions[0][0] >= context.law_starts)
     for name in _of_neighbours(context, mentions):
@@ -136,6 +140,12 @@ def _of_name(draft: Draft) -> dict[str, float]:
         values["has an unusual word"] = 1.0
     if content and all(word in GENERIC for word in content):
         values["is generic"] = 1.0
+    if draft.kind in ("PERSON", "ORG", "LOC", "MISC") and any(
+        word.islower() and len(word) > 3 and not is_common_word(word) for word in re.findall(r"[^\W\d_]+", draft.name)
+    ):
+        values["has a foreign word in lower case"] = 1.0
+    if draft.kind == "PROFESSION" and draft.name.endswith("s"):
+        values["in the plural"] = 1.0
     if draft.name[:1].islower():
         values["in lower case"] = 1.0
     if draft.name.isupper():
