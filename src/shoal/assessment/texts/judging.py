@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from shoal import progress
 from shoal.assessment.documents import check_related
-from shoal.assessment.texts.pairs import AlignedTexts, align_texts, read_texts
+from shoal.assessment.texts.pairs import AlignedTexts, align_texts, is_sanitized, read_texts
 from shoal.assessment.texts.queries import read_queries, risk_queries, subject_queries
+from shoal.bundle.folders import CERTIFICATE
 from shoal.errors import InputError
 from shoal.results.searches import TextAssessment
 from shoal.risk.texts.reidentification import SearchAttack
-from shoal.sanitizer.policies import Policy
+from shoal.sanitizer.policies import BUILT_IN, Policy
 from shoal.utility.search_change import Query, compare_searches
 from shoal.vectors.search_engine import SearchEngine, words_of
 
@@ -34,7 +37,7 @@ class TextOptions:
     text_column: str | None = None
     id_column: str | None = None
     queries: Any = None
-    policy: Any = DEFAULT
+    policy: Any = None
     relevance: float | None = None
     background: Any = None
     language: str = "english"
@@ -53,7 +56,7 @@ def assess_texts(
     progress.step("indexing texts", 2, 2)
     if not aligned:
         check_related(before.rows_, before.queries(pair.after))
-    policy = options.policy if isinstance(options.policy, Policy) else Policy.read(options.policy)
+    policy = _policy(options.policy, protected)
     useful = subject_queries(before, random_state) if options.queries is None else _queries(options.queries)
     n_texts = len(pair.names)
     random = np.random.default_rng(random_state).choice(n_texts, size=round(RANDOM * n_texts), replace=False)
@@ -79,6 +82,16 @@ def assess_texts(
         notes=(*pair.notes, *notes),
         names=tuple(name for name, place in zip(pair.names, places, strict=True) if place >= 0),
     )
+
+
+def _policy(given: Any, protected: Any) -> Policy:
+    """The one that is asked for, else the one that a release was made with, if it is built in, else the default."""
+    if isinstance(given, Policy):
+        return given
+    if given is None and is_sanitized(protected):
+        stated = json.loads((Path(protected) / CERTIFICATE).read_bytes()).get("stated", {}).get("policy")
+        given = stated if stated in BUILT_IN else None
+    return Policy.read(DEFAULT if given is None else given)
 
 
 def _queries(given: Any) -> list[Query]:

@@ -11,11 +11,11 @@ from typing import Any
 from shoal.bundle.load import kind_of_release
 from shoal.errors import InputError
 from shoal.io.corpus import Corpus
-from shoal.io.files import counted, is_folder, kind_of
+from shoal.io.files import counted, is_folder, kind_of, reading
 from shoal.io.records import collection_kind, list_folder
 from shoal.io.texts import TextSource
 
-__all__ = ["AlignedTexts", "align_texts", "is_texts", "read_texts"]
+__all__ = ["AlignedTexts", "align_texts", "is_sanitized", "is_texts", "read_texts"]
 
 RELEASED = "documents"  # folder of a release's texts
 
@@ -45,23 +45,39 @@ def is_texts(protected: Any) -> bool:
     return collection_kind(list_folder(Path(protected))[0]) in (None, "jsonl")
 
 
+def is_sanitized(protected: Any) -> bool:
+    """Whether this is a release of sanitized texts."""
+    return isinstance(protected, str | os.PathLike) and kind_of_release(protected) == "sanitized"
+
+
 def align_texts(original: Any, protected: Any, columns: Mapping[str, str | None]) -> AlignedTexts:
     """Read both sides. A text goes by its id, a file by its name; the suffix may differ, as of letter.docx in text."""
-    if isinstance(protected, str | os.PathLike) and kind_of_release(protected) == "sanitized":
-        protected = Path(protected) / RELEASED
-    before, after = read_texts(original, columns), read_texts(protected, columns)
+    released = is_sanitized(protected)
+    before = read_texts(original, columns)
+    after = _released(Path(protected)) if released else read_texts(protected, columns)
     if not before.keys() >= after.keys():
         before, after = _by_stem(before), _by_stem(after)
     unknown = len(after.keys() - before.keys())
     if unknown:
+        remedy = "give the collection that was sanitized, and its --id-column"
+        if released:  # its documents have names of their own, in an order of their own
+            remedy = "give the originals as shoal unmask writes them"
         raise InputError(
-            f"{counted(unknown, 'sanitized text')} of {len(after)} not among the originals by name; give the "
-            "collection that was sanitized, and its --id-column"
+            f"{counted(unknown, 'sanitized text')} of {len(after)} not among the originals by name; {remedy}"
         )
     withheld = len(before) - len(after)
     notes = [] if not withheld else [f"{counted(withheld, 'text')} withheld or empty after sanitizing"]
     texts = tuple(after.get(name, "") for name in before)
     return AlignedTexts(tuple(before), tuple(before.values()), texts, tuple(notes))
+
+
+def _released(folder: Path) -> dict[str, str]:
+    """The texts of a release; its pages and pictures say the same."""
+    texts = {}
+    for path in sorted((folder / RELEASED).glob("*.txt")):
+        with reading(path):
+            texts[path.name] = path.read_bytes().decode("utf-8")
+    return texts
 
 
 def read_texts(source: Any, columns: Mapping[str, str | None]) -> dict[str, str]:
