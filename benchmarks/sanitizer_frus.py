@@ -69,15 +69,17 @@ def run() -> dict[str, Any]:
     accepted = {"names only": none, "all blocks": blocks, "top half": densest_half(blocks)}
     versions = {name: sanitized(texts, entities, taken) for name, taken in accepted.items()}
     versions["all blocks, no names"] = sanitized(texts, [()] * len(texts), blocks)
-    rows, details = [], []
+    rows, details = [], list[dict[str, Any]]()
     for name, after in versions.items():
         changes = {
             kind: compare_searches(before, SearchEngine().fit(after), queries, random_documents=random)
             for kind, (queries, random) in kinds.items()
         }
         rows.append(row_of(name, texts, after, changes))
-        kept = ((kind, change) for kind, change in changes.items() if change and kind != "no person")
-        details += [detail for kind, change in kept for detail in details_of(name, kind, change)]
+        if name == "all blocks":
+            details = [
+                row for kind, change in changes.items() if kind != "no person" for row in details_of(kind, change)
+            ]
     results = {"collection": filled([*rows, PAPER]), "queries": details, "seconds": [seconds]}
     for title, table in results.items():
         measure.show(f"frus_docs: {title}", table)
@@ -156,10 +158,9 @@ def shown(change: SearchChange | None) -> str:
     return f"{change.mean:.1f} ({change.low:.1f} to {change.high:.1f})"
 
 
-def details_of(name: str, kind: str, change: SearchChange) -> list[dict[str, Any]]:
+def details_of(kind: str, change: SearchChange | None) -> list[dict[str, Any]]:
     return [
         {
-            "sanitized": name,
             "kind": kind,
             "query": query.name,
             "words": query.words,
@@ -169,7 +170,7 @@ def details_of(name: str, kind: str, change: SearchChange) -> list[dict[str, Any
             "NMI": f"{query.nmi:.2f}",
             "change %": f"{query.changes.total:.1f}",
         }
-        for query in change.queries
+        for query in (change.queries if change else ())
     ]
 
 
