@@ -14,6 +14,10 @@ _LEADING = re.compile(r"(?:[\s\W]|(?:the|a|an|The|A|An|of|and|in|by|on)\s)+", re
 _OPENERS = "([{$£€¥#@+-‑“\"'‘"  # noqa: RUF001 - what an amount or a quoted title may begin with
 _TRAILING = re.compile(r"(?:['’]s|['’]|[\s,;:\-–—“\"‘(\[{]|(?<![A-Z])\.)+$")
 
+# The dot of "Imagine Inc. was" belongs to the name; at the end of a sentence it does not.
+_SHORTENED = ("Inc", "Ltd", "Corp", " Co", "Bros")
+_GOES_ON = re.compile(r"\.(?=[\s,;]+[a-z0-9(])")
+
 
 class Candidate(NamedTuple):
     """A stretch with a kind. Among overlapping candidates the lower rank wins, then the longer one."""
@@ -36,6 +40,8 @@ def trimmed(text: str, candidate: Candidate) -> Candidate | None:
     trailing = _TRAILING.search(text, start, end)
     if trailing is not None and trailing.end() == end:
         end = trailing.start()
+    if candidate.kind == "ORG" and text.endswith(_SHORTENED, start, end) and _GOES_ON.match(text, end):
+        end += 1
     return candidate._replace(start=start, end=end) if start < end else None
 
 

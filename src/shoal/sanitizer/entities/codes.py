@@ -17,6 +17,8 @@ _PATTERNS = tuple(
     (kind, form, rank, re.compile(pattern))
     for kind, form, rank, pattern in (
         ("EMAIL", "email", 1, r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+"),
+        ("ACCOUNT", "iban", 3, r"(?i)\b[A-Z]{2}\d{2}(?:\s?[A-Z\d]{4}){2,7}\s?[A-Z\d]{1,4}\b(?<=\d\w\w\w\w)"),
+        ("PHONE", "phone", 4, r"(?<!\w)\+\d{1,3}[\s.-]?(?:\(\d{1,4}\)[\s.-]?)?\d{1,4}(?:[\s.-]?\d{2,4}){2,4}(?:x\d+)?(?!\w)"),
         ("URL", "url", 2, r"\b(?:https?://|www\.)[^\s<>\"')\]]+"),
         ("CASE", "application", 8, r"(?<![\w/.])\d{1,6}/\d{2,4}(?![\w/]|\.\d)"),
         ("CASE", "number", 9, rf"(?<=[Nn]o\.\s){_CODE}(?:\s+of\s+block\s+\w\b)?|(?<=[Nn]os\.\s){_CODE}|(?<=[Nn]r\.\s){_CODE}"),
@@ -58,6 +60,8 @@ def code_candidates(text: str) -> Iterator[Candidate]:
     for recognizer in _recognizers():
         for hit in recognizer.analyze(text, recognizer.supported_entities, None):
             kind, form = _PRESIDIO[hit.entity_type]
+            if kind == "URL" and text[hit.end : hit.end + 1].isalnum():
+                continue  # "Mr.Ca" of "Mr.Castro"
             yield Candidate(hit.start, hit.end, kind, form, 35 if hit.score <= _WEAK else 5)
 
 

@@ -38,7 +38,7 @@ def linked(text: str, candidates: Sequence[Candidate]) -> list[Draft]:
         if candidate.kind == "PERSON":
             continue
         key = name_key(text[candidate.start : candidate.end])
-        person = word_of_person.get(key) if candidate.kind in _NAMED else None
+        person = word_of_person.get(key) if candidate.kind in (*_NAMED, "NATIONALITY") else None
         if person is not None:
             person.mentions.append((candidate.start, candidate.end))
         else:

@@ -15,7 +15,7 @@ __all__ = ["GENERIC", "HEADS", "organisation_candidates"]
 HEADS = {
     "court": "Court Courts Tribunal Tribunals Senate Chamber Magistrates Judiciary",
     "authority": "Ministry Office Authority Directorate Department Agency Board Commission Committee Inspectorate "
-    "Administration Registry Treasury Bureau Fund Service Commissioner Secretariat Headquarters Command Staff",
+    "Administration Registry Treasury Bureau Fund Service Commissioner Secretariat Headquarters Command",
     "government": "Government Parliament Assembly Council Municipality Borough Cabinet Republic Embassy Consulate",
     "prosecution": "Prosecutor Prosecutors Police Gendarmerie Army Forces Brigade Regiment Battalion Division",
     "prison": "Prison Penitentiary Garrison Barracks Remand Custody Detention",
@@ -35,12 +35,12 @@ GENERIC = frozenset(word.lower() for words in HEADS.values() for word in words.s
 )
 _S = r"[ \t\u00a0]*\n?[ \t\u00a0]*"
 _WORD = rf"(?:{CAPITALISED}(?:['’]s?)?|\d+(?:st|nd|rd|th)|[IVX]+|[A-Z]&[A-Z])"
-_LINK = r"(?:of|for|and|on|in|de|du|des|der|für|zu|the|to|&|’s|'s)"
+_LINK = r"(?:of|for|and|on|de|du|des|der|für|zu|the|&|’s|'s)"
 _TAIL = rf"(?:\s+{_LINK}(?:\s+(?:the|{_LINK}))?\s+{_WORD}(?:[ \t]{_WORD})*)"
-_FOREIGN = r"(?:\s+\((?=[^()\n]*[^\W\d_])(?!(?:the|see|“|\"|hereinafter)\b|[“\"])[^()\n]{2,80}\))?"
+_FOREIGN = re.compile(r"\s\((?=[^()\n]*[^\W\d_])(?!(?:the|see|hereinafter|formerly)\b|[“\"])([^()\n]{2,80})\)")
 _ORGANISATION = re.compile(
     rf"(?<!\w)(?:{_WORD}{_S}(?:(?:and|of|for)\s+)?){{0,6}}(?<![^\W\d_])(?:{_HEAD_WORDS})(?!\w)(?:['’]s?(?=\s+[A-Z]))?"
-    rf"(?:[ \t]{_WORD}){{0,3}}{_TAIL}{{0,4}}{_FOREIGN}"
+    rf"(?:[ \t]{_WORD}){{0,3}}{_TAIL}{{0,4}}"
 )
 _IN_LOWER_CASE = re.compile(
     rf"\b({CAPITALISED})(?:\s(?:{CAPITALISED}|[a-z]+(?:al|ary|ic)|[A-Z]-type)){{0,2}}\s(?:court|prison|garrison|barracks|hospital|"
@@ -81,6 +81,9 @@ def organisation_candidates(text: str) -> Iterator[Candidate]:
     """Organisations, places and addresses of a text whose names follow from their form."""
     for match in _ORGANISATION.finditer(text):
         yield Candidate(match.start(), match.end(), "ORG", "built", 14)
+        foreign = _FOREIGN.match(text, match.end())
+        if foreign is not None:
+            yield Candidate(*foreign.span(1), "ORG", "in brackets", 49)
     for match in _IN_LOWER_CASE.finditer(text):
         if not is_common_word(match.group(1).lower()):
             yield Candidate(match.start(), match.end(), "ORG", "built", 23)

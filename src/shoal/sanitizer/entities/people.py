@@ -14,7 +14,9 @@ __all__ = ["ABBREVIATIONS", "people_candidates"]
 _S = r"[^\S\n]*\n?[^\S\n]*"  # a blank, at most one line break
 _CAPITALISED = rf"(?!(?:The|In|On|He|She|It|They|And|But|By|At|For|From|As|When|After|Article|Section)\b){CAPITALISED}"
 _NAME_WORD = rf"(?:{INITIAL}|{_CAPITALISED})"
-_NAME = rf"(?:{PARTICLES}\s+)?{_NAME_WORD}(?:(?:{_S}(?:{PARTICLES}\s+)*|-){_NAME_WORD}){{0,4}}"
+# Names go over a line break only after a title or an initial; "President Kennedy\\nWashington" is two names.
+_NAME = rf"(?:{PARTICLES}\s+)?{_NAME_WORD}(?:(?:(?<=\.){_S}|[ \t]+|-)(?:{PARTICLES}\s+)*{_NAME_WORD}){{0,4}}"
+_MORE = rf"(?:[ \t](?:{INITIAL}\s)?(?!(?:{TITLE})){CAPITALISED}){{0,2}}(?:,?\s(?:Jr|Sr|jr|sr)\.|\s(?:II|III|IV)\b)?"
 _PERSONAL = r"(?:M(?:r|rs|s|essrs|me|lle|iss|aster)|MR|MRS|MS|Drs?|DR|Prof(?:essor)?s?|Sir|Herr|Frau|Mister)\b\.?"
 _LETTERS = r"[A-Z](?:\.?[\s-]?[A-Z]){0,2}\b\.?"  # Mr X, Mrs A.B.
 _PATTERNS = tuple(
@@ -22,8 +24,8 @@ _PATTERNS = tuple(
     for form, rank, pattern in (
         ("titled", 10, rf"\b(?:{_PERSONAL}{_S})+(?:{_NAME}|{_LETTERS})"),
         ("titled", 17, rf"\b(?:{TITLE}\s+)+{_NAME}"),
-        ("initialled", 13, rf"(?<![\w.])(?:{INITIAL}\s?)+(?:{PARTICLES}\s+)*{CAPITALISED}(?:-{CAPITALISED})?"),
-        ("initialled", 13, rf"(?<![\w.]){CAPITALISED}\s(?:{INITIAL}\s?)+(?:{PARTICLES}\s+)*{CAPITALISED}"),
+        ("initialled", 13, rf"(?<![\w.])(?:{INITIAL}\s?)+(?:{PARTICLES}\s+)*{CAPITALISED}{_MORE}"),
+        ("initialled", 13, rf"(?<![\w.]){CAPITALISED}\s(?:{INITIAL}\s?)+(?:{PARTICLES}\s+)*{CAPITALISED}{_MORE}"),
         ("initials", 26, r"(?<![\w.])(?:[A-ZÀ-ÞŁŚŻİŞÇĞ]\.[\s-]?){1,3}[A-ZÀ-ÞŁŚŻİŞÇĞ]\.(?!\w)"),
         ("initials", 27, r"(?<![\w.(§])[A-ZÀ-ÞŁŚŻİŞÇĞ]\.(?=[,;’']|\s+[a-z])(?<!\d\s[A-Z]\.)"),
         ("script", 28, r"[\u0370-\u1fff\u2c00-\ud7ff\uf900-\ufdff\ufe70-\ufeff]{2,}(?:[\s・·-]*[\u0370-\u1fff\u2c00-\ud7ff\uf900-\ufdff]+)*"),
@@ -41,6 +43,8 @@ _NOT_INITIALS = ("u.s.", "u.n.", "u.k.", "no.", "art.")
 def _is_heading(text: str, match: re.Match[str]) -> bool:
     """Whether an initial is the number of a heading: "A. Facts", "I. THE CIRCUMSTANCES"."""
     if text[max(0, match.start() - 9) : match.start()].rstrip(" \t")[-1:] not in ("", "\n"):
+        return False
+    if match.group().count(".") > 1:
         return False
     return is_common_word(re.findall(r"[^\W\d_]+", match.group())[-1].lower())
 

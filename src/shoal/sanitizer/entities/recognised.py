@@ -38,6 +38,7 @@ _KINDS = {
     "MISC": ("MISC", 38),
 }
 _NAMES = ("PERSON", "ORG", "LOC")
+_EXPLAINED = re.compile(r"\b[a-z]+\s\($")  # "the penal order (Straferkenntnis)" explains a word, and names nobody
 _PARTICLE = re.compile(PARTICLES)
 _OFFICIAL = ("en_core_web_lg", "en_core_web_md", "en_core_web_sm")
 _REFERENCE = re.compile(
@@ -77,8 +78,8 @@ def recognised(document: Any, offset: int) -> Iterator[Candidate]:
         for line in re.finditer(r"[^\n]+(?:\n[^\n]+)*" if kind in _NAMES else r"(?s).+", entity.text):
             start = entity.start_char + line.start()
             end = start + len(line.group())
-            in_brackets = text[start - 1 : start] == "(" and text[end : end + 1] == ")" and " " not in line.group()
-            if kind == "PERSON" and (in_brackets or _no_name(line.group())):
+            explains = _EXPLAINED.search(text, max(0, start - 20), start) and text[end : end + 1] == ")"
+            if kind == "PERSON" and (explains or _no_name(line.group())):
                 yield Candidate(offset + start, offset + end, "MISC", "phrase", rank)
             else:
                 yield Candidate(offset + start, offset + end, kind, form, rank)
@@ -88,4 +89,4 @@ def _no_name(words: str) -> bool:
     """Whether what a model took for a person is none: "Law", or "karar düzeltme" with words in lower case."""
     if words.lower() in GENERIC:
         return True
-    return any(word[0].islower() and not _PARTICLE.fullmatch(word) for word in re.findall(r"[^\W\d_]{2,}", words))
+    return any(word.islower() and not _PARTICLE.fullmatch(word) for word in re.findall(r"[^\W\d_]{2,}", words))

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
 
-from shoal.sanitizer.entities.ordinary import is_common_word
+from shoal.sanitizer.entities.ordinary import is_common_word, is_famous
 from shoal.sanitizer.entities.linking import Draft
 from shoal.sanitizer.entities.nations import well_known
 from shoal.sanitizer.entities.organisations import GENERIC, HEADS
@@ -135,6 +135,8 @@ def _of_name(draft: Draft) -> dict[str, float]:
         values["is well known"] = 1.0
     elif any(word in known.nation_words for word in content):
         values["names a nation"] = 1.0
+    if is_famous(key):
+        values["is in WordNet"] = 1.0
     unusual = [word for word in content if not is_common_word(word) and word not in known.nation_words]
     if unusual:
         values["has an unusual word"] = 1.0

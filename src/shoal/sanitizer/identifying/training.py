@@ -18,6 +18,17 @@ __all__ = ["Example", "LabelledText", "examples_of", "fit_weights", "train"]
 
 _RAREST = 5  # a feature that fewer entities have teaches nothing
 _STRENGTH = 0.5  # inverse of the penalty on large weights
+# What identifies whatever the documents are: court cases have no telephone numbers, and must not teach that they are harmless.
+_BY_THEMSELVES = {
+    "EMAIL": ("email",),
+    "PHONE": ("phone",),
+    "ACCOUNT": ("card", "iban", "wallet", "bank"),
+    "ID": ("ssn", "itin", "passport", "licence", "nhs", "mac", "uuid"),
+    "ADDRESS": ("address", "numbered"),
+    "URL": ("url", "ip"),
+    "PERSON": ("script",),
+}
+_AS_IF_SEEN = 20  # times, each
 _HEADER = """# How likely an entity must be masked: 1 / (1 + exp(-(bias + sum of weight x value))), features as in features.py.
 # A positive weight says "identifies", a negative one "harmless". Written by `train`; see docs/sanitizer/tuning.md.
 """
@@ -69,6 +80,7 @@ def fit_weights(examples: Sequence[Example]) -> Weights:
 
     if len({example.must_be_masked for example in examples}) < 2:
         raise InputError("the labelled documents need entities that must be masked and entities that need not")
+    examples = [*examples, *_certain_examples()]
     seen = Counter(name for example in examples for name, value in example.values.items() if value)
     frequent = {name for name, count in seen.items() if count >= _RAREST}
     vectorizer = DictVectorizer()
@@ -78,6 +90,15 @@ def fit_weights(examples: Sequence[Example]) -> Weights:
     model = LogisticRegression(C=_STRENGTH, max_iter=5000).fit(matrix, labels)
     named = zip(vectorizer.feature_names_, model.coef_[0], strict=True)
     return Weights(round(float(model.intercept_[0]), 3), {name: round(float(weight), 3) for name, weight in named})
+
+
+def _certain_examples() -> list[Example]:
+    return [
+        Example({kind: 1.0, f"{kind} {form}": 1.0}, True)
+        for kind, forms in _BY_THEMSELVES.items()
+        for form in forms
+        for _ in range(_AS_IF_SEEN)
+    ]
 
 
 def _must_be_masked(text: str, marked: bytearray, draft: Draft) -> bool:

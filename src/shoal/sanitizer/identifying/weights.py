@@ -45,13 +45,30 @@ class Weights:
     def judged(self, text: str, drafts: Sequence[Draft], stays: frozenset[str]) -> tuple[Entity, ...]:
         """Drafts with their probability and role; names that stay have probability 0."""
         context = TextContext(text)
-        return tuple(self._judged(context, draft, name_key(draft.name) in stays) for draft in drafts)
+        probabilities = [
+            0.0 if name_key(draft.name) in stays else self.probability(features(context, draft)) for draft in drafts
+        ]
+        probability_at_end = {
+            end: probability
+            for draft, probability in zip(drafts, probabilities, strict=True)
+            for _, end in draft.mentions
+        }
+        return tuple(
+            self._judged(draft, max(probability, probability_at_end.get(_explained_end(text, draft), 0.0)))
+            for draft, probability in zip(drafts, probabilities, strict=True)
+        )
 
-    def _judged(self, context: TextContext, draft: Draft, stays: bool) -> Entity:
-        probability = 0.0 if stays else round(self.probability(features(context, draft)), 4)
+    def _judged(self, draft: Draft, probability: float) -> Entity:
+        probability = round(probability, 4)
         role = "harmless" if probability < _HARMLESS else "direct" if draft.kind in _DIRECT else "quasi"
         mentions = tuple(Mention(start, end) for start, end in draft.mentions)
         return Entity(draft.kind, mentions, draft.name, role, probability)
+
+
+def _explained_end(text: str, draft: Draft) -> int:
+    """Where the name ends that an entity in brackets explains: "Supreme Court (Oberster Gerichtshof)"; -1 if none."""
+    start = draft.mentions[0][0]
+    return start - 2 if text[start - 2 : start] == " (" else -1
 
 
 @cache
