@@ -54,6 +54,11 @@ class Verification:
         return any(claim.promise == CROWD for claim in self.claims)
 
     @property
+    def sanitized(self) -> bool:
+        """Whether these are sanitized documents, of which no crowd is expected."""
+        return any(claim.promise == "documents" for claim in self.claims)
+
+    @property
     def broken(self) -> tuple[Claim, ...]:
         return tuple(claim for claim in self.claims if not claim.holds)
 

@@ -16,7 +16,6 @@ SETTINGS = {
     "policy_digest": "0" * 64,
     "model": "by hand",
     "reviewers": 1,
-    "withheld": 0,
 }
 
 LETTERS = (

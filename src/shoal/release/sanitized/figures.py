@@ -44,7 +44,7 @@ def summary_of(
         reviewers=len(people),
         unseen=len({(d.document, d.item) for d in decisions if d.reviewer == ACCEPTED_UNSEEN}),
         rejected=_rejected(decisions),
-        withheld=settings["withheld"],
+        withheld=collection.work.withheld,
         dial=_dial(outcomes),
     )
 

@@ -87,9 +87,7 @@ class Review:
     ) -> tuple[Decision, ...]:
         """Accept, reject or shrink; all at once or nothing."""
         listed = list(keys)
-        if action not in ("accept", "reject", "shrink"):
-            raise InputError(f"action {action!r} is unknown; accept, reject or shrink")
-        self._check_items(listed, action, span)
+        self.check(listed, action, span)
 
         def make(decisions: tuple[Decision, ...]) -> Sequence[Decision]:
             at = self._now(decisions)
@@ -101,6 +99,17 @@ class Review:
 
     def add(self, document: str, span: tuple[int, int], kind: str, *, reason: str = "") -> tuple[Decision, ...]:
         """Mask a stretch that nobody proposed: an entity of a kind, or a block."""
+        self.check_added(document, span, kind)
+
+        def make(decisions: tuple[Decision, ...]) -> Sequence[Decision]:
+            number = sum(decision.action == "add" and decision.document == document for decision in decisions)
+            at = self._now(decisions)
+            return [Decision(0, document, f"a{number}", "add", kind, span, None, False, self.reviewer, at, reason, "")]
+
+        return self._append(make)
+
+    def check_added(self, document: str, span: tuple[int, int], kind: str) -> None:
+        """Refuse what cannot be added."""
         if kind not in (*KINDS, BLOCK):
             raise InputError(f"kind {kind[:20]!r} is unknown; give one of: {', '.join((*KINDS, BLOCK))}")
         proposals = {proposals.document: proposals for proposals in self.work.proposals}
@@ -111,13 +120,6 @@ class Review:
             raise InputError(
                 f"span {span[0]}-{span[1]} is not within the {length} characters of {document}; correct it"
             )
-
-        def make(decisions: tuple[Decision, ...]) -> Sequence[Decision]:
-            number = sum(decision.action == "add" and decision.document == document for decision in decisions)
-            at = self._now(decisions)
-            return [Decision(0, document, f"a{number}", "add", kind, span, None, False, self.reviewer, at, reason, "")]
-
-        return self._append(make)
 
     def undo(self, numbers: Iterable[int] | None = None, *, reason: str = "") -> tuple[Decision, ...]:
         """Take back decisions by their numbers, or all that this reviewer made in their last step."""
@@ -154,8 +156,10 @@ class Review:
                 raise InputError(f"decision {number} is another reviewer's; only they can take it back")
             yield decisions[number]
 
-    def _check_items(self, keys: Sequence[Key], action: str, span: tuple[int, int] | None) -> None:
-        """All items are there, and a shrunk one stays within its bounds."""
+    def check(self, keys: Sequence[Key], action: str, span: tuple[int, int] | None) -> None:
+        """Refuse what cannot be decided: all items must be there, and a shrunk one stays within its bounds."""
+        if action not in ("accept", "reject", "shrink"):
+            raise InputError(f"action {action[:20]!r} is unknown; accept, reject or shrink")
         if (action == "shrink") != (span is not None):
             raise InputError("shrink takes a span, START-END in characters, and nothing else does; correct it")
         documents = {document for document, _ in keys}

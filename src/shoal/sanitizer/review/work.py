@@ -1,10 +1,11 @@
 """The work folder: texts, proposals and decisions, for the eyes of the owner and the reviewers alone.
 
-settings.json      how the proposals were made, and a secret that is never published
-documents/         the texts, and the PDF files that they came from
-proposals.jsonl    a line per document: entities and blocks
-decisions.jsonl    the log
-locked             once a release was made: what it was made of does not change any more
+- settings.json: how the proposals were made, and a secret that is never published
+- withheld.json: what could not be read, and why
+- documents/: the texts, and the PDF files that they came from
+- proposals.jsonl: a line per document, entities and blocks
+- decisions.jsonl: the log
+- locked: once a release was made; what it was made of does not change any more
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import hashlib
 import hmac
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,14 +22,16 @@ from typing import Any
 from shoal.errors import InputError
 from shoal.io.files import reading, shown
 from shoal.io.private_files import PRIVATE_FOLDER, private_file
+from shoal.io.record_files import Skipped
 from shoal.sanitizer.review.items import Proposals, proposals_from, proposals_line, text_digest
 from shoal.sanitizer.review.log import DecisionLog
 
 __all__ = ["FORMAT", "Unfinished", "WorkFolder"]
 
 FORMAT = "shoal-sanitizer/1"
-SETTINGS, DOCUMENTS, PROPOSALS, DECISIONS, LOCKED = (
+SETTINGS, WITHHELD, DOCUMENTS, PROPOSALS, DECISIONS, LOCKED = (
     "settings.json",
+    "withheld.json",
     "documents",
     "proposals.jsonl",
     "decisions.jsonl",
@@ -48,6 +51,12 @@ class WorkFolder:
         self.settings = _settings(self.path)
         if not (self.path / PROPOSALS).is_file():
             raise InputError(f"{shown(self.path)} is not finished; run the same shoal sanitize again to go on")
+
+    @property
+    def withheld(self) -> int:
+        """How many documents could not be read."""
+        with reading(self.path / WITHHELD):
+            return len(json.loads((self.path / WITHHELD).read_bytes()))
 
     @cached_property
     def proposals(self) -> tuple[Proposals, ...]:
@@ -145,10 +154,12 @@ class Unfinished:
             file.write(proposals_line(proposals))
         self.done[proposals.source] = proposals.digest
 
-    def finish(self) -> WorkFolder:
-        """All documents have been read."""
+    def finish(self, withheld: Sequence[Skipped] = ()) -> WorkFolder:
+        """All documents have been read, but for those that could not be."""
         if not self.done:
             raise InputError("no document could be read; give at least one")
+        with open(self.path / WITHHELD, "w", encoding="utf-8", opener=private_file) as file:
+            json.dump([{"name": one.name, "reason": one.reason} for one in withheld], file, indent=2)
         (self.path / UNFINISHED).rename(self.path / PROPOSALS)
         return WorkFolder(self.path)
 
