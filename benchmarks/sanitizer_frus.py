@@ -29,7 +29,7 @@ from shoal.results.sanitizing import Block, Entity
 from shoal.results.searches import SearchChange
 from shoal.risk.texts.reidentification import SearchAttack
 from shoal.sanitizer.blocks import propose_blocks
-from shoal.sanitizer.entities import EntityFinder
+from shoal.sanitizer.entities.finder import EntityFinder
 from shoal.sanitizer.matching import find_hits
 from shoal.sanitizer.policies import Policy
 from shoal.sanitizer.pseudonyms import masked, pseudonyms_of, replacements_of

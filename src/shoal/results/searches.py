@@ -143,7 +143,7 @@ class TextAssessment:
     smallest_group: int  # fewest sanitized texts that are equal
     unique: int
     notes: tuple[str, ...] = ()
-    names: tuple[str, ...] = field(default=(), repr=False)  # of the texts whose originals were searched for
+    names: tuple[str, ...] = field(default=(), repr=False)  # of the texts
 
     def data(self) -> dict[str, Any]:
         """All of it as JSON has it, ranks of single documents aside."""
@@ -158,12 +158,13 @@ class TextAssessment:
         return found
 
     def found(self) -> list[dict[str, Any]]:
-        """A line per text: at which place its original comes, and with what chance it is named."""
-        ranks, chances = self.attack.ranks, self.attack.named.chances
+        """A line per text that was searched for: the place of its original, and its chance to be named."""
+        ranks, chances, rows = self.attack.ranks, self.attack.named.chances, self.attack.named.targets
         assert ranks is not None
         assert chances is not None
-        lines = zip(self.names, ranks.tolist(), chances.tolist(), strict=True)
-        return [{"document": name, "rank": rank, "named": chance} for name, rank, chance in lines]
+        assert rows is not None
+        lines = zip(rows.tolist(), ranks.tolist(), chances.tolist(), strict=True)
+        return [{"document": self.names[row], "rank": rank, "named": chance} for row, rank, chance in lines]
 
     def table(self) -> list[dict[str, Any]]:
         """A line per query."""

@@ -70,6 +70,14 @@ def test_texts_without_anything_in_common_are_not_named() -> None:
     assert found.with_all_words.median_low <= found.random_rank <= found.with_all_words.median_high
 
 
+def test_at_most_so_many_texts_are_searched_for() -> None:
+    found = SearchAttack(words=(), most=3).run(["heron", "tide wheat", "ship", "snow"], LETTERS)
+    assert found.documents == 3
+    assert len(found.ranks) == len(found.named.targets) == 3
+    places = {0: 1.5, 1: 1.0, 2: 1.0, 3: 1.0}
+    assert found.ranks.tolist() == [places[row] for row in found.named.targets.tolist()]
+
+
 @given(st.lists(st.text("abc d", max_size=8), min_size=3, max_size=8), st.integers(0, 9))
 def test_ranks_of_each_text_lie_within_the_background(texts, seed) -> None:
     shuffled = np.random.default_rng(seed).permutation(len(texts))

@@ -80,7 +80,7 @@ def assess_texts(
         smallest_group=min(alike),
         unique=sum(count == 1 for count in alike),
         notes=(*pair.notes, *notes),
-        names=tuple(name for name, place in zip(pair.names, places, strict=True) if place >= 0),
+        names=pair.names,
     )
 
 

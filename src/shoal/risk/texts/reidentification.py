@@ -18,7 +18,7 @@ from scipy.stats import binom
 from shoal import progress
 from shoal.errors import InputError
 from shoal.results.searches import Reidentification, Searched
-from shoal.risk.rates import check_count, rate_of
+from shoal.risk.rates import check_count, rate_of, sample_rows
 from shoal.vectors.search_engine import SearchEngine
 
 __all__ = ["SearchAttack"]
@@ -40,8 +40,10 @@ class SearchAttack:
         How many words to search with besides all: of each text, those that weigh most in the background.
     language : str
         Of the texts, as in `SearchEngine`.
+    most : int
+        Texts to search for at most, drawn at random: each is compared with the whole background.
     random_state : int
-        Splits the texts in halves: confidence is learned from one and tried on the other.
+        Draws the texts, and splits them in halves: confidence is learned from one and tried on the other.
 
     Examples
     --------
@@ -53,9 +55,12 @@ class SearchAttack:
     (0.8125, 0.25)
     """
 
-    def __init__(self, words: Sequence[int] = (3, 10, 30), language: str = "english", random_state: int = 0) -> None:
+    def __init__(
+        self, words: Sequence[int] = (3, 10, 30), language: str = "english", most: int = 5_000, random_state: int = 0
+    ) -> None:
         self.words = words
         self.language = language
+        self.most = most
         self.random_state = random_state
 
     def run(
@@ -67,9 +72,11 @@ class SearchAttack:
         """
         lengths = [*sorted(check_count(count, "words") for count in self.words), None]
         own = np.arange(len(sanitized)) if originals is None else np.asarray(originals, dtype=np.int64)
-        there = np.flatnonzero(own >= 0)
         if len(own) != len(sanitized) or (len(own) and own.max() >= len(background)):
             raise InputError(f"{len(sanitized)} texts and {len(own)} originals do not go together; give one for each")
+        chosen = sample_rows(len(sanitized), check_count(self.most, "most", 2), self.random_state)
+        texts, own = [sanitized[row] for row in chosen], own[chosen]
+        there = np.flatnonzero(own >= 0)
         if len(there) < 2 or len(background) < 3:
             raise InputError(
                 f"{len(there)} texts with an original among {len(background)} documents are too few to search for; "
@@ -79,11 +86,13 @@ class SearchAttack:
         searches = []
         for number, length in enumerate(lengths):
             progress.step("searching for originals", number, len(lengths))
-            places = _search(engine, sanitized, own, length)
+            places = _search(engine, texts, own, length)
             searches.append(_searched(length, places, there, len(background)))
         progress.step("searching for originals", len(lengths), len(lengths))
         chances, strangers = self._named(places, there)
-        named = rate_of("named with confidence", chances, 1.0 / len(background), control=strangers)
+        named = rate_of(
+            "named with confidence", chances, 1.0 / len(background), control=strangers, targets=chosen[there]
+        )
         random_rank = (len(background) + 1) / 2
         return Reidentification(
             len(there), len(background), tuple(searches), named, random_rank, ranks=places.rank[there]
