@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.io.lexicon import lexicon, noun_lemmas
-from shoal.io.wordnet_files import english_folder, noun_files, read_gloss, read_nouns, read_wholes
+from shoal.io.wordnet_files import english_folder, noun_files, read_gloss, read_lemmas, read_nouns, read_wholes
 from shoal.ontology.cache import Arrays, kept
 from shoal.ontology.suggestion import Spellings, suggestions
 from shoal.ontology.taxonomy import Taxonomy, build_taxonomy
@@ -103,10 +103,9 @@ class WordNet:
         return read_gloss(self._folder, int(self._arrays["places"][concept]))
 
     def words(self, concept: int) -> tuple[str, ...]:
-        """All lemmas, in alphabetical order, in small letters and with spaces."""
-        words, rows = self._words_by_concept
-        first, end = np.searchsorted(self._arrays["senses"], [concept, concept + 1], sorter=rows)
-        return tuple(words[row].replace("_", " ") for row in rows[first:end])
+        """All lemmas with spaces, capitals as they are written: CIA, atomic bomb."""
+        lemmas = read_lemmas(self._folder, int(self._arrays["places"][concept]))
+        return tuple(lemma.replace("_", " ") for lemma in lemmas)
 
     def wholes(self, concept: int) -> tuple[int, ...]:
         """The concepts that it is a part of: Spain for Barcelona."""
@@ -150,13 +149,6 @@ class WordNet:
     def _row_of_word(self) -> dict[str, int]:
         words = _unpacked(self._arrays["words"])
         return dict(zip(words, range(len(words)), strict=True))
-
-    @cached_property
-    def _words_by_concept(self) -> tuple[list[str], NDArray[np.int64]]:
-        """The word of every listed sense, and the listed senses in the order of their concepts."""
-        counts = np.diff(self._arrays["sense_indptr"])
-        words = [word for word, count in zip(self._row_of_word, counts.tolist(), strict=True) for _ in range(count)]
-        return words, np.argsort(self._arrays["senses"], kind="stable")
 
     @cached_property
     def _labels(self) -> tuple[str, ...]:
