@@ -11,7 +11,7 @@ from shoal.sanitizer.entities.ordinary import is_common_word
 __all__ = ["Candidate", "resolved", "trimmed"]
 
 _LEADING = re.compile(r"(?:[\s\W]|(?:the|a|an|The|A|An|of|and|in|by|on)\s)+", re.UNICODE)
-_OPENERS = "([{$£€¥#@+-‑“\"'‘"  # noqa: RUF001 - what an amount or a quoted title may begin with
+_OPENERS = "([{$£€¥#@+-‑“\"'‘"
 _TRAILING = re.compile(r"(?:['’]s|['’]|[\s,;:\-–—“\"‘(\[{]|(?<![A-Z])\.)+$")
 
 # The dot of "Imagine Inc. was" belongs to the name; at the end of a sentence it does not.

@@ -20,7 +20,12 @@ def same_entities(documents: Sequence[Sequence[Entity]]) -> list[tuple[int, ...]
     Entities are the same if they have the same kind and name, whatever the spelling. A person's shorter name ("Smith",
     "J. Smith") belongs to the only longer name it fits; if it fits several, it is a person of its own.
     """
-    people = {name_key(entity.name): name_words(entity.name) for document in documents for entity in document if entity.kind == "PERSON"}
+    people = {
+        name_key(entity.name): name_words(entity.name)
+        for document in documents
+        for entity in document
+        if entity.kind == "PERSON"
+    }
     owner = _owners(people)
     numbers: dict[tuple[str, str], int] = {}
     numbered = []

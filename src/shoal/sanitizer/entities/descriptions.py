@@ -12,6 +12,7 @@ from shoal.io.lexicon import lexicon
 from shoal.ontology.wordnet import WordNet
 from shoal.sanitizer.entities.candidates import Candidate
 from shoal.sanitizer.entities.nations import well_known
+from shoal.sanitizer.entities.ordinary import word_set
 
 __all__ = ["description_candidates"]
 
@@ -25,25 +26,38 @@ _ILLNESS = re.compile(
     r"(?:tibia|femur|vertebra|kneecap|patella|skull|spine|arm|leg|hand|foot|hip|rib|eye|ear|vision|sight|hearing|finger|jaw|"
     r"nose|knee|ankle|wrist|shoulder)s?)\b"
 )
-_PROFESSIONAL = ("worker.n.01", "professional.n.01", "expert.n.01", "leader.n.01", "entertainer.n.01", "creator.n.02")
-_PROFESSIONAL += ("skilled_worker.n.01", "serviceman.n.01", "scientist.n.01", "communicator.n.01", "intellectual.n.01")
-_PROFESSIONAL += ("contestant.n.01", "capitalist.n.02", "official.n.01", "educator.n.01", "student.n.01", "owner.n.02")
-_PROFESSIONAL += ("businessperson.n.01", "unskilled_person.n.01", "adult.n.01", "preserver.n.03", "peer.n.01")
-_ILL = ("ill_health.n.01", "disorder.n.01", "injury.n.01", "symptom.n.01", "disability.n.01")
-# In the way of words, not of people.
-_NOT = frozenset(
-    "applicant applicants person persons man men woman women people party parties child children son sons daughter daughters wife husband "
-    "father mother parent parents brother sister male female adult adults witness witnesses member members head heads individual "
-    "individuals third first second general subject subjects court page major minor cover case cases chief friend friends "
-    "contact counter host producers may will mark bill rose victim victims complaint complaints suffering harm other others second post base".split()
+_PROFESSIONAL = word_set(
+    "worker.n.01 professional.n.01 expert.n.01 leader.n.01 entertainer.n.01 creator.n.02 skilled_worker.n.01 "
+    "serviceman.n.01 scientist.n.01 communicator.n.01 intellectual.n.01 contestant.n.01 capitalist.n.02 "
+    "official.n.01 educator.n.01 student.n.01 owner.n.02 businessperson.n.01 unskilled_person.n.01 adult.n.01 "
+    "preserver.n.03 peer.n.01"
+)
+_ILL = word_set("ill_health.n.01 disorder.n.01 injury.n.01 symptom.n.01 disability.n.01")
+# Words that have such a sense and seldom mean it, or say nothing that narrows anybody down.
+_NOT = word_set(
+    "applicant applicants person persons man men woman women people party parties child children son sons "
+    "daughter daughters wife husband father mother parent parents brother sister male female adult adults witness "
+    "witnesses member members head heads individual individuals third first second general subject subjects court "
+    "page major minor cover case cases chief friend friends contact counter host producers may will mark bill "
+    "rose victim victims complaint complaints suffering harm other others second post base"
 )
 
 
+_NARROWING = word_set(
+    "primary secondary high school university college assistant associate deputy senior junior chief principal "
+    "head retired former private public police prison security civil military army naval airline lorry truck taxi "
+    "bus medical dental general research social computer software mechanical electrical chemical ballet opera "
+    "folk jazz rock pop film television radio football basketball baseball cricket hockey tennis professional "
+    "amateur independent freelance non-commissioned commissioned artillery infantry market business estate bank "
+    "insurance tax legal financial executive managing vice severe chronic acute paranoid permanent partial total "
+    "mental physical multiple degenerative psychotic left right strong lateral serious"
+)
 # Offices that any case has, whoever holds them.
-_IN_PROCEEDINGS = frozenset(
-    "lawyer judge prosecutor counsel solicitor barrister advocate attorney agent expert clerk registrar president chairman minister "
-    "officer official director secretary representative guardian defendant plaintiff respondent appellant accused complainant "
-    "employer employee worker magistrate bailiff notary inspector governor claimant landlord tenant owner heir creditor".split()
+_IN_PROCEEDINGS = word_set(
+    "lawyer judge prosecutor counsel solicitor barrister advocate attorney agent expert clerk registrar president "
+    "chairman minister officer official director secretary representative guardian defendant plaintiff respondent "
+    "appellant accused complainant employer employee worker magistrate bailiff notary inspector governor claimant "
+    "landlord tenant owner heir creditor"
 )
 
 
@@ -103,17 +117,4 @@ def _narrows(text: str, word: re.Match[str], following: re.Match[str]) -> bool:
     """Whether a word belongs to the description that follows it: "primary school" before "teacher"."""
     if text[word.end() : following.start()].strip(" ") or word.end() == following.start():
         return False
-    return word.group().lower() in _narrowing_words()
-
-
-@cache
-def _narrowing_words() -> frozenset[str]:
-    return frozenset(
-        "primary secondary high school university college assistant associate deputy senior junior chief principal head retired former "
-        "private public police prison security civil military army naval airline lorry truck taxi bus medical dental general "
-        "research social computer software mechanical electrical chemical ballet opera folk jazz rock pop film television radio "
-        "football basketball baseball cricket hockey tennis professional amateur independent freelance non-commissioned "
-        "commissioned artillery infantry market business estate bank insurance tax legal financial executive managing vice "
-        "severe chronic acute paranoid permanent partial total mental physical multiple degenerative psychotic left right "
-        "strong lateral serious".split()
-    )
+    return word.group().lower() in _NARROWING

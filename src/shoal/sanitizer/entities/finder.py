@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any
 
 from shoal.results.sanitizing import Entity
 from shoal.sanitizer.entities.amounts import amount_candidates
@@ -74,7 +73,9 @@ def drafts_of(text: str, recognised_names: Iterable[Candidate]) -> list[Draft]:
     """Linked entities, from the names a language model found and from the rules."""
     candidates = chain(recognised_names, *(rule(text) for rule in _RULES))
     clean = (trimmed(text, candidate) for candidate in candidates)
-    return linked(text, with_countries(text, resolved(text, (candidate for candidate in clean if candidate is not None))))
+    return linked(
+        text, with_countries(text, resolved(text, (candidate for candidate in clean if candidate is not None)))
+    )
 
 
 def _pieces(text: str) -> Iterator[tuple[str, tuple[str, int]]]:
@@ -89,4 +90,3 @@ def _pieces(text: str) -> Iterator[tuple[str, tuple[str, int]]]:
         if end == len(text):
             return
         start = end
-

@@ -12,7 +12,9 @@ from shoal.sanitizer.entities.spelling import CAPITALISED
 
 __all__ = ["leftover_candidates"]
 
-_RUN = re.compile(rf"(?<![\w’'-]){CAPITALISED}(?:(?:[ \t](?:of|the|and|de|du|la|for|in)){{0,2}}[ \t-]{CAPITALISED})*(?!\w)")
+_RUN = re.compile(
+    rf"(?<![\w’'-]){CAPITALISED}(?:(?:[ \t](?:of|the|and|de|du|la|for|in)){{0,2}}[ \t-]{CAPITALISED})*(?!\w)"
+)
 _BEFORE = re.compile(r"(?:[a-z0-9,;)§]|[a-z]['’]s|[–-])\s+$|[(“\"‘]$")  # the sentence goes on
 _QUOTED = re.compile(r"[“\"]([^”\"\n]{2,80})[”\"]")
 _ACRONYM = re.compile(r"(?<![\w.-])(?:[A-Z]{2,}[\d]?(?:[-/][A-Z\d]+)*|[A-Z][a-z]?[A-Z]{2,}\w*)(?![\w.]\w)")

@@ -59,9 +59,7 @@ def same_person(one: Sequence[str], other: Sequence[str]) -> bool:
         return len(first[0].rstrip(".")) > 1 and first[0] in second
     if first[-1] != second[-1]:
         return False
-    return all(
-        any(_given_names_agree(given, longer) for longer in second[:-1]) for given in first[:-1]
-    )
+    return all(any(_given_names_agree(given, longer) for longer in second[:-1]) for given in first[:-1])
 
 
 def _given_names_agree(given: str, other: str) -> bool:
@@ -98,9 +96,7 @@ def _draft(text: str, group: list[Candidate]) -> Draft:
     return Draft(kind, form, name, [(candidate.start, candidate.end) for candidate in group])
 
 
-def _with_acronyms(
-    text: str, groups: dict[tuple[str, str], list[Candidate]]
-) -> Iterator[list[Candidate]]:
+def _with_acronyms(text: str, groups: dict[tuple[str, str], list[Candidate]]) -> Iterator[list[Candidate]]:
     """Groups, an acronym together with the only name it abbreviates."""
     by_initials: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for family, key in groups:
@@ -177,4 +173,4 @@ def _tells(words: tuple[str, ...], draft: Draft) -> bool:
     word = words[0]
     if len(word) < 2 or not word[0].isupper():
         return False
-    return draft.kind == "PERSON" and len(word) > 2 or not is_common_word(word.lower())
+    return (draft.kind == "PERSON" and len(word) > 2) or not is_common_word(word.lower())

@@ -53,12 +53,14 @@ def with_countries(text: str, candidates: list[Candidate]) -> list[Candidate]:
     for candidate in candidates:
         last = joined[-1] if joined else None
         follows = last is not None and last.kind == "LOC" and text[last.end : candidate.start] in (", ", " (", ",\n")
-        if last is not None and follows and name_key(text[candidate.start : candidate.end]) in countries:
-            if name_key(text[last.start : last.end]) not in countries:
-                closed = text[last.end : candidate.start] == " (" and text[candidate.end : candidate.end + 1] == ")"
-                joined[-1] = last._replace(end=candidate.end + closed)
-                continue
-        joined.append(candidate)
+        names = (
+            name_key(text[place.start : place.end]) in countries for place in (last, candidate) if place is not None
+        )
+        if last is None or not follows or tuple(names) != (False, True):
+            joined.append(candidate)
+            continue
+        closed = text[last.end : candidate.start] == " (" and text[candidate.end : candidate.end + 1] == ")"
+        joined[-1] = last._replace(end=candidate.end + closed)
     return joined
 
 

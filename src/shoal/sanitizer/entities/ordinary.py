@@ -7,13 +7,20 @@ from functools import cache
 from shoal.io.lexicon import lexicon
 from shoal.io.wordnet_files import english_folder, read_nouns
 
-__all__ = ["CLOSED", "is_common_word", "is_famous"]
+__all__ = ["CLOSED", "is_common_word", "is_famous", "word_set"]
 
-CLOSED = frozenset(
-    "the a an and or but of in on at by for from to with as is was were be been he she it they we you i his her its their "
-    "this that these those who which when where while after before since until during under over between into about "
-    "against not no all any each both such other some there here however moreover furthermore further also then thus "
-    "may might can could will would shall should must do does did has have had if because although though".split()
+
+def word_set(listed: str) -> frozenset[str]:
+    """The words of a list, separated by blanks."""
+    return frozenset(listed.split())
+
+
+CLOSED = word_set(
+    "the a an and or but of in on at by for from to with as is was were be been he she it they we you i his her "
+    "its their this that these those who which when where while after before since until during under over "
+    "between into about against not no all any each both such other some there here however moreover furthermore "
+    "further also then thus may might can could will would shall should must do does did has have had if because "
+    "although though"
 )
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from shoal.sanitizer.entities.candidates import Candidate
-from shoal.sanitizer.entities.ordinary import is_common_word
+from shoal.sanitizer.entities.ordinary import is_common_word, word_set
 from shoal.sanitizer.entities.spelling import CAPITALISED
 
 __all__ = ["GENERIC", "HEADS", "organisation_candidates"]
@@ -21,17 +21,18 @@ HEADS = {
     "prison": "Prison Penitentiary Garrison Barracks Remand Custody Detention",
     "school": "University College School Academy Faculty Institute Gymnasium Seminary Conservatory",
     "hospital": "Hospital Clinic Clinique Infirmary Sanatorium Hospice",
-    "company": "Ltd Limited Inc Incorporated Corp Corporation Company LLC LLP PLC plc GmbH AG AB AS A/S SA S.A. S.p.A. BV NV "
-    "Oy KG Group Holding Holdings Bank Solicitors Associates Partners Records Studios Motors Airlines Railways "
+    "company": "Ltd Limited Inc Incorporated Corp Corporation Company LLC LLP PLC plc GmbH AG AB AS A/S SA S.A. S.p.A. "
+    "BV NV Oy KG Group Holding Holdings Bank Solicitors Associates Partners Records Studios Motors Airlines Railways "
     "Industries Broadcasting Television Press Publishing Publications News Times Media",
     "association": "Association Union Party Foundation Society Federation League Club Church Movement Front Trust "
     "Organisation Organization Chambers Workers Alliance Network Centre Center Museum Theatre Orchestra Band Team",
 }
-_HEAD_WORDS = "|".join(sorted((re.escape(word) for words in HEADS.values() for word in words.split()), key=len, reverse=True))
+_ALL_HEADS = [word for words in HEADS.values() for word in words.split()]
+_HEAD_WORDS = "|".join(sorted(map(re.escape, _ALL_HEADS), key=len, reverse=True))
 # On their own these name nobody: "the Court", "the Ministry".
-GENERIC = frozenset(word.lower() for words in HEADS.values() for word in words.split()) | frozenset(
-    "applicant applicants convention government state president registrar section rules protocol article chamber"
-    " application respondent parties case plan act law code constitution king queen director secretary".split()
+GENERIC = frozenset(word.lower() for word in _ALL_HEADS) | word_set(
+    "applicant applicants convention government state president registrar section rules protocol article chamber "
+    "application respondent parties case plan act law code constitution king queen director secretary"
 )
 _S = r"[ \t\u00a0]*\n?[ \t\u00a0]*"
 _WORD = rf"(?:{CAPITALISED}(?:['’]s?)?|\d+(?:st|nd|rd|th)|[IVX]+|[A-Z]&[A-Z])"
@@ -56,8 +57,10 @@ _PLACES = (
         rf"\b(?:[Mm]unicipality|[Cc]ounty|[Dd]istrict|[Pp]rovince|[Vv]illage|[Bb]orough|[Cc]ity|[Tt]own|[Rr]egion|[Dd]épartement)\s+of\s+"
         rf"(?:the\s+)?{CAPITALISED}(?:[ \t-]{CAPITALISED})*"
     ),
-    # A capitalised name between "in" or "at" and a comma, a stop or "and": Bartın, İzmir.
-    re.compile(rf"(?<=\blives in )(?:the\s+)?{CAPITALISED}(?:[ \t-]{CAPITALISED})*|(?<=\bpractising in ){CAPITALISED}(?:[ \t-]{CAPITALISED})*"),
+    re.compile(
+        rf"\b(?:live[sd]?|living|resid(?:es|ed|ing|ent)|practi[sc]ing|born|based|died)\s+in\s+"
+        rf"({CAPITALISED}(?:[ \t-]{CAPITALISED})*)"
+    ),
 )
 _ADDRESSES = tuple(
     re.compile(pattern, re.MULTILINE)
@@ -89,7 +92,7 @@ def organisation_candidates(text: str) -> Iterator[Candidate]:
             yield Candidate(match.start(), match.end(), "ORG", "built", 23)
     for pattern in _PLACES:
         for match in pattern.finditer(text):
-            yield Candidate(match.start(), match.end(), "LOC", "built", 24)
+            yield Candidate(*match.span(match.lastindex or 0), "LOC", "built", 24)
     for pattern in _ADDRESSES:
         for match in pattern.finditer(text):
             yield Candidate(match.start(), match.end(), "ADDRESS", "address", 7)

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from shoal.sanitizer.entities.candidates import Candidate
-from shoal.sanitizer.entities.ordinary import is_common_word
+from shoal.sanitizer.entities.ordinary import is_common_word, word_set
 from shoal.sanitizer.entities.spelling import CAPITALISED, INITIAL, PARTICLES, TITLE
 
-__all__ = ["ABBREVIATIONS", "people_candidates"]
+__all__ = ["people_candidates"]
 
 _S = r"[^\S\n]*\n?[^\S\n]*"  # a blank, at most one line break
 _CAPITALISED = rf"(?!(?:The|In|On|He|She|It|They|And|But|By|At|For|From|As|When|After|Article|Section)\b){CAPITALISED}"
@@ -28,12 +28,16 @@ _PATTERNS = tuple(
         ("initialled", 13, rf"(?<![\w.]){CAPITALISED}\s(?:{INITIAL}\s?)+(?:{PARTICLES}\s+)*{CAPITALISED}{_MORE}"),
         ("initials", 26, r"(?<![\w.])(?:[A-ZÀ-ÞŁŚŻİŞÇĞ]\.[\s-]?){1,3}[A-ZÀ-ÞŁŚŻİŞÇĞ]\.(?!\w)"),
         ("initials", 27, r"(?<![\w.(§])[A-ZÀ-ÞŁŚŻİŞÇĞ]\.(?=[,;’']|\s+[a-z])(?<!\d\s[A-Z]\.)"),
-        ("script", 28, r"[\u0370-\u1fff\u2c00-\ud7ff\uf900-\ufdff\ufe70-\ufeff]{2,}(?:[\s・·-]*[\u0370-\u1fff\u2c00-\ud7ff\uf900-\ufdff]+)*"),
+        (
+            "script",
+            28,
+            r"[\u0370-\u1fff\u2c00-\ud7ff\uf900-\ufdff\ufe70-\ufeff]{2,}(?:[\s・·-]*[\u0370-\u1fff\u2c00-\ud7ff\uf900-\ufdff]+)*",
+        ),
     )
 )
-ABBREVIATIONS = frozenset(
-    "u.s. u.k. u.n. u.s.s.r. u.s.a. d.c. e.g. i.e. a.m. p.m. e.c. e.u. n.b. p.s. a.d. b.c. p.o. l.a. n.y. r.i.p. b.a. m.a. "
-    "ph.d. m.d. b.sc. m.sc. j.d. ll.b. ll.m. o.b.e. c.b.e. k.c. q.c. v.s. c.f. n.a. p.m.".split()
+_ABBREVIATIONS = word_set(
+    "u.s. u.k. u.n. u.s.s.r. u.s.a. d.c. e.g. i.e. a.m. p.m. e.c. e.u. n.b. p.s. a.d. b.c. p.o. l.a. n.y. r.i.p. "
+    "b.a. m.a. ph.d. m.d. b.sc. m.sc. j.d. ll.b. ll.m. o.b.e. c.b.e. k.c. q.c. v.s. c.f. n.a. p.m."
 )
 
 
@@ -54,7 +58,7 @@ def people_candidates(text: str) -> Iterator[Candidate]:
     for form, rank, pattern in _PATTERNS:
         for match in pattern.finditer(text):
             words = re.sub(r"\s", "", match.group()).lower()
-            if form == "initials" and words in ABBREVIATIONS:
+            if form == "initials" and words in _ABBREVIATIONS:
                 continue
             if form == "initialled" and (words.startswith(_NOT_INITIALS) or _is_heading(text, match)):
                 continue

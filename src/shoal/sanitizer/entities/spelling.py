@@ -46,4 +46,3 @@ def name_key(name: str) -> str:
 def name_words(name: str) -> list[str]:
     """The words of a person's name, without titles."""
     return re.findall(r"[^\W\d_]+(?:[-‑'’][^\W\d_]+)*\.?", _TITLED.sub("", _POSSESSIVE.sub("", name)))
-

@@ -8,22 +8,25 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
 
-from shoal.sanitizer.entities.ordinary import is_common_word, is_famous
 from shoal.sanitizer.entities.linking import Draft
 from shoal.sanitizer.entities.nations import well_known
+from shoal.sanitizer.entities.ordinary import is_common_word, is_famous, word_set
 from shoal.sanitizer.entities.organisations import GENERIC, HEADS
 from shoal.sanitizer.entities.spelling import name_key
 
 __all__ = ["TextContext", "features"]
 
 _WORD = re.compile(r"[^\W\d_]+|§|\d+|%")
-_LAW = frozenset(
-    "article articles act acts law laws code section sections rule rules protocol convention § decree regulation regulations "
-    "constitution paragraph statute directive chapter legislation ordinance treaty provision provisions".split()
+_LAW = word_set(
+    "article articles act acts law laws code section sections rule rules protocol convention § decree regulation "
+    "regulations constitution paragraph statute directive chapter legislation ordinance treaty provision "
+    "provisions"
 )
-_CASE_LAW = frozenset("v judgment judgments echr series reports precedent".split())
+_CASE_LAW = word_set("v judgment judgments echr series reports precedent")
 _HEAD_OF = {word.lower(): sort for sort, words in HEADS.items() for word in words.split()}
-_TITLES = frozenset("mr mrs ms miss dr prof".split())
+_TITLES = word_set("mr mrs ms miss dr prof")
+_RANKS = word_set("supreme federal constitutional administrative regional district european national")
+_PLAIN_CUES = word_set("a the his in from on by")  # said of almost anything: only right before a mention
 # Words beside a mention, by what they say of it.
 _CUES = {
     "born": "born birth",
@@ -113,7 +116,8 @@ def features(context: TextContext, draft: Draft) -> dict[str, float]:
     mentions = draft.mentions
     values[f"{kind}: mentions"] = math.log(len(mentions))
     values[f"{kind}: words of the law in the text"] = context.law_share_of_text
-    values[f"{kind}: words of the law around"] = min(1.0, 10 * sum(context.law_share(start) for start, _ in mentions) / len(mentions))
+    law_around = sum(context.law_share(start) for start, _ in mentions) / len(mentions)
+    values[f"{kind}: words of the law around"] = min(1.0, 10 * law_around)
     values[f"{kind}: in the part on the law"] = float(mentions[0][0] >= context.law_starts)
     for name in _of_neighbours(context, mentions):
         values[f"{kind}: {name}"] = 1.0
@@ -156,23 +160,23 @@ def _of_name(draft: Draft) -> dict[str, float]:
         values[f"{sort} by name"] = 1.0
         if unusual:
             values[f"{sort} with an unusual word"] = 1.0
-    for word in set(words) & (_LAW | {"supreme", "federal", "constitutional", "administrative", "regional", "district", "european", "national"}):
+    for word in set(words) & (_LAW | _RANKS):
         values[f"has {word!r}"] = 1.0
     return values
 
 
 def _of_neighbours(context: TextContext, mentions: Sequence[tuple[int, int]]) -> set[str]:
     """The cues around any of the mentions (of the first ten, which is enough)."""
-    names = set()
+    names: set[str] = set()
     for start, end in mentions[:10]:
         for word in context.before(start, 4):
-            names.update(f"after {cue!r}" for cue in _CUES_OF.get(word, ()) if cue not in ("a", "the", "his", "in", "from", "on", "by"))
+            names.update(f"after {cue!r}" for cue in _CUES_OF.get(word, ()) if cue not in _PLAIN_CUES)
         for word in context.before(start, 1):
             names.update(f"right after {cue!r}" for cue in _CUES_OF.get(word, ()))
         for word in context.after(end, 3):
-            names.update(f"before {cue!r}" for cue in _CUES_OF.get(word, ()) if cue not in ("a", "the", "his", "in", "from", "on", "by"))
+            names.update(f"before {cue!r}" for cue in _CUES_OF.get(word, ()) if cue not in _PLAIN_CUES)
         if context.text[start - 1 : start] == "(":
             names.add("in brackets")
-        if context.text[start - 1 : start] in "“\"‘":
+        if context.text[start - 1 : start] in '“"‘':
             names.add("in quotes")
     return names

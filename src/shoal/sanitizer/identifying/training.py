@@ -18,7 +18,8 @@ __all__ = ["Example", "LabelledText", "examples_of", "fit_weights", "train"]
 
 _RAREST = 5  # a feature that fewer entities have teaches nothing
 _STRENGTH = 0.5  # inverse of the penalty on large weights
-# What identifies whatever the documents are: court cases have no telephone numbers, and must not teach that they are harmless.
+# What identifies whatever the documents are: court cases have no telephone numbers and must not teach that these
+# are harmless.
 _BY_THEMSELVES = {
     "EMAIL": ("email",),
     "PHONE": ("phone",),
@@ -29,7 +30,7 @@ _BY_THEMSELVES = {
     "PERSON": ("script",),
 }
 _AS_IF_SEEN = 20  # times, each
-_HEADER = """# How likely an entity must be masked: 1 / (1 + exp(-(bias + sum of weight x value))), features as in features.py.
+_HEADER = """# How likely an entity must be masked: 1 / (1 + exp(-(bias + sum of weight x value))).
 # A positive weight says "identifies", a negative one "harmless". Written by `train`; see docs/sanitizer/tuning.md.
 """
 
