@@ -318,6 +318,14 @@ TABLES = (
     ),
     (
         "sanitizer_frus",
+        "halves",
+        "Sanitizer: originals found by another text",
+        "The sanitized second half of each of the 400 documents, put as a query to a search engine of first halves: "
+        "how often the half of the same document comes first, its median place, and how often it is named with "
+        "confidence; *strangers named*: the same after it was taken out.",
+    ),
+    (
+        "sanitizer_frus",
         "queries",
         "Sanitizer: query by query",
         "The same with all proposed blocks accepted: figures before and after.",

@@ -11,6 +11,9 @@ Queries are made from the documents' own subjects and markings, by these rules:
 - risk by marking: for Top Secret, Secret and Confidential the eight terms of the policy whose share of documents with
   that marking exceeds their share of the other documents most. Truly relevant are the documents with that marking.
 
+The re-identification attack is tried twice: with sanitized texts among the originals, and with the sanitized second
+halves of texts among the first halves, which are other texts about the same matter.
+
 The reviewer is simulated: they accept every proposed block, or the densest half of all proposals.
 """
 
@@ -20,13 +23,14 @@ import re
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from benchmarks import data, measure
 from shoal.assessment.texts.queries import risk_queries
-from shoal.results.sanitizing import Block, Entity
+from shoal.results.sanitizing import Block, Entity, Mention
 from shoal.results.searches import SearchChange
 from shoal.risk.texts.reidentification import SearchAttack
 from shoal.sanitizer.blocks import propose_blocks
@@ -80,7 +84,8 @@ def run() -> dict[str, Any]:
             details = [
                 row for kind, change in changes.items() if kind != "no masked name" for row in details_of(kind, change)
             ]
-    results = {"collection": filled([*rows, PAPER]), "queries": details, "seconds": [seconds]}
+    halves = second_halves(texts, entities, accepted)
+    results = {"collection": filled([*rows, PAPER]), "queries": details, "halves": halves, "seconds": [seconds]}
     for title, table in results.items():
         measure.show(f"frus_docs: {title}", table)
     return results
@@ -161,6 +166,57 @@ def row_of(
         "original first %": f"{100 * attack.with_all_words.first.rate:.1f}",
         "named (strangers) %": f"{100 * attack.named.rate:.1f} ({100 * attack.named.control:.1f})",
     }
+
+
+def second_halves(
+    texts: Sequence[str], entities: Sequence[Sequence[Entity]], accepted: dict[str, list[Sequence[Block]]]
+) -> list[dict[str, Any]]:
+    """The attack with another text about the same matter: second halves searched for among first halves."""
+    middles = [text.find("\n", len(text) // 2) + 1 or len(text) // 2 for text in texts]
+    first = [text[:middle] for text, middle in zip(texts, middles, strict=True)]
+    second = [text[middle:] for text, middle in zip(texts, middles, strict=True)]
+    named = [_entities_from(found, middle) for found, middle in zip(entities, middles, strict=True)]
+    versions = {"nothing": second}
+    for name, blocks in accepted.items():
+        later = [_blocks_from(found, middle) for found, middle in zip(blocks, middles, strict=True)]
+        versions[name] = sanitized(second, named, later)
+    rows = []
+    for name, after in versions.items():
+        attack = SearchAttack().run(after, first)
+        best = attack.with_all_words
+        rows.append(
+            {
+                "sanitized": name,
+                "first half first %": f"{100 * best.first.rate:.1f} ({100 * best.first.low:.1f} to "
+                f"{100 * best.first.high:.1f})",
+                "guessing %": f"{100 * best.first.baseline:.2f}",
+                "median place": f"{best.median_rank:g} ({best.median_low:g} to {best.median_high:g})",
+                "guessing": f"{attack.random_rank:g}",
+                "named %": f"{100 * attack.named.rate:.1f} ({100 * attack.named.low:.1f} to "
+                f"{100 * attack.named.high:.1f})",
+                "strangers named %": f"{100 * (attack.named.control or 0.0):.1f}",
+            }
+        )
+    return rows
+
+
+def _entities_from(entities: Sequence[Entity], start: int) -> tuple[Entity, ...]:
+    """What is mentioned from a place on, counted from there."""
+    moved = [
+        replace(
+            entity, mentions=tuple(Mention(m.start - start, m.end - start) for m in entity.mentions if m.start >= start)
+        )
+        for entity in entities
+    ]
+    return tuple(entity for entity in moved if entity.mentions)
+
+
+def _blocks_from(blocks: Sequence[Block], start: int) -> list[Block]:
+    return [
+        replace(block, start=max(block.start - start, 0), end=block.end - start)
+        for block in blocks
+        if block.end > start
+    ]
 
 
 def shown(change: SearchChange | None) -> str:

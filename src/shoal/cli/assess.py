@@ -213,7 +213,9 @@ def _of_texts(found: Any) -> Iterator[str]:
             yield printable(f"{name:<13}{about}: found nothing, before or after")
             continue
         around = "" if change.low is None else f" ({change.low:+.1f} to {change.high:+.1f})"
-        yield printable(f"{name:<13}{change.mean:+.1f}%{around}, {len(change.queries)} {about}; -75% is all of it")
+        yield printable(
+            f"{name:<13}{change.mean:+.1f}%{around}, {len(change.queries)} {about}; -75%: a search finds nothing"
+        )
     search, named = found.attack.with_all_words, found.attack.named
     yield (
         f"found        {search.first.rate:.1%} ({search.first.low:.1%} to {search.first.high:.1%}) of the originals "
