@@ -66,7 +66,7 @@ def compare_searches(
     (0.5, -37.24)
     """
     if threshold is not None and not 0.0 < threshold <= 1.0:
-        raise InputError(f"relevance={threshold!r} must be above 0 and at most 1, as a cosine is")
+        raise InputError(f"relevance={threshold!r} is no cosine; give a number above 0 and at most 1")
     words = [query.words for query in queries]
     changes, empty = [], []
     for query, one, other in zip(queries, before.relevance(words), after.relevance(words), strict=True):

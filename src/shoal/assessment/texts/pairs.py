@@ -52,6 +52,8 @@ def is_sanitized(protected: Any) -> bool:
 
 def align_texts(original: Any, protected: Any, columns: Mapping[str, str | None]) -> AlignedTexts:
     """Read both sides. A text goes by its id, a file by its name; the suffix may differ, as of letter.docx in text."""
+    if any(columns.values()) and not (_has_columns(original) or _has_columns(protected)):
+        raise InputError("text files have no columns; leave out --text-column and --id-column")
     released = is_sanitized(protected)
     before = read_texts(original, columns)
     after = _released(Path(protected)) if released else read_texts(protected, columns)
@@ -83,15 +85,17 @@ def _released(folder: Path) -> dict[str, str]:
 def read_texts(source: Any, columns: Mapping[str, str | None]) -> dict[str, str]:
     """The texts by their names, in order."""
     if isinstance(source, str | os.PathLike):
-        return {text.id: text.text for text in TextSource(source, **_columns_of(source, columns))}
+        named = columns if _has_columns(source) else {}
+        return {text.id: text.text for text in TextSource(source, **named)}
     corpus = source if isinstance(source, Corpus) else Corpus.from_texts(source)
     return {document.id: document.text for document in corpus}
 
 
-def _columns_of(source: str | os.PathLike[str], columns: Mapping[str, str | None]) -> dict[str, str | None]:
-    """Columns are those of records; a folder of text files has none, though the other side may."""
-    has_none = is_folder(source) and collection_kind(list_folder(Path(source))[0]) is None
-    return {} if has_none else dict(columns)
+def _has_columns(source: Any) -> bool:
+    """Whether these are records; a folder of text files has no columns, and texts in memory have none."""
+    if not isinstance(source, str | os.PathLike) or is_sanitized(source):
+        return False
+    return not is_folder(source) or collection_kind(list_folder(Path(source))[0]) is not None
 
 
 def _by_stem(texts: Mapping[str, str]) -> dict[str, str]:
