@@ -26,6 +26,7 @@ ALL = (
     "sketch_speed",
     "sketch_attacks",
     "sanitizer",
+    "sanitizer_frus",
     "index",
     "faults",
 )
