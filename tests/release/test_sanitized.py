@@ -17,7 +17,7 @@ from shoal.errors import InputError
 from shoal.release.sanitized.pdf_pages import redacted_pdf
 from shoal.release.sanitized.redact import PdfBars
 from shoal.release.sanitized.unmask import unmask
-from shoal.results.sanitizing import Entity, Mention
+from shoal.results.sanitizing import Block, Entity, Mention
 from shoal.sanitizer.review.items import Proposals, text_digest
 from shoal.sanitizer.review.reviewing import Review
 from shoal.sanitizer.review.strings import Strings, folded, tells
@@ -250,3 +250,23 @@ def test_a_release_replaces_an_earlier_one_only_by_force(work: WorkFolder, tmp_p
     with pytest.raises(InputError, match="--force"):
         released(work, tmp_path / "release")
     assert replace(released(work, tmp_path / "release", force=True)).certificate == made.certificate
+
+
+def test_who_is_in_a_removed_block_gets_no_number(tmp_path: Path) -> None:
+    """A gap between Pers1 and Pers3, or a count of 0, would tell that somebody is in the block."""
+    text = "Ann Smith met Bob Ray. Cy Fox left."
+    people = tuple(
+        Entity("PERSON", (Mention(text.index(name), text.index(name) + len(name)),), name, "direct", 0.9)
+        for name in ("Ann Smith", "Bob Ray", "Cy Fox")
+    )
+    block = Block(0, 22, (), 1.0)
+    work = work_folder(
+        tmp_path / "work", (text,), [Proposals("d1", "a", text_digest(text), "", False, people, (block,))]
+    )
+    accept_everything(work)
+    made = released(work, tmp_path / "release")
+    assert (made.folder / "documents" / "document-0001.txt").read_text() == "[removed] Pers1 left."
+    assert made.certificate["promises"]["pseudonyms"] == {"Pers1": 1}
+    assert made.certificate["stated"]["masked"] == {"PERSON": {"entities": 1, "places": 1}}
+    assert made.summary.hidden_share is None
+    assert verify(made.folder, secrets=secrets_of(made))

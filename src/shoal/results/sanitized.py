@@ -28,7 +28,7 @@ class SanitizedSummary:
     kinds: tuple[MaskedKind, ...]
     blocks: int  # stretches removed
     kept: int  # places where reviewers left a string that is masked elsewhere
-    hidden_share: float  # of the characters of the originals
+    hidden_share: float | None  # of the characters of the originals; None: too little is masked to say
     model: str
     policy: str
     threshold: float

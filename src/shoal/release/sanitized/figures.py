@@ -17,6 +17,7 @@ __all__ = ["ACCEPTED_UNSEEN", "promises_of", "stated_of", "summary_of"]
 
 ACCEPTED_UNSEEN = "shoal --accept-rest"  # the reviewer in whose name the rest is decided
 DIAL = 20  # steps of the threshold
+FEWEST = 30  # figures over fewer entities or places might tell how long a name is, or how likely
 
 
 def summary_of(
@@ -26,6 +27,7 @@ def summary_of(
     settings = collection.work.settings
     decisions = active(collection.work.log.read())
     people = {decision.reviewer for decision in decisions} - {ACCEPTED_UNSEEN}
+    pieces = sum(len(document.masked.pieces) for document in planned)
     hidden = sum(len(original) for document in planned for _, _, original in document.masked.pieces)
     shown = sum(len(document.masked.text) - _replaced(document) for document in planned)
     return SanitizedSummary(
@@ -33,10 +35,10 @@ def summary_of(
         form=form,
         style=settings["style"],
         scope=settings["scope"],
-        kinds=tuple(_kinds(outcomes, planned, settings["scope"], settings["style"])),
+        kinds=tuple(_kinds(planned, settings["scope"], settings["style"])),
         blocks=sum(document.removed for document in planned),
         kept=0,
-        hidden_share=hidden / (hidden + shown) if hidden + shown else 0.0,
+        hidden_share=hidden / (hidden + shown) if pieces >= FEWEST else None,
         model=settings["model"],
         policy=settings["policy"],
         threshold=settings["threshold"],
@@ -102,16 +104,18 @@ def _replaced(document: Planned) -> int:
     return sum(end - start for start, end, _ in document.masked.pieces)
 
 
-def _kinds(outcomes: Sequence[Outcome], planned: Sequence[Planned], scope: str, style: str) -> list[MaskedKind]:
-    places = Counter[str]()
-    for outcome in outcomes:
-        for item in outcome.masked:
-            places[item.kind] += len(item.mentions)
-    different = {
-        (document.name if scope == "document" else "", kind, pseudonym if style == "numbered" else name)
-        for document in planned
-        for pseudonym, kind, name in document.entities
-    }
+def _kinds(planned: Sequence[Planned], scope: str, style: str) -> list[MaskedKind]:
+    """Of what can be seen: a mention within a removed block is not counted."""
+    places, different = Counter[str](), set()
+    for document in planned:
+        kind_of = {pseudonym: kind for pseudonym, kind, _ in document.entities}
+        for start, end, _ in document.masked.pieces:
+            shown = document.masked.text[start:end].rstrip()
+            if shown in kind_of:
+                places[kind_of[shown]] += 1
+        for pseudonym, kind, name in document.entities:
+            named = pseudonym if style == "numbered" else name
+            different.add((document.name if scope == "document" else "", kind, named))
     entities = Counter(kind for _, kind, _ in different)
     return [MaskedKind(kind, entities[kind], places[kind]) for kind in KINDS if places[kind]]
 
@@ -124,4 +128,6 @@ def _rejected(decisions: Sequence[Decision]) -> int:
 def _dial(outcomes: Sequence[Outcome]) -> tuple[tuple[float, int], ...]:
     probabilities = [entity.probability for outcome in outcomes for entity in outcome.proposals.entities]
     steps = [step / DIAL for step in range(DIAL + 1)]
+    if len(probabilities) < FEWEST:
+        return ()
     return tuple((step, sum(probability >= step for probability in probabilities)) for step in steps)

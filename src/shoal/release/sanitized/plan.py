@@ -59,36 +59,48 @@ def plan(collection: Collection, outcomes: Sequence[Outcome], style: str, scope:
         outcomes, key=lambda outcome: work.secret_digest("order", outcome.proposals.digest, outcome.proposals.document)
     )
     texts = [work.text(outcome.proposals) for outcome in ordered]
-    entities = [_entities(outcome.masked) for outcome in ordered]
+    blocks = [_blocks(outcome.masked) for outcome in ordered]
+    entities = [_entities(outcome.masked, gone) for outcome, gone in zip(ordered, blocks, strict=True)]
     pseudonyms = pseudonyms_of(entities, texts, style, scope)
     planned = []
     for number, outcome in enumerate(ordered):
         replacements = replacements_of(entities[number], pseudonyms[number])
-        blocks = [(m.start, m.end) for item in outcome.masked if item.kind == BLOCK for m in item.mentions]
         named = zip(pseudonyms[number], entities[number], strict=True)
         planned.append(
             Planned(
                 f"document-{number + 1:04}",
                 outcome.proposals,
-                masked(texts[number], replacements, blocks),
+                masked(texts[number], replacements, blocks[number]),
                 tuple((pseudonym, entity.kind, entity.name) for pseudonym, entity in named),
             )
         )
     return tuple(planned)
 
 
-def _entities(items: Sequence[Item]) -> tuple[Entity, ...]:
-    """Items of one kind and name are one entity: repeats join what they repeat."""
+def _blocks(items: Sequence[Item]) -> list[tuple[int, int]]:
+    return [(mention.start, mention.end) for item in items if item.kind == BLOCK for mention in item.mentions]
+
+
+def _entities(items: Sequence[Item], blocks: Sequence[tuple[int, int]]) -> tuple[Entity, ...]:
+    """Items of one kind and name are one entity: repeats join what they repeat.
+
+    Mentions that go with a block are left out: a number that nobody sees would tell who is in the block.
+    """
     joined: dict[tuple[str, str], tuple[Item, set[Mention]]] = {}
     for item in items:
-        if item.kind != BLOCK:
+        mentions = [mention for mention in item.mentions if not _within(mention, blocks)]
+        if item.kind != BLOCK and mentions:
             key = item.kind, folded(item.name) or item.name
-            joined.setdefault(key, (item, set()))[1].update(item.mentions)
+            joined.setdefault(key, (item, set()))[1].update(mentions)
     entities = (
         Entity(item.kind, tuple(sorted(mentions, key=_place)), item.name, item.role or "direct", item.probability)
         for item, mentions in joined.values()
     )
     return tuple(sorted(entities, key=lambda entity: _place(entity.mentions[0])))
+
+
+def _within(mention: Mention, blocks: Sequence[tuple[int, int]]) -> bool:
+    return any(start <= mention.start and mention.end <= end for start, end in blocks)
 
 
 def _place(mention: Mention) -> tuple[int, int]:
