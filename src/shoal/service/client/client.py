@@ -285,7 +285,8 @@ class IndexClient:
         groups = [(members[group], start.pools[group]) for group in sorted(members) if len(members[group]) >= start.k]
         for first in range(0, len(groups), GROUPS_AT_ONCE):
             progress.step("grouping", first, len(groups))
-            make_groups(self._connection, journal, groups[first : first + GROUPS_AT_ONCE])
+            if not make_groups(self._connection, journal, groups[first : first + GROUPS_AT_ONCE]):
+                raise InputError("documents of the first groups were deleted meanwhile; run the same command again")
         progress.step("grouping", len(groups), len(groups))
 
 

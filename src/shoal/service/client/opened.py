@@ -14,7 +14,7 @@ from shoal.service.client.journal import Journal
 from shoal.service.client.vocabulary import Vocabulary
 from shoal.vectors import VectorSpace
 
-__all__ = ["OpenedIndex", "open_index"]
+__all__ = ["OpenedIndex", "open_index", "settle"]
 
 
 @dataclass(frozen=True)
@@ -56,19 +56,25 @@ def _check_same(connection: Connection, journal: Journal, now: dict[str, str]) -
             if before.get(what, now[what]) != now[what]:
                 raise InputError(f"the {what} of this index has changed, which it never may; ask the operator")
     else:
-        journal.keep_only(_mine(connection), same_terms=before["vocabulary"] == now["vocabulary"])
+        settle(connection, journal)
+        if before["vocabulary"] != now["vocabulary"]:
+            journal.change_terms()
     journal.note(now)
 
 
-def _mine(connection: Connection) -> set[str]:
-    """The ids of the account's documents."""
-    found: set[str] = set()
+def settle(connection: Connection, journal: Journal) -> None:
+    """Bring the journal in line with what the server has of the documents that were put.
+
+    Someone deleted them from another machine, say, or a backup was restored from before they got into a group.
+    """
+    known = journal.documents()  # before the server is asked: another put may add some meanwhile
+    status_of: dict[str, str] = {}
     after: Any = ""
     while after is not None:
         page = connection.get_json(f"/v1/documents?mine=true&after={after}&limit=10000")
-        found.update(document["id"] for document in page["documents"])
+        status_of |= {document["id"]: document["status"] for document in page["documents"]}
         after = page["after"]
-    return found
+    journal.settle({document: status_of.get(document) for document in known})
 
 
 def _vocabulary(connection: Connection, folder: Path, digest: str) -> Vocabulary:
