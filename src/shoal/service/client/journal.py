@@ -210,14 +210,23 @@ class Journal:
         found = self._all("SELECT name, digest FROM documents WHERE id = ?", document)
         return not found or bool(digest_of(found[0][0], text) == found[0][1])
 
-    def ids(self, name: str) -> list[str]:
-        """The documents that were put under a name: several when the text changed between."""
-        return [row[0] for row in self._all("SELECT id FROM documents WHERE name = ? AND id IS NOT NULL", name)]
+    def named(self, name: str) -> list[tuple[str, str]]:
+        """Id and name of the documents that were put under a name: several when the text changed between."""
+        return self._all("SELECT id, name FROM documents WHERE name = ? AND id IS NOT NULL ORDER BY rowid", name)
+
+    def ending_with(self, name: str) -> list[tuple[str, str]]:
+        """The same for a name without its folder."""
+        ending = "substr(name, -length(?1)) = ?1 AND id IS NOT NULL"
+        return self._all(f"SELECT id, name FROM documents WHERE {ending} ORDER BY rowid", f"/{name}")
 
     def placed_by_digest(self) -> dict[bytes, tuple[str | None, str | None]]:
         """Id and representative of every document."""
         found = self._all("SELECT digest, id, representative FROM documents")
         return {digest: (document, representative) for digest, document, representative in found}
+
+    def overdue(self, since: float) -> int:
+        """How many documents have been waiting here since this time or longer."""
+        return int(self._all("SELECT count(*) FROM waiting WHERE since <= ?", since)[0][0])
 
     def figures(self) -> dict[str, int]:
         """How many documents are stored, wait for a group here, and are on their way."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
-from shoal.service.client.connection import Connection
+from shoal.service.client.connection import Connection, Refusal
 from shoal.service.client.groups import Published, write_aside
 from shoal.service.client.journal import Journal
 from shoal.service.client.vocabulary import Vocabulary
@@ -31,7 +31,14 @@ class OpenedIndex:
 
 def open_index(connection: Connection, folder: Path) -> OpenedIndex:
     """Look at the index, and see whether it is the one that was seen before."""
-    shown = connection.get_json("/v1/index")
+    try:
+        shown = connection.get_json("/v1/index")
+    except Refusal as refusal:
+        if refusal.status != 404:
+            raise
+        raise InputError(
+            f"there is no index at {connection.server} yet; an operator makes one with: shoal index create"
+        ) from None
     try:
         noted = {"id": str(shown["id"]), "k": str(int(shown["k"])), "vocabulary": str(shown["vocabulary"])}
         embargo = None if shown["embargo"] is None else float(shown["embargo"])

@@ -42,6 +42,7 @@ class PutReport:
     uploaded: int = 0
     waiting: int = 0  # in no group until enough others are like them
     without_terms: int = 0  # stored, but no search finds them: none of their words is in the vocabulary
+    changed: list[tuple[str, str]] = field(default_factory=list)  # name, and id of an earlier text of it, which stays
     refused: list[tuple[str, str]] = field(default_factory=list)  # name and reason
 
 
@@ -102,6 +103,7 @@ class Put:
         """Requests for documents (name, text, digest, counts), in the journal together."""
         beginnings = []
         for name, text, digest, counts in documents:
+            self.report.changed += [(name, earlier) for earlier, _ in self.journal.named(name)]
             request, waits = self._request(self.keys.encrypt(text.encode()), counts)
             beginnings.append(Beginning(digest, name, request, counts if waits else None))
             self._sent[request.key] = name, counts
