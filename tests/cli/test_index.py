@@ -132,7 +132,7 @@ REFUSED = {
         "(No such file or directory); name another",
     ),
     "one unknown name of three": (("delete", "0.txt", "nothing.txt", "1.txt"), "nothing.txt is not a document here"),
-    "one unknown id of three": (("delete", "2.txt", "0" * 32, "3.txt"), "0 was not deleted, 1 others were; the server"),
+    "one unknown id of three": (("delete", "2.txt", "0" * 32, "3.txt"), "1 deleted, but 000000"),
     "a token of two lines": (("status", "--token", "a\nb"), "the token is not one"),
     "an address without a scheme": (("status", "--server", "localhost"), "is no address of a server"),
     "an address far away in the clear": (("status", "--server", "http://example.org"), "use https://"),

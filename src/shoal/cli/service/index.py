@@ -170,7 +170,7 @@ def delete(
             try:
                 client.delete(number)
             except InputError as refusal:
-                raise InputError(f"{number} was not deleted, {deleted:,} others were; {refusal}") from None
+                raise InputError(f"{deleted:,} deleted, but {number} was not: {refusal}") from None
     say(f"{len(numbers):,} deleted")
 
 

@@ -143,8 +143,8 @@ class IndexClient:
         """Encrypt and store documents, each in the group of its nearest representative. Those put before are skipped.
 
         A document that is like no group waits here until k such documents are alike. Only a put looks after those that
-        wait: the first one after `wait` days has them join the nearest groups. 0: none waits. `thin` has the server choose the group:
-        it sees the vectors.
+        wait: the first one after `wait` days has them join the nearest groups. 0: none waits. `thin` has the server
+        choose the group: it sees the vectors.
         """
         keys, opened, index = self._needed_keys(), open_documents(source, columns), self._index
         total = sum(1 for _ in documents_of(opened))  # and nothing is sent of a source that cannot be read

@@ -113,8 +113,9 @@ def _accepted(answer: httpx.Response) -> httpx.Response:
         detail = answer.json()["detail"]
         said = detail if isinstance(detail, str) else "the request is not valid"
     except (ValueError, KeyError, TypeError):
-        said = "no reason is given; is this the address of an index?"
-    verb = "refuses" if answer.status_code < 500 else "fails"
+        remedy = "is this the address of an index?" if answer.is_client_error else "try again later"
+        said = f"no reason is given; {remedy}"
+    verb = "refuses" if answer.is_client_error else "fails"
     raise Refusal(answer.status_code, f"the server {verb} ({answer.status_code}): {shown(said[:300])}")
 
 
