@@ -158,7 +158,7 @@ class Server:
     def __init__(self, file: Path) -> None:
         self.started = time.perf_counter()
         self._log = file.with_name("log")
-        arguments = ["serve", "--database", str(file), "--port", "0", "--rate", "1000000"]
+        arguments = ["serve", "--database", str(file), "--port", "0", "--rate", "1000000", "--max-documents", "10000000"]
         with open(self._log, "wb") as log:
             self.process = subprocess.Popen([*COMMAND, *arguments], stderr=log, stdout=log)
         while not (said := re.search(r"serving on (http://\S+)", self._log.read_text())):
