@@ -38,6 +38,7 @@ AROUND = 5  # passages on either side that a document's words are drawn from
 GROUPS_AT_ONCE = 2_000
 CIPHERTEXT = 64  # bytes
 COMMAND = [sys.executable, "-c", "from shoal.cli import main; main()"]
+UNLIMITED = ("--rate", "1000000", "--max-documents", "10000000")
 JSON, OCTETS = "application/json", "application/octet-stream"
 
 
@@ -158,7 +159,17 @@ class Server:
     def __init__(self, file: Path) -> None:
         self.started = time.perf_counter()
         self._log = file.with_name("log")
-        arguments = ["serve", "--database", str(file), "--port", "0", "--rate", "1000000", "--max-documents", "10000000"]
+        arguments = [
+            "serve",
+            "--database",
+            str(file),
+            "--port",
+            "0",
+            "--rate",
+            "1000000",
+            "--max-documents",
+            "10000000",
+        ]
         with open(self._log, "wb") as log:
             self.process = subprocess.Popen([*COMMAND, *arguments], stderr=log, stdout=log)
         while not (said := re.search(r"serving on (http://\S+)", self._log.read_text())):
