@@ -43,18 +43,25 @@ FOLDER = Path(tempfile.gettempdir()) / "shoal-index-scale"
 
 
 def run() -> dict[str, Any]:
-    searching = [{"documents": size} | step(f"search {size}", partial(search, size)) for size in SIZES]
     large = SIZES[-1]
+    searching = [{"documents": size} | step(f"search {size}", partial(search, size)) for size in SIZES]
+    for row in searching:
+        row["times the first"] = row["server: p50 ms"] / searching[0]["server: p50 ms"]
+    served = step("serve", partial(serve, large))
+    inserted = step("insert", partial(insert, large))
+    copied = step("client", partial(client, large))
+    loads = [{"clients": count} | step(f"load {count}", partial(load, large, count)) for count in CLIENTS]
     results = {
         "searching": searching,
-        "serving": [step("serve", partial(serve, large))],
-        "inserting": step("insert", partial(insert, large))["rows"],
-        "client": [step("client", partial(client, large))],
-        "load": [{"clients": count} | step(f"load {count}", partial(load, large, count)) for count in CLIENTS],
+        "serving": [served],
+        "inserting": inserted["rows"],
+        "client": [copied],
+        "load": [{name: value for name, value in row.items() if name != "rows"} for row in loads],
+        "operations": [{"clients": row["clients"]} | operation for row in loads for operation in row["rows"]],
     }
     for title, rows in results.items():
         measure.show(f"{large:,} documents: {title}", rows)
-    shutil.rmtree(FOLDER)
+    shutil.rmtree(FOLDER, ignore_errors=True)
     return results
 
 
@@ -190,16 +197,19 @@ def load(size: int, n_clients: int) -> dict[str, Any]:
             worker.join()
         cpu = server.cpu_seconds() - before
         done = sum(len(times) for worker in workers for times in worker.seconds.values())
-        row: dict[str, Any] = {
+        rows = [
+            {"operation": what, "requests": len(times)} | quantiles(times)
+            for what in MIX
+            for times in [[seconds for worker in workers for seconds in worker.seconds[what]]]
+        ]
+        return {
             "requests per s": done / SECONDS,
             "errors": sum(worker.errors for worker in workers),
+            **quantiles([seconds for worker in workers for times in worker.seconds.values() for seconds in times]),
             "CPU ms": 1e3 * cpu / done,
             "GB at most": server.memory("VmHWM"),
+            "rows": rows,
         }
-    for what in MIX:
-        times = [seconds for worker in workers for seconds in worker.seconds[what]]
-        row |= {f"{what}: {name}": value for name, value in quantiles(times).items()}
-    return row
 
 
 class Worker(Thread):
