@@ -324,9 +324,9 @@ TABLES = (
         "index_scale",
         "searching",
         "Index server: searches",
-        "Documents made of the FRUS passages, k=5: each as long as a passage, its words drawn from that passage and the "
-        "five on either side; five successive ones are a group. 500 queries of three words, one after the other, 10 "
-        "documents each: by `POST /v1/search`, and by the client that ranks itself from its copy and asks the server "
+        "Documents made of the FRUS passages, k=5: each as long as a passage, its words drawn from that passage and "
+        "the five on either side; five successive ones are a group. 500 queries of three words, one after the other, "
+        "10 documents each: by `POST /v1/search`, and by the client that ranks itself from its copy and asks the server "
         "for the documents of the best groups. `shoal serve` on SQLite, HTTP included; CPU is that of all threads of "
         "the server, or of the client. Bar at a million: 95 % below 100 ms; time less than in proportion to the "
         "documents.",
@@ -355,10 +355,11 @@ TABLES = (
         "index_scale",
         "load",
         "Index server: mixed load",
-        "A million documents; clients that send one request after the other for a minute, without a pause: half of them "
-        "searches, a quarter reads, a tenth insertions into a group that the client chose, a twentieth into one that the "
-        "server chooses, a tenth deletions. Clients and server share the two cores. An error is any answer but success; "
-        "reading what another client has just deleted, or inserting into a group that has just gone, is none.",
+        "A million documents; clients that send one request after the other for a minute, without a pause: half of "
+        "them searches, a quarter reads, a tenth insertions into a group that the client chose, a twentieth into one "
+        "that the server chooses, a tenth deletions. Clients and server share the two cores. An error is any answer "
+        "but success; reading what another client has just deleted, or inserting into a group that has just gone, is "
+        "none.",
     ),
     ("index_scale", "operations", "Index server: mixed load by operation", "The same minutes."),
     (
