@@ -174,7 +174,7 @@ class Replica:
     def _row(self, terms: NDArray[Any], counts: NDArray[Any]) -> sp.csr_matrix:
         return sp.csr_matrix((counts, terms, [0, len(terms)]), shape=(1, len(self._weights)))
 
-    def _places(self, rows: Iterable[Row[Any]]) -> dict[str, tuple[str, float]]:
+    def _places(self, rows: Iterable[Any]) -> dict[str, tuple[str, float]]:
         return {document: (self._name_of[number], place) for document, number, place in rows}
 
     def _waiting(self, rows: Iterable[Row[Any]]) -> dict[str, sp.csr_matrix]:
