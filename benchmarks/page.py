@@ -349,7 +349,8 @@ TABLES = (
         "client",
         "Index server: the client's copy",
         "A million documents: the first search of a client that fetches all 200,000 representatives, checks and lists "
-        "them; the first search of the next command, which has them on disk; and the searches that follow.",
+        "them; the first search of the next command, which has them on disk; and the searches that follow, of which "
+        "one every 30 seconds looks first which groups there are now.",
     ),
     (
         "index_scale",
