@@ -183,7 +183,7 @@ class Replica:
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Millions of objects are made, and none is garbage: looking for it again and again would take half of the time."""
+    """Millions of objects are made, and none is garbage: looking for it again and again would take long."""
     was_on = gc.isenabled()
     gc.disable()
     try:
