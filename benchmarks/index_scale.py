@@ -66,8 +66,8 @@ def run() -> dict[str, Any]:
 
 
 def step(name: str, job: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """A step that is done once, and how busy the machine was before."""
-    return measure.once("index_scale", name, lambda: job() | {"load before": os.getloadavg()[0]})
+    """A step that is done once, and how busy the machine was at its end."""
+    return measure.once("index_scale", name, lambda: job() | {"load after": os.getloadavg()[0]})
 
 
 def index_of(size: int) -> tuple[Path, str]:
