@@ -121,7 +121,9 @@ def index_as_changes(index: DynamicIndex) -> Changes:
     for name, members in snapshot.members.items():
         whole.placed.update((document, (name, 0.5)) for document in members)
     hidden = len(index) - snapshot.documents - len(index.waiting)
-    whole.waiting.update((document, sp.csr_matrix(np.ones((1, TERMS), dtype=np.int64))) for document in index.waiting)
+    whole.waiting.update(
+        (document, (sp.csr_matrix(np.ones((1, TERMS), dtype=np.int64)), "")) for document in index.waiting
+    )
     if hidden:
         pool = sp.csr_matrix(np.full((1, TERMS), 9, dtype=np.int64))
         whole.published["hidden"] = pool

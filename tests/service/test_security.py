@@ -19,7 +19,7 @@ from shoal.service.limits import Limits, Rates, read_body
 from shoal.service.logs import LOGGER
 from shoal.service.problems import Problem
 from shoal.service.serving import Binding
-from tests.service.api import BINARY, LAND, SEA, Api
+from tests.service.api import BINARY, LAND, SEA, Api, arrow, pool
 from tests.service.processes import servers
 
 
@@ -233,6 +233,22 @@ def test_a_waiting_vector_is_sealed_and_destroyed_once_its_group_is_known(sqlite
         assert api.ask("DELETE", f"/v1/documents/{held}").status_code == 204
         with api.store.database.reading() as connection:
             assert connection.execute(select(waiting)).all() == []
+
+
+def test_nobody_can_surround_anothers_document_in_the_waiting_room(sqlite: str, tmp_path: Path) -> None:
+    with Api.on(sqlite, tmp_path / "key") as api:
+        api.create(embargo=0.8)
+        api.group(LAND)
+        assert all(api.thin(row, "other").json()["waits"] for row in SEA[:2])
+        placed = api.thin(SEA[2], "user").json()
+        assert placed["waits"], "the pool less what the other user put would be this document"
+    with Api.on(sqlite, tmp_path / "key") as again:  # who owns what waits is known after a restart
+        again.tokens = api.tokens
+        assert not again.thin(SEA[2], "other").json()["waits"]
+        names = arrow(again.ask("GET", "/v1/representatives/pages/0"))["name"]
+        [name] = [name for name in names if placed["id"] in again.members(name)]
+        terms = again.ask("GET", f"/v1/representatives/{name}", "other").json()["terms"]
+        assert terms == pool(SEA)  # three of the other user's
 
 
 def test_a_server_refuses_to_start_with_another_key_than_waiting_vectors_were_sealed_with(

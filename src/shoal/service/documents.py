@@ -59,7 +59,7 @@ def place_nearest(writing: Writing, document: str, counts: sp.csr_matrix) -> Pla
     """Into the nearest group, or it waits if the server may hold it back."""
     if not writing.state.trust and not writing.replica.number_of:
         raise Problem(409, "there is no group yet; store k documents and make a group of them with POST /v1/groups")
-    return writing.index.insert(document, counts)
+    return writing.index.insert(document, counts, writing.account.id)
 
 
 def join(writing: Writing, document: str, representative: str) -> Placement:
