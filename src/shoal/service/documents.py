@@ -41,8 +41,8 @@ def keep(writing: Writing, ciphertext: bytes, limits: Limits) -> str:
         raise Problem(403, f"your account has {limits.documents} documents, the most allowed; delete some first")
     document = secrets.token_hex(16)
     row = {"id": document, "owner": writing.account.id, "status": "stored", "bytes": len(ciphertext)}
-    writing.connection.execute(insert(documents).values(row))
-    writing.connection.execute(insert(blobs).values(document=document, content=ciphertext))
+    writing.connection.execute(insert(documents), row)
+    writing.connection.execute(insert(blobs), {"document": document, "content": ciphertext})
     _count(writing, writing.account.id, 1)
     return document
 

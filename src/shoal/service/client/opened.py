@@ -9,7 +9,8 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.service.client.connection import Connection
-from shoal.service.client.groups import Published, write_aside
+from shoal.service.client.copy import write_aside
+from shoal.service.client.groups import Published
 from shoal.service.client.journal import Journal
 from shoal.service.client.vocabulary import Vocabulary
 from shoal.vectors import VectorSpace

@@ -86,7 +86,7 @@ def record(
     _each(connection, update(documents).where(documents.c.id == WHICH).values(status="waiting"), held)
     version, oldest = now.version + 1, now.version + 1 - KEPT_VERSIONS
     connection.execute(update(state).values(version=version, published=now.published + len(published)))
-    connection.execute(insert(changes).values(version=version, touched=Touched.by(made).to_json()))
+    connection.execute(insert(changes), {"version": version, "touched": Touched.by(made).to_json()})
     connection.execute(delete(changes).where(changes.c.version <= oldest))
 
 
