@@ -119,6 +119,30 @@ def test_a_body_that_is_too_large_is_refused_whether_it_says_so_or_not(sqlite: s
         api.keep(b"x" * 1000)
 
 
+def test_bodies_that_nothing_would_be_done_with_are_refused_before_they_are_read(api: Api) -> None:
+    document = api.keep()
+    for method in ("GET", "DELETE"):
+        for body in (b"x" * 1000, iter([b"x"] * 10)):  # with a length, and in chunks
+            assert api.ask(method, f"/v1/documents/{document}", content=body).status_code == 413
+
+    async def ask(path: str) -> int:
+        statuses = []
+
+        async def receive() -> dict[str, Any]:
+            raise AssertionError("the body was read")
+
+        async def send(message: dict[str, Any]) -> None:
+            statuses.append(message.get("status"))
+
+        headers = [(b"authorization", f"Bearer {api.tokens['reader']}".encode()), (b"content-length", b"1000")]
+        scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": headers, "state": {}}
+        await api.client.app(scope, receive, send)  # type: ignore[attr-defined]
+        return int(statuses[0])
+
+    for path in ("/v1/documents", "/v1/documents/thin", "/v1/groups", "/v1/accounts", "/v1/nothing"):
+        assert asyncio.run(ask(path)) == 403
+
+
 def test_a_packed_body_is_kept_as_it_is_and_never_unpacked(api: Api) -> None:
     bomb = gzip.compress(bytes(10 << 20))
     document = api.keep(bomb, headers={"Content-Encoding": "gzip"})
