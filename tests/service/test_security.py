@@ -259,6 +259,17 @@ def test_a_waiting_vector_is_sealed_and_destroyed_once_its_group_is_known(sqlite
             assert connection.execute(select(waiting)).all() == []
 
 
+def test_an_operator_can_keep_users_from_making_up_groups(sqlite: str, tmp_path: Path) -> None:
+    with Api.on(sqlite, tmp_path / "key", Limits(groups_by="operator")) as api:
+        api.create()
+        ids = [api.keep() for _ in range(3)]
+        wanted = {"groups": [{"documents": ids, "pool": {"9": 1}}]}
+        refused = api.ask("POST", "/v1/groups", json=wanted)
+        assert refused.status_code == 403 and "operator" in refused.json()["detail"]
+        name, _ = api.group(SEA, "operator")
+        assert api.join(name).status_code == 201
+
+
 def test_nobody_can_surround_anothers_document_in_the_waiting_room(sqlite: str, tmp_path: Path) -> None:
     with Api.on(sqlite, tmp_path / "key") as api:
         api.create(embargo=0.8)

@@ -32,6 +32,7 @@ class Limits:
     body_seconds: float = 30.0  # for a body to come in, and more for larger ones:
     body_rate: float = 16_384.0  # bytes per second, at the least
     buffered_bytes: int = 256 << 20  # of all bodies that are coming in or wait for their turn; a quarter per account
+    groups_by: str = "user"  # least role that may make groups by their sums, which nobody can check
     longest_wait: float = 7 * 86_400.0  # seconds until a document that is held back joins the nearest group
 
     @property
