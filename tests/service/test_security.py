@@ -15,10 +15,12 @@ from typing import Any
 import pytest
 
 from shoal.errors import InputError
+from shoal.service.documents import keep
 from shoal.service.limits import Limits, Rates, read_body
 from shoal.service.logs import LOGGER
 from shoal.service.problems import Problem
 from shoal.service.serving import Binding
+from shoal.service.storage.idempotency import Answer
 from tests.service.api import BINARY, LAND, SEA, Api, arrow, pool
 from tests.service.processes import servers
 
@@ -199,6 +201,23 @@ def test_too_many_requests_of_an_account_are_refused_and_others_are_not(sqlite: 
         assert api.ask("GET", "/v1/documents", "other").status_code == 200
 
 
+def test_documents_that_come_in_together_do_not_exceed_what_an_account_may_have(sqlite: str, tmp_path: Path) -> None:
+    with Api.on(sqlite, tmp_path / "key") as api:
+        assert api.store is not None
+        account = api.store.who(api.tokens["user"])  # as each of the requests sees it before it has the lock
+        assert account is not None
+
+        def put() -> None:
+            api.store.write(
+                account, None, lambda writing: Answer(201, {"id": keep(writing, b"x", Limits(documents=2))})
+            )
+
+        put()
+        put()
+        with pytest.raises(Problem, match="the most allowed"):
+            put()
+
+
 def test_an_account_may_ask_again_when_its_bucket_has_filled_up() -> None:
     now = [0.0]
     rates = Rates(Limits(rate=2.0, burst=1), lambda: now[0])
@@ -268,6 +287,16 @@ def test_an_operator_can_keep_users_from_making_up_groups(sqlite: str, tmp_path:
         assert refused.status_code == 403 and "operator" in refused.json()["detail"]
         name, _ = api.group(SEA, "operator")
         assert api.join(name).status_code == 201
+
+
+def test_what_was_deleted_is_overwritten_on_the_disk(sqlite: str, tmp_path: Path) -> None:
+    secret = b"age-encryption.org/v1 a ciphertext like no other " * 200
+    with Api.on(sqlite, tmp_path / "key") as api:
+        document = api.keep(secret)
+        api.keep(b"another")
+        assert any(secret[:40] in file.read_bytes() for file in tmp_path.glob("shoal.db*"))
+        assert api.ask("DELETE", f"/v1/documents/{document}").status_code == 204
+    assert not any(secret[:40] in file.read_bytes() for file in tmp_path.glob("shoal.db*"))
 
 
 def test_nobody_can_surround_anothers_document_in_the_waiting_room(sqlite: str, tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def serve(
         groups_by=groups_by,
         longest_wait=longest_wait * DAY,
     )
-    with opened(database, "serving an index") as there:
+    with opened(database, "serving an index", make=True) as there:
         store = serving.open_store(there, key_file)
         with there.reading() as connection:
             accounts = all_accounts(connection)
