@@ -9,6 +9,8 @@ import json
 import logging
 import re
 import socket
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from shoal.service.limits import Limits, Rates, read_body
 from shoal.service.logs import LOGGER
 from shoal.service.problems import Problem
 from shoal.service.serving import Binding
+from shoal.service.storage.database import _prepare_sqlite
 from shoal.service.storage.idempotency import Answer
 from tests.service.api import BINARY, LAND, SEA, Api, arrow, pool
 from tests.service.processes import servers
@@ -297,6 +300,13 @@ def test_what_was_deleted_is_overwritten_on_the_disk(sqlite: str, tmp_path: Path
         assert any(secret[:40] in file.read_bytes() for file in tmp_path.glob("shoal.db*"))
         assert api.ask("DELETE", f"/v1/documents/{document}").status_code == 204
     assert not any(secret[:40] in file.read_bytes() for file in tmp_path.glob("shoal.db*"))
+
+
+def test_sqlite_overwrites_what_is_deleted_whatever_it_does_by_default(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "shoal.db")) as connection:
+        connection.execute("PRAGMA secure_delete = OFF")
+        _prepare_sqlite(connection, None)
+        assert connection.execute("PRAGMA secure_delete").fetchone() == (1,)
 
 
 def test_nobody_can_surround_anothers_document_in_the_waiting_room(sqlite: str, tmp_path: Path) -> None:
