@@ -24,6 +24,7 @@ from shoal.service.storage.store import Store
 __all__ = ["Gate", "answer_to"]
 
 API = "/v1"
+SEARCH = f"{API}/search"
 # Requests that may wait for the writer's lock in a thread. There are 40 threads: the others are for who only reads.
 WRITERS = 20
 FAULT = "this is a fault of the server, not of your request; the operator finds it in the log"
@@ -70,7 +71,8 @@ class Gate:
         account = await run_in_threadpool(self._who, headers.get(b"authorization", ""))
         log["account"] = account.id
         self._rates.take(account.id)
-        with self._buffer.share() as take:
+        _check_body(scope["method"], scope["path"], headers, account)
+        with self._buffer.share(account.id) as take:
             body = await read_body(receive, headers.get(b"content-length"), self._limits, take)
             scope["state"] |= {"account": account, "body": body}
             async with self._writers if _writes(scope) else nullcontext():
@@ -105,8 +107,17 @@ def answer_to(problem: Problem) -> JSONResponse:
     return JSONResponse({"detail": str(problem)}, problem.status, headers.get(problem.status))
 
 
+def _check_body(method: str, path: str, headers: dict[bytes, str], account: Account) -> None:
+    """Refuse a body that nothing would be done with, before it is in memory."""
+    sent = headers.get(b"content-length", "0") != "0" or b"transfer-encoding" in headers
+    if sent and method in ("GET", "HEAD", "DELETE"):
+        raise Problem(413, f"{method} takes no body; send none")
+    if method == "POST" and path != SEARCH and not account.may("user"):
+        raise Problem(403, f"your role is {account.role}, which may only read and search; ask an operator for another")
+
+
 def _writes(scope: Scope) -> bool:
-    return scope["method"] in ("POST", "DELETE") and scope["path"] != f"{API}/search"
+    return scope["method"] in ("POST", "DELETE") and scope["path"] != SEARCH
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

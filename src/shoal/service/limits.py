@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,7 +31,8 @@ class Limits:
     terms: int = 100_000  # of a document, a pool or a query
     body_seconds: float = 30.0  # for a body to come in, and more for larger ones:
     body_rate: float = 16_384.0  # bytes per second, at the least
-    buffered_bytes: int = 256 << 20  # of all bodies that are coming in or wait for their turn
+    buffered_bytes: int = 256 << 20  # of all bodies that are coming in or wait for their turn; a quarter per account
+    groups_by: str = "user"  # least role that may make groups by their sums, which nobody can check
     longest_wait: float = 7 * 86_400.0  # seconds until a document that is held back joins the nearest group
 
     @property
@@ -61,23 +63,28 @@ class Buffer:
     """The bodies in memory, of all requests together; used by the one thread that receives them."""
 
     def __init__(self, limits: Limits) -> None:
-        self._limit, self._held = max(limits.buffered_bytes, limits.body_bytes), 0
+        self._limit = max(limits.buffered_bytes, limits.body_bytes)
+        self._limit_of_account = max(limits.buffered_bytes // 4, limits.body_bytes)
+        self._held: Counter[str] = Counter()  # by account
 
     @contextmanager
-    def share(self) -> Iterator[Callable[[int], None]]:
+    def share(self, account: str) -> Iterator[Callable[[int], None]]:
         """A function that takes bytes for one request, all of which are given back at the end."""
         mine = 0
 
         def take(size: int) -> None:
             nonlocal mine
-            mine, self._held = mine + size, self._held + size
-            if self._held > self._limit:
+            mine += size
+            self._held[account] += size
+            if self._held[account] > self._limit_of_account:
+                raise Problem(429, f"more than {self._limit_of_account} bytes under way; send fewer documents at once")
+            if self._held.total() > self._limit:
                 raise Problem(503, "the server is busy with other documents; send it again in a few seconds")
 
         try:
             yield take
         finally:
-            self._held -= mine
+            self._held -= Counter({account: mine})
 
 
 async def read_body(

@@ -75,7 +75,7 @@ def record(
     ]
     held = [
         {"which": document, "document": document, "sealed": key.seal(counts), "since": time.time()}
-        for document, counts in made.waiting.items()
+        for document, (counts, _) in made.waiting.items()
     ]
     _each(connection, insert(representatives), published)
     _each(connection, update(representatives).where(representatives.c.number == WHICH).values(retired=True), retired)

@@ -31,6 +31,7 @@ Ints = NDArray[np.int64]
 ASKED_AT_ONCE = 500  # ids in a query
 LOADED_AT_ONCE = 20_000  # rows
 LOADED_ANEW = 100_000  # touched documents from which loading everything is quicker
+HELD: Any = select(waiting, documents.c.owner).join(documents, documents.c.id == waiting.c.document)
 PLACES: Any = select(documents.c.id, documents.c.representative, documents.c.place)
 
 
@@ -105,7 +106,7 @@ class Replica:
         in_use = select(representatives).where(~representatives.c.retired)
         used = list(_where_in(connection, in_use, representatives.c.name, touched.representatives))
         members = list(_where_in(connection, PLACES, documents.c.id, touched.documents))
-        held = list(_where_in(connection, select(waiting), waiting.c.document, touched.documents))
+        held = list(_where_in(connection, HELD, waiting.c.document, touched.documents))
         try:
             self._apply(self.index, touched, used, members, held)
         except BaseException:
@@ -150,7 +151,7 @@ class Replica:
         grouped = PLACES.where(documents.c.representative.is_not(None))
         for part in connection.execute(grouped.execution_options(yield_per=LOADED_AT_ONCE)).partitions():
             index.apply(Changes(placed=self._places(part)))
-        index.apply(Changes(waiting=self._waiting(connection.execute(select(waiting).order_by(waiting.c.since)))))
+        index.apply(Changes(waiting=self._waiting(connection.execute(HELD.order_by(waiting.c.since)))))
         self.index, self.id = index, now.index_id
 
     def _all_pools(self, result: Result[Any]) -> tuple[list[str], sp.csr_matrix]:
@@ -177,8 +178,8 @@ class Replica:
     def _places(self, rows: Iterable[Any]) -> dict[str, tuple[str, float]]:
         return {document: (self._name_of[number], place) for document, number, place in rows}
 
-    def _waiting(self, rows: Iterable[Row[Any]]) -> dict[str, sp.csr_matrix]:
-        return {row.document: self._row(*self._key.open(row.sealed)) for row in rows}
+    def _waiting(self, rows: Iterable[Row[Any]]) -> dict[str, tuple[sp.csr_matrix, str]]:
+        return {row.document: (self._row(*self._key.open(row.sealed)), row.owner) for row in rows}
 
 
 @contextmanager
