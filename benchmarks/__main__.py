@@ -26,6 +26,7 @@ ALL = (
     "sketch_speed",
     "sketch_attacks",
     "index",
+    "index_scale",
     "faults",
 )
 
