@@ -127,6 +127,23 @@ def test_a_digit_after_a_name_never_makes_another_pseudonym() -> None:
     assert unmasked(hidden.text, hidden.pieces) == "Ann2 and Bob"
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("He saw her physician.", "He saw her medical practitioner."),
+        ("The\nphysician left.", "The\nmedical practitioner left."),
+        ("He is a physician.", "He is a medical practitioner."),
+        ("He became physician.", "He became a medical practitioner."),
+        ("Banana physician", "Banana a medical practitioner"),
+    ],
+)
+def test_no_second_article_stands_before_something_more_general(text: str, expected: str) -> None:
+    place = text.index("physician")
+    hidden = masked(text, [(place, place + len("physician"), "a medical practitioner")])
+    assert hidden.text == expected
+    assert unmasked(hidden.text, hidden.pieces) == text
+
+
 @pytest.mark.parametrize("stretch", [(3, 3), (4, 2), (-1, 2), (0, 13)])
 def test_a_stretch_outside_of_the_text_is_refused(stretch: tuple[int, int]) -> None:
     with pytest.raises(InputError, match="a text of 12 characters"):

@@ -6,6 +6,7 @@ for different reasons, comes back as it was.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -15,6 +16,11 @@ from shoal.results.sanitizing import Entity
 __all__ = ["REMOVED", "Masked", "Piece", "Replacement", "masked", "replacements_of", "unmasked"]
 
 REMOVED = "[removed]"  # the same for every block, whatever its length
+
+_DETERMINER = re.compile(
+    r"\b(?:an?|the|his|her|its|my|your|our|their|this|that|every|each|another|former)\s+$", re.IGNORECASE
+)
+_LONGEST_DETERMINER = 10  # characters, with the space after it
 
 Replacement = tuple[int, int, str]  # start and end in the original, and what stands there instead
 Piece = tuple[int, int, str]  # start and end in the masked text, and what stood there
@@ -52,8 +58,7 @@ def masked(text: str, replacements: Iterable[Replacement], blocks: Iterable[tupl
     pieces: list[Piece] = []
     length = shown_until = 0
     for start, end, shown in stretches:
-        if shown[-1:].isdigit() and text[end : end + 1].isdigit():
-            shown += " "  # or "Pers1" before a 2 would read as another's pseudonym
+        shown = _fitted(shown, text, start, end)
         parts += [text[shown_until:start], shown]
         length += start - shown_until
         pieces.append((length, length + len(shown), text[start:end]))
@@ -75,6 +80,15 @@ def unmasked(masked_text: str, pieces: Iterable[Piece]) -> str:
         parts += [masked_text[kept_from:start], original]
         kept_from = end
     return "".join([*parts, masked_text[kept_from:]])
+
+
+def _fitted(shown: str, text: str, start: int, end: int) -> str:
+    """What is shown, so that it reads well where it stands."""
+    if shown.startswith(("a ", "an ")) and _DETERMINER.search(text, max(start - _LONGEST_DETERMINER, 0), start):
+        return shown.partition(" ")[2]  # "her physician" becomes "her medical practitioner"
+    if shown[-1:].isdigit() and text[end : end + 1].isdigit():
+        return f"{shown} "  # or "Pers1" before a 2 would read as another's pseudonym
+    return shown
 
 
 def _checked(text: str, stretches: Iterable[Replacement]) -> list[Replacement]:
