@@ -28,6 +28,7 @@ ALL = (
     "sanitizer",
     "sanitizer_frus",
     "index",
+    "index_scale",
     "faults",
 )
 
