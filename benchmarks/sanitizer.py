@@ -39,15 +39,22 @@ def run() -> dict[str, Any]:
 def presidio() -> Callable[[str], Spans]:
     """Presidio's analyzer as it comes, with the language model of the finder."""
     import logging
+    from importlib.resources import files
 
+    import yaml
     from presidio_analyzer import AnalyzerEngine
-    from presidio_analyzer.nlp_engine import SpacyNlpEngine
+    from presidio_analyzer.nlp_engine import NerModelConfiguration, SpacyNlpEngine
 
     from shoal.sanitizer.entities.recognised import load_model
 
+    shipped = yaml.safe_load(files("presidio_analyzer").joinpath("conf/default.yaml").read_text())
+
     class Engine(SpacyNlpEngine):  # type: ignore[misc]
         def __init__(self) -> None:
-            super().__init__(models=[{"lang_code": "en", "model_name": "en_core_web_md"}])
+            super().__init__(
+                models=[{"lang_code": "en", "model_name": "en_core_web_md"}],
+                ner_model_configuration=NerModelConfiguration.from_dict(shipped["ner_model_configuration"]),
+            )
             self.nlp = {"en": load_model(None)}
 
     logging.getLogger("presidio-analyzer").setLevel(logging.ERROR)

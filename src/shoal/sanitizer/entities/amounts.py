@@ -16,12 +16,12 @@ _CODES = (
     "|NZD|ZAR|BRL|MXN|ILS|KRW|SGD|HKD|NGN|EGP|SAR|AED"
 )
 _NAMES = (
-    r"(?:[A-Z][\w-]+\s+){0,2}(?:euros?|Euros?|dollars?|pounds?(?:\s+sterling)?|sterling|cents?|francs?|[Mm]arks?"
+    r"(?:[A-Z][\w-]{1,30}\s+){0,2}(?:euros?|Euros?|dollars?|pounds?(?:\s+sterling)?|sterling|cents?|francs?|[Mm]arks?"
     r"|Deutsch\s?[Mm]arks?|lir[ae]s?|Liras?|zlotys?|[Zz]łotys?|kron(?:a|or|e|er)|korunas?|forints?|rou?bles?|hryvnias?"
     r"|[Ss]chillings?|guilders?|pesetas?|escudos?|drachmas?|lei|leva?|kunas?|dinars?|tolars?|litas|lats|yen|yuan|rupees?"
     r"|shekels?|pesos?|reais|rand|naira)"
 )
-_SUM = r"\d[\d.,  ]*\d|\d"
+_SUM = r"(?<![\d.,])\d(?:[.,  ]?\d){0,15}+"
 _SCALE = r"(?:\s?(?:million|billion|thousand|m|bn|k)\b)?"
 _ABOUT = r"(?:(?:approximately|approx\.|about|around|some|over|almost|nearly|at least|more than|less than)\s+)?"
 _AMOUNT = rf"(?:{_SUM}){_SCALE}"
@@ -30,7 +30,7 @@ _MONEY = tuple(
     for pattern in (
         rf"{_ABOUT}\b(?:{_CODES})\s?{_AMOUNT}",
         rf"{_ABOUT}(?:US|CA|AU|NZ)?[$£€¥₺]\s?{_AMOUNT}",
-        rf"{_ABOUT}\b(?:{_AMOUNT}|{NUMBER}(?:\s+(?:hundred|thousand|million))*)\s+(?:of\s+)?{_NAMES}\b"
+        rf"{_ABOUT}\b(?:{_AMOUNT}|{NUMBER}(?:\s+(?:hundred|thousand|million)){{0,3}})\s+(?:of\s+)?{_NAMES}\b"
         rf"(?:\s*\((?:{_CODES})\))?",
         rf"\b{_AMOUNT}\s?(?:{_CODES}|[€£$])(?!\w)",
     )

@@ -12,11 +12,11 @@ from shoal.sanitizer.entities.candidates import Candidate
 
 __all__ = ["code_candidates"]
 
-_CODE = r"[A-Z]{0,4}[\s-]?\d[\w]*(?:[./:–-]\w*\d\w*)*"
+_CODE = r"[A-Z]{0,4}[\s-]?\d\w{0,20}+(?:[./:–-](?=\w{0,20}\d)\w{1,20}+){0,5}"
 _PATTERNS = tuple(
     (kind, form, rank, re.compile(pattern))
     for kind, form, rank, pattern in (
-        ("EMAIL", "email", 1, r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+"),
+        ("EMAIL", "email", 1, r"(?<![\w.+%-])[\w.+%-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"),
         ("ACCOUNT", "iban", 3, r"(?i)\b[A-Z]{2}\d{2}(?:\s?[A-Z\d]{4}){2,7}\s?[A-Z\d]{1,4}\b(?<=\d\w\w\w\w)"),
         (
             "PHONE",
@@ -24,7 +24,14 @@ _PATTERNS = tuple(
             4,
             r"(?<!\w)\+\d{1,3}[\s.-]?(?:\(\d{1,4}\)[\s.-]?)?\d{1,4}(?:[\s.-]?\d{2,4}){2,4}(?:x\d+)?(?!\w)",
         ),
-        ("URL", "url", 2, r"\b(?:https?://|www\.)[^\s<>\"')\]]+"),
+        ("URL", "url", 2, r"\b(?:https?://|www\.)[^\s<>\"')\]]{1,2000}"),
+        # Without a scheme only lower-case names with a well-known ending: "Mr.Castro" is no page.
+        (
+            "URL",
+            "url",
+            6,
+            r"(?<![\w@.-])(?:[a-z\d-]{1,63}\.){1,5}(?:com|org|net|edu|gov|info|io|eu|[a-z]{2})\b(?:/[^\s<>\"')\]]{0,2000})?",
+        ),
         ("CASE", "application", 8, r"(?<![\w/.])\d{1,6}/\d{2,4}(?![\w/]|\.\d)"),
         (
             "CASE",
@@ -36,11 +43,11 @@ _PATTERNS = tuple(
             "CASE",
             "number",
             9,
-            rf"(?<=\b[Nn]umber\s)[A-Z]?\d[\w/.-]*\d|(?<=\b[Rr]ef\.\s){_CODE}|(?<=\b[Ff]ile\s){_CODE}",
+            rf"(?<=\b[Nn]umber\s)[A-Z]?\d[\w/.-]{0, 20}\d|(?<=\b[Rr]ef\.\s){_CODE}|(?<=\b[Ff]ile\s){_CODE}",
         ),
-        ("ID", "mixed", 9, r"(?<![\w-])(?=[A-Z\d-]*\d[A-Z\d-]*\d)[A-Z]{1,4}-?\d[A-Z\d-]*\b"),
-        ("ID", "digits", 30, r"(?<![\w.,/-])\d(?:[\d-]|(?<=\d)[ .](?=\d{2,4}\b)){4,}\d(?![\w/]|[.,]\d)"),
-        ("ID", "slashes", 25, r"(?<![\w/.])\d+(?:[/.:]\d+){1,3}[A-Z\d]{0,3}(?![\w/]|[.:]\d)"),
+        ("ID", "mixed", 9, r"(?<![\w-])(?=[A-Z\d-]{0,20}\d[A-Z\d-]{0,20}\d)[A-Z]{1,4}-?\d[A-Z\d-]{0,30}\b"),
+        ("ID", "digits", 30, r"(?<![\w.,/-])\d(?:[\d-]|(?<=\d)[ .](?=\d{2,4}\b)){4,30}\d(?![\w/]|[.,]\d)"),
+        ("ID", "slashes", 25, r"(?<![\w/.])\d{1,12}(?:[/.:]\d{1,12}){1,3}[A-Z\d]{0,3}(?![\w/]|[.:]\d)"),
     )
 )
 # Presidio's kinds as ours; weak patterns (any eight digits may be a passport) stay below what our rules find.
@@ -59,9 +66,10 @@ _PRESIDIO = {
     "UUID": ("ID", "uuid"),
     "IP_ADDRESS": ("URL", "ip"),
     "EMAIL_ADDRESS": ("EMAIL", "email"),
-    "URL": ("URL", "url"),
     "PHONE_NUMBER": ("PHONE", "phone"),
 }
+_LONGEST = 2000
+_HAS_CODES = re.compile(r"\d{2}|@|\w\.\w")
 _WEAK = 0.3  # scores of Presidio's patterns without any check of their digits
 _WEAK_RANK = 35
 _PHONE_RANK = 21  # after dates: 03.05.1961 is a date before it is a French telephone
@@ -72,13 +80,30 @@ def code_candidates(text: str) -> Iterator[Candidate]:
     for kind, form, rank, pattern in _PATTERNS:
         for match in pattern.finditer(text):
             yield Candidate(match.start(), match.end(), kind, form, rank)
-    if not re.search(r"\d{2}|@|\w\.\w", text):
-        return
+    for offset, stretch in _stretches(text):
+        for candidate in _recognised(stretch):
+            yield candidate._replace(start=candidate.start + offset, end=candidate.end + offset)
+
+
+def _stretches(text: str) -> Iterator[tuple[int, str]]:
+    """Stretches of a text that have codes, each short: a few patterns take the square of the length."""
+    start = 0
+    while start < len(text):
+        end = min(len(text), start + _LONGEST)
+        if end < len(text):
+            breaks = (text.rfind(mark, start, end) + 1 for mark in ("\n", ". ", " "))
+            end = next((place for place in breaks if place > start + _LONGEST // 4), end)
+        stretch = text[start:end]
+        if _HAS_CODES.search(stretch):
+            yield start, stretch
+        start = end
+
+
+def _recognised(text: str) -> Iterator[Candidate]:
+    """What Presidio's recognizers see."""
     for recognizer in _recognizers():
         for hit in recognizer.analyze(text, recognizer.supported_entities, None):
             kind, form = _PRESIDIO[hit.entity_type]
-            if kind == "URL" and text[hit.end : hit.end + 1].isalnum():
-                continue  # "Mr.Ca" of "Mr.Castro"
             rank = _WEAK_RANK if hit.score <= _WEAK else _PHONE_RANK if kind == "PHONE" else 5
             yield Candidate(hit.start, hit.end, kind, form, rank)
 
@@ -105,7 +130,6 @@ def _recognizers() -> tuple[Any, ...]:
         "UuidRecognizer",
         "IpRecognizer",
         "EmailRecognizer",
-        "UrlRecognizer",
         "PhoneRecognizer",
     )
     return tuple(getattr(presidio, name)() for name in names if hasattr(presidio, name))

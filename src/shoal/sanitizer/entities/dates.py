@@ -16,13 +16,13 @@ _MONTH = (
 )
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _YEAR = r"(?:1[0-9]|20)\d\d"
-_S = r"[\s\u00a0]+"  # a line may break inside a date
+_S = r"[\s\u00a0]{1,3}"  # a line may break inside a date
 _PART = r"(?:(?:(?:the|in|at|around|about)\s+)?(?:early|mid|late|beginning|middle|end)(?:\s+of)?[\s-]+)?"
 _WORDS = (
     r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen"
     r"|eighteen|nineteen|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[\s-]\w+)?|hundred|several)"
 )
-NUMBER = rf"(?:\d[\d,.]*\d|\d|{_WORDS})"
+NUMBER = rf"(?:(?<![\d.,])\d(?:[,.]?\d){{0,15}}+|{_WORDS})"
 _UNIT = r"(?:second|minute|hour|day|night|week|fortnight|month|year|decade|centur(?:y|ie))s?"
 
 _PATTERNS = tuple(
@@ -30,7 +30,7 @@ _PATTERNS = tuple(
     for form, pattern in (
         (
             "day",
-            rf"\b{_DAY}(?:(?:{_S}(?:and|or|to|until){_S}|\s?[-–,/&]\s?){_DAY})*{_S}(?:of\s+)?{_MONTH},?{_S}{_YEAR}\b",
+            rf"\b{_DAY}(?:(?:{_S}(?:and|or|to|until){_S}|\s?[-–,/&]\s?){_DAY}){{0,4}}{_S}(?:of\s+)?{_MONTH},?{_S}{_YEAR}\b",
         ),
         (
             "day",
@@ -42,7 +42,7 @@ _PATTERNS = tuple(
         ("day", rf"\b{_MONTH}{_S}{_DAY}(?!\d|,\d)"),
         (
             "month",
-            rf"\b{_PART}{_MONTH}(?:{_S}(?:and|or|to|until){_S}{_MONTH}|\s?[-–/,]\s?{_MONTH})*,?{_S}(?:of\s+)?{_YEAR}\b",
+            rf"\b{_PART}{_MONTH}(?:{_S}(?:and|or|to|until){_S}{_MONTH}|\s?[-–/,]\s?{_MONTH}){{0,4}},?{_S}(?:of\s+)?{_YEAR}\b",
         ),
         ("year", rf"(?<![\w./:§-]){_PART}{_YEAR}(?:\s?[-–/]\s?(?:{_YEAR}|\d\d))?(?![\w/:]|[.,]\d|-\d|\s?%)"),
         ("decade", rf"\b{_PART}(?:{_YEAR}|['’]\d0)['’]?s\b"),

@@ -13,11 +13,13 @@ from shoal.sanitizer.entities.spelling import CAPITALISED
 __all__ = ["leftover_candidates"]
 
 _RUN = re.compile(
-    rf"(?<![\w’'-]){CAPITALISED}(?:(?:[ \t](?:of|the|and|de|du|la|for|in)){{0,2}}[ \t-]{CAPITALISED})*(?!\w)"
+    rf"(?<![\w’'-]){CAPITALISED}(?:(?:[ \t](?:of|the|and|de|du|la|for|in)){{0,2}}[ \t-]{CAPITALISED}){{0,8}}(?!\w)"
 )
 _BEFORE = re.compile(r"(?:[a-z0-9,;)§]|[a-z]['’]s|[–-])\s+$|[(“\"‘]$")  # the sentence goes on
 _QUOTED = re.compile(r"[“\"]([^”\"\n]{2,80})[”\"]")
-_ACRONYM = re.compile(r"(?<![\w.-])(?:[A-Z]{2,}[\d]?(?:[-/][A-Z\d]+)*|[A-Z][a-z]?[A-Z]{2,}\w*)(?![\w.]\w)")
+_ACRONYM = re.compile(
+    r"(?<![\w.-])(?:[A-Z]{2,40}+\d?(?:[-/][A-Z\d]{1,20}){0,3}|[A-Z][a-z]?[A-Z]{2,20}\w{0,20})(?![\w.]\w)"
+)
 
 
 def leftover_candidates(text: str) -> Iterator[Candidate]:

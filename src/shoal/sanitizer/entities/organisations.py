@@ -34,17 +34,17 @@ GENERIC = frozenset(word.lower() for word in _ALL_HEADS) | word_set(
     "applicant applicants convention government state president registrar section rules protocol article chamber "
     "application respondent parties case plan act law code constitution king queen director secretary"
 )
-_S = r"[ \t\u00a0]*\n?[ \t\u00a0]*"
-_WORD = rf"(?:{CAPITALISED}(?:['’]s?)?|\d+(?:st|nd|rd|th)|[IVX]+|[A-Z]&[A-Z])"
+_S = r"(?:[ \t\u00a0]{1,3}\n?|\n)[ \t\u00a0]{0,3}"
+_WORD = rf"(?:{CAPITALISED}(?:['’]s?)?|\d{{1,3}}(?:st|nd|rd|th)|[IVX]{{1,6}}|[A-Z]&[A-Z])"
 _LINK = r"(?:of|for|and|on|de|du|des|der|für|zu|the|&|’s|'s)"
-_TAIL = rf"(?:\s+{_LINK}(?:\s+(?:the|{_LINK}))?\s+{_WORD}(?:[ \t]{_WORD})*)"
+_TAIL = rf"(?:\s+{_LINK}(?:\s+(?:the|{_LINK}))?\s+{_WORD}(?:[ \t]{_WORD}){{0,3}})"
 _FOREIGN = re.compile(r"\s\((?=[^()\n]*[^\W\d_])(?!(?:the|see|hereinafter|formerly)\b|[“\"])([^()\n]{2,80})\)")
 _ORGANISATION = re.compile(
     rf"(?<!\w)(?:{_WORD}{_S}(?:(?:and|of|for)\s+)?){{0,6}}(?<![^\W\d_])(?:{_HEAD_WORDS})(?!\w)(?:['’]s?(?=\s+[A-Z]))?"
     rf"(?:[ \t]{_WORD}){{0,3}}{_TAIL}{{0,4}}"
 )
 _IN_LOWER_CASE = re.compile(
-    rf"\b({CAPITALISED})(?:\s(?:{CAPITALISED}|[a-z]+(?:al|ary|ic)|[A-Z]-type)){{0,2}}\s(?:court|prison|garrison|barracks|hospital|"
+    rf"\b({CAPITALISED})(?:\s(?:{CAPITALISED}|[a-z]{{1,12}}(?:al|ary|ic)|[A-Z]-type)){{0,2}}\s(?:court|prison|garrison|barracks|hospital|"
     rf"clinic|school|university|cemetery|police|prosecutor|municipality|council|gendarmerie|bank|church|branch|office)\b"
 )
 _PLACE_HEADS = (
@@ -55,11 +55,11 @@ _PLACES = (
     re.compile(rf"\b(?:{CAPITALISED}[ \t]){{1,3}}{_PLACE_HEADS}\b"),
     re.compile(
         rf"\b(?:[Mm]unicipality|[Cc]ounty|[Dd]istrict|[Pp]rovince|[Vv]illage|[Bb]orough|[Cc]ity|[Tt]own|[Rr]egion|[Dd]épartement)\s+of\s+"
-        rf"(?:the\s+)?{CAPITALISED}(?:[ \t-]{CAPITALISED})*"
+        rf"(?:the\s+)?{CAPITALISED}(?:[ \t-]{CAPITALISED}){{0,4}}"
     ),
     re.compile(
         rf"\b(?:live[sd]?|living|resid(?:es|ed|ing|ent)|practi[sc]ing|born|based|died)\s+in\s+"
-        rf"({CAPITALISED}(?:[ \t-]{CAPITALISED})*)"
+        rf"({CAPITALISED}(?:[ \t-]{CAPITALISED}){{0,4}})"
     ),
 )
 _ADDRESSES = tuple(
@@ -76,7 +76,7 @@ _ADDRESSES = tuple(
 
 
 _NUMBERED_STREET = re.compile(
-    rf"\b(?:{CAPITALISED}\s)*({CAPITALISED})(?:\s(?:u|ul|utca|út|str|Str)\.)?\s\d{{1,5}}[a-zA-Z]?\.?(?=\s*(?:$|,|\n|Apt|Suite))"
+    rf"\b(?:{CAPITALISED}\s){{0,3}}({CAPITALISED})(?:\s(?:u|ul|utca|út|str|Str)\.)?\s\d{{1,5}}[a-zA-Z]?\.?(?=\s*(?:$|,|\n|Apt|Suite))"
 )
 
 

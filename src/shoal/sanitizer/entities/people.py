@@ -11,27 +11,31 @@ from shoal.sanitizer.entities.spelling import CAPITALISED, INITIAL, PARTICLES, T
 
 __all__ = ["is_heading", "people_candidates"]
 
-_S = r"[^\S\n]*\n?[^\S\n]*"  # a blank, at most one line break
+_S = r"[^\S\n]{0,3}\n?[^\S\n]{0,3}"  # a blank, at most one line break
 _CAPITALISED = rf"(?!(?:The|In|On|He|She|It|They|And|But|By|At|For|From|As|When|After|Article|Section)\b){CAPITALISED}"
 _NAME_WORD = rf"(?:{INITIAL}|{_CAPITALISED})"
 # Names go over a line break only after a title or an initial; "President Kennedy\\nWashington" is two names.
-_NAME = rf"(?:{PARTICLES}\s+)?{_NAME_WORD}(?:(?:(?<=\.){_S}|[ \t]+|-)(?:{PARTICLES}\s+)*{_NAME_WORD}){{0,4}}"
+_NAME = rf"(?:{PARTICLES}\s+)?{_NAME_WORD}(?:(?:(?<=\.){_S}|[ \t]+|-)(?:{PARTICLES}\s+){{0,2}}{_NAME_WORD}){{0,4}}"
 _MORE = rf"(?:[ \t](?:{INITIAL}\s)?(?!(?:{TITLE})){CAPITALISED}){{0,2}}(?:,?\s(?:Jr|Sr|jr|sr)\.|\s(?:II|III|IV)\b)?"
 _PERSONAL = r"(?:M(?:r|rs|s|essrs|me|lle|iss|aster)|MR|MRS|MS|Drs?|DR|Prof(?:essor)?s?|Sir|Herr|Frau|Mister)\b\.?"
 _LETTERS = r"[A-Z](?:\.?[\s-]?[A-Z]){0,2}\b\.?"  # Mr X, Mrs A.B.
 _PATTERNS = tuple(
     (form, rank, re.compile(pattern))
     for form, rank, pattern in (
-        ("titled", 10, rf"\b(?:{_PERSONAL}{_S})+(?:{_NAME}|{_LETTERS})"),
-        ("titled", 17, rf"\b(?:{TITLE}\s+)+{_NAME}"),
-        ("initialled", 13, rf"(?<![\w.])(?:{INITIAL}\s?)+(?:{PARTICLES}\s+)*{CAPITALISED}{_MORE}"),
-        ("initialled", 13, rf"(?<![\w.]){CAPITALISED}\s(?:{INITIAL}\s?)+(?:{PARTICLES}\s+)*{CAPITALISED}{_MORE}"),
+        ("titled", 10, rf"\b(?:{_PERSONAL}{_S}){{1,3}}(?:{_NAME}|{_LETTERS})"),
+        ("titled", 17, rf"\b(?:{TITLE}\s+){{1,3}}{_NAME}"),
+        ("initialled", 13, rf"(?<![\w.])(?:{INITIAL}\s?){{1,4}}(?:{PARTICLES}\s+){{0,2}}{CAPITALISED}{_MORE}"),
+        (
+            "initialled",
+            13,
+            rf"(?<![\w.]){CAPITALISED}\s(?:{INITIAL}\s?){{1,4}}(?:{PARTICLES}\s+){{0,2}}{CAPITALISED}{_MORE}",
+        ),
         ("initials", 26, r"(?<![\w.])(?:[A-ZÀ-ÞŁŚŻİŞÇĞ]\.[\s-]?){1,3}[A-ZÀ-ÞŁŚŻİŞÇĞ]\.(?!\w)"),
         ("initials", 27, r"(?<![\w.(§])[A-ZÀ-ÞŁŚŻİŞÇĞ]\.(?=[,;’']|\s+[a-z])(?<!\d\s[A-Z]\.)"),
         (
             "script",
             28,
-            r"[\u0370-\u1fff\u2c00-\ud7ff\uf900-\ufdff\ufe70-\ufeff]{2,}(?:[\s・·-]*[\u0370-\u1fff\u2c00-\ud7ff\uf900-\ufdff]+)*",
+            r"[\u0370-\u1fff\u2c00-\ud7ff\uf900-\ufdff\ufe70-\ufeff]{2,80}+(?:[\s・·-]{1,2}[\u0370-\u1fff\u2c00-\ud7ff\uf900-\ufdff]{1,80}+){0,6}",
         ),
     )
 )
@@ -41,7 +45,7 @@ _ABBREVIATIONS = word_set(
 )
 
 
-_HEADING = re.compile(r"[A-Z]\.\s(?:\w+\s)*(\w+)")
+_HEADING = re.compile(r"[A-Z]\.\s(?:\w+\s){0,9}(\w+)")
 _NOT_INITIALS = ("u.s.", "u.n.", "u.k.", "no.", "art.")
 
 

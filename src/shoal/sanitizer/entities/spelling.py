@@ -8,8 +8,9 @@ from functools import lru_cache
 
 __all__ = ["CAPITALISED", "INITIAL", "PARTICLES", "TITLE", "folded", "name_key", "name_words"]
 
-# A capital, then letters, hyphens and apostrophes: O'Neil, Taylor-Sabori, McNamara, İşeri, deB.
-CAPITALISED = r"[^\W\d_a-zß-öø-ÿ](?:[^\W\d_]|[-‑–'’](?=[^\W\d_])(?![sS]\b))+"
+# A capital, then letters, hyphens and apostrophes: O'Neil, Taylor-Sabori, McNamara, İşeri. Taken whole or not at all
+# (possessive), and of bounded length: patterns built of it stay linear on any text.
+CAPITALISED = r"[^\W\d_a-zß-öø-ÿ](?:[^\W\d_]|[-‑–'’](?=[^\W\d_])(?![sS]\b)){1,40}+"
 INITIAL = r"[^\W\d_a-zß-öø-ÿ]\.(?:-[^\W\d_a-zß-öø-ÿ]\.)?"
 PARTICLES = (
     r"(?:van|von|der|den|de|del|della|di|da|dos|du|la|le|ten|ter|zu|bin|ben|ibn|al|el|af|av|e|y|und|en|"
