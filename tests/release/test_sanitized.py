@@ -270,3 +270,14 @@ def test_who_is_in_a_removed_block_gets_no_number(tmp_path: Path) -> None:
     assert made.certificate["stated"]["masked"] == {"PERSON": {"entities": 1, "places": 1}}
     assert made.summary.hidden_share is None
     assert verify(made.folder, secrets=secrets_of(made))
+
+
+@pytest.mark.parametrize("style", ["numbered", "category", "general"])
+@pytest.mark.parametrize("scope", ["document", "collection"])
+def test_every_style_and_scope_is_verified_and_undone(tmp_path: Path, style: str, scope: str) -> None:
+    work = work_folder(tmp_path / "work", style=style, scope=scope)
+    accept_everything(work)
+    made = released(work, tmp_path / "release", form="html")
+    assert verify(made.folder, secrets=secrets_of(made))
+    back = unmask(made.folder, tmp_path / "back", identities=IDENTITIES)
+    assert {path.read_text() for path in back.folder.iterdir()} == set(LETTERS)
