@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shoal.bundle.load import load
 from shoal.errors import InputError
 from shoal.release.sanitized.pdf_pages import redacted_pdf
 from shoal.release.sanitized.redact import PdfBars
@@ -281,3 +282,11 @@ def test_every_style_and_scope_is_verified_and_undone(tmp_path: Path, style: str
     assert verify(made.folder, secrets=secrets_of(made))
     back = unmask(made.folder, tmp_path / "back", identities=IDENTITIES)
     assert {path.read_text() for path in back.folder.iterdir()} == set(LETTERS)
+
+
+def test_a_release_is_loaded_as_texts(work: WorkFolder, tmp_path: Path) -> None:
+    accept_everything(work)
+    made = released(work, tmp_path / "release")
+    table = load(made.folder).table
+    assert table["document"].to_pylist() == ["document-0001", "document-0002"]
+    assert table["text"].to_pylist() == [path.read_text() for path in sorted((made.folder / "documents").glob("*.txt"))]

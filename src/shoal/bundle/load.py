@@ -28,7 +28,7 @@ class Release:
     """What was released: a table, and for documents also their vectors, or their sketches."""
 
     certificate: dict[str, Any]
-    table: pa.Table  # documents: terms, counts, weights, label; sketches: sketch, label; tables: the released columns
+    table: pa.Table  # documents: terms, counts, weights, label; sketches: sketch, label; sanitized: document, text
     vectors: sp.csr_array | None = None  # documents: the weights, one row per document
     counts: sp.csr_array | None = None  # documents: how often the documents of its group have each term, together
     terms: NDArray[np.str_] | None = None  # documents: the names of their columns
@@ -48,6 +48,8 @@ def load(folder: str | os.PathLike[str]) -> Release:
         certificate = json.loads((release / "certificate.json").read_bytes())
         if certificate["kind"] == "table":
             return Release(certificate, read_released_table(release, certificate["promises"]["columns"]))
+        if certificate["kind"] == "sanitized":
+            return Release(certificate, _texts(release))
         if certificate["kind"] == "sketches":
             table = _rows(release, "sketches", "sketches.parquet")
             return Release(certificate, table, sketches=_sketches(table))
@@ -62,12 +64,19 @@ def load(folder: str | os.PathLike[str]) -> Release:
 
 
 def kind_of_release(folder: str | os.PathLike[str]) -> str | None:
-    """ "documents", "sketches" or "table", by the certificate; None where there is none that can be read."""
+    """ "documents", "sanitized", "sketches" or "table", by the certificate; None where none can be read."""
     try:
         kind = json.loads((Path(folder) / "certificate.json").read_bytes())["kind"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return str(kind)
+
+
+def _texts(release: Path) -> pa.Table:
+    """Sanitized texts by the names of their documents."""
+    files = sorted((release / "documents").glob("*.txt"), key=lambda file: (len(file.name), file.name))
+    texts = [file.read_bytes().decode("utf-8") for file in files]
+    return pa.table({"document": [file.stem for file in files], "text": pa.array(texts, pa.large_string())})
 
 
 def _rows(release: Path, kind: str, whole: str) -> pa.Table:
