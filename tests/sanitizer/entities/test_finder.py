@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from shoal.errors import InputError
 from shoal.results.sanitizing import KINDS, Entity
-from shoal.sanitizer.entities.finder import EntityFinder
+from shoal.sanitizer.entities.finder import EntityFinder, drafts_of
 
 BIRDS = (
     "Prof. Smith asked Imagine Inc. to start the project in New York, where the NY University could provide a "
@@ -166,3 +167,11 @@ def test_mentions_lie_in_the_text_and_never_overlap(finder: EntityFinder, pieces
     assert all(entity.kind in KINDS and 0 <= entity.probability <= 1 for entity in entities)
     firsts = [entity.mentions[0].start for entity in entities]
     assert firsts == sorted(firsts)
+
+
+@pytest.mark.parametrize("piece", ["Aa ", "Aa-", "1,", "12 ", "a.", "A. ", "Court of ", "3 and ", "Mr ", "(", "\n"])
+def test_monotonous_text_takes_no_longer_than_its_length_warrants(piece: str) -> None:
+    """Patterns that try every division of a text would take hours here, not seconds."""
+    start = time.perf_counter()
+    drafts_of(piece * (10_000 // len(piece)), [])
+    assert time.perf_counter() - start < 30

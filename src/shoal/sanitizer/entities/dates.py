@@ -30,7 +30,7 @@ _PATTERNS = tuple(
     for form, pattern in (
         (
             "day",
-            rf"\b{_DAY}(?:(?:{_S}(?:and|or|to|until){_S}|\s?[-–,/&]\s?){_DAY}){{0,4}}{_S}(?:of\s+)?{_MONTH},?{_S}{_YEAR}\b",
+            rf"\b(?:Between\s)?{_DAY}(?:(?:{_S}(?:and|or|to|until){_S}|\s?[-–,/&]\s?){_DAY}){{0,4}}{_S}(?:of\s+)?{_MONTH},?{_S}{_YEAR}\b",
         ),
         (
             "day",
@@ -38,11 +38,11 @@ _PATTERNS = tuple(
         ),
         ("day", r"\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?Z?)?\b"),
         ("day", r"(?<![\d./])\d{1,2}([./-])\d{1,2}\1(?:\d{4}|\d{2})(?![\d/]|[.-]\d)"),
-        ("day", rf"\b{_DAY}{_S}(?:of\s+)?{_MONTH}(?!\s*\d)"),
+        ("day", rf"\b(?:Between\s)?{_DAY}{_S}(?:of\s+)?{_MONTH}(?!\s*\d)"),
         ("day", rf"\b{_MONTH}{_S}{_DAY}(?!\d|,\d)"),
         (
             "month",
-            rf"\b{_PART}{_MONTH}(?:{_S}(?:and|or|to|until){_S}{_MONTH}|\s?[-–/,]\s?{_MONTH}){{0,4}},?{_S}(?:of\s+)?{_YEAR}\b",
+            rf"\b(?:Between\s)?{_PART}{_MONTH}(?:{_S}(?:and|or|to|until){_S}{_MONTH}|\s?[-–/,]\s?{_MONTH}){{0,4}},?{_S}(?:of\s+)?{_YEAR}\b",
         ),
         ("year", rf"(?<![\w./:§-]){_PART}{_YEAR}(?:\s?[-–/]\s?(?:{_YEAR}|\d\d))?(?![\w/:]|[.,]\d|-\d|\s?%)"),
         ("decade", rf"\b{_PART}(?:{_YEAR}|['’]\d0)['’]?s\b"),

@@ -80,7 +80,7 @@ def recognised(document: Any, offset: int) -> Iterator[Candidate]:
             start = entity.start_char + line.start()
             end = start + len(line.group())
             explains = _EXPLAINED.search(text, max(0, start - 20), start) and text[end : end + 1] == ")"
-            if kind == "PERSON" and is_heading(text, start, end):
+            if kind in _NAMES and is_heading(text, start, end):
                 continue
             if kind == "PERSON" and (explains or _no_name(line.group())):
                 yield Candidate(offset + start, offset + end, "MISC", "phrase", rank)
