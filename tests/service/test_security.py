@@ -124,13 +124,8 @@ def test_a_body_that_is_too_large_is_refused_whether_it_says_so_or_not(sqlite: s
         api.keep(b"x" * 1000)
 
 
-def test_bodies_that_nothing_would_be_done_with_are_refused_before_they_are_read(api: Api) -> None:
-    document = api.keep()
-    for method in ("GET", "DELETE"):
-        for body in (b"x" * 1000, iter([b"x"] * 10)):  # with a length, and in chunks
-            assert api.ask(method, f"/v1/documents/{document}", content=body).status_code == 413
-
-    async def ask(path: str) -> int:
+def test_bodies_that_nothing_would_be_done_with_are_never_read(api: Api) -> None:
+    async def ask(method: str, path: str) -> int:
         statuses = []
 
         async def receive() -> dict[str, Any]:
@@ -140,12 +135,15 @@ def test_bodies_that_nothing_would_be_done_with_are_refused_before_they_are_read
             statuses.append(message.get("status"))
 
         headers = [(b"authorization", f"Bearer {api.tokens['reader']}".encode()), (b"content-length", b"1000")]
-        scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": headers, "state": {}}
+        scope = {"type": "http", "method": method, "path": path, "query_string": b"", "headers": headers, "state": {}}
         await api.client.app(scope, receive, send)  # type: ignore[attr-defined]
         return int(statuses[0])
 
+    assert asyncio.run(ask("GET", "/v1/index")) == 200
+    assert asyncio.run(ask("DELETE", f"/v1/documents/{api.keep()}")) in (403, 404)
+    assert asyncio.run(ask("DELETE", "/v1/accounts")) == 405
     for path in ("/v1/documents", "/v1/documents/thin", "/v1/groups", "/v1/accounts", "/v1/nothing"):
-        assert asyncio.run(ask(path)) == 403
+        assert asyncio.run(ask("POST", path)) == 403
 
 
 def test_a_packed_body_is_kept_as_it_is_and_never_unpacked(api: Api) -> None:
