@@ -31,8 +31,9 @@ LAYERS = (
 LEVEL = {folder: len(LAYERS) - line for line, folders in enumerate(LAYERS) for folder in folders}
 
 # A library that is at home in one folder only.
-SERVING = ("alembic", "fastapi", "prometheus_client", "pyrage", "sqlalchemy", "starlette", "uvicorn")
-HOME = {"numba": {"kernels"}, "typer": {"cli"}, "rich": {"cli"}} | {library: {"service"} for library in SERVING}
+SERVING = ("alembic", "fastapi", "prometheus_client", "sqlalchemy", "starlette", "uvicorn")
+HOME = {"numba": {"kernels"}, "typer": {"cli"}, "rich": {"cli"}, "pyrage": {"io", "service"}}
+HOME |= {library: {"service"} for library in SERVING}
 
 FORBIDDEN_NAMES = {"utils", "misc", "helpers", "common", "core"}
 MOST_MODULES = 16  # of a folder
@@ -99,7 +100,7 @@ def test_the_server_shares_nothing_with_its_client() -> None:
     client = SOURCE / "service" / "client"
     server = [path for path in MODULES if folder_of(path) == "service" and client not in path.parents]
     imported = {name for path in server for name in imports_of(parsed(path))}
-    assert not any(name.startswith("shoal.service.client") for name in imported)
+    assert not any(name.startswith(("shoal.service.client", "shoal.io.sealing")) for name in imported)
 
 
 def test_pages_know_no_method() -> None:

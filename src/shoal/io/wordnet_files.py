@@ -13,9 +13,10 @@ from pathlib import Path
 
 from shoal.errors import InputError
 
-__all__ = ["Nouns", "english_folder", "noun_files", "read_gloss", "read_nouns"]
+__all__ = ["Nouns", "english_folder", "noun_files", "read_gloss", "read_lemmas", "read_nouns", "read_wholes"]
 
 _HYPERNYM = re.compile(r" @i? (\d{8}) n 0000")  # "@" is a kind of, "@i" an instance of
+_WHOLE = re.compile(r" #p (\d{8}) n 0000")  # "#p" is a part of
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,9 @@ def read_nouns(folder: Path) -> Nouns:
         for line in path.read_text("ascii").split("\n"):
             if not line or line[0] == " ":  # the licence at the top is indented
                 continue
-            # place, file, part of speech, number of lemmas (hexadecimal), then lemmas with their lexical ids in turn
             fields = line.partition(" | ")[0]
-            parts = fields.split(" ")
-            place = int(parts[0])
-            lemmas[place] = tuple(parts[4 : 4 + 2 * int(parts[3], 16) : 2])
+            place = int(fields.partition(" ")[0])
+            lemmas[place] = _lemmas(fields)
             hypernyms[place] = tuple(map(int, _HYPERNYM.findall(fields)))
     senses: dict[str, tuple[int, ...]] = {}
     for line in index.read_text("ascii").split("\n"):
@@ -71,9 +70,30 @@ def read_nouns(folder: Path) -> Nouns:
 @cache
 def read_gloss(folder: Path, place: int) -> str:
     """Definition and examples of the synset at a place of the joined data file."""
+    return _read_line(folder, place).partition(" | ")[2].strip()
+
+
+def read_lemmas(folder: Path, place: int) -> tuple[str, ...]:
+    """The lemmas of the synset at a place of the joined data file, as they are written."""
+    return _lemmas(_read_line(folder, place))
+
+
+def _lemmas(fields: str) -> tuple[str, ...]:
+    # place, file, part of speech, number of lemmas (hexadecimal), then lemmas with their lexical ids in turn
+    parts = fields.split(" ")
+    return tuple(parts[4 : 4 + 2 * int(parts[3], 16) : 2])
+
+
+@cache
+def read_wholes(folder: Path, place: int) -> tuple[int, ...]:
+    """The places of the synsets that the synset at a place is a part of."""
+    return tuple(map(int, _WHOLE.findall(_read_line(folder, place).partition(" | ")[0])))
+
+
+def _read_line(folder: Path, place: int) -> str:
     _, first, second = noun_files(folder)
     split = first.stat().st_size + 1  # the line break between the halves is in neither
     path, start = (first, place) if place < split else (second, place - split)
     with path.open("rb") as data:
         data.seek(start)
-        return data.readline().partition(b" | ")[2].decode().strip()
+        return data.readline().decode()

@@ -53,6 +53,11 @@ class Taxonomy:
         """The concept and all above it, by number."""
         return self.ancestors[self.ancestor_indptr[concept] : self.ancestor_indptr[concept + 1]]
 
+    def descendants_of(self, concept: int) -> Ints:
+        """The concept and all below it, by number."""
+        places = np.flatnonzero(self.ancestors == concept)
+        return np.searchsorted(self.ancestor_indptr, places, side="right") - 1
+
 
 def build_taxonomy(names: Sequence[str], pairs: ArrayLike) -> Taxonomy:
     """The taxonomy of `names`, a concept each, and (child, parent) pairs of their numbers."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.io.lexicon import lexicon, noun_lemmas
-from shoal.io.wordnet_files import english_folder, noun_files, read_gloss, read_nouns
+from shoal.io.wordnet_files import english_folder, noun_files, read_gloss, read_lemmas, read_nouns, read_wholes
 from shoal.ontology.cache import Arrays, kept
 from shoal.ontology.suggestion import Spellings, suggestions
 from shoal.ontology.taxonomy import Taxonomy, build_taxonomy
@@ -101,6 +101,17 @@ class WordNet:
     def gloss(self, concept: int) -> str:
         """Definition and examples."""
         return read_gloss(self._folder, int(self._arrays["places"][concept]))
+
+    def words(self, concept: int) -> tuple[str, ...]:
+        """All lemmas with spaces, capitals as they are written: CIA, atomic bomb."""
+        lemmas = read_lemmas(self._folder, int(self._arrays["places"][concept]))
+        return tuple(lemma.replace("_", " ") for lemma in lemmas)
+
+    def wholes(self, concept: int) -> tuple[int, ...]:
+        """The concepts that it is a part of: Spain for Barcelona."""
+        places = self._arrays["places"]
+        wholes = read_wholes(self._folder, int(places[concept]))
+        return tuple(int(np.flatnonzero(places == place)[0]) for place in wholes)
 
     def suggest(self, value: str, n: int = 5) -> list[int]:
         """At most n concepts that a value may mean, the likeliest first."""

@@ -15,8 +15,8 @@ try:
 except ImportError:
     raise MissingExtra("service", "the client of the index") from None
 
+from shoal.io.sealing.keys import Keys
 from shoal.service.client.client import IndexClient
-from shoal.service.client.keys import Keys
 from shoal.service.client.put import PutReport
 from shoal.service.client.search import SearchHit
 from shoal.service.client.vocabulary import Vocabulary

@@ -16,13 +16,13 @@ from shoal.errors import InputError
 from shoal.index.waiting import Waiting
 from shoal.io.files import counted, shown
 from shoal.io.private_files import state_folder
+from shoal.io.sealing.keys import Keys
 from shoal.release.documents.snapshot import PublishedGroups, release_of_groups
 from shoal.release.protect import protect
 from shoal.release.sources import DocumentSource, Source
 from shoal.service.client.connection import Connection, Refusal
 from shoal.service.client.groups import Groups
 from shoal.service.client.journal import digest_of
-from shoal.service.client.keys import Keys
 from shoal.service.client.opened import OpenedIndex, open_index
 from shoal.service.client.placing import Placing
 from shoal.service.client.put import DAY, Put, PutReport, make_groups, resume

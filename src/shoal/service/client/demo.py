@@ -13,10 +13,10 @@ from threading import Thread
 
 import uvicorn
 
+from shoal.io.sealing.keys import Keys
 from shoal.service.accounts import make_account, token_of
 from shoal.service.app import create_app
 from shoal.service.client.client import IndexClient
-from shoal.service.client.keys import Keys
 from shoal.service.client.search import SearchHit
 from shoal.service.limits import Limits
 from shoal.service.serving import open_store

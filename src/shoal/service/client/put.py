@@ -15,9 +15,9 @@ import scipy.sparse as sp
 
 from shoal import progress
 from shoal.errors import InputError
+from shoal.io.sealing.keys import Keys
 from shoal.service.client.connection import JSON, OCTETS, Connection, Refusal, new_key
 from shoal.service.client.journal import Beginning, Journal, Outgoing, digest_of
-from shoal.service.client.keys import Keys
 from shoal.service.client.opened import settle
 from shoal.service.client.placing import Placing
 from shoal.vectors import VectorSpace

@@ -1,0 +1,1 @@
+"""Entities of texts: what a text names, with every mention of it."""

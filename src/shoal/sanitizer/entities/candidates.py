@@ -1,0 +1,84 @@
+"""A stretch of text that may name something, and which stretches remain when several overlap."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from shoal.sanitizer.entities.ordinary import is_common_word
+
+__all__ = ["Candidate", "resolved", "trimmed"]
+
+_LEADING = re.compile(r"(?:[\s\W]|(?:the|a|an|The|A|An|of|and|in|by|on)\s)+", re.UNICODE)
+_OPENERS = "([{$£€¥#@+-‑“\"'‘"
+_TRAILING = re.compile(r"(?:['’]s|['’]|[\s,;:\-–—“\"‘(\[{]|(?<![A-Z])\.)+$")
+
+# The dot of "Imagine Inc. was" belongs to the name; at the end of a sentence it does not.
+_SHORTENED = ("Inc", "Ltd", "Corp", " Co", "Bros")
+_GOES_ON = re.compile(r"\.(?=[\s,;]+[a-z0-9(])")
+
+
+class Candidate(NamedTuple):
+    """A stretch with a kind. Among overlapping candidates the lower rank wins, then the longer one."""
+
+    start: int
+    end: int
+    kind: str  # of results.sanitizing.KINDS
+    form: str  # which sort of its kind: "day", "duration", "initials", …
+    rank: int
+
+
+def trimmed(text: str, candidate: Candidate) -> Candidate | None:
+    """Without articles and blanks at its start, possessive and punctuation at its end; None if nothing is left."""
+    start, end = candidate.start, candidate.end
+    leading = _LEADING.match(text, start, end)
+    if leading is not None:
+        start = leading.end()
+        while start > candidate.start and text[start - 1] in _OPENERS and not text[start - 1].isspace():
+            start -= 1
+    trailing = _TRAILING.search(text, start, end)
+    if trailing is not None and trailing.end() == end:
+        end = trailing.start()
+    if candidate.kind == "ORG" and text.endswith(_SHORTENED, start, end) and _GOES_ON.match(text, end):
+        end += 1
+    return candidate._replace(start=start, end=end) if start < end else None
+
+
+def resolved(text: str, candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Candidates that do not overlap, in the order of the text.
+
+    What a better candidate leaves over of a worse one remains if it has a word that begins with a capital or a digit.
+    """
+    taken = bytearray(len(text))
+    kept = []
+    for candidate in sorted(set(candidates), key=lambda other: (other.rank, other.start - other.end, other.start)):
+        for start, end in _free_stretches(taken, candidate.start, candidate.end):
+            whole = (start, end) == (candidate.start, candidate.end)
+            piece = candidate if whole else trimmed(text, candidate._replace(start=start, end=end))
+            if piece is None or not (whole or _says_something(piece, text[piece.start : piece.end])):
+                continue
+            taken[piece.start : piece.end] = b"\1" * (piece.end - piece.start)
+            kept.append(piece)
+    return sorted(kept)
+
+
+def _free_stretches(taken: bytearray, start: int, end: int) -> list[tuple[int, int]]:
+    stretches = []
+    while start < end:
+        free = taken.find(0, start, end)
+        if free < 0:
+            break
+        stop = taken.find(1, free, end)
+        stop = end if stop < 0 else stop
+        stretches.append((free, stop))
+        start = stop
+    return stretches
+
+
+def _says_something(piece: Candidate, words: str) -> bool:
+    """Whether what is left over of a candidate still names something: "Istanbul", not "Between" or "of 3"."""
+    if piece.kind in ("DATE", "QUANTITY", "MONEY", "AGE", "CASE", "ID"):
+        return bool(re.search(r"\d\d", words))
+    capitals = [word for word in re.findall(r"\w+", words) if len(word) > 2 and word[0].isupper()]
+    return len(capitals) > 1 or any(not is_common_word(word.lower()) for word in capitals)

@@ -1,0 +1,82 @@
+"""The model that says what identifies: a weight for each feature, read from a file people can read."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from shoal.errors import InputError
+from shoal.results.sanitizing import Entity, Mention
+from shoal.sanitizer.entities.linking import Draft
+from shoal.sanitizer.entities.spelling import name_key
+from shoal.sanitizer.identifying.features import TextContext, features
+
+__all__ = ["Weights", "shipped_weights"]
+
+_DIRECT = frozenset(("PERSON", "EMAIL", "PHONE", "ACCOUNT", "ID", "CASE", "ADDRESS"))
+_HARMLESS = 0.1  # below this probability nobody need look at an entity
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A logistic model: the probability that an entity must be masked, from named features."""
+
+    bias: float
+    of_feature: Mapping[str, float]
+
+    @classmethod
+    def read(cls, path: Path) -> Weights:
+        """Weights from a file that `train` wrote."""
+        try:
+            return _parsed(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, KeyError) as error:
+            raise InputError(f"{path.name} holds no weights ({type(error).__name__}); train them again") from None
+
+    def probability(self, values: Mapping[str, float]) -> float:
+        """The probability that an entity with these features must be masked."""
+        score = self.bias + sum(self.of_feature.get(name, 0.0) * value for name, value in values.items())
+        return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, score))))
+
+    def judged(self, text: str, drafts: Sequence[Draft], stays: frozenset[str]) -> tuple[Entity, ...]:
+        """Drafts with their probability and role; names that stay have probability 0."""
+        context = TextContext(text)
+        probabilities = [
+            0.0 if name_key(draft.name) in stays else self.probability(features(context, draft)) for draft in drafts
+        ]
+        probability_at_end = {
+            end: probability
+            for draft, probability in zip(drafts, probabilities, strict=True)
+            for _, end in draft.mentions
+        }
+        return tuple(
+            self._judged(draft, max(probability, probability_at_end.get(_explained_end(text, draft), 0.0)))
+            for draft, probability in zip(drafts, probabilities, strict=True)
+        )
+
+    def _judged(self, draft: Draft, probability: float) -> Entity:
+        probability = round(probability, 4)
+        role = "harmless" if probability < _HARMLESS else "direct" if draft.kind in _DIRECT else "quasi"
+        mentions = tuple(Mention(start, end) for start, end in draft.mentions)
+        return Entity(draft.kind, mentions, draft.name, role, probability)
+
+
+def _explained_end(text: str, draft: Draft) -> int:
+    """Where the name ends that an entity in brackets explains: "Supreme Court (Oberster Gerichtshof)"; -1 if none."""
+    start = draft.mentions[0][0]
+    return start - 2 if text[start - 2 : start] == " (" else -1
+
+
+@cache
+def shipped_weights() -> Weights:
+    """The weights of the package."""
+    return _parsed(files("shoal.sanitizer.identifying").joinpath("weights.toml").read_text(encoding="utf-8"))
+
+
+def _parsed(source: str) -> Weights:
+    table = tomllib.loads(source)
+    return Weights(float(table["bias"]), {name: float(weight) for name, weight in table["weights"].items()})
