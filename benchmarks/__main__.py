@@ -27,6 +27,7 @@ ALL = (
     "sketch_attacks",
     "sanitizer_frus",
     "index",
+    "index_scale",
     "faults",
 )
 

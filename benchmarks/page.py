@@ -274,7 +274,15 @@ TABLES = (
         "Sketches: a million baskets",
         "C20.I6: a million baskets of 20 items beside 200,000 (bars: 5.5 times the time, 3 GB), each in a fresh "
         "process that makes the baskets, too. Crowd: k=5, 512 components, one sketch per group, without the search for "
-        "better groups. These are the estimators alone: `protect --method crowd-sketch` as a whole takes more.",
+        "better groups. These are the estimators alone; the jobs follow.",
+    ),
+    (
+        "sketch_speed",
+        "jobs",
+        "Sketches: a million baskets, from file to release",
+        "The same baskets from a .dat file through `protect`: reading, grouping, the attack by the owner, sketches, "
+        "certificate and report, each in a fresh process (bars: 5.5 times the time, 3 GB). Crowd: as above, the search "
+        "for better groups off.",
     ),
     ("sketch_speed", "records", "Sketches: time against records", "C20.I6; delta 0.3, k=5."),
     (
@@ -345,6 +353,49 @@ TABLES = (
         "The same start, documents deleted at random until 5 are left; and the fewest candidates that an observer of "
         "all snapshots has for any document (at least k=5).",
     ),
+    (
+        "index_scale",
+        "searching",
+        "Index server: searches",
+        "Documents made of the FRUS passages, k=5: each as long as a passage, its words drawn from that passage and "
+        "the five on either side; five successive ones are a group. 500 queries of three words, one after the other, "
+        "10 documents each: by `POST /v1/search`, and by the client that ranks itself from its copy and asks the "
+        "server for the documents of the best groups. `shoal serve` on SQLite, HTTP included; CPU is that of all "
+        "threads of the server, or of the client. Bar at a million: 95 % below 100 ms; time less than in proportion "
+        "to the documents.",
+    ),
+    (
+        "index_scale",
+        "inserting",
+        "Index server: insertions and deletions",
+        "A million documents; 500 requests one after the other, each committed to the disk before it is answered. Bar: "
+        "95 % of the insertions below 50 ms.",
+    ),
+    (
+        "index_scale",
+        "serving",
+        "Index server: restart",
+        "A million documents: from the start of the process until `/health/ready`. Bars: 30 s, 4 GB.",
+    ),
+    (
+        "index_scale",
+        "client",
+        "Index server: the client's copy",
+        "A million documents: the first search of a client that fetches all 200,000 representatives, checks and lists "
+        "them; the first search of the next command, which has them on disk; and the searches that follow, of which "
+        "one every 30 seconds looks first which groups there are now.",
+    ),
+    (
+        "index_scale",
+        "load",
+        "Index server: mixed load",
+        "A million documents; clients that send one request after the other for a minute, without a pause: half of "
+        "them searches, a quarter reads, a tenth insertions into a group that the client chose, a twentieth into one "
+        "that the server chooses, a tenth deletions. Clients and server share the two cores. An error is any answer "
+        "but success; reading what another client has just deleted, or inserting into a group that has just gone, is "
+        "none.",
+    ),
+    ("index_scale", "operations", "Index server: mixed load by operation", "The same minutes."),
     (
         "faults",
         "rows",

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     )
     from shoal.ontology import Hierarchy, WordNet
     from shoal.release.protect import protect
+    from shoal.service.client import IndexClient as IndexClient
+    from shoal.service.client import Keys as Keys
     from shoal.sketch import CrowdSketch, DeltaSketch, KVarianceSketch
     from shoal.vectors import VectorSpace
     from shoal.verification.verify import verify
@@ -76,6 +78,9 @@ _HOME = {
     "Hierarchy": "shoal.ontology",
     "ShoalError": "shoal.errors",
     "InputError": "shoal.errors",
+    # These need an extra, so `from shoal import *` goes without them.
+    "IndexClient": "shoal.service.client",
+    "Keys": "shoal.service.client",
 }
 
 

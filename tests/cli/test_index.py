@@ -69,7 +69,7 @@ def test_from_a_folder_of_letters_to_a_verified_snapshot(folder):
     assert "uploaded     16" in good(folder, "create", "letters", "-k", "3")
     assert "uploaded     4" in good(folder, "put", "more", "--wait", "0")
     lines = good(folder, "search", "heron", "egret", "--limit", "30").splitlines()
-    assert any("  0.txt  egret, heron" in line or "  0.txt  heron, egret" in line for line in lines)
+    assert any("  letters/0.txt  egret, heron" in line or "  letters/0.txt  heron, egret" in line for line in lines)
     best = json.loads(good(folder, "search", "heron", "egret", "--fetch", "1", "--json"))[0]
     assert good(folder, "get", best["document"]).strip() == best["text"].strip()
     good(folder, "delete", best["document"])
@@ -114,16 +114,25 @@ def test_settings_come_from_a_file_of_ones_own(folder, monkeypatch):
 
 
 REFUSED = {
-    "no such document": (("get", "nothing.txt"), "was not put from this machine"),
+    "no such document": (("get", "nothing.txt"), "is not a document here"),
     "an id that is not there": (("get", "0" * 32), "refuses (404)"),
-    "a path for an id": (("delete", "../accounts"), "was not put from this machine"),
+    "a path for an id": (("delete", "../accounts"), "is not a document here"),
     "no such input": (("put", "nowhere"), "does not exist"),
     "a table without texts": (("put", "table.csv"), "--text-column"),
     "a folder without documents": (("put", "empty"), "is an empty folder"),
     "a key that is not there": (("put", "more", "--key", "none.txt"), "make a key with"),
     "a recipient that is none": (("put", "more", "--recipient", "bob"), "is no public key"),
     "a wait below zero": (("put", "more", "--wait", "-1"), "number of days"),
-    "a wrong token": (("status", "--token", "shoal_0_0"), "refuses (401)"),
+    "a wrong token": (("status", "--token", "shoal_0_0"), "set SHOAL_TOKEN"),
+    "a port that is no number": (("status", "--server", "http://127.0.0.1:abc"), "is no address of a server"),
+    "half an address": (("status", "--server", "http://[::1"), "is no address of a server"),
+    "a name that looks like this machine": (("status", "--server", "http://127.evil.example"), "use https://"),
+    "a folder that is not there": (
+        ("get", "0.txt", "-o", "nowhere/0.txt"),
+        "(No such file or directory); name another",
+    ),
+    "one unknown name of three": (("delete", "0.txt", "nothing.txt", "1.txt"), "nothing.txt is not a document here"),
+    "one unknown id of three": (("delete", "2.txt", "0" * 32, "3.txt"), "1 deleted, but 000000"),
     "a token of two lines": (("status", "--token", "a\nb"), "the token is not one"),
     "an address without a scheme": (("status", "--server", "localhost"), "is no address of a server"),
     "an address far away in the clear": (("status", "--server", "http://example.org"), "use https://"),
@@ -150,6 +159,7 @@ def test_bad_input_is_one_line_each(folder, monkeypatch):
         ran = run(folder, "index", *command)
         assert (ran.code, ran.out, len(ran.complaints)) == (2, "", 1), (case, ran)
         assert said in ran.err, (case, ran.err)
+    assert json.loads(good(folder, "status", "--json"))["mine"] == 15  # 2.txt alone is gone
 
 
 def test_without_a_token_one_line_says_so(folder, monkeypatch):
@@ -165,6 +175,23 @@ def test_a_wrong_passphrase_is_one_line(folder, monkeypatch):
     ran = run(folder, "index", "keys", "--key", "locked.txt")
     assert (ran.code, ran.out, len(ran.complaints)) == (2, "", 1)
     assert "the passphrase does not open" in ran.err and "wrong" not in ran.err
+
+
+def test_an_empty_passphrase_makes_no_key(folder, monkeypatch):
+    monkeypatch.setenv("SHOAL_PASSPHRASE", "")
+    ran = run(folder, "index", "keys", "--new", "--passphrase", "--key", "locked.txt")
+    assert ran.code == 2 and "SHOAL_PASSPHRASE is empty" in ran.err
+    assert not (folder / "locked.txt").exists()
+
+
+def test_a_changed_file_is_put_with_a_note_on_how_to_remove_the_earlier_text(folder):
+    good(folder, "create", "letters", "-k", "3")
+    (folder / "letters" / "0.txt").write_text("heron and egret in the marsh")
+    ran = run(folder, "index", "put", "letters", "--wait", "0")
+    assert ran.code == 0 and "uploaded     1" in ran.out
+    (note,) = [line for line in ran.err.splitlines() if "the earlier text of letters/0.txt stays" in line]
+    good(folder, "delete", note.split()[-1])
+    assert good(folder, "get", "0.txt").strip() == "heron and egret in the marsh"
 
 
 def test_a_missing_extra_is_named_in_one_line(tmp_path):
@@ -195,4 +222,7 @@ def test_ctrl_c_says_how_to_go_on(folder, server):
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "run the same command again to go on" in said
+    assert said.splitlines()[-1] == (
+        "shoal: interrupted; what was stored so far stays; run the same command again to go on"
+    )
+    assert "nothing unfinished" not in said

@@ -2,116 +2,145 @@
 
 from __future__ import annotations
 
+from itertools import chain, combinations
+
 import numpy as np
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from shoal.index import Changes, Deletion, DynamicIndex, Insertion, simulate
 from shoal.risk.intersection import intersection_attack
 
 K, TERMS = 3, 6
 COUNTS = st.lists(st.integers(0, 3), min_size=TERMS, max_size=TERMS).filter(any)
-EVENTS = st.lists(
-    st.one_of(
-        st.tuples(st.just("insert"), COUNTS),
-        st.tuples(st.just("batch"), st.lists(COUNTS, min_size=K, max_size=3 * K)),
-        st.tuples(st.just("delete"), st.integers(0, 1_000)),
-    ),
-    max_size=30,
-)
+CROWD = st.lists(COUNTS, min_size=K, max_size=2 * K)
+OWNER = st.sampled_from("abcd")
+WHICH = st.integers(0, 1_000)
 
 
-def history(events: list[tuple[str, object]]) -> list[Insertion | Deletion]:
-    """Documents are numbered as they come; a deletion picks one of those that are there."""
-    there: list[str] = []
-    made: list[Insertion | Deletion] = []
-    number = 0
-    for verb, what in events:
-        if verb == "delete":
-            if there:
-                made.append(Deletion(there.pop(what % len(there))))  # type: ignore[operator]
-            continue
-        counts = np.array([what] if verb == "insert" else what, dtype=np.int64)
-        names = tuple(f"d{number + row}" for row in range(len(counts)))
-        number += len(names)
-        there += names
-        made.append(Insertion(names, sp.csr_matrix(counts)))
-    return made
+def matrix(rows: list[list[int]]) -> sp.csr_matrix:
+    return sp.csr_matrix(np.array(rows, dtype=np.int64))
 
 
-@given(EVENTS, st.sampled_from([None, 0.5, 0.9]))
-@settings(max_examples=1_000, deadline=None)
-def test_at_every_moment_everything_visible_is_a_crowd(events: list[tuple[str, object]], embargo: float | None) -> None:
-    made = history(events)
-    index = DynamicIndex(K, np.ones(TERMS), embargo=embargo)
-    counts_of = {
-        name: row
-        for event in made
-        if isinstance(event, Insertion)
-        for name, row in zip(event.documents, event.counts.toarray(), strict=True)
-    }
-    inside: set[str] = set()
-    founders: dict[str, frozenset[str]] = {}
-    snapshots = []
-    for event, snapshot in zip(made, simulate(index, made), strict=True):
-        inside = inside - {event.document} if isinstance(event, Deletion) else inside | set(event.documents)
-        snapshots.append(snapshot.members)
-        seen = [document for members in snapshot.members.values() for document in members]
-        assert len(seen) == len(set(seen))
-        assert set(seen) <= inside
-        for (name, members), pool in zip(snapshot.members.items(), snapshot.pools.toarray(), strict=True):
-            assert len(members) >= K
-            founders.setdefault(name, members)
-            # Nothing is averaged that was not there, and at least k were: the pool is a sum over k founders or more.
-            assert np.all(pool <= sum(counts_of[document] for document in founders[name]))
-            assert pool.sum() >= K
-    found = intersection_attack(snapshots, K)
-    assert found.exposed == 0
-    assert not found.sizes or found.smallest >= K
+class Histories(RuleBasedStateMachine):
+    """Everything that can happen to an index; after each event, all that can be seen is looked at."""
+
+    @initialize(embargo=st.sampled_from([None, 0.5, 0.9]))
+    def start(self, embargo: float | None) -> None:
+        self.index, self.copy, self.stored = (DynamicIndex(K, np.ones(TERMS), embargo=embargo) for _ in range(3))
+        self.counts_of: dict[str, tuple[int, ...]] = {}
+        self.owner_of: dict[str, str] = {}
+        self.inside: list[str] = []
+        self.snapshots: list[dict[str, frozenset[str]]] = []
+
+    @rule(counts=COUNTS, owner=OWNER)
+    def insert(self, counts: list[int], owner: str) -> None:
+        [name] = self.named([counts], owner)
+        self.index.insert(name, matrix([counts]), owner)
+        self.look()
+
+    @precondition(lambda self: len(self.inside) < K)  # it is slow, and an index starts with one
+    @rule(crowd=CROWD, owner=OWNER)
+    def insert_batch(self, crowd: list[list[int]], owner: str) -> None:
+        self.index.insert_batch(self.named(crowd, owner), matrix(crowd))
+        self.look()
+
+    @rule(crowds=st.lists(CROWD, min_size=1, max_size=2), owner=OWNER)
+    def insert_groups(self, crowds: list[list[list[int]]], owner: str) -> None:
+        pools = matrix([np.sum(crowd, axis=0).tolist() for crowd in crowds])
+        self.index.insert_groups([self.named(crowd, owner) for crowd in crowds], pools)
+        self.look()
+
+    @precondition(lambda self: self.index.sizes())
+    @rule(counts=COUNTS, owner=OWNER, which=WHICH)
+    def insert_into(self, counts: list[int], owner: str, which: int) -> None:
+        groups = sorted(self.index.sizes())
+        self.index.insert_into(*self.named([counts], owner), groups[which % len(groups)])
+        self.look()
+
+    @precondition(lambda self: self.index.sizes() and self.index.waiting)
+    @rule(which=WHICH)
+    def admit(self, which: int) -> None:
+        self.index.admit(self.index.waiting[which % len(self.index.waiting)])
+        self.look()
+
+    @precondition(lambda self: self.inside)
+    @rule(which=WHICH)
+    def delete(self, which: int) -> None:
+        self.index.delete(self.inside.pop(which % len(self.inside)))
+        self.look()
+
+    def named(self, rows: list[list[int]], owner: str) -> list[str]:
+        names = [f"d{len(self.counts_of) + row}" for row in range(len(rows))]
+        self.counts_of.update(zip(names, map(tuple, rows), strict=True))
+        self.owner_of.update(dict.fromkeys(names, owner))
+        self.inside += names
+        return names
+
+    def look(self) -> None:
+        """Groups are crowds, pools are of crowds, and a copy that applies the changes is the same index."""
+        snapshot, changes = self.index.snapshot(), self.index.changes()
+        self.snapshots.append(dict(snapshot.members))
+        seen = list(chain.from_iterable(snapshot.members.values()))
+        assert len(seen) == len(set(seen)) and set(seen) <= set(self.inside)
+        assert all(len(members) >= K for members in snapshot.members.values())
+        for name, pool in changes.published.items():
+            entered = [document for document, (group, _) in changes.placed.items() if group == name]
+            assert self.is_of_a_crowd(tuple(pool.toarray().ravel().tolist()), entered)
+        self.copy.apply(changes)
+        assert self.copy.snapshot().members == snapshot.members
+        assert self.copy.waiting == self.index.waiting
+
+    def is_of_a_crowd(self, pool: tuple[int, ...], entered: list[str]) -> bool:
+        """Is a pool the sum of k or more of those who entered with it, of one owner or each of another?"""
+        subsets = chain.from_iterable(combinations(entered, size) for size in range(len(entered), K - 1, -1))
+        return any(
+            len({self.owner_of[document] for document in founders}) in (1, len(founders))
+            and tuple(map(sum, zip(*(self.counts_of[document] for document in founders), strict=True))) == pool
+            for founders in subsets
+        )
+
+    def teardown(self) -> None:
+        found = intersection_attack(self.snapshots, K)
+        assert found.exposed == 0
+        assert not found.sizes or found.smallest >= K
+        query = matrix([[1] * TERMS])
+        assert self.copy.search(query, limit=100) == self.index.search(query, limit=100)
+        self.stored.apply(index_as_changes(self.copy))
+        assert self.stored.snapshot().members == self.index.snapshot().members
+        assert len(self.stored) == len(self.index)
+
+
+TestHistories = Histories.TestCase
+TestHistories.settings = settings(max_examples=1_000, stateful_step_count=10, deadline=None)
 
 
 @given(st.lists(COUNTS, min_size=K, max_size=3 * K), COUNTS)
 @settings(max_examples=100, deadline=None)
 def test_centroids_that_are_recomputed_give_the_newcomer_away(batch: list[list[int]], newcomer: list[int]) -> None:
-    made = history([("batch", batch), ("insert", newcomer)])
+    names = tuple(f"d{row}" for row in range(len(batch)))
+    made = [Insertion(names, matrix(batch)), Insertion(("newcomer",), matrix([newcomer]))]
     index = DynamicIndex(K, np.ones(TERMS), embargo=None)
     before, after = simulate(index, made, recompute=True)
-    name = f"d{len(batch)}"
     found = intersection_attack([before.members, after.members], K)
-    assert found.sizes[name] == 1
+    assert found.sizes["newcomer"] == 1
     assert found.exposed >= 1
     difference = after.pools.sum(axis=0) - before.pools.sum(axis=0)
     assert np.asarray(difference).ravel().tolist() == newcomer
 
 
 def test_the_same_history_without_recomputing_gives_nobody_away() -> None:
-    made = history(
-        [("batch", [[1, 2, 0, 0, 0, 1], [2, 1, 1, 0, 0, 0], [0, 1, 1, 1, 0, 0]]), ("insert", [0, 0, 0, 1, 1, 1])]
-    )
+    batch = [[1, 2, 0, 0, 0, 1], [2, 1, 1, 0, 0, 0], [0, 1, 1, 1, 0, 0]]
+    made: list[Insertion | Deletion] = [
+        Insertion(("a", "b", "c"), matrix(batch)),
+        Insertion(("newcomer",), matrix([[0, 0, 0, 1, 1, 1]])),
+    ]
     snapshots = [snapshot.members for snapshot in simulate(DynamicIndex(K, np.ones(TERMS), embargo=None), made)]
     found = intersection_attack(snapshots, K)
     assert (found.smallest, found.exposed) == (3, 0)
     assert found.distribution == ((3, 3), (4, 1))
-
-
-@given(EVENTS, st.sampled_from([None, 0.5]))
-@settings(max_examples=200, deadline=None)
-def test_a_copy_that_applies_all_changes_is_the_same_index(
-    events: list[tuple[str, object]], embargo: float | None
-) -> None:
-    index, copy, stored = (DynamicIndex(K, np.ones(TERMS), embargo=embargo) for _ in range(3))
-    made = history(events)
-    for _ in simulate(index, made):
-        changes = index.changes()
-        copy.apply(changes)
-        assert copy.snapshot().members == index.snapshot().members
-        assert copy.waiting == index.waiting
-        query = sp.csr_matrix(np.ones((1, TERMS), dtype=np.int64))
-        assert copy.search(query, limit=100) == index.search(query, limit=100)
-    stored.apply(index_as_changes(copy))
-    assert stored.snapshot().members == index.snapshot().members
-    assert len(stored) == len(index)
 
 
 def index_as_changes(index: DynamicIndex) -> Changes:
@@ -121,7 +150,9 @@ def index_as_changes(index: DynamicIndex) -> Changes:
     for name, members in snapshot.members.items():
         whole.placed.update((document, (name, 0.5)) for document in members)
     hidden = len(index) - snapshot.documents - len(index.waiting)
-    whole.waiting.update((document, sp.csr_matrix(np.ones((1, TERMS), dtype=np.int64))) for document in index.waiting)
+    whole.waiting.update(
+        (document, (sp.csr_matrix(np.ones((1, TERMS), dtype=np.int64)), "")) for document in index.waiting
+    )
     if hidden:
         pool = sp.csr_matrix(np.full((1, TERMS), 9, dtype=np.int64))
         whole.published["hidden"] = pool

@@ -25,6 +25,8 @@ def test_depths_ancestors_and_links_are_those_of_the_twin(parents):
         start = taxonomy.ancestor_indptr[concept]
         for place, one in enumerate(above):
             assert taxonomy.links[start + place] == twin.links(parents, name, names[one])
+        below = taxonomy.descendants_of(concept).tolist()
+        assert below == [other for other in range(len(names)) if concept in taxonomy.ancestors_of(other)]
     assert parents[names[taxonomy.root]] == set()
 
 

@@ -37,6 +37,18 @@ def test_an_instance_hangs_below_what_it_is_an_instance_of(wordnet):
     assert [wordnet.label(int(above)) for above in wordnet.taxonomy.parents_of(ecuador)] == ["South American country"]
 
 
+def test_a_concept_has_all_its_words_as_they_are_written(wordnet):
+    assert wordnet.words(wordnet.concept("central intelligence agency")) == ("Central Intelligence Agency", "CIA")
+    assert wordnet.words(wordnet.concept("atomic bomb")) == (
+        *("atom bomb", "atomic bomb", "A-bomb", "fission bomb", "plutonium bomb"),
+    )
+
+
+def test_a_place_is_a_part_of_another(wordnet):
+    assert [wordnet.label(whole) for whole in wordnet.wholes(wordnet.concept("Barcelona"))] == ["Spain"]
+    assert wordnet.wholes(wordnet.concept("entity")) == ()
+
+
 def test_the_first_listed_sense_comes_first(wordnet):
     assert [wordnet.taxonomy.names[sense] for sense in wordnet.senses("computer")] == [
         "computer.n.01",

@@ -280,5 +280,5 @@ def test_a_report_of_sketches_counts_no_different_items(tmp_path):
         tmp_path, METHODS["crowd"], source=baskets_file(tmp_path / "in", [*BASKETS, ["apricot", "zucchini"]])
     )
     page = (made.folder / "report.html").read_text(encoding="utf-8")
-    assert "in too few documents" in page
+    assert "too rare" in page
     assert "Different" not in page

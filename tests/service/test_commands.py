@@ -45,7 +45,29 @@ def test_a_backup_is_made_and_restored_by_commands(sqlite: str, tmp_path: Path) 
     assert "archive" in shoal("token", "list", "--database", str(tmp_path / "new.db")).stdout
 
 
+def test_commands_that_look_at_a_database_neither_make_nor_upgrade_it(sqlite: str, tmp_path: Path) -> None:
+    out = str(tmp_path / "b")
+    for words in (["backup", "-o", out], ["token", "list"], ["token", "revoke", "0f1e2d3c4b5a6978"]):
+        done = shoal(*words, "--database", sqlite)
+        assert done.exit_code != 0 and "there is no database" in str(done.exception)
+        assert list(tmp_path.iterdir()) == []
+    Path(sqlite).touch()  # a database without tables, as an older version's without the newest
+    for words in (["backup", "-o", out], ["token", "list"]):
+        done = shoal(*words, "--database", sqlite)
+        assert done.exit_code != 0 and "no tables of this version" in str(done.exception)
+
+
+def test_a_file_that_is_no_database_is_left_as_it_is(tmp_path: Path) -> None:
+    letters = tmp_path / "letters.jsonl"
+    letters.write_text('{"text": "a letter"}\n', encoding="utf-8")
+    letters.chmod(0o644)
+    done = shoal("serve", "--database", str(letters))
+    assert done.exit_code != 0 and "is not a database" in str(done.exception)
+    assert letters.stat().st_mode & 0o777 == 0o644 and letters.read_text(encoding="utf-8").startswith("{")
+
+
 def test_mistakes_are_one_line_and_exit_code_2(sqlite: str, tmp_path: Path) -> None:
+    shoal("token", "make", "admin", "--database", sqlite)
     for words in (
         ["serve", "--host", "0.0.0.0", "--database", sqlite],
         ["serve", "--port", "99999", "--database", sqlite],
@@ -53,6 +75,7 @@ def test_mistakes_are_one_line_and_exit_code_2(sqlite: str, tmp_path: Path) -> N
         ["serve", "--database", str(tmp_path / "no" / "folder.db")],
         ["token", "make", "two\nlines", "--database", sqlite],
         ["token", "revoke", "nobody", "--database", sqlite],
+        ["token", "list", "--database", str(tmp_path / "nowhere.db")],
         ["restore", str(tmp_path / "nothing"), "--database", sqlite],
         ["backup", "-o", str(tmp_path / "no" / "folder"), "--database", sqlite],
     ):

@@ -9,17 +9,22 @@ import json
 import logging
 import re
 import socket
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from shoal.errors import InputError
+from shoal.service.documents import keep
 from shoal.service.limits import Limits, Rates, read_body
 from shoal.service.logs import LOGGER
 from shoal.service.problems import Problem
 from shoal.service.serving import Binding
-from tests.service.api import BINARY, LAND, SEA, Api
+from shoal.service.storage.database import _prepare_sqlite
+from shoal.service.storage.idempotency import Answer
+from tests.service.api import BINARY, LAND, SEA, Api, arrow, pool
 from tests.service.processes import servers
 
 
@@ -119,6 +124,30 @@ def test_a_body_that_is_too_large_is_refused_whether_it_says_so_or_not(sqlite: s
         api.keep(b"x" * 1000)
 
 
+def test_bodies_that_nothing_would_be_done_with_are_refused_before_they_are_read(api: Api) -> None:
+    document = api.keep()
+    for method in ("GET", "DELETE"):
+        for body in (b"x" * 1000, iter([b"x"] * 10)):  # with a length, and in chunks
+            assert api.ask(method, f"/v1/documents/{document}", content=body).status_code == 413
+
+    async def ask(path: str) -> int:
+        statuses = []
+
+        async def receive() -> dict[str, Any]:
+            raise AssertionError("the body was read")
+
+        async def send(message: dict[str, Any]) -> None:
+            statuses.append(message.get("status"))
+
+        headers = [(b"authorization", f"Bearer {api.tokens['reader']}".encode()), (b"content-length", b"1000")]
+        scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": headers, "state": {}}
+        await api.client.app(scope, receive, send)  # type: ignore[attr-defined]
+        return int(statuses[0])
+
+    for path in ("/v1/documents", "/v1/documents/thin", "/v1/groups", "/v1/accounts", "/v1/nothing"):
+        assert asyncio.run(ask(path)) == 403
+
+
 def test_a_packed_body_is_kept_as_it_is_and_never_unpacked(api: Api) -> None:
     bomb = gzip.compress(bytes(10 << 20))
     document = api.keep(bomb, headers={"Content-Encoding": "gzip"})
@@ -173,6 +202,23 @@ def test_too_many_requests_of_an_account_are_refused_and_others_are_not(sqlite: 
         assert statuses == [200, 200, 200, 429]
         assert api.ask("GET", "/v1/documents").headers["Retry-After"] == "1"
         assert api.ask("GET", "/v1/documents", "other").status_code == 200
+
+
+def test_documents_that_come_in_together_do_not_exceed_what_an_account_may_have(sqlite: str, tmp_path: Path) -> None:
+    with Api.on(sqlite, tmp_path / "key") as api:
+        assert api.store is not None
+        account = api.store.who(api.tokens["user"])  # as each of the requests sees it before it has the lock
+        assert account is not None
+
+        def put() -> None:
+            api.store.write(
+                account, None, lambda writing: Answer(201, {"id": keep(writing, b"x", Limits(documents=2))})
+            )
+
+        put()
+        put()
+        with pytest.raises(Problem, match="the most allowed"):
+            put()
 
 
 def test_an_account_may_ask_again_when_its_bucket_has_filled_up() -> None:
@@ -233,6 +279,50 @@ def test_a_waiting_vector_is_sealed_and_destroyed_once_its_group_is_known(sqlite
         assert api.ask("DELETE", f"/v1/documents/{held}").status_code == 204
         with api.store.database.reading() as connection:
             assert connection.execute(select(waiting)).all() == []
+
+
+def test_an_operator_can_keep_users_from_making_up_groups(sqlite: str, tmp_path: Path) -> None:
+    with Api.on(sqlite, tmp_path / "key", Limits(groups_by="operator")) as api:
+        api.create()
+        ids = [api.keep() for _ in range(3)]
+        wanted = {"groups": [{"documents": ids, "pool": {"9": 1}}]}
+        refused = api.ask("POST", "/v1/groups", json=wanted)
+        assert refused.status_code == 403 and "operator" in refused.json()["detail"]
+        name, _ = api.group(SEA, "operator")
+        assert api.join(name).status_code == 201
+
+
+def test_what_was_deleted_is_overwritten_on_the_disk(sqlite: str, tmp_path: Path) -> None:
+    secret = b"age-encryption.org/v1 a ciphertext like no other " * 200
+    with Api.on(sqlite, tmp_path / "key") as api:
+        document = api.keep(secret)
+        api.keep(b"another")
+        assert any(secret[:40] in file.read_bytes() for file in tmp_path.glob("shoal.db*"))
+        assert api.ask("DELETE", f"/v1/documents/{document}").status_code == 204
+    assert not any(secret[:40] in file.read_bytes() for file in tmp_path.glob("shoal.db*"))
+
+
+def test_sqlite_overwrites_what_is_deleted_whatever_it_does_by_default(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "shoal.db")) as connection:
+        connection.execute("PRAGMA secure_delete = OFF")
+        _prepare_sqlite(connection, None)
+        assert connection.execute("PRAGMA secure_delete").fetchone() == (1,)
+
+
+def test_nobody_can_surround_anothers_document_in_the_waiting_room(sqlite: str, tmp_path: Path) -> None:
+    with Api.on(sqlite, tmp_path / "key") as api:
+        api.create(embargo=0.8)
+        api.group(LAND)
+        assert all(api.thin(row, "other").json()["waits"] for row in SEA[:2])
+        placed = api.thin(SEA[2], "user").json()
+        assert placed["waits"], "the pool less what the other user put would be this document"
+    with Api.on(sqlite, tmp_path / "key") as again:  # who owns what waits is known after a restart
+        again.tokens = api.tokens
+        assert not again.thin(SEA[2], "other").json()["waits"]
+        names = arrow(again.ask("GET", "/v1/representatives/pages/0"))["name"]
+        [name] = [name for name in names if placed["id"] in again.members(name)]
+        terms = again.ask("GET", f"/v1/representatives/{name}", "other").json()["terms"]
+        assert terms == pool(SEA)  # three of the other user's
 
 
 def test_a_server_refuses_to_start_with_another_key_than_waiting_vectors_were_sealed_with(

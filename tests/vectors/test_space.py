@@ -102,8 +102,8 @@ def test_what_each_step_left_out_is_accounted_for_to_the_last_word():
         "stop words": {"the": 3},
         "not in WordNet": {"qqqzx": 1},
         "too short": {"ox": 1},
-        "in too few documents": {"toads": 1, "rests": 1},
-        "in every document": {"heron": 3},
+        "too rare": {"toads": 1, "rests": 1},
+        "everywhere": {"heron": 3},
     }
     assert model.terms_.tolist() == ["eat"]
     assert model.words_read_ == 13  # the 3 of "eat" and the 10 above
@@ -199,7 +199,7 @@ def test_german_has_its_own_stop_words_and_stems():
     assert model.terms_.tolist() == ["boot", "fisch", "haus"]
 
 
-@pytest.mark.filterwarnings("ignore:.*are the documents all alike")
+@pytest.mark.filterwarnings("ignore:.*are they all alike")
 def test_german_read_as_english_is_noticed():
     german = ["Der Patient klagte über starke Schmerzen im linken Knie und konnte kaum schlafen."] * 3
     with pytest.warns(UserWarning, match=r"not in WordNet; is the language right\?"):
@@ -369,7 +369,7 @@ def test_rare_items_are_left_out_and_accounted_for():
         warnings.simplefilter("ignore")
         space = VectorSpace(items=True, min_df=2).fit(BASKETS)
     assert space.terms_.tolist() == ["Milk", "tea"]
-    assert space.words_left_out_ == {"in too few documents": {"the": 1}}
+    assert space.words_left_out_ == {"too rare": {"the": 1}}
 
 
 def test_new_baskets_become_rows_of_the_fitted_space():

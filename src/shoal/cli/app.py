@@ -55,7 +55,7 @@ def main() -> None:
     except (Ended, KeyboardInterrupt) as signalled:
         ended = signalled if isinstance(signalled, Ended) else Ended(signal.SIGINT)
         how = "interrupted" if ended.code == INTERRUPTED else f"ended by {ended.name}"
-        leave(say(f"{how}; nothing unfinished is left behind", ended.code))
+        leave(say(f"{how}; {ended.left}", ended.code))
     sys.exit(code)
 
 

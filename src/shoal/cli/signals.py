@@ -20,8 +20,10 @@ ENDING = ("SIGINT", "SIGTERM", "SIGHUP")  # by name: Windows has no SIGHUP
 class Ended(BaseException):
     """A signal asked the command to end. Nothing on the way catches it, as a search does KeyboardInterrupt."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, left: str = "nothing unfinished is left behind") -> None:
         super().__init__(number)
+        self.number = number
+        self.left = left  # what becomes of what was begun
         self.name = signal.Signals(number).name
         self.code = 128 + number  # as shells have it
 

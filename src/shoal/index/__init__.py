@@ -1,5 +1,8 @@
 """The dynamic index: a k-anonymous vector space over documents that come and go.
 A representative never changes once it was published, so two snapshots cannot be subtracted from each other.
+
+This is the data structure alone. `shoal.IndexClient` has the verbs of `shoal index` for an index on a server: create,
+put, get, delete, search, export and status.
 """
 
 from __future__ import annotations

@@ -100,15 +100,18 @@ class DynamicIndex:
         """The documents that wait, oldest first."""
         return tuple(self._waiting)
 
-    def insert(self, document: str, counts: sp.csr_matrix) -> Placement:
-        """Add a document by the counts of its terms: into the nearest group, or it waits."""
+    def insert(self, document: str, counts: sp.csr_matrix, owner: str = "") -> Placement:
+        """Add a document by the counts of its terms: into the nearest group, or it waits.
+
+        Documents that wait become a group if all have the same owner, or k of them different ones.
+        """
         row = self._checked([document], counts)
         unit = unit_rows(row, self._representatives.idf)[0]
         number, similarity = self._representatives.nearest(unit) if self._members else (-1, -1.0)
         if number >= 0 and similarity >= (self.embargo or -1.0):
             return self._join(document, number, similarity)
-        self._waiting.add(document, row)
-        self._changes.wait(document, row)
+        self._waiting.add(document, row, owner)
+        self._changes.wait(document, row, owner)
         self._settle_around(document)
         group = self._group_of.get(document)
         return Placement(None) if group is None else Placement(self._representatives.names[group])
@@ -215,8 +218,8 @@ class DynamicIndex:
             del self._place[document]
         for document, (name, place) in changes.placed.items():
             self._put(document, self._number_of[name], place)
-        for document, counts in changes.waiting.items():
-            self._waiting.add(document, counts)
+        for document, (counts, owner) in changes.waiting.items():
+            self._waiting.add(document, counts, owner)
         for name in changes.retired:
             self._retire(name)
         sizes = [(len(members), number) for number, members in self._members.items()] if len(self._members) == 1 else []

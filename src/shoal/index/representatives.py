@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
 from hashlib import blake2b
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from shoal.kernels.grouping.spherical import csr, distances_to, invert
+from shoal.kernels.grouping.spherical import Lists, csr, distances_to, invert
 from shoal.microaggregation.words.pooling import DECIMALS, unit_rows
 
 __all__ = ["Representatives", "name_of_pool"]
@@ -21,10 +22,11 @@ Floats = NDArray[np.float64]
 
 LISTED_AGAIN = 0.1  # as soon as this share of the representatives is in no inverted list, all are listed anew
 NOT_LISTED = 500  # representatives that are searched row by row without a thought
+SAVED = ("names", "starts", "terms", "counts", "list_starts", "list_rows", "list_weights")
 
 
 class Representatives:
-    """Pools of counts and their weights. They are added and retired, and never changed.
+    """Pools of counts, found by their weights. They are added and retired, and never changed.
 
     Most are searched through inverted lists; the newest row by row, until they are many enough to be listed too.
     """
@@ -33,45 +35,89 @@ class Representatives:
         self.idf = idf
         self.names: list[str] = []
         self._alive = np.zeros(0, dtype=np.bool_)
-        self._listed = self._new = _Pools.none(len(idf))
-        self._lists = invert(csr(self._listed.weights), len(idf))
+        self._counts = sp.csr_matrix((0, len(idf)), dtype=np.int64)  # of those that are listed
+        self._lists = invert(csr(_weights(self._counts, idf)), len(idf))
+        self._new = self._new_weights = self._counts
 
     def __len__(self) -> int:
         return len(self.names)
 
     @property
+    def n_listed(self) -> int:
+        """How many, from the first on, are in the inverted lists."""
+        return int(self._counts.shape[0])
+
+    @property
     def pools(self) -> sp.csr_matrix:
         """The counts of all, retired ones too."""
-        return self._listed.followed_by(self._new).counts
+        return _stacked(self._counts, self._new).astype(np.int64, copy=False)
 
     def add(self, pools: sp.csr_matrix) -> list[int]:
         """The numbers of the new representatives, one for each row of counts."""
         first = len(self)
         self.names += [name_of_pool(pools.indices[row], pools.data[row]) for row in _rows(pools)]
         self._alive = np.append(self._alive, np.ones(pools.shape[0], dtype=np.bool_))
-        self._new = self._new.followed_by(_Pools.of(pools, self.idf))
-        if len(self._new) > max(NOT_LISTED, LISTED_AGAIN * len(self)):
-            self._listed, self._new = self._listed.followed_by(self._new), _Pools.none(len(self.idf))
-            self._lists = invert(csr(self._listed.weights), len(self.idf))
+        self._new = _stacked(self._new, pools)
+        if self._new.shape[0] > max(NOT_LISTED, LISTED_AGAIN * len(self)):
+            self._counts, self._new = self.pools, self._new[:0]
+            self._lists = invert(csr(_weights(self._counts, self.idf)), len(self.idf))
+            self._new_weights = self._new
+        else:
+            self._new_weights = _stacked(self._new_weights, _weights(pools, self.idf))
         return list(range(first, len(self)))
+
+    def save(self, folder: Path) -> None:
+        """Write those that are listed, so that `open` need not list them again."""
+        counts, lists = self._counts, self._lists
+        least = np.int32 if counts.data.max(initial=0) < 2**31 else np.int64
+        arrays = (
+            np.array(self.names[: self.n_listed], "S32"),
+            counts.indptr,
+            counts.indices,
+            counts.data.astype(least),
+        )
+        for name, array in zip(SAVED, (*arrays, *lists), strict=True):
+            with open(folder / f"{name}.npy", "wb") as file:
+                np.save(file, array)
+                file.flush()
+                os.fsync(file.fileno())
+
+    @classmethod
+    def open(cls, folder: Path, idf: Floats) -> Representatives:
+        """What was saved, none of them retired. The arrays stay on the disk until they are needed."""
+        # Copy on write: kernels are compiled for arrays that can be written.
+        arrays = [np.asarray(np.load(folder / f"{name}.npy", mmap_mode="c")) for name in SAVED]
+        names, starts, terms, counts = arrays[:4]
+        opened = cls(idf)
+        opened.names = names.astype(str).tolist()
+        opened._alive = np.ones(len(names), dtype=np.bool_)
+        opened._counts = sp.csr_matrix((counts, terms, starts), shape=(len(names), len(idf)))
+        opened._lists = Lists(*arrays[4:])
+        return opened
 
     def retire(self, number: int) -> None:
         """Nobody is represented by it any more."""
         self._alive[number] = False
 
+    def retire_all_but(self, numbers: Ints) -> None:
+        """Nobody is represented by any other."""
+        others = np.ones(len(self), dtype=np.bool_)
+        others[numbers] = False
+        self._alive[others] = False
+
     def weights(self, number: int) -> sp.csr_matrix:
         """One representative at unit length."""
-        listed = len(self._listed)
-        return self._listed.weights[number] if number < listed else self._new.weights[number - listed]
+        new = number - self.n_listed
+        return _weights(self._counts[number], self.idf) if new < 0 else self._new_weights[new]
 
     def similarities(self, row: sp.csr_matrix) -> Floats:
         """The cosine of a unit row with every representative; -1 for those that are retired."""
         similarity, single = np.empty(len(self)), csr(row)
-        listed, new = np.split(similarity, [len(self._listed)])
+        listed, new = np.split(similarity, [self.n_listed])
         distances_to(self._lists, single.indices, single.data, listed)
         np.negative(listed, out=listed)
         if len(new):
-            new[:] = (self._new.weights @ row.T).toarray().ravel()
+            new[:] = (self._new_weights @ row.T).toarray().ravel()
         similarity[~self._alive] = -1.0
         return similarity
 
@@ -97,31 +143,17 @@ class Representatives:
         return tuple(shared.indices[np.argsort(-shared.data, kind="stable")].tolist())
 
 
-@dataclass(frozen=True)
-class _Pools:
-    """Counts, and the same as weights of unit length."""
+def _weights(counts: sp.csr_matrix, idf: Floats) -> sp.csr_matrix:
+    """Rows of unit length."""
+    weights = unit_rows(counts.astype(np.float64), idf)[0]
+    weights.data = np.round(weights.data, DECIMALS)
+    return weights
 
-    counts: sp.csr_matrix
-    weights: sp.csr_matrix
 
-    @classmethod
-    def of(cls, counts: sp.csr_matrix, idf: Floats) -> _Pools:
-        weights = unit_rows(counts.astype(np.float64), idf)[0]
-        weights.data = np.round(weights.data, DECIMALS)
-        return cls(counts, weights)
-
-    @classmethod
-    def none(cls, n_terms: int) -> _Pools:
-        return cls(sp.csr_matrix((0, n_terms), dtype=np.int64), sp.csr_matrix((0, n_terms)))
-
-    def __len__(self) -> int:
-        return int(self.counts.shape[0])
-
-    def followed_by(self, others: _Pools) -> _Pools:
-        if not len(self) or not len(others):
-            return others if len(others) else self
-        sides = ((self.counts, others.counts), (self.weights, others.weights))
-        return _Pools(*(sp.csr_matrix(sp.vstack(side, format="csr")) for side in sides))
+def _stacked(above: sp.csr_matrix, below: sp.csr_matrix) -> sp.csr_matrix:
+    if not above.shape[0] or not below.shape[0]:
+        return below if below.shape[0] else above
+    return sp.csr_matrix(sp.vstack((above, below), format="csr"))
 
 
 def name_of_pool(terms: NDArray[Any], counts: NDArray[Any]) -> str:

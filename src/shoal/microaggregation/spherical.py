@@ -13,6 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
+from sklearn.utils.extmath import row_norms
+from sklearn.utils.sparsefuncs import inplace_row_scale
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.io.frames import like, number_rows
@@ -142,7 +144,7 @@ class SphericalMicroaggregation(GroupsRows):
 def spherical_representatives(X: sp.csr_matrix, groups: NDArray[np.int64]) -> sp.csr_matrix:
     """The direction of each group: the sum of its unit rows, scaled to unit length."""
     sums = group_sums(X, groups)
-    length = np.sqrt(np.asarray(sums.multiply(sums).sum(axis=1)).ravel())
+    length = row_norms(sums)
     # Rows that cancel out have no common direction; any serves as well, so the first member's is taken.
     cancelled = np.flatnonzero(length < 1e-12)
     if len(cancelled):
@@ -151,7 +153,8 @@ def spherical_representatives(X: sp.csr_matrix, groups: NDArray[np.int64]) -> sp
         keep = sp.diags_array((length >= 1e-12).astype(np.float64))
         sums = keep @ sums + sp.csr_matrix((np.ones(len(first)), (cancelled, first)), shape=shape) @ X
         length[cancelled] = 1.0
-    representatives = sp.csr_matrix(sp.diags_array(1.0 / length) @ sums)
+    representatives = sp.csr_matrix(sums)
+    inplace_row_scale(representatives, 1.0 / length)
     representatives.eliminate_zeros()
     representatives.sort_indices()
     return representatives

@@ -6,7 +6,7 @@ first.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
 from shoal.errors import InputError
@@ -36,7 +36,11 @@ def propose_blocks(
     ordered = sorted(hits, key=lambda hit: (hit.start, hit.end))
     clusters = [cluster for cluster in _clusters(ordered, reach) if len(cluster) >= fewest]
     stretches = _joined([_widened(cluster, units) for cluster in clusters])
-    blocks = [_block(text, start, end, ordered) for start, end in stretches]
+    starts = [hit.start for hit in ordered]
+    blocks = [
+        _block(text, start, end, ordered[bisect_left(starts, start) : bisect_left(starts, end)])
+        for start, end in stretches
+    ]
     return tuple(sorted(blocks, key=lambda block: (-block.density, block.start)))
 
 
@@ -74,5 +78,4 @@ def _joined(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _block(text: str, start: int, end: int, hits: Sequence[Hit]) -> Block:
-    within = tuple(hit for hit in hits if start <= hit.start and hit.end <= end)
-    return Block(start, end, within, len(within) / len(TextWords(text[start:end]).written))
+    return Block(start, end, tuple(hits), len(hits) / len(TextWords(text[start:end]).written))

@@ -37,12 +37,14 @@ ADMITTED_AT_ONCE = 100
 
 def keep(writing: Writing, ciphertext: bytes, limits: Limits) -> str:
     """Store a ciphertext, in no group yet, and return its new id."""
-    if writing.account.documents >= limits.documents:
+    # Counted under the lock: requests that came in together must not all see the same number.
+    count = select(accounts.c.documents).where(accounts.c.id == writing.account.id)
+    if writing.connection.execute(count).scalar_one() >= limits.documents:
         raise Problem(403, f"your account has {limits.documents} documents, the most allowed; delete some first")
     document = secrets.token_hex(16)
     row = {"id": document, "owner": writing.account.id, "status": "stored", "bytes": len(ciphertext)}
-    writing.connection.execute(insert(documents).values(row))
-    writing.connection.execute(insert(blobs).values(document=document, content=ciphertext))
+    writing.connection.execute(insert(documents), row)
+    writing.connection.execute(insert(blobs), {"document": document, "content": ciphertext})
     _count(writing, writing.account.id, 1)
     return document
 
@@ -59,7 +61,7 @@ def place_nearest(writing: Writing, document: str, counts: sp.csr_matrix) -> Pla
     """Into the nearest group, or it waits if the server may hold it back."""
     if not writing.state.trust and not writing.replica.number_of:
         raise Problem(409, "there is no group yet; store k documents and make a group of them with POST /v1/groups")
-    return writing.index.insert(document, counts)
+    return writing.index.insert(document, counts, writing.account.id)
 
 
 def join(writing: Writing, document: str, representative: str) -> Placement:

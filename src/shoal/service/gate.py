@@ -5,7 +5,9 @@ Who is asking, do they ask too often, is the body too large or too slow: what is
 
 from __future__ import annotations
 
+import asyncio
 import time
+from contextlib import nullcontext
 from typing import Any
 
 from fastapi.concurrency import run_in_threadpool
@@ -13,7 +15,7 @@ from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from shoal.service.accounts import Account
-from shoal.service.limits import Limits, Rates, read_body
+from shoal.service.limits import Buffer, Limits, Rates, read_body
 from shoal.service.logs import LOGGER, fault_of
 from shoal.service.metrics import Metrics
 from shoal.service.problems import Problem, problem_of
@@ -22,6 +24,9 @@ from shoal.service.storage.store import Store
 __all__ = ["Gate", "answer_to"]
 
 API = "/v1"
+SEARCH = f"{API}/search"
+# Requests that may wait for the writer's lock in a thread. There are 40 threads: the others are for who only reads.
+WRITERS = 20
 FAULT = "this is a fault of the server, not of your request; the operator finds it in the log"
 METHODS = {"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"}
 HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
@@ -32,7 +37,8 @@ class Gate:
 
     def __init__(self, app: ASGIApp, store: Store, limits: Limits, metrics: Metrics) -> None:
         self._app, self._store, self._limits, self._metrics = app, store, limits, metrics
-        self._rates = Rates(limits)
+        self._rates, self._buffer = Rates(limits), Buffer(limits)
+        self._writers = asyncio.Semaphore(WRITERS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -65,9 +71,12 @@ class Gate:
         account = await run_in_threadpool(self._who, headers.get(b"authorization", ""))
         log["account"] = account.id
         self._rates.take(account.id)
-        body = await read_body(receive, headers.get(b"content-length"), self._limits)
-        scope["state"] |= {"account": account, "body": body}
-        await self._app(scope, _replayed(body, receive), seen.send)
+        _check_body(scope["method"], scope["path"], headers, account)
+        with self._buffer.share(account.id) as take:
+            body = await read_body(receive, headers.get(b"content-length"), self._limits, take)
+            scope["state"] |= {"account": account, "body": body}
+            async with self._writers if _writes(scope) else nullcontext():
+                await self._app(scope, _replayed(body, receive), seen.send)
 
     def _who(self, authorization: str) -> Account:
         kind, _, token = authorization.partition(" ")
@@ -96,6 +105,19 @@ def answer_to(problem: Problem) -> JSONResponse:
     """One line of JSON, and what the status asks for."""
     headers = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "1"}, 503: {"Retry-After": "2"}}
     return JSONResponse({"detail": str(problem)}, problem.status, headers.get(problem.status))
+
+
+def _check_body(method: str, path: str, headers: dict[bytes, str], account: Account) -> None:
+    """Refuse a body that nothing would be done with, before it is in memory."""
+    sent = headers.get(b"content-length", "0") != "0" or b"transfer-encoding" in headers
+    if sent and method in ("GET", "HEAD", "DELETE"):
+        raise Problem(413, f"{method} takes no body; send none")
+    if method == "POST" and path != SEARCH and not account.may("user"):
+        raise Problem(403, f"your role is {account.role}, which may only read and search; ask an operator for another")
+
+
+def _writes(scope: Scope) -> bool:
+    return scope["method"] in ("POST", "DELETE") and scope["path"] != SEARCH
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

@@ -12,6 +12,7 @@ import uvicorn
 
 from shoal.errors import InputError
 from shoal.service.app import create_app
+from shoal.service.connections import Connection
 from shoal.service.limits import Limits
 from shoal.service.logs import log_as_json
 from shoal.service.storage.database import Database
@@ -23,7 +24,7 @@ __all__ = ["Binding", "open_store", "serve"]
 KEEP_ALIVE = 30  # seconds
 SHUTDOWN = 20  # seconds for requests that are being answered
 BACKLOG = 1_024
-AT_ONCE = 500  # connections; more are answered 503
+AT_ONCE = 500  # connections; for another, the one that is idle the longest is closed
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,8 @@ def serve(store: Store, binding: Binding, limits: Limits, announce: Callable[[st
     log_as_json()
     config = uvicorn.Config(
         create_app(store, limits),
+        http=Connection,
+        ws="none",
         ssl_certfile=binding.tls_certificate,
         ssl_keyfile=binding.tls_key,
         access_log=False,  # it would log the ids of documents

@@ -33,8 +33,8 @@ __all__ = ["VectorSpace"]
 STOP = "stop words"
 UNKNOWN = "not in WordNet"
 SHORT = "too short"
-RARE = "in too few documents"
-EVERYWHERE = "in every document"
+RARE = "too rare"
+EVERYWHERE = "everywhere"
 LIGHT = "beyond the heaviest terms"
 LIGHT_HERE = "beyond a document's heaviest terms"
 
@@ -45,8 +45,8 @@ REMEDY = {
     STOP: "",
     UNKNOWN: "is the language right?",
     SHORT: "is the language right, or min_letters too high?",
-    RARE: "are there too few documents for this min_df?",
-    EVERYWHERE: "are the documents all alike?",
+    RARE: "is min_df too high for so few?",
+    EVERYWHERE: "are they all alike?",
     LIGHT: "is max_terms too low?",
 }
 

@@ -39,6 +39,8 @@ def found(text: str) -> list[tuple[str, str]]:
         ("counter intelligence", [("counter intelligence", "counterintelligence")]),
         ("counterintelli-\ngence", [("counterintelli-\ngence", "counterintelligence")]),
         ("counterintelli\u00adgence", [("counterintelli\u00adgence", "counterintelligence")]),
+        ("counter\u200bintelligence", [("counter\u200bintelligence", "counterintelligence")]),  # without width
+        ("ｍｉｓｓｉｌｅ", [("ｍｉｓｓｉｌｅ", "missile")]),
         ("anti-aircraft guns", [("anti-aircraft guns", "antiaircraft gun")]),
         ("a man of war", [("man of war", "man-of-war")]),
         ("the missile's range", [("missile", "missile")]),
@@ -102,6 +104,17 @@ def test_hits_are_in_the_order_of_the_text_and_do_not_overlap(parts: list[str]) 
     places = [place for hit in hits for place in (hit.start, hit.end)]
     assert places == sorted(places) and len(set(places)) == len(places)
     assert all(text[hit.start : hit.end].strip() == text[hit.start : hit.end] for hit in hits)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["missile" * 100_000, "nerve" + " " * 300_000 + ",gas", "nerve -" * 100_000, "é" * 300_000],
+    ids=["one word", "a wide gap", "many gaps", "accents"],
+)
+def test_a_text_made_to_be_slow_is_not(text: str) -> None:
+    started = time.process_time()
+    find_hits(text, TERMS)
+    assert time.process_time() - started < 5
 
 
 def test_thousands_of_terms_are_found_in_a_long_text_in_seconds() -> None:

@@ -108,7 +108,7 @@ def test_a_policy_file_is_replaced_only_by_force(wordnet: WordNet, tmp_path: Pat
 
 def test_any_text_survives_writing(wordnet: WordNet, tmp_path: Path) -> None:
     odd = Policy(
-        'a "b"', "é\\n\t🐟", (Topic("x]", "#", (Concept("ü", words=("a" * 200, '"', "b")),)),), ignore=("c'd",)
+        'a "b"', "é\\n\t🐟", (Topic("x]", "#", (Concept("ü", words=("a" * 200, '"x"', "b")),)),), ignore=("c'd",)
     )
     write_policy(odd, tmp_path / "odd.toml", wordnet)
     assert Policy.read(tmp_path / "odd.toml") == odd
@@ -126,6 +126,7 @@ HEAD = 'name = "n"\ntitle = "t"\n[[topics]]\nid = "a"\ntitle = "A"\n'
         (HEAD + '[[topics.concepts]]\nword = "gun"\nsense = ["gun.n.01"]', "unknown key 'sense'; did you mean senses"),
         (HEAD + '[[topics.concepts]]\nword = "gun"\nsenses = "gun.n.01"', "senses of .* must be a list of texts"),
         (HEAD + '[[topics.concepts]]\nsenses = ["gun.n.01"]', "has no word; add it"),
+        (HEAD + '[[topics.concepts]]\nword = "gun"\nwords = ["!"]', "words of .* must be a list of texts"),
         (HEAD + "[[topics.concepts]]\nword = 3", "word of .* must be a text"),
         ('first_senses_only = "yes"\n' + HEAD + '[[topics.concepts]]\nword = "gun"', "must be true or false"),
         (

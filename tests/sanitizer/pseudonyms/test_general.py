@@ -36,6 +36,8 @@ from shoal.sanitizer.pseudonyms import pseudonyms_of
         ("AGE", "17-year-old", "10 to 19-year-old"),
         ("AGE", "aged 93", "aged 90 or more"),
         ("AGE", "twelve", "an age"),
+        ("AGE", "Ann Lee, 43", "an age"),
+        ("AGE", "3 months", "an age"),
         ("PERSON", "Ann Lee", "a person"),
     ],
 )

@@ -63,8 +63,7 @@ def test_each_document_counts_for_itself_unless_the_scope_is_the_collection() ->
 
 def test_spellings_that_were_linked_share_a_pseudonym() -> None:
     documents = [[entity("PERSON", "Ann Lee")], [entity("PERSON", "Dr. Lee"), entity("PERSON", "Bob", 9)]]
-    linked = pseudonyms_of(documents, ["", ""], scope="collection", same=[[0], [0, 1]])
-    assert linked == (("Pers1",), ("Pers1", "Pers2"))
+    assert pseudonyms_of(documents, ["", ""], scope="collection") == (("Pers1",), ("Pers1", "Pers2"))
 
 
 @given(st.lists(st.integers(0, 30), max_size=8), st.sampled_from(["Pers", "PERS", "pers"]))

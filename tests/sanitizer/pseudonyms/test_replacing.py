@@ -53,6 +53,26 @@ def test_all_that_was_accepted_is_hidden_and_all_else_is_shown(case: Case) -> No
     assert sorted("".join(original for *_, original in hidden.pieces)) == sorted(text[place] for place in accepted)
 
 
+@given(
+    st.lists(st.sampled_from(["ЖЗИ", "ЙКЛ", "ЖЗИ ЙКЛ", "met ", "Pers1 ", "\r\n", "2"]), max_size=20),
+    st.sampled_from(["numbered", "category", "general"]),
+    st.booleans(),
+)
+def test_nothing_of_the_vault_is_in_the_masked_text(parts: list[str], style: str, as_blocks: bool) -> None:
+    """Names are in Cyrillic letters, which nothing else has."""
+    text = "".join(parts)
+    entities = [
+        Entity("PERSON", mentions_of(name, text), name, "direct", 1.0)
+        for name in ("ЖЗИ", "ЙКЛ", "ЖЗИ ЙКЛ")
+        if name in text
+    ]
+    (pseudonyms,) = pseudonyms_of([entities], [text], style)
+    blocks = [(mention.start, mention.end) for entity in entities for mention in entity.mentions] if as_blocks else []
+    hidden = masked(text, replacements_of(entities, pseudonyms), blocks)
+    assert not set(hidden.text) & set("ЖЗИЙКЛ")
+    assert unmasked(hidden.text, hidden.pieces) == text
+
+
 def test_the_example_of_the_specification() -> None:
     text = (
         "Prof. Smith asked Imagine Inc. to start the project in New York, where the NY University could provide a "

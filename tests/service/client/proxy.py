@@ -21,6 +21,8 @@ class Proxy:
         self.address = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
         self._sent: list[list[bytes]] = []  # by the client, for each connection
         self.answers_left: int | None = None  # to uploads, until no more are passed on; None: all
+        self.counted = b" 201 "  # the status of these answers
+        self.instead = b""  # what the client gets for an answer that is not passed on
         self._ended = False
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -64,9 +66,10 @@ class Proxy:
     def _pass_back(self, server: socket.socket, client: socket.socket) -> None:
         with suppress(OSError):
             while content := server.recv(1 << 16):
-                if b" 201 " in content[:20] and self.answers_left is not None:
+                if self.counted in content[:20] and self.answers_left is not None:
                     self.answers_left -= 1
                     if self.answers_left < 0:
+                        client.sendall(self.instead)
                         client.shutdown(socket.SHUT_RDWR)
                         return
                 client.sendall(content)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -156,9 +157,11 @@ def test_an_index_that_lowers_its_k_is_refused(index, new_client, server):
 def test_two_texts_of_one_name_are_told_apart_by_id(index):
     index.put(corpus(note=["heron and egret in the reed"]))
     index.put(corpus(note=["heron and egret in the marsh"]))
-    with pytest.raises(InputError, match="2 texts were put under the name note-0"):
+    with pytest.raises(InputError, match="2 texts go by the name note-0; give an id") as refused:
         index.get("note-0")
-    with pytest.raises(InputError, match="was not put from this machine"):
+    newest = str(refused.value).split()[-1]
+    assert index.get(newest) == "heron and egret in the marsh"
+    with pytest.raises(InputError, match="is not a document here"):
         index.get("note-7")
 
 
@@ -166,4 +169,47 @@ def test_the_figures_of_an_index(index):
     index.put(corpus(star=[*texts(STARS, 1), "heron egret marsh reed nest comet"]))
     status = index.status()
     assert (status.k, status.documents, status.mine, status.put_here) == (3, 17, 18, 18)
-    assert (status.waiting, status.waiting_here, status.unfinished) == (0, 0, 0)
+    assert (status.waiting, status.waiting_here, status.overdue, status.unfinished) == (0, 0, 0, 0)
+
+
+def test_documents_that_wait_for_more_than_a_week_are_counted(operator):
+    operator.create(vocabulary=Vocabulary(np.array(sorted(BIRDS)), np.ones(8), {"min_df": 3, "stem": False}), k=3)
+    operator.put(corpus(bird=texts(BIRDS, 2)))
+    before = operator.status()
+    operator._index.journal._all("UPDATE waiting SET since = since - ?", 7.01 * 86_400)
+    assert (before.waiting_here, before.overdue, operator.status().overdue) == (2, 0, 2)
+
+
+def test_a_group_below_the_k_that_was_promised_is_refused(index):
+    published = index._index.published
+    smallest = min(published.groups().sizes.values())
+    assert replace(published, k=smallest).groups().sizes
+    with pytest.raises(InputError, match=f"shows a group of {smallest}, below k={smallest + 1}"):
+        replace(published, k=smallest + 1).groups()
+
+
+def test_what_is_asked_of_a_server_without_an_index_says_how_to_make_one(new_client):
+    with pytest.raises(InputError, match="an operator makes one with: shoal index create"):
+        new_client("writer").search("heron")
+
+
+def test_files_of_one_name_in_two_folders_are_told_apart_by_their_folders(index, tmp_path):
+    for folder in ("letters", "more"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "3.txt").write_text(f"heron and egret of {folder}")
+    (tmp_path / "more" / "4.txt").write_text("heron, egret and reed")
+    assert index.put(tmp_path / "letters", wait=0).uploaded == 1
+    assert index.put(tmp_path / "letters" / "3.txt", wait=0).known == 1
+    report = index.put(tmp_path / "more", wait=0)
+    assert (report.uploaded, report.changed) == (2, [])
+    assert index.get("more/3.txt") == "heron and egret of more"
+    assert index.get("4.txt") == "heron, egret and reed"
+    with pytest.raises(InputError, match=r"letters/3\.txt is .*, more/3\.txt is "):
+        index.get("3.txt")
+
+
+def test_a_put_names_the_earlier_text_of_a_file_that_changed(index):
+    index.put(corpus(note=["heron and egret in the reed"]))
+    report = index.put(corpus(note=["heron and egret in the marsh"]))
+    ((name, earlier),) = report.changed
+    assert name == "note-0" and index.get(earlier) == "heron and egret in the reed"

@@ -63,8 +63,8 @@ def test_documents_of_a_group_wait_no_longer(journal):
     made = Outgoing(
         "key-2", "/v1/groups", "application/json", json.dumps({"groups": [{"documents": ["id-1"]}]}).encode()
     )
-    journal.begin_groups(made)
-    journal.grouped(made, ["name"])
+    journal.begin_placing(made)
+    journal.placed(made, {"id-1": "name"})
     assert journal.figures() == {"stored": 1, "waiting": 0, "unfinished": 0}
     assert journal.placed_by_digest() == {LETTER: ("id-1", "name")}
 

@@ -38,6 +38,17 @@ def test_a_locked_key_opens_with_its_passphrase_alone(tmp_path):
     assert Keys.read(tmp_path / "key", lambda: "correct horse").public == keys.public
 
 
+def test_an_empty_passphrase_locks_nothing_and_is_refused(tmp_path):
+    with pytest.raises(InputError, match="an empty passphrase"):
+        Keys.draw().write(tmp_path / "key", passphrase="")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_folder_of_a_first_key_is_its_owners_alone(tmp_path):
+    Keys.draw().write(tmp_path / "shoal" / "key")
+    assert stat.S_IMODE((tmp_path / "shoal").stat().st_mode) == 0o700
+
+
 def test_a_key_that_others_can_read_is_refused(tmp_path):
     Keys.draw().write(tmp_path / "key")
     (tmp_path / "key").chmod(0o644)

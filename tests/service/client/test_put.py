@@ -166,3 +166,88 @@ def test_the_server_can_choose_the_groups(index, new_client):
     report = new_client("writer").put(corpus(bird=texts(BIRDS, 3)), thin=True)
     assert (report.uploaded, report.waiting) == (3, 0)
     assert index.status().documents == 27
+
+
+@pytest.fixture
+def starless(index):
+    """The index without a group that a text about stars is like."""
+    for number in range(8):
+        index.delete(f"star-{number}")
+    return index
+
+
+def waiting_of(client: IndexClient) -> list[str]:
+    return [document for document, _, _ in client._index.journal.waiting(len(client._index.space.terms_))]
+
+
+def join_any_group(client: IndexClient, document: str) -> None:
+    """Behind the journal's back."""
+    name = client._index.published.groups().representatives.names[0]
+    client._connection.post_json(f"/v1/documents/{document}/group", {"representative": name})
+
+
+def test_a_document_that_joined_a_group_from_another_machine_stops_no_put(starless, new_client):
+    client = new_client("writer")
+    client.put(corpus(star=texts(STARS, 1)))
+    join_any_group(client, *waiting_of(client))
+    assert client.put(corpus(note=["heron egret marsh reed"]), wait=1e-9).uploaded == 1
+    assert client.status().waiting_here == 0
+
+
+def test_a_waiting_document_that_was_deleted_from_another_machine_stops_no_put(starless, new_client, server):
+    client = new_client("writer")
+    client.put(corpus(star=texts(STARS, 2)))
+    client._connection.delete(f"/v1/documents/{waiting_of(client)[0]}")
+    assert client.put(corpus(moon=texts(STARS, 1))).waiting == 2  # they would be a group with the one that is gone
+    assert client.put(corpus(moon=texts(STARS, 2))).waiting == 0
+    assert {hit.name for hit in client.search("comet galaxy", 20)} == {"star-1", "moon-0", "moon-1"}
+
+
+def test_the_answer_to_a_join_that_was_lost_is_asked_for_again(starless, new_client, server, impatient):
+    client = new_client("writer")
+    client.put(corpus(star=texts(STARS, 1)))
+    with proxy_to(server.address) as proxy:
+        put = put_of(new_client("writer", address=proxy.address))
+        proxy.counted, proxy.answers_left = b" 200 ", 0
+        with pytest.raises(InputError, match="no server answers"):
+            put.place_waiting(0)
+    assert client.status().unfinished == 1
+    assert client.put(corpus(note=["heron egret"])).waiting == 0
+    assert client.status().unfinished == 0
+
+
+def test_a_waiting_document_joins_another_group_when_the_nearest_is_retired_meanwhile(starless, new_client):
+    client = new_client("writer")
+    client.put(corpus(note=["comet orbit heron egret telescope galaxy"]))
+    assert client.status().waiting_here == 1
+    put = put_of(client)  # it has seen the birds, which go
+    for number in range(8):
+        starless.delete(f"bird-{number}")
+    put.place_waiting(0)
+    assert waiting_of(client) == []
+    assert client.status().documents == 8 + 1
+
+
+def test_what_a_restored_backup_has_in_no_group_joins_one_at_the_next_put(starless, new_client, server, tmp_path):
+    new_client("writer").put(corpus(star=texts(STARS, 1)))
+    back_up(server.database, tmp_path / "backup", force=False)
+    new_client("writer").put(corpus(star=texts(STARS, 1)), wait=1e-9)  # it joins a group
+    restored = Database(str(tmp_path / "restored.db"))
+    restored.migrate()
+    restore_from(restored, tmp_path / "backup")
+    restored.close()
+    with local_server(tmp_path / "restored.db") as second:
+        client = new_client("writer", address=second.address)
+        assert client.put(corpus(star=texts(STARS, 1))).waiting == 1
+        assert client.put(corpus(star=texts(STARS, 1)), wait=1e-9).waiting == 0
+        assert "star-0" in {hit.name for hit in client.search("heron engine", 99)}
+        assert stored(second) == 1
+
+
+def test_a_failure_behind_which_the_document_was_stored_uploads_nothing_twice(index, new_client, server):
+    with proxy_to(server.address) as proxy:
+        proxy.answers_left, proxy.instead = 5, b"HTTP/1.1 500 Oh\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        with pytest.raises(InputError, match="500"):
+            new_client("writer", address=proxy.address).put(corpus(more=MORE), wait=0)
+    assert new_client("writer").put(corpus(more=MORE), wait=0).refused == []
+    assert stored(server) == 24

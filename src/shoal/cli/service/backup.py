@@ -51,7 +51,7 @@ def restore(
 
     Clients notice that the index was restored and fetch its representatives again.
     """
-    with opened(database, PURPOSE) as there, shown_progress():
+    with opened(database, PURPOSE, make=True) as there, shown_progress():
         from shoal.service.storage.backup import restore_from
 
         documents = restore_from(there, source)

@@ -44,11 +44,17 @@ def with_extra(purpose: str) -> Iterator[None]:
 
 
 @contextmanager
-def opened(address: str, purpose: str) -> Iterator[Database]:
-    """A database, with the tables of this version; what goes wrong with it is one line."""
+def opened(address: str, purpose: str, *, make: bool = False) -> Iterator[Database]:
+    """A database with the tables of this version, which are made only if `make` says so.
+
+    What goes wrong with it is one line.
+    """
     with with_extra(purpose):
         from shoal.service.problems import problems_in_one_line
         from shoal.service.storage.database import Database
-    with problems_in_one_line(), closing(Database(address)) as database:
-        database.migrate()
+    with problems_in_one_line(), closing(Database(address, must_exist=not make)) as database:
+        if make:
+            database.migrate()
+        else:
+            database.check_version()
         yield database

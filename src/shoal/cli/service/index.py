@@ -13,8 +13,8 @@ import typer
 from shoal.cli import options
 from shoal.cli.app import AsJson, Force, app
 from shoal.cli.service import index_options as given
-from shoal.cli.service.index_options import connected
-from shoal.cli.signals import Ended, search_stops_at_first_interrupt
+from shoal.cli.service.index_options import connected, resumable
+from shoal.cli.signals import search_stops_at_first_interrupt
 from shoal.cli.terminal import examples, printable, say, say_if_kernels_compile, shown_progress, write
 from shoal.errors import InputError
 
@@ -77,6 +77,7 @@ def create(
         raise InputError(f"-k {k} is for documents alone: with --from the index has the k of the release; leave it out")
     say_if_kernels_compile()
     with (
+        resumable(),
         connected(server, token, key, recipient, needs_key=source is not None) as client,
         shown_progress(),
         search_stops_at_first_interrupt(),
@@ -97,7 +98,10 @@ def create(
 def put(
     source: Annotated[Path, typer.Argument(help="A text file, or documents as for protect.", **options.path("INPUT"))],
     wait: Annotated[
-        float, typer.Option(help="Days that a document like no group waits for others; 0: none.", metavar="<days>")
+        float,
+        typer.Option(
+            help="Days after which a put lets documents like no group wait no longer; 0: none waits.", metavar="<days>"
+        ),
     ] = 7.0,
     thin: given.Thin = False,
     text_column: given.TextColumn = None,
@@ -111,19 +115,17 @@ def put(
     """Encrypt documents, choose a group for each, and store them on the server.
 
     What was put before is not sent again, so an interrupted put goes on when it is run again. A text that was changed
-    is a new document. With --thin the server chooses the groups, and sees the vectors.
+    is a new document, and the earlier one stays until it is deleted. Documents like no group wait on this machine: some
+    later put finds them a group, and the first after --wait days has them join the nearest. With --thin the server
+    chooses the groups, and sees the vectors.
     """
     from shoal.service.client.sources import Columns
 
     if not 0 <= wait < 1e6:
         raise InputError(f"--wait {wait:g} must be a number of days; 0 lets no document wait")
     say_if_kernels_compile()
-    try:
-        with connected(server, token, key, recipient, needs_key=True) as client, shown_progress():
-            report = client.put(source, wait=wait, thin=thin, columns=Columns(text_column, id_column))
-    except (KeyboardInterrupt, Ended):
-        say("what was stored so far stays; run the same command again to go on")
-        raise
+    with resumable(), connected(server, token, key, recipient, needs_key=True) as client, shown_progress():
+        report = client.put(source, wait=wait, thin=thin, columns=Columns(text_column, id_column))
     _say_put(report, as_json)
 
 
@@ -151,6 +153,8 @@ def get(
             file.write(text)
     except FileExistsError:
         raise InputError(f"{printable(str(out))} exists; name another file, or pass --force to replace it") from None
+    except OSError as problem:
+        raise InputError(f"{printable(str(out))} cannot be written ({problem.strerror}); name another file") from None
 
 
 @index_app.command(epilog=examples("shoal index delete 5f0c7d2ab9e14c6fa1d30d1f0f8e9a77", "shoal index delete 7.txt"))
@@ -159,11 +163,15 @@ def delete(
     server: given.Server = None,
     token: given.Token = None,
 ) -> None:
-    """Delete documents of your own."""
+    """Delete documents of your own. If one of them is not known, none is deleted."""
     with connected(server, token) as client:
-        for document in documents:
-            client.delete(document)
-    say(f"{len(documents):,} deleted")
+        numbers = dict.fromkeys(client.id_of(document) for document in documents)
+        for deleted, number in enumerate(numbers):
+            try:
+                client.delete(number)
+            except InputError as refusal:
+                raise InputError(f"{deleted:,} deleted, but {number} was not: {refusal}") from None
+    say(f"{len(numbers):,} deleted")
 
 
 @index_app.command(epilog=examples('shoal index search "broken hip"', 'shoal index search "broken hip" --fetch 1'))
@@ -234,6 +242,8 @@ def status(server: given.Server = None, token: given.Token = None, as_json: AsJs
     write(f"documents    {figures.documents:,} can be seen, {figures.waiting:,} held back by the server")
     write(f"mine         {figures.mine:,}, of which {figures.put_here:,} were put from this machine")
     write(f"waiting      {figures.waiting_here:,} held back on this machine until others are like them")
+    if figures.overdue:
+        say(f"{figures.overdue:,} have waited for more than 7 days; the next put has them join the nearest groups")
     if figures.unfinished:
         say(f"{figures.unfinished:,} unfinished; run the interrupted command again")
 
@@ -273,6 +283,10 @@ def _say_put(report: PutReport, as_json: bool) -> None:
         write(f"waiting      {report.waiting:,} on this machine, until others are like them")
     if report.without_terms:
         say(f"note: {report.without_terms:,} have no word of the vocabulary; they are stored, and no search finds them")
+    for name, earlier in report.changed[:10]:
+        say(f"note: the earlier text of {name} stays, and is found too; remove it with: shoal index delete {earlier}")
+    if len(report.changed) > 10:
+        say(f"note: so do {len(report.changed) - 10:,} other earlier texts; --json lists them")
     for name, reason in report.refused[:10]:
         say(f"note: {name} was not stored: {reason}")
     if report.refused:

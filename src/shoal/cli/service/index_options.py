@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,12 +13,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import options
+from shoal.cli.signals import Ended
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
     from shoal.service.client import IndexClient
 
-__all__ = ["IdColumn", "Key", "Recipients", "Server", "TextColumn", "Thin", "Token", "connected", "passphrase"]
+__all__ = [
+    "IdColumn",
+    "Key",
+    "Recipients",
+    "Server",
+    "TextColumn",
+    "Thin",
+    "Token",
+    "connected",
+    "passphrase",
+    "resumable",
+]
 
 PASSPHRASE = "SHOAL_PASSPHRASE"
 
@@ -73,9 +86,21 @@ def connected(
         yield client
 
 
+@contextmanager
+def resumable() -> Iterator[None]:
+    """A command that is ended by a signal says that it can go on."""
+    try:
+        yield
+    except (KeyboardInterrupt, Ended) as ended:
+        number = ended.number if isinstance(ended, Ended) else signal.SIGINT
+        raise Ended(number, "what was stored so far stays; run the same command again to go on") from None
+
+
 def passphrase(**asked: Any) -> str:
     """From the environment, or typed unseen."""
     if PASSPHRASE in os.environ:
+        if not os.environ[PASSPHRASE]:
+            raise InputError(f"{PASSPHRASE} is empty; set it to the passphrase, or unset it to type one")
         return os.environ[PASSPHRASE]
     if not sys.stdin.isatty():
         raise InputError(f"the key is locked with a passphrase; set {PASSPHRASE}, or type it on a terminal")

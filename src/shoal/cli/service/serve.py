@@ -39,6 +39,10 @@ def serve(
     max_document: Annotated[int, typer.Option(help="Largest document in bytes.", **options.whole(1))] = 16 << 20,
     max_documents: Annotated[int, typer.Option(help="Most documents of an account.", **options.whole(1))] = 1_000_000,
     rate: Annotated[float, typer.Option(help="Requests per second and account.", **options.above_zero())] = 200.0,
+    groups_by: Annotated[
+        str,
+        typer.Option(help="Least role that may make groups of its documents.", **options.one_of("user", "operator")),
+    ] = "user",
     longest_wait: Annotated[
         float,
         typer.Option(help="Days that a document is held back at most.", **options.above_zero()),
@@ -56,8 +60,14 @@ def serve(
 
     binding = serving.Binding(host, port, tls_cert, tls_key, behind_proxy)
     binding.check()
-    limits = Limits(document_bytes=max_document, documents=max_documents, rate=rate, longest_wait=longest_wait * DAY)
-    with opened(database, "serving an index") as there:
+    limits = Limits(
+        document_bytes=max_document,
+        documents=max_documents,
+        rate=rate,
+        groups_by=groups_by,
+        longest_wait=longest_wait * DAY,
+    )
+    with opened(database, "serving an index", make=True) as there:
         store = serving.open_store(there, key_file)
         with there.reading() as connection:
             accounts = all_accounts(connection)

@@ -41,7 +41,7 @@ def make(
     """Make an account and print its token: this once, since only its hash is kept."""
     import secrets
 
-    with opened(database, PURPOSE) as there:
+    with opened(database, PURPOSE, make=True) as there:
         from shoal.service.accounts import make_account, token_of
 
         secret = secrets.token_bytes(32)

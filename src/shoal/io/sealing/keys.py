@@ -13,7 +13,7 @@ import pyrage
 
 from shoal.errors import InputError
 from shoal.io.files import PathLike, reading, shown
-from shoal.io.private_files import private_file
+from shoal.io.private_files import PRIVATE_FOLDER, private_file
 
 __all__ = ["Keys", "check_private", "check_recipient"]
 
@@ -63,10 +63,12 @@ class Keys:
     def write(self, path: PathLike, passphrase: str | None = None) -> None:
         """Into a new file that only its owner can read, locked with a passphrase if there is one."""
         content = f"# public key: {self.public}\n{self.identity}\n".encode()
+        if passphrase == "":
+            raise InputError("an empty passphrase locks nothing; give one, or make the key without --passphrase")
         if passphrase is not None:
             content = pyrage.passphrase.encrypt(content, passphrase)
         try:
-            Path(path).absolute().parent.mkdir(parents=True, exist_ok=True)
+            Path(path).absolute().parent.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
             with open(path, "xb", opener=private_file) as file:
                 file.write(content)
                 os.fsync(file.fileno())

@@ -27,15 +27,19 @@ def read_off(counts: Ints) -> NDArray[np.bool_]:
     """Which members (rows of counts) are the terms that their pool has most often, from a level up, in even parts."""
     pool = counts.sum(axis=0)
     has = counts > 0
+    rarest_of_own = np.where(has, pool, np.iinfo(np.int64).max).min(axis=1)
+    commonest_of_others = np.where(has | (pool == 0), 0, pool).max(axis=1)
+    on_top: NDArray[np.bool_] = rarest_of_own > commonest_of_others
+    if not on_top.any():
+        return on_top
+    counts, has = counts[on_top], has[on_top]
     as_even = np.zeros(len(counts), dtype=np.bool_)
-    for sharers in range(1, len(counts) + 1):  # members that a part may be of
+    for sharers in range(1, len(on_top) + 1):  # members that a part may be of
         for rounded in (np.floor, np.rint, np.ceil):
             even = np.maximum(rounded(pool / sharers), 1)
             as_even |= np.all((counts == even) | ~has, axis=1)
-    rarest_of_own = np.where(has, pool, np.iinfo(np.int64).max).min(axis=1)
-    commonest_of_others = np.where(has | (pool == 0), 0, pool).max(axis=1)
-    found: NDArray[np.bool_] = as_even & (rarest_of_own > commonest_of_others)
-    return found
+    on_top[on_top] = as_even
+    return on_top
 
 
 def without_giveaways(counts: sp.csr_matrix, X: sp.csr_matrix, lengths: Floats, groups: Ints) -> Ints:
@@ -59,7 +63,7 @@ class _Crowd:
     def __init__(self, counts: sp.csr_matrix, X: sp.csr_matrix, lengths: Floats, groups: Ints) -> None:
         self._counts, self._X, self._lengths = counts, X, lengths
         self._searched = np.arange(0, X.shape[0], -(-X.shape[0] // SEARCHED))
-        self._X_searched = X if len(self._searched) == X.shape[0] else X[self._searched]
+        self._by_term = sp.csc_matrix(X if len(self._searched) == X.shape[0] else X[self._searched])
         self._group_of = groups.copy()
         order = np.argsort(groups, kind="stable")
         parts = np.split(order, np.cumsum(np.bincount(groups))[:-1])
@@ -89,12 +93,19 @@ class _Crowd:
 
     def join_until_hidden(self, group: int, most: int) -> None:
         """Join the group with near ones until nobody can be read off; if that takes too many, all stays as it was."""
-        before = self._group_of.copy(), self.members.copy()
-        joined: int | None = group
-        while joined is not None and self.gives_away(self.members[joined]):
-            joined = self._join(joined, most)
-        if joined is None:
-            self._group_of, self.members = before
+        joins: list[tuple[int, int, list[int]]] = []
+        here: int | None = group
+        while here is not None and self.gives_away(self.members[here]):
+            rows = self.members[here]
+            there = self._join(here, most)
+            if there is not None:
+                joins.append((here, there, rows))
+            here = there
+        if here is None:
+            for part, there, rows in reversed(joins):
+                self.members[there] = self.members[there][: -len(rows)]
+                self.members[part] = rows
+                self._group_of[rows] = part
 
     def _join(self, group: int, most: int) -> int | None:
         """The group becomes part of a near one, that with which it loses least; None if all get larger than `most`."""
@@ -142,8 +153,12 @@ class _Crowd:
 
     def _near(self, rows: list[int]) -> Ints:
         """The records of other groups that are nearest to the pool of these."""
-        likeness = self._X_searched @ (self._X[rows].T @ self._lengths[rows])
-        near: Ints = self._searched[np.argsort(-likeness, kind="stable")[: CANDIDATES + len(rows)]]
+        pool = self._X[rows].T @ self._lengths[rows]
+        terms = np.flatnonzero(pool)
+        likeness = self._by_term[:, terms] @ pool[terms]
+        most = min(CANDIDATES + len(rows), len(likeness))
+        likest = np.flatnonzero(likeness >= np.partition(likeness, -most)[-most])  # with ties
+        near: Ints = self._searched[likest[np.argsort(-likeness[likest], kind="stable")[:most]]]
         return near[~np.isin(near, rows)][:CANDIDATES]
 
     def _sums(self, groups: list[list[int]]) -> tuple[Floats, Floats]:
@@ -164,7 +179,9 @@ class _Crowd:
 
 def _dense(rows: sp.csr_matrix) -> Floats:
     """The rows without the columns that none of them has."""
-    dense: Floats = rows[:, np.unique(rows.indices)].toarray()
+    columns, place = np.unique(rows.indices, return_inverse=True)
+    dense: Floats = np.zeros((rows.shape[0], len(columns)))
+    dense[np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), place] = rows.data
     return dense
 
 

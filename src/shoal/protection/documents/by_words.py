@@ -21,7 +21,7 @@ from shoal.microaggregation.spherical import spherical_loss, spherical_represent
 from shoal.microaggregation.words.giveaways import without_giveaways
 from shoal.microaggregation.words.pooling import pooled_counts, without_length
 from shoal.protection.distances import SAMPLE, cosine_distances
-from shoal.protection.documents.pools import PooledBlock, Term, Vocabulary, counts_of
+from shoal.protection.documents.pools import PooledBlock, Term, Vocabulary, counts_behind, counts_of
 from shoal.protection.groups import value_codes
 from shoal.results.loss import Loss
 from shoal.results.summary import Distances
@@ -128,7 +128,7 @@ class ByWords:
     def _without_giveaways(self, block: Block) -> Block:
         """Groups from whose pools no member can be read off."""
         X, lengths = without_length(block.X), block.carried["length"]
-        counts = counts_of(block, self.space.idf_)
+        counts = counts_behind(X, lengths, self.space.idf_)
         return replace(block, groups=without_giveaways(counts, X, lengths, block.groups))
 
     def _in_space(self, weights: sp.csr_matrix, vocabulary: Vocabulary) -> sp.csr_matrix:

@@ -20,7 +20,16 @@ from shoal.results.summary import Distances
 from shoal.vectors import VectorSpace
 from shoal.vectors.counting import Tally
 
-__all__ = ["DocumentProtection", "PooledBlock", "ReadsDocuments", "Term", "Vocabulary", "counts_of", "with_space"]
+__all__ = [
+    "DocumentProtection",
+    "PooledBlock",
+    "ReadsDocuments",
+    "Term",
+    "Vocabulary",
+    "counts_behind",
+    "counts_of",
+    "with_space",
+]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -122,9 +131,13 @@ def with_space(protection: Protection, space: VectorSpace) -> Protection:
 
 
 def counts_of(block: Block, idf: Floats) -> sp.csr_matrix:
-    """How often each document has each term: rows of unit length are counts times weights over lengths."""
-    counts = without_length(block.X)
-    counts.data *= np.repeat(block.carried["length"], np.diff(counts.indptr))  # in place: there may be millions of rows
-    counts.data /= idf[counts.indices]
-    counts.data = np.rint(counts.data, out=counts.data).astype(np.int32)  # as they were counted
-    return counts
+    """How often each document has each term."""
+    return counts_behind(without_length(block.X), block.carried["length"], idf)
+
+
+def counts_behind(unit: sp.csr_matrix, lengths: Floats, idf: Floats) -> sp.csr_matrix:
+    """Rows of unit length are counts times weights over lengths; the counts share the places of the rows."""
+    counts = unit.data * np.repeat(lengths, np.diff(unit.indptr))
+    counts /= idf[unit.indices]
+    whole = np.rint(counts, out=counts).astype(np.int32)  # as they were counted
+    return sp.csr_matrix((whole, unit.indices, unit.indptr), shape=unit.shape)

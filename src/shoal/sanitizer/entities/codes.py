@@ -63,6 +63,8 @@ _PRESIDIO = {
     "PHONE_NUMBER": ("PHONE", "phone"),
 }
 _WEAK = 0.3  # scores of Presidio's patterns without any check of their digits
+_WEAK_RANK = 35
+_PHONE_RANK = 21  # after dates: 03.05.1961 is a date before it is a French telephone
 
 
 def code_candidates(text: str) -> Iterator[Candidate]:
@@ -77,7 +79,8 @@ def code_candidates(text: str) -> Iterator[Candidate]:
             kind, form = _PRESIDIO[hit.entity_type]
             if kind == "URL" and text[hit.end : hit.end + 1].isalnum():
                 continue  # "Mr.Ca" of "Mr.Castro"
-            yield Candidate(hit.start, hit.end, kind, form, 35 if hit.score <= _WEAK else 5)
+            rank = _WEAK_RANK if hit.score <= _WEAK else _PHONE_RANK if kind == "PHONE" else 5
+            yield Candidate(hit.start, hit.end, kind, form, rank)
 
 
 @cache

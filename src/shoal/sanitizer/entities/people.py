@@ -9,7 +9,7 @@ from shoal.sanitizer.entities.candidates import Candidate
 from shoal.sanitizer.entities.ordinary import is_common_word, word_set
 from shoal.sanitizer.entities.spelling import CAPITALISED, INITIAL, PARTICLES, TITLE
 
-__all__ = ["people_candidates"]
+__all__ = ["is_heading", "people_candidates"]
 
 _S = r"[^\S\n]*\n?[^\S\n]*"  # a blank, at most one line break
 _CAPITALISED = rf"(?!(?:The|In|On|He|She|It|They|And|But|By|At|For|From|As|When|After|Article|Section)\b){CAPITALISED}"
@@ -41,16 +41,16 @@ _ABBREVIATIONS = word_set(
 )
 
 
+_HEADING = re.compile(r"[A-Z]\.\s(?:\w+\s)*(\w+)")
 _NOT_INITIALS = ("u.s.", "u.n.", "u.k.", "no.", "art.")
 
 
-def _is_heading(text: str, match: re.Match[str]) -> bool:
+def is_heading(text: str, start: int, end: int) -> bool:
     """Whether an initial is the number of a heading: "A. Facts", "I. THE CIRCUMSTANCES"."""
-    if text[max(0, match.start() - 9) : match.start()].rstrip(" \t")[-1:] not in ("", "\n"):
+    if text[max(0, start - 9) : start].rstrip(" \t")[-1:] not in ("", "\n"):
         return False
-    if match.group().count(".") > 1:
-        return False
-    return is_common_word(re.findall(r"[^\W\d_]+", match.group())[-1].lower())
+    heading = _HEADING.fullmatch(text, start, end)
+    return heading is not None and is_common_word(heading.group(1).lower())
 
 
 def people_candidates(text: str) -> Iterator[Candidate]:
@@ -60,6 +60,8 @@ def people_candidates(text: str) -> Iterator[Candidate]:
             words = re.sub(r"\s", "", match.group()).lower()
             if form == "initials" and words in _ABBREVIATIONS:
                 continue
-            if form == "initialled" and (words.startswith(_NOT_INITIALS) or _is_heading(text, match)):
+            if form == "initialled" and (
+                words.startswith(_NOT_INITIALS) or is_heading(text, match.start(), match.end())
+            ):
                 continue
             yield Candidate(match.start(), match.end(), "PERSON", form, rank)

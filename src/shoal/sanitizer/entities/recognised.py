@@ -11,6 +11,7 @@ from shoal.errors import InputError, MissingExtra
 from shoal.sanitizer.entities.candidates import Candidate
 from shoal.sanitizer.entities.dates import date_form
 from shoal.sanitizer.entities.organisations import GENERIC
+from shoal.sanitizer.entities.people import is_heading
 from shoal.sanitizer.entities.spelling import PARTICLES
 
 __all__ = ["load_model", "recognised"]
@@ -79,6 +80,8 @@ def recognised(document: Any, offset: int) -> Iterator[Candidate]:
             start = entity.start_char + line.start()
             end = start + len(line.group())
             explains = _EXPLAINED.search(text, max(0, start - 20), start) and text[end : end + 1] == ")"
+            if kind == "PERSON" and is_heading(text, start, end):
+                continue
             if kind == "PERSON" and (explains or _no_name(line.group())):
                 yield Candidate(offset + start, offset + end, "MISC", "phrase", rank)
             else:

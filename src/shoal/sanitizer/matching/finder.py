@@ -42,6 +42,8 @@ class TermFinder:
         first_stems: set[str] = set()
         for term in terms:
             spelt = _Spelt(term, self._stems)
+            if not spelt.parts:  # nothing but marks
+                continue
             parts |= dict.fromkeys(spelt.parts)
             stems = self._stems.of(spelt.parts)
             first_stems.add(stems[0])

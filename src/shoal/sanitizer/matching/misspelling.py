@@ -12,6 +12,7 @@ from itertools import combinations
 __all__ = ["Misspellings", "edits_between"]
 
 SHORTEST = 6  # letters of a word that may be misspelt: shorter ones are too near each other
+LONGEST = 30  # letters: what is longer is no word
 LONG = 12  # letters from which on two errors are allowed
 
 
@@ -20,7 +21,7 @@ class Misspellings:
 
     def __init__(self, words: Iterable[str]) -> None:
         self._known: dict[str, list[str]] = {}
-        for word in sorted({word for word in words if len(word) >= SHORTEST and word.isalpha()}):
+        for word in sorted({word for word in words if SHORTEST <= len(word) <= LONGEST and word.isalpha()}):
             for form in _shortened(word):
                 self._known.setdefault(form, []).append(word)
 
@@ -30,7 +31,7 @@ class Misspellings:
         >>> Misspellings(["missile", "missive"]).meant_by("misslie")
         'missile'
         """
-        if len(word) < SHORTEST or not word.isalpha():
+        if not SHORTEST <= len(word) <= LONGEST or not word.isalpha():
             return None
         near = {known for form in _shortened(word) for known in self._known.get(form, ()) if known[0] == word[0]}
         graded = [(edits_between(word, known), known) for known in near]

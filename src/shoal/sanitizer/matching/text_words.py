@@ -13,14 +13,15 @@ from shoal.io.lexicon import IRREGULAR_PLURALS, lexicon
 
 __all__ = ["Stems", "TextWords", "are_forms_of_one_word", "plain"]
 
+WIDEST_GAP = 40  # characters
 REGULAR = ("bases", "axes")  # more often of base and axe than of basis and axis
 
-_SOFT_HYPHEN = r"\u00ad"
+_INVISIBLE = r"\u00ad\u200b-\u200d\u2060\ufeff"  # soft hyphens, and what has no width
 _HYPHENS = r"\-\u2010\u2011"
 # Letters and digits with their accents. A word that is broken at the end of a line goes on in the next.
-_PART = r"[^\W_]+(?:[\u0300-\u036f\u00ad]+[^\W_]*)*"
+_PART = rf"[^\W_]+(?:[\u0300-\u036f{_INVISIBLE}]+[^\W_]*)*"
 _WORD = re.compile(rf"({_PART}(?:[{_HYPHENS}][ \t]*\r?\n[ \t]*(?=[a-z]){_PART})?)")
-_NOT_IN_WORDS = re.compile(rf"[\s{_HYPHENS}{_SOFT_HYPHEN}]+")
+_NOT_IN_WORDS = re.compile(rf"[\s{_HYPHENS}{_INVISIBLE}]+")
 # What may stand between the words of a term: spaces, one line break, a hyphen, an apostrophe.
 _GAP = re.compile(rf"[^\S\n]*\n?[^\S\n]*|[ ]?[{_HYPHENS}–'’_][ ]?")
 _ABBREVIATION = re.compile(r"\.[ ]?")
@@ -49,8 +50,8 @@ class TextWords:
     def are_joined(self, place: int) -> bool:
         """Whether a word and the next may be of one term: no punctuation but that of "U.S." stands between."""
         gap = self.gaps[place]
-        if gap == " ":
-            return True
+        if gap == " " or len(gap) > WIDEST_GAP:
+            return gap == " "
         return bool(_GAP.fullmatch(gap) or (len(self.written[place]) == 1 and _ABBREVIATION.fullmatch(gap)))
 
 

@@ -154,7 +154,7 @@ _RIGHT: dict[str, tuple[Callable[[Any], bool], str]] = {
     "str": (lambda value: isinstance(value, str) and bool(value.strip()), "a text"),
     "bool": (lambda value: isinstance(value, bool), "true or false"),
     "tuple[str, ...]": (
-        lambda value: isinstance(value, list) and all(isinstance(word, str) and word.strip() for word in value),
+        lambda value: isinstance(value, list) and all(isinstance(w, str) and any(map(str.isalnum, w)) for w in value),
         "a list of texts",
     ),
 }

@@ -46,16 +46,23 @@ _COMPANY = {"inc", "ltd", "llc", "plc", "corp", "co", "gmbh", "ag", "sa", "nv", 
 class Generalisation:
     """Called with an entity, gives what stands in its place. WordNet is loaded when it is first needed."""
 
-    def __call__(self, entity: Entity) -> str:
-        more_general: dict[str, Callable[[str], str | None]] = {
+    def __init__(self) -> None:
+        self._coarser: dict[str, Callable[[str], str | None]] = {
             "PROFESSION": self._profession,
             "ORG": self._organisation,
             "LOC": self._place,
             "DATE": coarser_date,
             "AGE": coarser_age,
         }
-        coarser = more_general[entity.kind](entity.name) if entity.kind in more_general else None
-        return coarser or _with_article("professional" if entity.kind == "PROFESSION" else NOUN_OF_KIND[entity.kind])
+        self._seen: dict[tuple[str, str], str] = {}
+
+    def __call__(self, entity: Entity) -> str:
+        key = entity.kind, " ".join(entity.name.split())
+        if key not in self._seen:
+            coarser = self._coarser[entity.kind](key[1]) if entity.kind in self._coarser else None
+            noun = "professional" if entity.kind == "PROFESSION" else NOUN_OF_KIND[entity.kind]
+            self._seen[key] = coarser or _with_article(noun)
+        return self._seen[key]
 
     @cached_property
     def _wordnet(self) -> WordNet:

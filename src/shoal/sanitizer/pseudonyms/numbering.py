@@ -6,11 +6,12 @@ Numbers follow the order of first appearance, so a single text gives nothing awa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
 
 from shoal.errors import InputError
 from shoal.results.sanitizing import KINDS, Entity
+from shoal.sanitizer.entities.collection import same_entities
 from shoal.sanitizer.pseudonyms.general import NOUN_OF_KIND, Generalisation
 
 __all__ = ["SCOPES", "STYLES", "pseudonyms_of"]
@@ -38,15 +39,13 @@ def pseudonyms_of(
     texts: Sequence[str],
     style: str = "numbered",
     scope: str = "document",
-    same: Sequence[Sequence[int]] | None = None,
 ) -> Pseudonyms:
     """For each document, one replacement per entity.
 
-    A number that some text already has after the prefix is left out, so that a "Pers1" of the original is nobody's
-    pseudonym. With the scope "collection", `same` gives every entity its number over all documents (`same_entities`);
-    without it, entities of one kind are the same when their names are, small letters and spaces aside. Give the
-    entities that are to be masked and no others, and the documents in the order of the release: gaps and order of the
-    numbers then tell nothing.
+    The same entity has the same pseudonym everywhere in a document, or in the collection if that is the scope. A number
+    that some text already has after the prefix is left out, so that a "Pers1" of the original is nobody's pseudonym.
+    Give the entities that are to be masked and no others, and the documents in the order of the release: gaps and order
+    of the numbers then tell nothing.
 
     >>> from shoal.results.sanitizing import Mention
     >>> ann = Entity("PERSON", (Mention(0, 3),), "Ann", "direct", 1.0)
@@ -60,36 +59,27 @@ def pseudonyms_of(
     if style == "general":
         return _each(documents, Generalisation())
     if scope == "document":
-        numbered = (_numbered([entities], [text], None) for entities, text in zip(documents, texts, strict=True))
+        numbered = (_numbered([entities], [text]) for entities, text in zip(documents, texts, strict=True))
         return tuple(pseudonyms for (pseudonyms,) in numbered)
-    return _numbered(documents, texts, same)
+    return _numbered(documents, texts)
 
 
 def _each(documents: Sequence[Sequence[Entity]], replacement: Callable[[Entity], str]) -> Pseudonyms:
     return tuple(tuple(map(replacement, entities)) for entities in documents)
 
 
-def _numbered(
-    documents: Sequence[Sequence[Entity]], texts: Sequence[str], same: Sequence[Sequence[int]] | None
-) -> Pseudonyms:
+def _numbered(documents: Sequence[Sequence[Entity]], texts: Sequence[str]) -> Pseudonyms:
     """Numbers in the order of first appearance, for all documents together."""
-    numbers = {prefix: _free_numbers(prefix, texts) for prefix in {PREFIX[e.kind] for row in documents for e in row}}
-    pseudonym_of: dict[tuple[str, Hashable], str] = {}
-    replacements: list[tuple[str, ...]] = []
-    for row, entities in enumerate(documents):
-        for place in sorted(range(len(entities)), key=lambda place: _first_place(entities[place])):
-            key = _key(entities[place], None if same is None else same[row][place])
-            if key not in pseudonym_of:
-                prefix = PREFIX[entities[place].kind]
-                pseudonym_of[key] = f"{prefix}{next(numbers[prefix])}"
-        keys = (_key(entity, None if same is None else same[row][place]) for place, entity in enumerate(entities))
-        replacements.append(tuple(pseudonym_of[key] for key in keys))
-    return tuple(replacements)
-
-
-def _key(entity: Entity, number: int | None) -> tuple[str, Hashable]:
-    """What an entity shares with those that are the same."""
-    return entity.kind, " ".join(entity.name.casefold().split()) if number is None else number
+    same = same_entities(documents)
+    prefixes = {PREFIX[entity.kind] for entities in documents for entity in entities}
+    numbers = {prefix: _free_numbers(prefix, texts) for prefix in prefixes}
+    pseudonym_of: dict[int, str] = {}
+    for entities, identities in zip(documents, same, strict=True):
+        for entity, identity in sorted(zip(entities, identities, strict=True), key=lambda pair: _first_place(pair[0])):
+            if identity not in pseudonym_of:
+                prefix = PREFIX[entity.kind]
+                pseudonym_of[identity] = f"{prefix}{next(numbers[prefix])}"
+    return tuple(tuple(pseudonym_of[identity] for identity in identities) for identities in same)
 
 
 def _first_place(entity: Entity) -> tuple[int, int]:

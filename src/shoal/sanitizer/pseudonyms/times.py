@@ -12,6 +12,7 @@ _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
 _MONTH = re.compile(rf"\b(?:{'|'.join(_MONTHS)})[a-z]*\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+")
+_AGE = re.compile(r"(?:aged? )?(?:an? )?(?:\d+)(?:[ -]?(?:years?|yrs?)(?:[ -]olds?)?)?", re.IGNORECASE)
 _DECADE = re.compile(r"(?<!\d)(1[5-9]|20)(\d)0['’]?s\b")
 
 
@@ -37,13 +38,12 @@ def coarser_date(date: str) -> str | None:
 
 
 def coarser_age(age: str) -> str | None:
-    """The age with its number replaced by ten years; None when it has no number, or several.
+    """The age with its number replaced by ten years; None when it is not a number of years and nothing else.
 
     >>> coarser_age("43 years old"), coarser_age("aged 7"), coarser_age("95")
     ('40 to 49 years old', 'aged 0 to 9', '90 or more')
     """
-    numbers = _NUMBER.findall(age)
-    if len(numbers) != 1:
+    if not _AGE.fullmatch(age):  # what else it says would stay
         return None
-    decade = int(numbers[0]) // 10 * 10
+    decade = int(_NUMBER.findall(age)[0]) // 10 * 10
     return _NUMBER.sub("90 or more" if decade >= OLDEST else f"{decade} to {decade + 9}", age)

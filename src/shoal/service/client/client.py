@@ -25,9 +25,9 @@ from shoal.service.client.groups import Groups
 from shoal.service.client.journal import digest_of
 from shoal.service.client.opened import OpenedIndex, open_index
 from shoal.service.client.placing import Placing
-from shoal.service.client.put import Put, PutReport, make_groups, resume
+from shoal.service.client.put import DAY, Put, PutReport, make_groups, resume
 from shoal.service.client.search import Query, SearchHit, ranked_by_server, ranked_here
-from shoal.service.client.sources import Columns, documents_of, open_documents
+from shoal.service.client.sources import Columns, documents_of, folder_of, named_documents_of, open_documents
 from shoal.service.client.start import Start, read_start
 from shoal.service.client.vocabulary import Vocabulary
 
@@ -55,6 +55,7 @@ class IndexStatus:
     mine: int  # documents of this account
     put_here: int  # of those, put from this machine
     waiting_here: int  # held back on this machine
+    overdue: int  # of those, for longer than WAIT: the next put has them join the nearest groups
     unfinished: int  # requests of a put that was interrupted
 
 
@@ -123,7 +124,8 @@ class IndexClient:
             return PutReport()
         keys, opened = self._needed_keys(), open_documents(source, columns)
         start = _protected(opened, k) if release is None else read_start(release, private)
-        digests = {name: digest_of(name, text) for name, text in documents_of(opened)}
+        folder = folder_of(opened)
+        digests = {name: digest_of(folder + name, text) for name, text in documents_of(opened)}
         missing = sum(name not in digests for name in start.group_of)
         if missing:
             raise InputError(
@@ -133,15 +135,16 @@ class IndexClient:
         index = self._index
         resume(self._connection, index.journal)
         put = Put(self._connection, index.journal, keys, index.space, self._placing(None), stored_only=True)
-        report = put.run(documents_of(opened), len(digests))
+        report = put.run(named_documents_of(opened), len(digests))
         self._make_first_groups(start, digests)
         return report
 
     def put(self, source: Source, *, wait: float = WAIT, thin: bool = False, columns: Columns = Columns()) -> PutReport:
         """Encrypt and store documents, each in the group of its nearest representative. Those put before are skipped.
 
-        A document that is like no group waits here, for `wait` days at most, until k such documents are alike; 0: none
-        waits. `thin` has the server choose the group: it sees the vectors.
+        A document that is like no group waits here until k such documents are alike. Only a put looks after those that
+        wait: the first one after `wait` days has them join the nearest groups. 0: none waits. `thin` has the server
+        choose the group: it sees the vectors.
         """
         keys, opened, index = self._needed_keys(), open_documents(source, columns), self._index
         total = sum(1 for _ in documents_of(opened))  # and nothing is sent of a source that cannot be read
@@ -149,11 +152,11 @@ class IndexClient:
         placing = self._placing(index.embargo if wait > 0 else None)
         put = Put(self._connection, index.journal, keys, index.space, placing, thin)
         put.place_waiting(wait)
-        return put.run(documents_of(opened), total)
+        return put.run(named_documents_of(opened), total)
 
     def get(self, document: str) -> str:
         """Fetch and decrypt a document, by its id or by the name it was put under."""
-        keys, number = self._needed_keys(), self._id(document)
+        keys, number = self._needed_keys(), self.id_of(document)
         content = keys.decrypt(self._connection.get(f"/v1/documents/{number}").content)
         text = content.decode("utf-8", "replace")
         if not self._index.journal.is_text(number, text):
@@ -162,7 +165,7 @@ class IndexClient:
 
     def delete(self, document: str) -> None:
         """Delete a document of your own, by its id or by the name it was put under."""
-        number = self._id(document)
+        number = self.id_of(document)
         self._look_again()
         try:
             self._connection.delete(f"/v1/documents/{number}")
@@ -208,8 +211,24 @@ class IndexClient:
             mine=int(shown["mine"]["documents"]),
             put_here=here["stored"],
             waiting_here=here["waiting"],
+            overdue=index.journal.overdue(time.time() - WAIT * DAY),
             unfinished=here["unfinished"],
         )
+
+    def id_of(self, document: str) -> str:
+        """The id of a document, by the name it was put under, with or without its folder. An id stays as it is."""
+        journal = self._index.journal
+        if journal.name(document) is not None:
+            return document
+        known = journal.named(document) or journal.ending_with(document)
+        if len(known) > 1:
+            names = ", ".join(f"{shown(name)} is {number}" for number, name in known[-5:])
+            raise InputError(f"{len(known)} texts go by the name {shown(document)}; give an id (newest last): {names}")
+        if not known and not DOCUMENT.fullmatch(document):
+            raise InputError(
+                f"{shown(document)} is not a document here: it was deleted, or put from another machine; give an id"
+            )
+        return known[0][0] if known else document
 
     @cached_property
     def _index(self) -> OpenedIndex:
@@ -246,16 +265,6 @@ class IndexClient:
         if self._seen is not None:
             self._seen = -FRESH, self._seen[1]
 
-    def _id(self, document: str) -> str:
-        journal = self._index.journal
-        known = [document] if journal.name(document) is not None else journal.ids(document)
-        if len(known) > 1:
-            ids = ", ".join(known[:5])
-            raise InputError(f"{len(known)} texts were put under the name {shown(document)}; give an id: {ids}")
-        if not known and not DOCUMENT.fullmatch(document):
-            raise InputError(f"{shown(document)} was not put from this machine, nor is it an id; give the id")
-        return known[0] if known else document
-
     def _create(self, start: Start, embargo: float | None, trust: bool) -> None:
         """Create the index, unless this start has created it before."""
         try:
@@ -285,7 +294,8 @@ class IndexClient:
         groups = [(members[group], start.pools[group]) for group in sorted(members) if len(members[group]) >= start.k]
         for first in range(0, len(groups), GROUPS_AT_ONCE):
             progress.step("grouping", first, len(groups))
-            make_groups(self._connection, journal, groups[first : first + GROUPS_AT_ONCE])
+            if not make_groups(self._connection, journal, groups[first : first + GROUPS_AT_ONCE]):
+                raise InputError("documents of the first groups were deleted meanwhile; run the same command again")
         progress.step("grouping", len(groups), len(groups))
 
 

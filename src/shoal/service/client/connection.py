@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import secrets
 import time
@@ -23,11 +24,14 @@ COME_BACK = (429, 502, 503, 504)  # the server, or a proxy before it, cannot ans
 OCTETS, JSON = "application/octet-stream", "application/json"
 
 
+NO_TOKEN = "the server does not know this token, or it was revoked; set SHOAL_TOKEN to the one you were given"
+
+
 class Refusal(InputError):
     """The server does not do what was asked."""
 
-    def __init__(self, status: int, detail: str) -> None:
-        super().__init__(detail)
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
         self.status = status
 
 
@@ -103,12 +107,16 @@ class Connection:
 def _accepted(answer: httpx.Response) -> httpx.Response:
     if answer.is_success:
         return answer
+    if answer.status_code == 401:
+        raise Refusal(401, NO_TOKEN)
     try:
         detail = answer.json()["detail"]
         said = detail if isinstance(detail, str) else "the request is not valid"
     except (ValueError, KeyError, TypeError):
-        said = "no reason is given; is this the address of an index?"
-    raise Refusal(answer.status_code, f"the server refuses ({answer.status_code}): {shown(said[:300])}")
+        remedy = "is this the address of an index?" if answer.is_client_error else "try again later"
+        said = f"no reason is given; {remedy}"
+    verb = "refuses" if answer.is_client_error else "fails"
+    raise Refusal(answer.status_code, f"the server {verb} ({answer.status_code}): {shown(said[:300])}")
 
 
 def _object(answer: httpx.Response) -> dict[str, Any]:
@@ -126,9 +134,20 @@ def _seconds(text: str) -> float:
 
 
 def _check_address(server: str) -> None:
-    parts = urlsplit(server)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
-        raise InputError(f"{shown(server)} is no address of a server; give one such as http://127.0.0.1:8750")
-    local = parts.hostname == "localhost" or parts.hostname.startswith("127.") or parts.hostname == "::1"
-    if parts.scheme == "http" and not local:
+    wrong = InputError(f"{shown(server)} is no address of a server; give one such as http://127.0.0.1:8750")
+    try:
+        parts = urlsplit(server)
+        port = parts.port
+    except ValueError:  # a port that is no number, half a bracket
+        raise wrong from None
+    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0 or parts.username or parts.query:
+        raise wrong
+    if parts.scheme == "http" and not _is_this_machine(parts.hostname):
         raise InputError(f"{shown(server)} would send your token for all to read; use https://")
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:  # a name: 127.example.org is not on this machine
+        return host == "localhost"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,10 +17,10 @@ from shoal import progress
 from shoal.errors import InputError
 from shoal.index.representatives import Representatives
 from shoal.service.client.connection import Connection
+from shoal.service.client.copy import PAGE, Copy
 
-__all__ = ["Groups", "Published", "write_aside"]
+__all__ = ["Groups", "Published"]
 
-PAGE = 5_000  # representatives
 WRONG = "the server's representatives are not what their names promise; do not use this server, and ask the operator"
 
 Ints = NDArray[np.int64]
@@ -58,7 +56,7 @@ class Groups:
 
 @dataclass(frozen=True)
 class Published:
-    """Where an index publishes, and the folder in which full pages are kept: they never change."""
+    """Where an index publishes, and the folder in which a copy of it is kept."""
 
     connection: Connection
     index: str
@@ -69,16 +67,18 @@ class Published:
     def groups(self, before: Groups | None = None) -> Groups:
         """The groups as they are now; of those that were seen `before`, only what is new is fetched.
 
-        Everything is checked: a representative must have the name of its content, and no group be below k.
+        Everything that is fetched is checked: a representative must have the name of its content, and no group be below
+        k.
         """
         # The groups first: what they name is published by then, so that all of it is in the pages that follow.
         sizes = self._sizes()
-        n_pages = -(-int(self.connection.get_json("/v1/index")["representatives"]) // PAGE)
-        groups = before if before is not None and before.can_go_on(sizes) else Groups(Representatives(self.idf))
+        published = int(self.connection.get_json("/v1/index")["representatives"])
+        n_pages = -(-published // PAGE)
+        groups = before if before is not None and before.can_go_on(sizes) else Groups(self._copy.open())
         first = len(groups.representatives)
         names: list[str] = []
         pools: list[sp.csr_matrix] = []
-        for page in range(first // PAGE, n_pages):
+        for page in range(first // PAGE, n_pages if first < published else 0):
             progress.step("fetching", page, n_pages)
             page_names, page_pools = self._page(page)
             there = max(first - page * PAGE, 0)
@@ -89,10 +89,14 @@ class Published:
             groups.representatives.add(sp.csr_matrix(sp.vstack(pools, format="csr")))
         if groups.representatives.names[first:] != names or max(sizes, default=-1) >= len(groups.representatives):
             raise InputError(WRONG)
-        for number in {*groups.sizes, *range(first, len(groups.representatives))} - sizes.keys():
-            groups.representatives.retire(number)
+        self._copy.keep(groups.representatives)
+        groups.representatives.retire_all_but(np.fromiter(sizes, dtype=np.int64, count=len(sizes)))
         groups.sizes = sizes
         return groups
+
+    @property
+    def _copy(self) -> Copy:
+        return Copy(self.folder, self.idf)
 
     def _sizes(self) -> dict[int, int]:
         table = _table(self.connection.get("/v1/groups").content, {"number": pa.int64(), "size": pa.int64()})
@@ -108,13 +112,13 @@ class Published:
 
     def _page(self, number: int) -> tuple[list[str], sp.csr_matrix]:
         """Names and pools of a page."""
-        file = self.folder / f"{number}.arrow"
-        if file.exists():
-            return _pools(file.read_bytes(), number, len(self.idf))
+        kept = self._copy.page(number)
+        if kept is not None:
+            return _pools(kept, number, len(self.idf))
         body = self.connection.get(f"/v1/representatives/pages/{number}?index={quote(self.index)}").content
         names, pools = _pools(body, number, len(self.idf))
         if len(names) == PAGE:
-            write_aside(file, body)
+            self._copy.keep_page(number, body)
         return names, pools
 
 
@@ -146,11 +150,3 @@ def _table(body: bytes, types: dict[str, Any]) -> pa.Table:
     except (pa.ArrowException, KeyError, OSError):
         raise InputError("the server's answer is not what an index gives; is this the address of an index?") from None
     return table
-
-
-def write_aside(file: Path, body: bytes) -> None:
-    """The file is whole or not there, also when two commands fetch the same page."""
-    descriptor, aside = tempfile.mkstemp(dir=file.parent)
-    with open(descriptor, "wb") as stream:
-        stream.write(body)
-    os.replace(aside, file)

@@ -8,7 +8,6 @@ journal is asked for again.
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import time
@@ -34,7 +33,7 @@ CREATE TABLE IF NOT EXISTS documents (
     name TEXT NOT NULL,
     key TEXT UNIQUE NOT NULL,    -- of the request that sends it
     id TEXT UNIQUE,              -- once the server has it
-    representative TEXT          -- once it is in a group
+    representative TEXT          -- once it is in a group; '' if the server alone knows which, or makes it wait
 ) STRICT;
 CREATE INDEX IF NOT EXISTS documents_by_name ON documents (name);
 CREATE TABLE IF NOT EXISTS waiting (
@@ -100,16 +99,27 @@ class Journal:
             for item in about.items():
                 self._all("INSERT OR REPLACE INTO about VALUES (?, ?)", *item)
 
-    def keep_only(self, documents: set[str], same_terms: bool) -> None:
-        """The server went back to an earlier state, or is another: of what was put, it has these documents."""
+    def documents(self) -> list[str]:
+        """The ids of all documents that the server has, as far as is known here."""
+        return [row[0] for row in self._all("SELECT id FROM documents WHERE id IS NOT NULL")]
+
+    def settle(self, statuses: dict[str, str | None]) -> None:
+        """What the server says of documents; None: it does not have them. It is right, whatever was known here."""
         with self._transaction():
-            for (document,) in self._all("SELECT id FROM documents WHERE id IS NOT NULL"):
-                if document not in documents:
+            for document, status in statuses.items():
+                if status is None:
                     self._all("DELETE FROM documents WHERE id = ?", document)
-            if not same_terms:
-                self._all("DELETE FROM outgoing")
-                self._all("DELETE FROM documents WHERE id IS NULL")
-                self._all("DELETE FROM waiting")
+                elif status == "stored":
+                    self._all("UPDATE documents SET representative = NULL WHERE id = ?", document)
+                else:
+                    self._all("UPDATE documents SET representative = ifnull(representative, '') WHERE id = ?", document)
+                    self._all("DELETE FROM waiting WHERE key = (SELECT key FROM documents WHERE id = ?)", document)
+
+    def change_terms(self) -> None:
+        """The index has another vocabulary: counts and requests of the one before mean nothing to it."""
+        with self._transaction():
+            for rows in ("outgoing", "documents WHERE id IS NULL", "waiting"):
+                self._all(f"DELETE FROM {rows}")
 
     def __contains__(self, digest: bytes) -> bool:
         return bool(self._all("SELECT 1 FROM documents WHERE digest = ?", digest))
@@ -125,8 +135,24 @@ class Journal:
                     begun.append(document)
         return begun
 
-    def begin_groups(self, request: Outgoing) -> None:
-        """Documents that the server has are about to become groups."""
+    def unplaced(self, digest: bytes) -> str | None:
+        """The id of a document that the server has, if it is in no group and does not wait for one here."""
+        resting = "id IS NOT NULL AND representative IS NULL AND key NOT IN (SELECT key FROM waiting)"
+        found = self._all(f"SELECT id FROM documents WHERE digest = ? AND {resting}", digest)
+        return found[0][0] if found else None
+
+    def in_no_group(self, document: str) -> bool:
+        """Whether the server has this document in no group."""
+        return bool(self._all("SELECT 1 FROM documents WHERE id = ? AND representative IS NULL", document))
+
+    def hold(self, document: str, counts: sp.csr_matrix) -> None:
+        """A document that the server has waits for a group from now on."""
+        with self._transaction():
+            for (key,) in self._all("SELECT key FROM documents WHERE id = ?", document):
+                self._hold(key, counts)
+
+    def begin_placing(self, request: Outgoing) -> None:
+        """Documents that the server has are about to get into groups."""
         with self._transaction(durable=True):
             self._send(request)
 
@@ -156,18 +182,13 @@ class Journal:
             placed = "UPDATE documents SET id = ?, representative = ? WHERE key = ?"
             self._all(placed, document, representative, request.key)
 
-    def grouped(self, request: Outgoing, representatives: list[str]) -> None:
-        """The groups of a request are made: their documents wait no longer."""
+    def placed(self, request: Outgoing, representative_of: dict[str, str]) -> None:
+        """By this request documents got into groups: they wait no longer."""
         with self._transaction():
             self._all("DELETE FROM outgoing WHERE key = ?", request.key)
-            for group, representative in zip(json.loads(request.body)["groups"], representatives, strict=True):
-                for document in group["documents"]:
-                    self._place(document, representative)
-
-    def placed(self, document: str, representative: str) -> None:
-        """A document that waited is in a group."""
-        with self._transaction():
-            self._place(document, representative)
+            for document, representative in representative_of.items():
+                self._all("UPDATE documents SET representative = ? WHERE id = ?", representative, document)
+                self._all("DELETE FROM waiting WHERE key = (SELECT key FROM documents WHERE id = ?)", document)
 
     def gone(self, document: str) -> None:
         """The document was deleted."""
@@ -189,14 +210,23 @@ class Journal:
         found = self._all("SELECT name, digest FROM documents WHERE id = ?", document)
         return not found or bool(digest_of(found[0][0], text) == found[0][1])
 
-    def ids(self, name: str) -> list[str]:
-        """The documents that were put under a name: several when the text changed between."""
-        return [row[0] for row in self._all("SELECT id FROM documents WHERE name = ? AND id IS NOT NULL", name)]
+    def named(self, name: str) -> list[tuple[str, str]]:
+        """Id and name of the documents that were put under a name: several when the text changed between."""
+        return self._all("SELECT id, name FROM documents WHERE name = ? AND id IS NOT NULL ORDER BY rowid", name)
+
+    def ending_with(self, name: str) -> list[tuple[str, str]]:
+        """The same for a name without its folder."""
+        ending = "substr(name, -length(?1)) = ?1 AND id IS NOT NULL"
+        return self._all(f"SELECT id, name FROM documents WHERE {ending} ORDER BY rowid", f"/{name}")
 
     def placed_by_digest(self) -> dict[bytes, tuple[str | None, str | None]]:
         """Id and representative of every document."""
         found = self._all("SELECT digest, id, representative FROM documents")
         return {digest: (document, representative) for digest, document, representative in found}
+
+    def overdue(self, since: float) -> int:
+        """How many documents have been waiting here since this time or longer."""
+        return int(self._all("SELECT count(*) FROM waiting WHERE since <= ?", since)[0][0])
 
     def figures(self) -> dict[str, int]:
         """How many documents are stored, wait for a group here, and are on their way."""
@@ -206,14 +236,13 @@ class Journal:
 
     def _send(self, request: Outgoing, counts: sp.csr_matrix | None = None) -> None:
         if counts is not None:
-            arrays = counts.indices.astype("<i4").tobytes(), counts.data.astype("<i8").tobytes()
-            self._all("INSERT INTO waiting VALUES (?, ?, ?, ?)", request.key, time.time(), *arrays)
+            self._hold(request.key, counts)
         insert = "INSERT INTO outgoing (key, path, kind, body) VALUES (?, ?, ?, ?)"
         self._all(insert, request.key, request.path, request.kind, request.body)
 
-    def _place(self, document: str, representative: str) -> None:
-        self._all("UPDATE documents SET representative = ? WHERE id = ?", representative, document)
-        self._all("DELETE FROM waiting WHERE key = (SELECT key FROM documents WHERE id = ?)", document)
+    def _hold(self, key: str, counts: sp.csr_matrix) -> None:
+        arrays = counts.indices.astype("<i4").tobytes(), counts.data.astype("<i8").tobytes()
+        self._all("INSERT OR IGNORE INTO waiting VALUES (?, ?, ?, ?)", key, time.time(), *arrays)
 
     def _all(self, statement: str, *values: Any) -> list[Any]:
         return self._database.execute(statement, values).fetchall()

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
-from shoal.service.client.connection import Connection
-from shoal.service.client.groups import Published, write_aside
+from shoal.service.client.connection import Connection, Refusal
+from shoal.service.client.copy import write_aside
+from shoal.service.client.groups import Published
 from shoal.service.client.journal import Journal
 from shoal.service.client.vocabulary import Vocabulary
 from shoal.vectors import VectorSpace
 
-__all__ = ["OpenedIndex", "open_index"]
+__all__ = ["OpenedIndex", "open_index", "settle"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,14 @@ class OpenedIndex:
 
 def open_index(connection: Connection, folder: Path) -> OpenedIndex:
     """Look at the index, and see whether it is the one that was seen before."""
-    shown = connection.get_json("/v1/index")
+    try:
+        shown = connection.get_json("/v1/index")
+    except Refusal as refusal:
+        if refusal.status != 404:
+            raise
+        raise InputError(
+            f"there is no index at {connection.server} yet; an operator makes one with: shoal index create"
+        ) from None
     try:
         noted = {"id": str(shown["id"]), "k": str(int(shown["k"])), "vocabulary": str(shown["vocabulary"])}
         embargo = None if shown["embargo"] is None else float(shown["embargo"])
@@ -56,19 +64,25 @@ def _check_same(connection: Connection, journal: Journal, now: dict[str, str]) -
             if before.get(what, now[what]) != now[what]:
                 raise InputError(f"the {what} of this index has changed, which it never may; ask the operator")
     else:
-        journal.keep_only(_mine(connection), same_terms=before["vocabulary"] == now["vocabulary"])
+        settle(connection, journal)
+        if before["vocabulary"] != now["vocabulary"]:
+            journal.change_terms()
     journal.note(now)
 
 
-def _mine(connection: Connection) -> set[str]:
-    """The ids of the account's documents."""
-    found: set[str] = set()
+def settle(connection: Connection, journal: Journal) -> None:
+    """Bring the journal in line with what the server has of the documents that were put.
+
+    Someone deleted them from another machine, say, or a backup was restored from before they got into a group.
+    """
+    known = journal.documents()  # before the server is asked: another put may add some meanwhile
+    status_of: dict[str, str] = {}
     after: Any = ""
     while after is not None:
         page = connection.get_json(f"/v1/documents?mine=true&after={after}&limit=10000")
-        found.update(document["id"] for document in page["documents"])
+        status_of |= {document["id"]: document["status"] for document in page["documents"]}
         after = page["after"]
-    return found
+    journal.settle({document: status_of.get(document) for document in known})
 
 
 def _vocabulary(connection: Connection, folder: Path, digest: str) -> Vocabulary:

@@ -39,7 +39,7 @@ class Query:
         """Count the terms of a query."""
         counted = space.count([text])
         counts = space.count_rows(counted)
-        column = {term: number for number, term in enumerate(space.terms_.tolist())}
+        column = {space.terms_[number]: number for number in counts.indices.tolist()}
         words_of: dict[int, tuple[str, ...]] = {}
         for word, term in sorted(counted.tally.term_of_word.items()):
             if term in column:

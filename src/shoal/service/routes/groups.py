@@ -6,6 +6,7 @@ import pyarrow as pa
 from fastapi import APIRouter, Request, Response
 
 from shoal.service import documents
+from shoal.service.problems import Problem
 from shoal.service.routes.asking import (
     IdempotencyKey,
     Reader,
@@ -42,6 +43,10 @@ def groups(request: Request, account: Reader) -> Response:
 def make(request: Request, account: User, wanted: GroupsWanted, key: IdempotencyKey = None) -> Response:
     """Make groups of the caller's stored documents, k or more each. The server sees the sum of their counts alone."""
     members = [group.documents for group in wanted.groups]
+    if not account.may(limits_of(request).groups_by):
+        raise Problem(
+            403, f"your role is {account.role}; on this server an operator makes groups: join one that is there"
+        )
 
     def operation(writing: Writing) -> Answer:
         pools = documents.counts_of(writing.index, [group.pool for group in wanted.groups], limits_of(request))

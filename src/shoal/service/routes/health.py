@@ -19,7 +19,7 @@ AS_TEXT: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {"sc
 
 
 @router.get("/health/live", responses=problems())
-def live() -> dict[str, str]:
+async def live() -> dict[str, str]:
     """The process answers."""
     return ALIVE
 

@@ -17,6 +17,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
 from shoal.errors import InputError
+from shoal.io.files import shown
 from shoal.io.private_files import private_file
 from shoal.service.storage import tables
 
@@ -30,14 +31,20 @@ POSTGRESQL = {
     "prepare_threshold": None,  # a pool in between may not keep prepared statements
     "options": f"-c lock_timeout={WAIT}s -c idle_in_transaction_session_timeout={2 * WAIT}s",
 }
+SQLITE = b"SQLite format 3\0"  # how its files begin
 CONNECTIONS = 20  # of one process, at most twice as many
 
 
 class Database:
-    """Where the truth is. `address` is the path of an SQLite file, or a URL: postgresql://user@host/name."""
+    """Where the truth is. `address` is the path of an SQLite file, or a URL: postgresql://user@host/name.
 
-    def __init__(self, address: str) -> None:
+    A file that is not there is made, unless the database `must_exist`.
+    """
+
+    def __init__(self, address: str, *, must_exist: bool = False) -> None:
         self.url = _url(address)
+        if must_exist and self.file is not None and not self.file.is_file():
+            raise InputError(f"there is no database {shown(self.file)}; name the server's with --database")
         self._engine = _engine(self.url)
         self._writer = Lock()  # threads of one process queue here, fairly; processes at the database's own lock
 
@@ -70,6 +77,16 @@ class Database:
             if self.file is None:
                 connection.execute(text("SELECT pg_advisory_xact_lock(7362501)"))
             upgrade(connection)
+
+    def check_version(self) -> None:
+        """Refuse tables of another version of Shoal: servers may be running on them."""
+        from shoal.service.storage.migrations import is_current
+
+        with self.reading() as connection:
+            if not is_current(connection):
+                raise InputError(
+                    "the database has no tables of this version of Shoal; start this version of `shoal serve` on it"
+                )
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -110,10 +127,17 @@ def _engine(url: URL) -> Engine:
 def _make_private(file: Path) -> None:
     """SQLite gives the files beside its own the same mode."""
     try:
+        if file.is_file() and file.stat().st_size and not _begins_as_sqlite(file):
+            raise InputError(f"{shown(file)} is not a database; name an SQLite file, or one that is not there yet")
         with open(file, "ab", opener=private_file):
             pass
     except OSError as problem:
         raise InputError(f"the database {file} cannot be opened: {os.strerror(problem.errno or 0)}") from None
+
+
+def _begins_as_sqlite(file: Path) -> bool:
+    with open(file, "rb") as opened:
+        return opened.read(len(SQLITE)) == SQLITE
 
 
 def _prepare_sqlite(connection: Any, _: Any) -> None:

@@ -45,4 +45,4 @@ class Repeatable:
     def keep(self, connection: Connection, answer: Answer) -> None:
         """For when the request comes again."""
         kept = {"digest": self.digest, "status": answer.status, "body": json.dumps(answer.body)}
-        connection.execute(insert(requests).values(**self._where, **kept))
+        connection.execute(insert(requests), self._where | kept)

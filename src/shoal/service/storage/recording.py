@@ -75,7 +75,7 @@ def record(
     ]
     held = [
         {"which": document, "document": document, "sealed": key.seal(counts), "since": time.time()}
-        for document, counts in made.waiting.items()
+        for document, (counts, _) in made.waiting.items()
     ]
     _each(connection, insert(representatives), published)
     _each(connection, update(representatives).where(representatives.c.number == WHICH).values(retired=True), retired)
@@ -86,7 +86,7 @@ def record(
     _each(connection, update(documents).where(documents.c.id == WHICH).values(status="waiting"), held)
     version, oldest = now.version + 1, now.version + 1 - KEPT_VERSIONS
     connection.execute(update(state).values(version=version, published=now.published + len(published)))
-    connection.execute(insert(changes).values(version=version, touched=Touched.by(made).to_json()))
+    connection.execute(insert(changes), {"version": version, "touched": Touched.by(made).to_json()})
     connection.execute(delete(changes).where(changes.c.version <= oldest))
 
 

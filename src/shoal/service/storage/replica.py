@@ -6,8 +6,10 @@ replica that missed something, and one whose last write was not committed, are m
 
 from __future__ import annotations
 
+import gc
 import secrets
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from json import loads
 from threading import RLock
 from typing import Any
@@ -29,6 +31,8 @@ Ints = NDArray[np.int64]
 ASKED_AT_ONCE = 500  # ids in a query
 LOADED_AT_ONCE = 20_000  # rows
 LOADED_ANEW = 100_000  # touched documents from which loading everything is quicker
+HELD: Any = select(waiting, documents.c.owner).join(documents, documents.c.id == waiting.c.document)
+PLACES: Any = select(documents.c.id, documents.c.representative, documents.c.place)
 
 
 class Replica:
@@ -101,8 +105,8 @@ class Replica:
             return
         in_use = select(representatives).where(~representatives.c.retired)
         used = list(_where_in(connection, in_use, representatives.c.name, touched.representatives))
-        members = list(_where_in(connection, select(documents), documents.c.id, touched.documents))
-        held = list(_where_in(connection, select(waiting), waiting.c.document, touched.documents))
+        members = list(_where_in(connection, PLACES, documents.c.id, touched.documents))
+        held = list(_where_in(connection, HELD, waiting.c.document, touched.documents))
         try:
             self._apply(self.index, touched, used, members, held)
         except BaseException:
@@ -130,6 +134,10 @@ class Replica:
         self._doubtful = Touched()
 
     def _load(self, connection: Connection, now: Row[Any]) -> None:
+        with _no_collection():
+            self._load_all(connection, now)
+
+    def _load_all(self, connection: Connection, now: Row[Any]) -> None:
         self.forget()
         content = connection.execute(
             select(vocabulary.c.content).where(vocabulary.c.hash == now.vocabulary)
@@ -140,10 +148,10 @@ class Replica:
         index = DynamicIndex(now.k, self._weights, embargo=embargo, random_state=secrets.randbits(32))
         in_use = select(representatives).where(~representatives.c.retired).order_by(representatives.c.number)
         index.publish(*self._all_pools(connection.execute(in_use.execution_options(yield_per=LOADED_AT_ONCE))))
-        grouped = select(documents).where(documents.c.representative.is_not(None))
+        grouped = PLACES.where(documents.c.representative.is_not(None))
         for part in connection.execute(grouped.execution_options(yield_per=LOADED_AT_ONCE)).partitions():
             index.apply(Changes(placed=self._places(part)))
-        index.apply(Changes(waiting=self._waiting(connection.execute(select(waiting).order_by(waiting.c.since)))))
+        index.apply(Changes(waiting=self._waiting(connection.execute(HELD.order_by(waiting.c.since)))))
         self.index, self.id = index, now.index_id
 
     def _all_pools(self, result: Result[Any]) -> tuple[list[str], sp.csr_matrix]:
@@ -167,11 +175,23 @@ class Replica:
     def _row(self, terms: NDArray[Any], counts: NDArray[Any]) -> sp.csr_matrix:
         return sp.csr_matrix((counts, terms, [0, len(terms)]), shape=(1, len(self._weights)))
 
-    def _places(self, rows: Iterable[Row[Any]]) -> dict[str, tuple[str, float]]:
-        return {row.id: (self._name_of[row.representative], row.place) for row in rows}
+    def _places(self, rows: Iterable[Any]) -> dict[str, tuple[str, float]]:
+        return {document: (self._name_of[number], place) for document, number, place in rows}
 
-    def _waiting(self, rows: Iterable[Row[Any]]) -> dict[str, sp.csr_matrix]:
-        return {row.document: self._row(*self._key.open(row.sealed)) for row in rows}
+    def _waiting(self, rows: Iterable[Row[Any]]) -> dict[str, tuple[sp.csr_matrix, str]]:
+        return {row.document: (self._row(*self._key.open(row.sealed)), row.owner) for row in rows}
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Millions of objects are made, and none is garbage: looking for it again and again would take long."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _where_in(connection: Connection, query: Any, column: Column[Any], values: Iterable[str]) -> Iterator[Row[Any]]:

@@ -6,13 +6,14 @@ from pathlib import Path
 
 from alembic.config import Config
 from alembic.runtime.environment import EnvironmentContext
+from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import Connection
 
 from shoal.errors import InputError
 
-__all__ = ["upgrade"]
+__all__ = ["is_current", "upgrade"]
 
 
 def upgrade(connection: Connection, revision: str = "head") -> None:
@@ -27,3 +28,9 @@ def upgrade(connection: Connection, revision: str = "head") -> None:
         if "locate revision" not in str(problem):
             raise
         raise InputError("the database was made by a newer version of Shoal; install that version") from None
+
+
+def is_current(connection: Connection) -> bool:
+    """Are the tables those of this version of Shoal?"""
+    head = ScriptDirectory(Path(__file__).parent).get_current_head()
+    return MigrationContext.configure(connection).get_current_revision() == head

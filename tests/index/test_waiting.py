@@ -1,0 +1,85 @@
+"""Documents that wait: whose they are decides who may be a crowd with whom."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal.index import DynamicIndex
+from shoal.index.waiting import Waiting
+
+# Five terms of their own, none of which can be read off the sum of three.
+ALIKE = [(1, 1, 2, 2, 0), (1, 1, 1, 2, 1), (0, 2, 2, 0, 1)]
+
+
+def row(*counts: int) -> sp.csr_matrix:
+    return sp.csr_matrix(np.array([counts], dtype=np.int64))
+
+
+def started() -> DynamicIndex:
+    index = DynamicIndex(3, np.ones(8), embargo=0.45)
+    index.insert_group(["a", "b", "c"], row(4, 5, 6, 0, 0, 0, 0, 0))
+    return index
+
+
+def test_k_minus_one_documents_of_an_owner_do_not_surround_anothers() -> None:
+    index = started()
+    for number, counts in enumerate(ALIKE[:2]):
+        assert index.insert(f"mine {number}", row(0, 0, 0, *counts), owner="attacker").waits
+    assert index.insert("theirs", row(0, 0, 0, *ALIKE[2]), owner="victim").waits
+    assert index.snapshot().documents == 3
+    index.insert("mine 2", row(0, 0, 0, *ALIKE[2]), owner="attacker")
+    # The attacker has a crowd of their own now. The other joins it, and is not in its pool.
+    assert index.waiting == ()
+    assert index.snapshot().pools.toarray()[1].tolist() == [0, 0, 0, 2, 4, 5, 4, 2]
+
+
+def test_documents_of_k_owners_become_a_group() -> None:
+    index = started()
+    for owner, counts in zip("xyz", ALIKE, strict=True):
+        placement = index.insert(f"of {owner}", row(0, 0, 0, *counts), owner=owner)
+    assert not placement.waits
+    assert index.snapshot().members[placement.representative] == {"of x", "of y", "of z"}
+
+
+def test_among_different_owners_each_document_must_be_alike_and_not_their_mean() -> None:
+    # With their pool (22, 21, 24, 5, 6) the first two have a cosine of 0.98 and the third of 0.27: 0.75 on average.
+    apart = [(10, 11, 12, 1, 0), (11, 10, 12, 1, 0), (1, 0, 0, 3, 6)]
+    for owners, waits in (("xyz", True), ("xxx", False)):
+        index = started()
+        for number, (owner, counts) in enumerate(zip(owners, apart, strict=True)):
+            placement = index.insert(str(number), row(0, 0, 0, *counts), owner=owner)
+        assert placement.waits is waits
+
+
+def test_an_owner_counts_once_among_k_different_ones() -> None:
+    index = started()
+    for number, (owner, counts) in enumerate(zip("xxy", ALIKE, strict=True)):
+        assert index.insert(str(number), row(0, 0, 0, *counts), owner=owner).waits
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 1_000)), max_size=300))
+@settings(max_examples=30, deadline=None)
+def test_what_is_taken_is_what_was_added_however_many_came_and_went(events: list[tuple[bool, int]]) -> None:
+    waiting, there = Waiting(3, np.ones(4)), {}
+    for number, (comes, which) in enumerate(events):
+        if comes or not there:
+            there[f"d{number}"] = [number + 1, 0, which, 0]
+            waiting.add(f"d{number}", row(number + 1, 0, which, 0), owner=str(which))
+        else:
+            document = list(there)[which % len(there)]
+            assert waiting.take([document]).toarray().tolist() == [there.pop(document)]
+        assert list(waiting) == list(there)
+
+
+def test_nothing_is_left_in_memory_of_a_document_that_waits_no_longer() -> None:
+    waiting = Waiting(3, np.ones(4))
+    for name in "ab":
+        waiting.add(name, row(0, 77, 0, 0))
+    waiting.take(["a"])
+    assert np.count_nonzero(waiting._counts.values) == np.count_nonzero(waiting._unit.values) == 1
+    with pytest.raises(KeyError):
+        waiting.take(["a"])

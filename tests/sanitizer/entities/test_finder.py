@@ -1,0 +1,157 @@
+"""Entities of short texts, with every mention."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from shoal.errors import InputError
+from shoal.results.sanitizing import KINDS, Entity
+from shoal.sanitizer.entities.finder import EntityFinder
+
+BIRDS = (
+    "Prof. Smith asked Imagine Inc. to start the project in New York, where the NY University could provide a laboratory "
+    "near the Washington Square Park. Prof. Smith wants to study the birds of the Washington Square Park."
+)
+
+
+def only(finder: EntityFinder, text: str) -> tuple[Entity, ...]:
+    (entities,) = finder.find([text])
+    return entities
+
+
+def mentions(text: str, entity: Entity) -> list[str]:
+    return [text[mention.start : mention.end] for mention in entity.mentions]
+
+
+def named(entities: tuple[Entity, ...], name: str) -> Entity:
+    (entity,) = [entity for entity in entities if entity.name == name]
+    return entity
+
+
+def test_the_example_of_the_paper_has_exactly_its_five_entities(finder: EntityFinder) -> None:
+    found = [(entity.kind, mentions(BIRDS, entity)) for entity in only(finder, BIRDS)]
+    assert found == [
+        ("PERSON", ["Prof. Smith", "Prof. Smith"]),
+        ("ORG", ["Imagine Inc."]),
+        ("LOC", ["New York"]),
+        ("ORG", ["NY University"]),
+        ("LOC", ["Washington Square Park", "Washington Square Park"]),
+    ]
+
+
+def test_a_person_is_found_by_title_surname_capitals_possessive_and_over_a_line_break(finder: EntityFinder) -> None:
+    text = "Anna Jensen sued. Mrs\nJensen won; Jensen’s lawyer wept. JENSEN left. A. Jensen paid."
+    person = named(only(finder, text), "Anna Jensen")
+    assert mentions(text, person) == ["Anna Jensen", "Mrs\nJensen", "Jensen", "JENSEN", "A. Jensen"]
+
+
+def test_two_people_of_one_surname_are_two_entities(finder: EntityFinder) -> None:
+    text = "Mr Karl Weber met Mrs Doris Weber. Mrs Doris Weber left."
+    people = [entity for entity in only(finder, text) if entity.kind == "PERSON"]
+    assert [mentions(text, person) for person in people] == [
+        ["Mr Karl Weber"],
+        ["Mrs Doris Weber", "Mrs Doris Weber"],
+    ]
+
+
+def test_people_known_by_letters_are_found(finder: EntityFinder) -> None:
+    text = "Mr X told Mrs A.B. that J.S. had left the U.S. before."
+    people = [entity.name for entity in only(finder, text) if entity.kind == "PERSON"]
+    assert people == ["Mr X", "Mrs A.B.", "J.S."]
+
+
+def test_the_number_of_a_heading_is_no_initial(finder: EntityFinder) -> None:
+    text = "A. Facts\n\nThe case is old.\n\nB. Law\n\nIt was lost."
+    assert not [entity for entity in only(finder, text) if entity.kind == "PERSON"]
+
+
+@pytest.mark.parametrize(
+    ("written", "kind"),
+    [
+        ("3 May 1961", "DATE"),
+        ("May 3, 1961", "DATE"),
+        ("03.05.1961", "DATE"),
+        ("1961-05-03", "DATE"),
+        ("16 and 20 September 2004", "DATE"),
+        ("mid-June 1999", "DATE"),
+        ("EUR 4,000", "MONEY"),
+        ("54,000,000 Turkish liras (TRL)", "MONEY"),
+        ("$1.5 million", "MONEY"),
+        ("81.7%", "QUANTITY"),
+        ("26 km/h", "QUANTITY"),
+        ("56328/07", "CASE"),
+        ("anna.b@example.org", "EMAIL"),
+        ("+45 12 34 56 78", "PHONE"),
+        ("GB56HXDO88167774656119", "ACCOUNT"),
+        ("4012888888881881", "ACCOUNT"),
+        ("https://example.org/a?b=1", "URL"),
+        ("12 Elm Street", "ADDRESS"),
+    ],
+)
+def test_forms_are_found_whole(finder: EntityFinder, written: str, kind: str) -> None:
+    text = f"We were told of {written} by the clerk."
+    assert (kind, [written]) in [(entity.kind, mentions(text, entity)) for entity in only(finder, text)]
+
+
+def test_a_date_broken_by_a_line_is_one_date(finder: EntityFinder) -> None:
+    text = "It began on 3\nMay 1961 and ended soon."
+    assert ["3\nMay 1961"] in [mentions(text, entity) for entity in only(finder, text)]
+
+
+def test_countries_stay_and_a_town_with_its_country_is_one_place(finder: EntityFinder) -> None:
+    entities = only(finder, "He left France for Lublin, Poland. She stayed in France.")
+    france, lublin = named(entities, "France"), named(entities, "Lublin, Poland")
+    assert (france.probability, france.role, len(france.mentions)) == (0.0, "harmless", 2)
+    assert lublin.probability > 0.5
+
+
+def test_the_list_of_what_stays_is_the_users() -> None:
+    finder = EntityFinder(stays=["new york"])
+    entities = only(finder, BIRDS)
+    assert named(entities, "New York").probability == 0.0
+    (france,) = [entity for entity in only(finder, "She lives in France.") if entity.name == "France"]
+    assert france.probability > 0.0
+
+
+def test_a_foreign_name_in_brackets_is_masked_with_the_name_it_explains(finder: EntityFinder) -> None:
+    entities = only(finder, "The Graz Regional Court (Landesgericht) heard the case.")
+    court, foreign = named(entities, "Graz Regional Court"), named(entities, "Landesgericht")
+    assert foreign.probability >= court.probability
+
+
+def test_an_acronym_belongs_to_its_name(finder: EntityFinder) -> None:
+    text = "The Nordic Fishing Trust (NFT) sued. NFT lost."
+    assert mentions(text, named(only(finder, text), "Nordic Fishing Trust")) == ["Nordic Fishing Trust", "NFT", "NFT"]
+
+
+def test_texts_come_back_in_order_empty_ones_too(finder: EntityFinder) -> None:
+    found = list(finder.find(["", "Mr Ian Roe left.", "nothing", "Mrs Ann Poe left."]))
+    assert [[entity.name for entity in entities] for entities in found] == [[], ["Mr Ian Roe"], [], ["Mrs Ann Poe"]]
+
+
+def test_a_text_longer_than_the_model_reads_at_once_keeps_its_places(finder: EntityFinder) -> None:
+    text = "It rained on the hill.\n" * 5000 + "Mr Ian Roe left.\n"
+    person = named(only(finder, text), "Mr Ian Roe")
+    assert mentions(text, person) == ["Mr Ian Roe"]
+
+
+def test_a_model_that_is_not_installed_is_named() -> None:
+    with pytest.raises(InputError, match="xx_no_such_model"):
+        EntityFinder("xx_no_such_model")
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.sampled_from([*"aZ9 .\n(’-éß中€", " Mr Roe ", " 3 May 1999", "Oslo", " Court of ", "v. "]), max_size=60)
+)
+def test_mentions_lie_in_the_text_and_never_overlap(finder: EntityFinder, pieces: list[str]) -> None:
+    text = "".join(pieces)
+    entities = only(finder, text)
+    places = sorted((mention.start, mention.end) for entity in entities for mention in entity.mentions)
+    assert all(0 <= start < end <= len(text) for start, end in places)
+    assert all(first[1] <= second[0] for first, second in zip(places, places[1:], strict=False))
+    assert all(entity.kind in KINDS and 0 <= entity.probability <= 1 for entity in entities)
+    firsts = [entity.mentions[0].start for entity in entities]
+    assert firsts == sorted(firsts)
