@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from shoal.io.sealing import Keys
 from shoal.release.sanitized.redact import Redacted, Sealing, redact
 from shoal.release.sanitized.secrets import read_secrets
 from shoal.results.sanitized import Secrets
@@ -12,8 +13,9 @@ from shoal.sanitizer.review.outcome import current
 from shoal.sanitizer.review.reviewing import Review
 from shoal.sanitizer.review.work import WorkFolder
 
-PASSPHRASE = "correct horse battery staple"
-SEALING = Sealing(passphrase=PASSPHRASE)
+KEYS = Keys.draw()
+SEALING = Sealing(KEYS.recipients)
+IDENTITIES = (str(KEYS.identity),)
 
 
 def accept_everything(work: WorkFolder, reviewer: str = "ana") -> None:
@@ -28,7 +30,7 @@ def released(work: WorkFolder, out: Path, **options: object) -> Redacted:
 
 
 def secrets_of(made: Redacted) -> Secrets:
-    return read_secrets(made.private, (), PASSPHRASE)
+    return read_secrets(made.private, IDENTITIES, None)
 
 
 def copied(made: Redacted, target: Path) -> Path:

@@ -6,7 +6,7 @@ from shoal.cli.demo import demo
 from shoal.cli.explore import explore
 from shoal.cli.mapping import map_values
 from shoal.cli.protect import protect
-from shoal.cli.sanitizer import redact, review, sanitize, unmask
+from shoal.cli.sanitizer import redact, review, sanitize, train_sanitizer, unmask
 from shoal.cli.service import backup, index_app, restore, serve, token_app
 from shoal.cli.sketch import sketch
 from shoal.cli.verify import verify
@@ -24,6 +24,7 @@ __all__ = [
     "review",
     "redact",
     "unmask",
+    "train_sanitizer",
     "backup",
     "restore",
     "serve",

@@ -28,7 +28,9 @@ def test_text_comes_as_it_is(tmp_path: Path) -> None:
 
 
 def test_a_page_gives_what_a_reader_sees(tmp_path: Path) -> None:
-    page = "<head><title>x</title><style>p{}</style></head><body><p>Dear&nbsp;<b>Ann</b></p><!-- Bob --><p title='Cy'>Bye"
+    page = (
+        "<head><title>x</title><style>p{}</style></head><body><p>Dear&nbsp;<b>Ann</b></p><!-- Bob --><p title='Cy'>Bye"
+    )
     (tmp_path / "a.html").write_text(page)
     text = only(tmp_path / "a.html")
     assert text.text == "Dear\xa0Ann\nBye\n"

@@ -38,8 +38,12 @@ def sanitize(
         str, typer.Option(help="Risky topics: eo13526, health, gdpr, company, a TOML file, or none.")
     ] = "eo13526",
     threshold: Annotated[
-        float, typer.Option(help="Least probability of an entity that must be decided.", **probability())
-    ] = 0.3,
+        float | None,
+        typer.Option(
+            help="Least probability of an entity that must be decided.  [default: 0.09, which misses few]",
+            **probability(),
+        ),
+    ] = None,
     style: Annotated[
         str,
         typer.Option(
@@ -59,6 +63,9 @@ def sanitize(
     model: Annotated[
         str | None, typer.Option(help="Name of a spaCy model.  [default: an English one that is installed]")
     ] = None,
+    weights: Annotated[
+        Path | None, typer.Option(help="Weights of shoal train-sanitizer.", **options.path("<file>"))
+    ] = None,
     stays: Annotated[
         Path | None,
         typer.Option(help="File of names that are never masked, one a line.  [default: countries]", **options.path()),
@@ -74,12 +81,14 @@ def sanitize(
     """
     from shoal.io.files import reading
     from shoal.release.sanitized.propose import Proposing, propose
+    from shoal.sanitizer.identifying.dial import DEFAULT_THRESHOLD
 
     names = None
     if stays is not None:
         with reading(stays):
             names = tuple(line.strip() for line in stays.read_text(encoding="utf-8").splitlines() if line.strip())
-    proposing = Proposing(policy, threshold, style, scope, unit, reviewers, model, names)
+    least = DEFAULT_THRESHOLD if threshold is None else threshold
+    proposing = Proposing(policy, least, style, scope, unit, reviewers, model, weights, names)
     with shown_progress():
         proposed = propose(source, out, proposing, text_column=text_column, id_column=id_column)
     for one in proposed.skipped[:SHOWN]:

@@ -9,6 +9,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from shoal.cli.terminal import printable
+from shoal.io.files import counted
 from shoal.results.sanitizing import Mention
 from shoal.sanitizer.review.items import BLOCK, Item
 from shoal.sanitizer.review.reviewing import Group
@@ -42,7 +43,7 @@ class Screen:
             body.append(f"   probability {item.probability:.2f}", style="dim")
         places = sum(len(other.mentions) for other in group.items)
         documents = len({other.document for other in group.items})
-        body.append(f"   {places:,} places in {documents:,} documents\n", style="dim")
+        body.append(f"   {counted(places, 'place')} in {counted(documents, 'document')}\n", style="dim")
         self._add_places(body, group.items, PLACES)
         self._console.print(Panel(body, title=f"{left:,} to decide · {item.document} {item.id}", title_align="left"))
         self._console.print(Text("a accept  r reject  n next  u undo  ? keys  q quit", style="dim"))

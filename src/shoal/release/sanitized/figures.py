@@ -33,7 +33,7 @@ def summary_of(
         form=form,
         style=settings["style"],
         scope=settings["scope"],
-        kinds=tuple(_kinds(outcomes, planned, settings["scope"])),
+        kinds=tuple(_kinds(outcomes, planned, settings["scope"], settings["style"])),
         blocks=sum(document.removed for document in planned),
         kept=0,
         hidden_share=hidden / (hidden + shown) if hidden + shown else 0.0,
@@ -102,19 +102,17 @@ def _replaced(document: Planned) -> int:
     return sum(end - start for start, end, _ in document.masked.pieces)
 
 
-def _kinds(outcomes: Sequence[Outcome], planned: Sequence[Planned], scope: str) -> list[MaskedKind]:
+def _kinds(outcomes: Sequence[Outcome], planned: Sequence[Planned], scope: str, style: str) -> list[MaskedKind]:
     places = Counter[str]()
     for outcome in outcomes:
         for item in outcome.masked:
             places[item.kind] += len(item.mentions)
-    entities = Counter(
-        kind
-        for _, kind, _ in {
-            (document.name if scope == "document" else "", kind, name)
-            for document in planned
-            for _, kind, name in document.entities
-        }
-    )
+    different = {
+        (document.name if scope == "document" else "", kind, pseudonym if style == "numbered" else name)
+        for document in planned
+        for pseudonym, kind, name in document.entities
+    }
+    entities = Counter(kind for _, kind, _ in different)
     return [MaskedKind(kind, entities[kind], places[kind]) for kind in KINDS if places[kind]]
 
 

@@ -15,6 +15,8 @@ from shoal.io.files import PathLike, shown
 from shoal.io.record_files import Skipped
 from shoal.io.texts import SourceText, TextSource
 from shoal.sanitizer.blocks import propose_blocks
+from shoal.sanitizer.identifying.dial import DEFAULT_THRESHOLD
+from shoal.sanitizer.identifying.weights import Weights
 from shoal.sanitizer.matching import find_hits
 from shoal.sanitizer.policies import BUILT_IN, Policy
 from shoal.sanitizer.pseudonyms import SCOPES, STYLES
@@ -32,12 +34,13 @@ class Proposing:
     """How proposals are made, and what pseudonyms will look like."""
 
     policy: str = "eo13526"  # a built-in one, a TOML file, or NO_POLICY
-    threshold: float = 0.3  # least probability of an entity that reviewers must decide about
+    threshold: float = DEFAULT_THRESHOLD  # least probability of an entity that reviewers must decide about
     style: str = "numbered"
     scope: str = "document"
     unit: str = "sentence"  # bounds of blocks
     reviewers: int = 1  # how many must agree
     model: str | None = None
+    weights: Path | None = None  # of a training on one's own documents
     stays: tuple[str, ...] | None = None  # names that are never masked; None: the package's list
 
 
@@ -80,10 +83,11 @@ def propose(
         told = f": {problem.name} {problem.reason}" if problem else ""
         raise InputError(f"{shown(source)} has no document that can be read{told}")
     try:
-        from shoal.sanitizer.entities import EntityFinder
+        from shoal.sanitizer.entities.finder import EntityFinder
     except ImportError:
         raise MissingExtra("sanitize", "finding entities") from None
-    finder = EntityFinder(proposing.model, proposing.stays)
+    weights = None if proposing.weights is None else Weights.read(proposing.weights)
+    finder = EntityFinder(proposing.model, proposing.stays, weights)
     unfinished = Unfinished(Path(out), _settings(proposing, policy, finder.model_name))
     waiting: deque[SourceText] = deque()
     total = len(unfinished.done)
@@ -128,6 +132,7 @@ def _settings(proposing: Proposing, policy: Policy | None, model: str) -> dict[s
         "unit": proposing.unit,
         "reviewers": proposing.reviewers,
         "model": model,
+        "weights": proposing.weights and hashlib.sha256(proposing.weights.read_bytes()).hexdigest(),
         "stays": None if proposing.stays is None else sorted(proposing.stays),
     }
 

@@ -18,11 +18,20 @@ MOST_PIXELS = 60_000_000
 NAME = re.compile(r"documents/(document-\d{4,7})\.(txt|html|pdf)")
 ENTITIES = ("&amp;", "&lt;", "&gt;")
 
-HEAD = re.compile(
-    r'<!DOCTYPE html>\n<html lang="en">\n<head>\n'
-    rf'<meta http-equiv="Content-Security-Policy" content="{re.escape(POLICY)}">\n'
-    r'<meta charset="utf-8">\n<title>Sanitized document</title>\n<style>\n[^<\\@(]*</style>\n</head>\n<body>\n<div>'
-)
+HEAD = f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta charset="utf-8">
+<title>Sanitized document</title>
+<style>
+body{{margin:2rem auto;max-width:46rem;padding:0 1rem;font:1rem/1.55 Georgia,serif;color:#111;background:#fff}}
+div{{white-space:pre-wrap;overflow-wrap:anywhere}}
+b{{background:#000;color:#fff;font:600 .85em/1.3 Arial,sans-serif;padding:.1em .4em;border-radius:2px}}
+</style>
+</head>
+<body>
+<div>"""
 TAIL = "</div>\n</body>\n</html>\n"
 
 PDF_HEAD = re.compile(
@@ -61,10 +70,9 @@ def read_text(release: Path, file: str) -> str:
 def check_page(release: Path, file: str, text: str) -> None:
     """Refuse a page that shows, or hides, anything but the text."""
     page = read_text(release, file)
-    head = HEAD.match(page)
-    if head is None or not page.endswith(TAIL):
+    if not page.startswith(HEAD) or not page.endswith(TAIL):
         raise Refused("page", "is not a page that Shoal writes", file)
-    body = page[head.end() : len(page) - len(TAIL)].replace("<b>", "").replace("</b>", "")
+    body = page[len(HEAD) : len(page) - len(TAIL)].replace("<b>", "").replace("</b>", "")
     strange = "<" in body or any(not body.startswith(ENTITIES, place.start()) for place in re.finditer("&", body))
     if strange or unescape(body) != text:
         raise Refused("page", "does not show the text of its document and nothing else", file)

@@ -63,11 +63,11 @@ def _consistent(texts: Mapping[str, str], secrets: Secrets, promises: Mapping[st
             end_before = end
     counted = {pseudonym: places[pseudonym] for pseudonym in promises["pseudonyms"]}
     if promises["style"] == "numbered":
-        one_to_one = len({(document, pseudonym) for document, pseudonym, _, _ in secrets.entities}) == len(
-            {(document, kind, name) for document, _, kind, name in secrets.entities}
-        )
-        if not one_to_one or counted != promises["pseudonyms"]:
-            yield Claim("pseudonyms", False, "a pseudonym stands where nothing was masked, or for several entities")
+        entities = {(document, kind, name) for document, _, kind, name in secrets.entities}
+        kinds = {(document, pseudonym, kind) for document, pseudonym, kind, _ in secrets.entities}
+        numbered = {(document, pseudonym) for document, pseudonym, _, _ in secrets.entities}
+        if len(entities) < len(secrets.entities) or len(kinds) > len(numbered) or counted != promises["pseudonyms"]:
+            yield Claim("pseudonyms", False, "a pseudonym stands where nothing was masked, or an entity has several")
             return
     yield Claim("pseudonyms", True, f"{places.total():,} masked places show the pseudonyms of the vault")
 
