@@ -80,6 +80,11 @@ def test_a_number_that_any_text_of_the_collection_has_is_left_out() -> None:
     assert pseudonyms_of(documents, ["", "see Pers1"]) == (("Pers1",), ())
 
 
+def test_a_place_and_an_organisation_of_one_name_keep_their_kinds() -> None:
+    documents = [[entity("ORG", "Girona"), entity("LOC", "Girona", 9)]]
+    assert pseudonyms_of(documents, [""]) == (("Org1", "Loc1"),)
+
+
 def test_the_category_alone_tells_no_two_entities_apart() -> None:
     documents = [[entity("PERSON", "Ann"), entity("PERSON", "Bob", 5), entity("EMAIL", "a@b.org", 9)]]
     assert pseudonyms_of(documents, [""], style="category") == (("[person]", "[person]", "[e-mail address]"),)

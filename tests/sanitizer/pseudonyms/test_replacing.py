@@ -27,7 +27,7 @@ def texts_and_stretches(draw: st.DrawFn) -> Case:
     if not text:
         return text, [], []
     places = st.tuples(st.integers(0, len(text)), st.integers(0, len(text))).map(sorted).filter(lambda p: p[0] < p[1])
-    pseudonyms = st.sampled_from(["Pers1", "Pers12", "Org1", "a person", REMOVED, ""])
+    pseudonyms = st.sampled_from(["Pers1", "Pers12", "Org1", "[person]", REMOVED, ""])
     replacements = [(*draw(places), draw(pseudonyms)) for _ in range(draw(st.integers(0, 8)))]
     blocks = [tuple(draw(places)) for _ in range(draw(st.integers(0, 3)))]
     return text, replacements, blocks
@@ -125,6 +125,29 @@ def test_a_digit_after_a_name_never_makes_another_pseudonym() -> None:
     hidden = masked("Ann2 and Bob", [(0, 3, "Pers1")])
     assert hidden.text == "Pers1 2 and Bob"
     assert unmasked(hidden.text, hidden.pieces) == "Ann2 and Bob"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("He is a physician.", "He is a medical practitioner."),
+        ("The\nphysician left.", "a medical practitioner left."),
+        ("He became physician.", "He became a medical practitioner."),
+        ("Banana physician", "Banana a medical practitioner"),
+        ("a physician", "a medical practitioner"),
+    ],
+)
+def test_no_second_article_stands_before_something_more_general(text: str, expected: str) -> None:
+    place = text.index("physician")
+    hidden = masked(text, [(place, place + len("physician"), "a medical practitioner")])
+    assert hidden.text == expected
+    assert unmasked(hidden.text, hidden.pieces) == text
+
+
+def test_an_article_that_is_hidden_already_is_not_taken_twice() -> None:
+    hidden = masked("Ann the nurse", [(0, 7, "Pers1"), (8, 13, "a worker")])
+    assert hidden.text == "Pers1 a worker"
+    assert unmasked(hidden.text, hidden.pieces) == "Ann the nurse"
 
 
 @pytest.mark.parametrize("stretch", [(3, 3), (4, 2), (-1, 2), (0, 13)])

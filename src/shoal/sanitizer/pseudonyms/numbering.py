@@ -73,13 +73,17 @@ def _numbered(documents: Sequence[Sequence[Entity]], texts: Sequence[str]) -> Ps
     same = same_entities(documents)
     prefixes = {PREFIX[entity.kind] for entities in documents for entity in entities}
     numbers = {prefix: _free_numbers(prefix, texts) for prefix in prefixes}
-    pseudonym_of: dict[int, str] = {}
-    for entities, identities in zip(documents, same, strict=True):
-        for entity, identity in sorted(zip(entities, identities, strict=True), key=lambda pair: _first_place(pair[0])):
-            if identity not in pseudonym_of:
-                prefix = PREFIX[entity.kind]
-                pseudonym_of[identity] = f"{prefix}{next(numbers[prefix])}"
-    return tuple(tuple(pseudonym_of[identity] for identity in identities) for identities in same)
+    pseudonym_of: dict[tuple[str, int], str] = {}  # by prefix and entity: one name may be of a person and of a place
+    keys = [
+        [(PREFIX[entity.kind], identity) for entity, identity in zip(entities, identities, strict=True)]
+        for entities, identities in zip(documents, same, strict=True)
+    ]
+    for entities, keys_of_document in zip(documents, keys, strict=True):
+        for place in sorted(range(len(entities)), key=lambda place: _first_place(entities[place])):
+            key = keys_of_document[place]
+            if key not in pseudonym_of:
+                pseudonym_of[key] = f"{key[0]}{next(numbers[key[0]])}"
+    return tuple(tuple(pseudonym_of[key] for key in keys_of_document) for keys_of_document in keys)
 
 
 def _first_place(entity: Entity) -> tuple[int, int]:

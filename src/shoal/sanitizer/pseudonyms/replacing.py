@@ -6,6 +6,7 @@ for different reasons, comes back as it was.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -15,6 +16,9 @@ from shoal.results.sanitizing import Entity
 __all__ = ["REMOVED", "Masked", "Piece", "Replacement", "masked", "replacements_of", "unmasked"]
 
 REMOVED = "[removed]"  # the same for every block, whatever its length
+
+_ARTICLE = re.compile(r"\b(?:an?|the)\s+$", re.IGNORECASE)
+_LONGEST_ARTICLE = 5  # characters, with the space after it
 
 Replacement = tuple[int, int, str]  # start and end in the original, and what stands there instead
 Piece = tuple[int, int, str]  # start and end in the masked text, and what stood there
@@ -41,7 +45,8 @@ def masked(text: str, replacements: Iterable[Replacement], blocks: Iterable[tupl
     """The text without what was accepted.
 
     Stretches that overlap are hidden together: by a block if one is among them, else by the longest one's pseudonym
-    (the first of equally long ones). Blocks that touch become one.
+    (the first of equally long ones). Blocks that touch become one. A replacement with an article ("a physician") takes
+    the place of the article before it, too.
 
     >>> masked("Ann met Bob.", [(0, 3, "Pers1"), (8, 11, "Pers2")]).text
     'Pers1 met Pers2.'
@@ -52,6 +57,7 @@ def masked(text: str, replacements: Iterable[Replacement], blocks: Iterable[tupl
     pieces: list[Piece] = []
     length = shown_until = 0
     for start, end, shown in stretches:
+        start = _with_article(shown, text, start, shown_until)
         if shown[-1:].isdigit() and text[end : end + 1].isdigit():
             shown += " "  # or "Pers1" before a 2 would read as another's pseudonym
         parts += [text[shown_until:start], shown]
@@ -75,6 +81,14 @@ def unmasked(masked_text: str, pieces: Iterable[Piece]) -> str:
         parts += [masked_text[kept_from:start], original]
         kept_from = end
     return "".join([*parts, masked_text[kept_from:]])
+
+
+def _with_article(shown: str, text: str, start: int, free_from: int) -> int:
+    """Where a stretch starts if it takes the article before it along: "the physician" becomes "a practitioner"."""
+    if not shown.startswith(("a ", "an ")):
+        return start
+    article = _ARTICLE.search(text, max(start - _LONGEST_ARTICLE, free_from), start)
+    return start if article is None else article.start()
 
 
 def _checked(text: str, stretches: Iterable[Replacement]) -> list[Replacement]:
