@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from shoal.cli import options
 from shoal.cli.app import AsJson, app
 from shoal.cli.sanitizer.options import probability
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
+
+if TYPE_CHECKING:
+    from shoal.release.sanitized.propose import Proposed
 
 __all__ = ["sanitize"]
 
@@ -91,6 +94,10 @@ def sanitize(
     proposing = Proposing(policy, least, style, scope, unit, reviewers, model, weights, names)
     with shown_progress():
         proposed = propose(source, out, proposing, text_column=text_column, id_column=id_column)
+    _say_proposed(proposed, out, as_json)
+
+
+def _say_proposed(proposed: Proposed, out: Path, as_json: bool) -> None:
     for one in proposed.skipped[:SHOWN]:
         say(f"note: {one.name} was left out: {one.reason}")
     if len(proposed.skipped) > SHOWN:
