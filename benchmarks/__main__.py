@@ -25,6 +25,8 @@ ALL = (
     "sketches",
     "sketch_speed",
     "sketch_attacks",
+    "sanitizer",
+    "sanitizer_frus",
     "index",
     "index_scale",
     "faults",

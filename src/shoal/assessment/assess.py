@@ -12,14 +12,18 @@ from shoal.assessment.documents import DocumentOptions, assess_documents, is_spa
 from shoal.assessment.files import FILES, write_assessment
 from shoal.assessment.sketches import assess_sketches, is_sketches
 from shoal.assessment.tables import TableOptions, assess_tables
+from shoal.assessment.texts.judging import TextOptions, assess_texts
+from shoal.assessment.texts.pairs import is_texts
 from shoal.bundle.folders import check_free
 from shoal.errors import InputError
 from shoal.results.assessment import SpaceAssessment, TableAssessment
+from shoal.results.searches import TextAssessment
 from shoal.results.sketch_attacks import SketchAssessment
 
 __all__ = ["assess"]
 
-Options = TypeVar("Options", DocumentOptions, TableOptions)
+Options = TypeVar("Options", DocumentOptions, TableOptions, TextOptions)
+Assessment = TableAssessment | SpaceAssessment | SketchAssessment | TextAssessment
 
 
 class MoreOptions(TypedDict, total=False):
@@ -35,6 +39,11 @@ class MoreOptions(TypedDict, total=False):
     differencing: int | None
     text_column: str | None
     id_column: str | None
+    queries: Any
+    policy: Any
+    relevance: float | None
+    background: Any
+    language: str | None
 
 
 def assess(
@@ -47,18 +56,19 @@ def assess(
     random_state: int = 0,
     force: bool = False,
     **more: Unpack[MoreOptions],
-) -> TableAssessment | SpaceAssessment | SketchAssessment:
+) -> Assessment:
     """Judge a protected table or collection of documents against its original.
 
     Of a table: information loss, disclosure risk, and the three risks that the GDPR names. Of documents: what the
     protected vectors are still good for. Of sketches: what whoever has the key, knows some of the records, or looks for
-    the sketch of a record finds, beside other kinds of sketches of the same records.
+    the sketch of a record finds, beside other kinds of sketches of the same records. Of sanitized texts: what a search
+    engine finds before and after, and whether it finds the originals by the words that are left.
 
     Parameters
     ----------
     original, protected : path or any dataframe; `protected` may be the folder of a release
         For documents: the collection and the folder of its release, or two sparse matrices (.npz) of the same
-        documents and terms.
+        documents and terms. For texts: two folders or JSONL files, or the folder of a sanitized release.
     out : path
         A folder to make for the report, its figures as JSON and CSV, and the list of records that were linked. It is
         made from the original: keep it to yourself. None: nothing is written.
@@ -86,30 +96,50 @@ def assess(
         Repeat the protection of a release without so many records, one at a time, and subtract: what do two releases
         reveal of the record between them?
     text_column, id_column : str
-        For documents, as in `protect`.
+        For documents and texts, as in `protect`.
+    queries : path, or sequence of str
+        For texts, as all that follow: what readers search for, one per line. Default: a query for each subject.
+    policy : str, path or Policy
+        Whose topics are risky, a query for each; by name or TOML file. Default: "eo13526".
+    relevance : float
+        Least relevance of a relevant document. Default: the knee of each query's relevances before.
+    background : path
+        Other documents about the same people or cases, under the same names as the texts, among which the originals
+        are searched for. Default: the originals.
+    language : str
+        Of the texts, one of Snowball's languages. Default: "english".
     """
     for name in more.keys() - MoreOptions.__annotations__.keys():
         raise TypeError(f"assess() got an unexpected keyword argument {name!r}")
     if out is not None:
         check_free(Path(out), force, lambda content: set(content) <= FILES)
-    found: TableAssessment | SpaceAssessment | SketchAssessment
-    if is_space(protected) or is_sketches(protected):
-        of_documents = _options(DocumentOptions, more, "is for tables, and these are documents; leave it out")
-        judge = assess_sketches if is_sketches(protected) else assess_documents
-        found = judge(original, protected, of_documents, private, aligned, random_state)
-    else:
-        of_tables = _options(TableOptions, more, "is for documents, and these are tables; leave it out")
-        if is_space(original):
-            raise InputError("the original is vectors of documents and the protected one a table; give two of one kind")
-        found = assess_tables(original, protected, of_tables, private, aligned, random_state)
+    found = _judged(original, protected, more, private, aligned, random_state)
     if out is not None:
         write_assessment(Path(out), found)
     return found
 
 
-def _options(kind: type[Options], given: MoreOptions, refusal: str) -> Options:
+def _judged(
+    original: Any, protected: Any, more: MoreOptions, private: Any, aligned: bool, random_state: int
+) -> Assessment:
+    """What kind of release it is decides who judges it."""
+    if is_space(protected) or is_sketches(protected):
+        of_documents = _options(DocumentOptions, more, "documents")
+        judge = assess_sketches if is_sketches(protected) else assess_documents
+        return judge(original, protected, of_documents, private, aligned, random_state)
+    if is_texts(protected):
+        return assess_texts(original, protected, _options(TextOptions, more, "texts"), aligned, random_state)
+    of_tables = _options(TableOptions, more, "tables")
+    if is_space(original):
+        raise InputError("the original is vectors of documents and the protected one a table; give two of one kind")
+    return assess_tables(original, protected, of_tables, private, aligned, random_state)
+
+
+def _options(kind: type[Options], given: MoreOptions, these: str) -> Options:
     """What was given, as the options of this kind."""
     named: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     for name in sorted(named.keys() - {field.name for field in fields(kind)}):
-        raise InputError(f"{name} {refusal}")
+        homes = ((DocumentOptions, "documents"), (TextOptions, "texts"), (TableOptions, "tables"))
+        home = next(called for other, called in homes if name in {field.name for field in fields(other)})
+        raise InputError(f"{name} is for {home}, and these are {these}; leave it out")
     return kind(**named)

@@ -27,7 +27,7 @@ from shoal.utility.spaces import space_pair
 from shoal.utility.vector_space import pair_utility
 from shoal.vectors import VectorSpace
 
-__all__ = ["DocumentOptions", "assess_documents", "is_space"]
+__all__ = ["DocumentOptions", "assess_documents", "check_related", "is_space"]
 
 FEWEST = 10  # rows of which it can be told whether they belong together
 
@@ -72,7 +72,7 @@ def assess_documents(
     else:
         pair = _align_matrices(original, protected)
     if not aligned:
-        _check_related(pair.before, pair.after)
+        check_related(pair.before, pair.after)
     attacks = _attack(pair)
     utility = pair_utility(space_pair(pair.before, pair.after), pair.labels, random_state)
     alike = Counter(_content(pair.after, row) for row in range(pair.after.shape[0])).values()
@@ -156,7 +156,7 @@ def _attack(pair: AlignedDocuments) -> tuple[Rate, ...]:
     )
 
 
-def _check_related(before: sp.csr_matrix, after: sp.csr_matrix) -> None:
+def check_related(before: sp.csr_matrix, after: sp.csr_matrix) -> None:
     """Refuse rows that are no more alike than rows put side by side at random."""
     n_rows = before.shape[0]
 

@@ -15,21 +15,34 @@ from shoal.io.private_files import PRIVATE_FOLDER
 from shoal.pages.document_assessment import space_html
 from shoal.pages.sketch_assessment import sketches_html
 from shoal.pages.table_assessment import assessment_html
+from shoal.pages.text_assessment import texts_html
 from shoal.results.assessment import SpaceAssessment, TableAssessment
+from shoal.results.searches import TextAssessment
 from shoal.results.sketch_attacks import SketchAssessment
 
 __all__ = ["FILES", "write_assessment"]
 
-TABLES = {"columns.csv", "correlations.csv", "found.csv", "models.csv", "figures.csv", "leaks.csv", "sketches.csv"}
+TABLES = {
+    "columns.csv",
+    "correlations.csv",
+    "found.csv",
+    "models.csv",
+    "figures.csv",
+    "leaks.csv",
+    "sketches.csv",
+    "queries.csv",
+}
 FILES = {"assessment.json", "report.html", *TABLES}
 
 
-def write_assessment(out: Path, found: TableAssessment | SpaceAssessment | SketchAssessment) -> None:
+def write_assessment(out: Path, found: TableAssessment | SpaceAssessment | SketchAssessment | TextAssessment) -> None:
     """Write everything aside first: the folder appears whole or not at all."""
     if isinstance(found, SpaceAssessment):
         page, tables = space_html(found), {"figures.csv": found.utility.rows()}
     elif isinstance(found, SketchAssessment):
         page, tables = sketches_html(found), {"sketches.csv": found.table()}
+    elif isinstance(found, TextAssessment):
+        page, tables = texts_html(found), {"queries.csv": found.table(), "found.csv": found.found()}
     else:
         page, tables = assessment_html(found), _tables(found)
     with folders_written_aside((out, PRIVATE_FOLDER)) as (aside,):

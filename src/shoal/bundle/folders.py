@@ -34,6 +34,7 @@ Writer = Callable[[Path], None]  # writes one file at the path it is given
 CERTIFICATE = "certificate.json"
 MAPPING = "mapping.parquet"
 MAPPING_FOLDER = "mapping"  # of a release in parts
+VAULT = "vault.age"  # of sanitized documents
 PUBLIC_FOLDER = 0o777  # as far as the umask allows
 
 
@@ -53,7 +54,7 @@ def check_places(source: Path | None, release: Path, private: Path, force: bool)
                 raise InputError(f"{name} ({place.name}) must not be inside {other} ({container.name}); choose another")
     warn_of_leftovers(release, private)
     _check_free(release, force, lambda content: CERTIFICATE in content)
-    _check_free(private, force, lambda content: MAPPING in content or MAPPING_FOLDER in content)
+    _check_free(private, force, lambda content: not {MAPPING, MAPPING_FOLDER, VAULT}.isdisjoint(content))
 
 
 def check_free(folder: Path, force: bool, is_ours: Callable[[list[str]], bool]) -> None:

@@ -6,6 +6,7 @@ from shoal.cli.demo import demo
 from shoal.cli.explore import explore
 from shoal.cli.mapping import map_values
 from shoal.cli.protect import protect
+from shoal.cli.sanitizer import redact, review, sanitize, train_sanitizer, unmask
 from shoal.cli.service import backup, index_app, restore, serve, token_app
 from shoal.cli.sketch import sketch
 from shoal.cli.verify import verify
@@ -19,6 +20,11 @@ __all__ = [
     "main",
     "map_values",
     "protect",
+    "sanitize",
+    "review",
+    "redact",
+    "unmask",
+    "train_sanitizer",
     "backup",
     "restore",
     "serve",

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 import shoal
+from shoal.cli import assess_options as given
 from shoal.cli import options
 from shoal.cli.app import AsJson, Force, app
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
@@ -21,48 +19,30 @@ __all__ = ["assess"]
     epilog=examples(
         "shoal assess people.csv release/ -o assessment",
         "shoal assess people.csv masked.csv -o assessment --key id --columns age,income",
+        "shoal assess letters/ sanitized/ -o assessment --policy health",
     )
 )
 def assess(
-    original: Annotated[
-        Path, typer.Argument(help="The table or the documents as they were.", **options.path("ORIGINAL"))
-    ],
-    protected: Annotated[
-        Path, typer.Argument(help="The protected table, or the folder of a release.", **options.path("PROTECTED"))
-    ],
-    out: Annotated[Path, typer.Option("-o", "--out", help="Folder to make for the assessment.", **options.path())],
-    key: Annotated[str | None, typer.Option(help="Column of both tables that names rows.", **options.named())] = None,
-    private: Annotated[
-        Path | None, typer.Option(help="Private folder of the release.  [default: PROTECTED-private]", **options.path())
-    ] = None,
-    columns: Annotated[str | None, typer.Option(help="Columns to compare, comma-separated.")] = None,
-    control: Annotated[
-        Path | None, typer.Option(help="Table of people who are not in the original, for comparison.", **options.path())
-    ] = None,
-    target: Annotated[
-        str | None, typer.Option(help="Column for models to learn from the protected table.", **options.named())
-    ] = None,
-    aligned: Annotated[bool, typer.Option("--aligned", help="Do not check that the rows belong together.")] = False,
-    ontology: Annotated[
-        list[str] | None, typer.Option(help="Labels: hierarchy, FILE or COLUMN=FILE, for trained attackers.")
-    ] = None,
-    prove: Annotated[
-        float | None,
-        typer.Option(help="Time to prove how many records a distance can find.", **options.seconds()),
-    ] = None,
-    distance: Annotated[
-        str | None,
-        typer.Option(
-            help="What to prove it of: weighted-mean, owa, choquet, bilinear, ...  [default: weighted-mean]",
-            metavar="<name>",
-        ),
-    ] = None,
-    differencing: Annotated[
-        int | None,
-        typer.Option(help="Repeat the protection without so many records, one at a time.", **options.whole(1)),
-    ] = None,
-    text_column: Annotated[str | None, typer.Option(help="Documents: column with the text.", **options.named())] = None,
-    id_column: Annotated[str | None, typer.Option(help="Documents: column that names them.", **options.named())] = None,
+    original: given.Original,
+    protected: given.Protected,
+    out: given.Out,
+    key: given.Key = None,
+    private: given.Private = None,
+    columns: given.Columns = None,
+    control: given.Control = None,
+    target: given.Target = None,
+    aligned: given.Aligned = False,
+    ontology: given.Ontology = None,
+    prove: given.Prove = None,
+    distance: given.Distance = None,
+    differencing: given.Differencing = None,
+    text_column: given.TextColumn = None,
+    id_column: given.IdColumn = None,
+    queries: given.Queries = None,
+    policy: given.Policy = None,
+    relevance: given.Relevance = None,
+    background: given.Background = None,
+    language: given.Language = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -88,6 +68,11 @@ def assess(
             differencing=differencing,
             text_column=text_column,
             id_column=id_column,
+            queries=queries,
+            policy=policy,
+            relevance=relevance,
+            background=background,
+            language=language,
             force=force,
         )
     if as_json:
@@ -101,6 +86,8 @@ def assess(
 
 
 def _lines(found: Any) -> Iterator[str]:
+    if hasattr(found, "attack"):
+        return _of_texts(found)
     if hasattr(found, "risk"):
         return _of_a_table(found)
     return _of_sketches(found) if hasattr(found, "release") else _of_documents(found)
@@ -216,3 +203,28 @@ def _of_sketches(found: Any) -> Iterator[str]:
         f"neighbours   {nearest.rate:.1%} of the nearest records are among the nearest by sketch "
         f"(by chance {nearest.baseline:.1%})"
     )
+
+
+def _of_texts(found: Any) -> Iterator[str]:
+    yield f"left         {found.words_left:.1%} of the words"
+    kinds = (("information", found.utility, "queries for subjects"), ("risk", found.risk, f"queries of {found.policy}"))
+    for name, change, about in kinds:
+        if change is None:
+            yield printable(f"{name:<13}{about}: found nothing, before or after")
+            continue
+        around = "" if change.low is None else f" ({change.low:+.1f} to {change.high:+.1f})"
+        yield printable(
+            f"{name:<13}{change.mean:+.1f}%{around}, {len(change.queries)} {about}; -75%: a search finds nothing"
+        )
+    search, named = found.attack.with_all_words, found.attack.named
+    yield (
+        f"found        {search.first.rate:.1%} ({search.first.low:.1%} to {search.first.high:.1%}) of the originals "
+        f"come first among {found.attack.background:,}, by guessing {search.first.baseline:.1%}; median place "
+        f"{search.median_rank:g}, by guessing {found.attack.random_rank:g}"
+    )
+    yield (
+        f"named        {named.rate:.1%} ({named.low:.1%} to {named.high:.1%}) rightly with confidence; of texts whose "
+        f"original is not there, {named.control:.1%}"
+    )
+    for note in found.notes:
+        say(note)

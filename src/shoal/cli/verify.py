@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,10 @@ import shoal
 from shoal.cli import options
 from shoal.cli.app import AsJson, app
 from shoal.cli.terminal import BROKEN, examples, printable, say, write
+from shoal.errors import InputError
+
+if TYPE_CHECKING:
+    from shoal.results.sanitized import Secrets
 
 __all__ = ["verify"]
 
@@ -25,10 +29,15 @@ def verify(
     min_k: Annotated[
         int | None, typer.Option(help="Least crowd that you ask for; less is exit code 1.", **options.whole(2))
     ] = None,
+    private: Annotated[
+        Path | None,
+        typer.Option(help="Of sanitized documents, the private side: checks with vault and log.", **options.path()),
+    ] = None,
+    key: Annotated[Path | None, typer.Option(help="File with the key of the vault.", **options.path("<file>"))] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check every promise of a release by counting. Exit code 0 only when all hold, 1 when one does not."""
-    result = shoal.verify(folder, expect, min_k)
+    result = shoal.verify(folder, expect, min_k, _secrets(private, key))
     if as_json:
         claims = [vars(claim) for claim in result.claims]
         words = [vars(statement) for statement in result.stated]
@@ -47,5 +56,19 @@ def verify(
             f"first: {first.promise} ({where}{first.detail})"
         )
         raise typer.Exit(BROKEN)
-    crowd = "" if result.promises_crowd else ", but NO crowd is promised: a record may be one of a kind"
+    crowd = (
+        "" if result.promises_crowd or result.sanitized else ", but NO crowd is promised: a record may be one of a kind"
+    )
     say(f"all {len(result.claims)} promises hold{crowd}; report.html and README.md are the owner's words, not counted")
+
+
+def _secrets(private: Path | None, key: Path | None) -> Secrets | None:
+    """The owner's secrets of sanitized documents, if a private side is given."""
+    if private is None:
+        if key is not None:
+            raise InputError("--key opens the vault of a private side; give that as well: --private FOLDER")
+        return None
+    from shoal.cli.sanitizer.options import identities_of
+    from shoal.release.sanitized.secrets import read_secrets
+
+    return read_secrets(private, *identities_of(key))

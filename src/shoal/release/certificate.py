@@ -15,7 +15,7 @@ import numpy as np
 from shoal.release.draft import Draft
 from shoal.results.summary import SketchFigures, StatedLoss
 
-__all__ = ["FORMAT", "certificate", "dump", "fingerprint"]
+__all__ = ["FORMAT", "certificate", "dump", "fingerprint", "sealed_certificate"]
 
 FORMAT = "shoal-certificate/2"
 
@@ -23,37 +23,44 @@ FORMAT = "shoal-certificate/2"
 def certificate(draft: Draft, folder: Path) -> dict[str, Any]:
     """The certificate of a draft whose files are in `folder`."""
     summary, figures = draft.summary, draft.summary.figures
+    promises = {
+        "rows": summary.rows,
+        "columns": list(draft.columns),
+        "anonymity": {
+            "k": summary.k if summary.k > 1 else None,  # null: no crowd is promised
+            "whole_rows": summary.promises_k,
+            "shared_columns": [list(part) for part in draft.shared_columns],
+            "smallest_group": summary.smallest_group,
+        },
+        "form": getattr(figures, "form", None),
+        **_lengths(figures),
+        "diversity": {"l": summary.l_promised, "columns": [asdict(diversity) for diversity in summary.diversity]},
+    }
+    stated = {
+        "method": summary.method,
+        "parameters": _plain(draft.parameters),
+        **_loss(summary.loss),
+        "loss_of_means": getattr(figures, "loss_of_means", None),
+        "above_optimum": getattr(figures, "above_optimum", None),
+        "linked": getattr(figures, "linked", None),
+        "attacks": [
+            {"about": attack.about, "n": attack.n}
+            | {name: round(getattr(attack, name), 4) for name in ("rate", "low", "high", "baseline")}
+            for attack in summary.attacks
+        ],
+        "closeness": [asdict(closeness) for closeness in summary.closeness],
+        "withheld": [asdict(withheld) for withheld in summary.withheld],
+    }
+    return sealed_certificate(summary.kind, promises, stated, folder)
+
+
+def sealed_certificate(kind: str, promises: dict[str, Any], stated: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The certificate over all files in a folder."""
     content = {
         "format": FORMAT,
-        "kind": summary.kind,
-        "promises": {
-            "rows": summary.rows,
-            "columns": list(draft.columns),
-            "anonymity": {
-                "k": summary.k if summary.k > 1 else None,  # null: no crowd is promised
-                "whole_rows": summary.promises_k,
-                "shared_columns": [list(part) for part in draft.shared_columns],
-                "smallest_group": summary.smallest_group,
-            },
-            "form": getattr(figures, "form", None),
-            **_lengths(figures),
-            "diversity": {"l": summary.l_promised, "columns": [asdict(diversity) for diversity in summary.diversity]},
-        },
-        "stated": {
-            "method": summary.method,
-            "parameters": _plain(draft.parameters),
-            **_loss(summary.loss),
-            "loss_of_means": getattr(figures, "loss_of_means", None),
-            "above_optimum": getattr(figures, "above_optimum", None),
-            "linked": getattr(figures, "linked", None),
-            "attacks": [
-                {"about": attack.about, "n": attack.n}
-                | {name: round(getattr(attack, name), 4) for name in ("rate", "low", "high", "baseline")}
-                for attack in summary.attacks
-            ],
-            "closeness": [asdict(closeness) for closeness in summary.closeness],
-            "withheld": [asdict(withheld) for withheld in summary.withheld],
-        },
+        "kind": kind,
+        "promises": promises,
+        "stated": stated,
         "versions": {
             "shoal": version("shoal"),
             "python": ".".join(platform.python_version_tuple()[:2]),

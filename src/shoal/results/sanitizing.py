@@ -85,8 +85,11 @@ class Decision:
     document: str
     item: str  # "e0", "e1", … entities, "b0", … blocks, "a0", … what reviewers added
     action: str  # "accept", "reject", "shrink", "add" or "undo"
+    kind: str  # of "add": one of KINDS, or "BLOCK"; else ""
     span: tuple[int, int] | None  # of "shrink" and "add"
+    of: int | None  # of "undo": the number of the decision it takes back
+    adjudicates: bool  # settles what reviewers decided differently, and wins over them
     reviewer: str
     at: str  # when, ISO 8601 in UTC
     reason: str
-    previous: str  # SHA-256 of the line before, "" for the first
+    previous: str  # SHA-256 of the line before; of the first line, what it was proposed from

@@ -15,11 +15,14 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.results.claims import Claim, Statement
+from shoal.results.sanitized import Secrets
 from shoal.verification.documents import DOCUMENT_FILES, document_claims
 from shoal.verification.forms.certificate import CERTIFICATE, is_sealed, read_certificate
 from shoal.verification.forms.pages import check_pages
 from shoal.verification.forms.refused import Refused
 from shoal.verification.row_files import FOLDER_OF_PARTS, is_part
+from shoal.verification.sanitized.claims import sanitized_claims, sanitized_statements
+from shoal.verification.sanitized.forms import document_name
 from shoal.verification.sketches import SKETCH_FILES, sketch_claims, sketch_statements
 from shoal.verification.tables import TABLE_FILES, table_claims
 
@@ -27,8 +30,9 @@ __all__ = ["Verification", "verify"]
 
 WITHOUT_POLICY = "shoal-certificate/1"  # its reports had no content security policy
 PAGES = ("README.md", "report.html")
-DATA_FILES = {"documents": DOCUMENT_FILES, "sketches": SKETCH_FILES, "table": TABLE_FILES}
-PART_FOLDERS = tuple(FOLDER_OF_PARTS.values())
+SANITIZED = "sanitized"
+DATA_FILES = {"documents": DOCUMENT_FILES, SANITIZED: (), "sketches": SKETCH_FILES, "table": TABLE_FILES}
+FOLDERS = (*FOLDER_OF_PARTS.values(), "documents")  # that a release may have
 NOT_PLAIN = "is not a plain file"
 CROWD = "k-anonymity"  # the promise of whole rows that are shared by k
 
@@ -50,6 +54,11 @@ class Verification:
         return any(claim.promise == CROWD for claim in self.claims)
 
     @property
+    def sanitized(self) -> bool:
+        """Whether these are sanitized documents, of which no crowd is expected."""
+        return any(claim.promise == "documents" for claim in self.claims)
+
+    @property
     def broken(self) -> tuple[Claim, ...]:
         return tuple(claim for claim in self.claims if not claim.holds)
 
@@ -57,13 +66,20 @@ class Verification:
         return self.holds
 
 
-def verify(folder: str | os.PathLike[str], expect: str | None = None, min_k: int | None = None) -> Verification:
+def verify(
+    folder: str | os.PathLike[str],
+    expect: str | None = None,
+    min_k: int | None = None,
+    secrets: Secrets | None = None,
+) -> Verification:
     """Check every promise that can be checked from the release alone.
 
     A seal shows that nothing changed since it was made, not who made it. `expect` is the seal as its maker gave it
     through another channel: with it, a release that was changed and sealed anew is found out too.
 
     `min_k` is the crowd that is asked for: a release that promises less, or none, does not hold.
+
+    `secrets` are the owner's, of sanitized documents: with them it is checked that nothing masked is left.
 
     >>> from shoal import verify
     >>> bool(verify("release"))  # doctest: +SKIP
@@ -83,16 +99,22 @@ def verify(folder: str | os.PathLike[str], expect: str | None = None, min_k: int
         claims.append(_enough(content, min_k))
     if any(claim.detail == NOT_PLAIN for claim in claims):  # A pipe would block the reader, a device never end.
         return Verification(tuple(claims))
-    stated = sketch_statements(content) if content["kind"] == "sketches" else ()
-    return Verification((*claims, *_counted(release, content)), stated)
+    return Verification((*claims, *_counted(release, content, secrets)), _statements(content, secrets))
+
+
+def _statements(content: dict[str, Any], secrets: Secrets | None) -> tuple[Statement, ...]:
+    """What is the owner's word."""
+    if content["kind"] == SANITIZED:
+        return sanitized_statements(secrets)
+    return sketch_statements(content) if content["kind"] == "sketches" else ()
 
 
 def _names(release: Path) -> list[str]:
-    """What is in the folder; of a folder of parts, what is in that."""
+    """What is in the folder; of a folder of parts or texts, what is in that."""
     names = []
     for name in os.listdir(release):
         parts = release / name
-        inside = name in PART_FOLDERS and parts.is_dir() and not parts.is_symlink()
+        inside = name in FOLDERS and parts.is_dir() and not parts.is_symlink()
         names += ([f"{name}/{part}" for part in os.listdir(parts)] if inside else []) or [name]
     return sorted(names)
 
@@ -108,7 +130,7 @@ def _sealed(content: dict[str, Any], expect: str | None) -> Claim:
 
 def _enough(content: dict[str, Any], min_k: int) -> Claim:
     """Whether the crowd that is promised is as large as the one asked for."""
-    promised = content["promises"]["anonymity"]
+    promised = content["promises"].get("anonymity", {"whole_rows": False})
     k = promised["k"] if promised["whole_rows"] else None
     promise = "NO crowd is promised" if k is None else f"k={k} is promised"
     return Claim("least k", k is not None and k >= min_k, f"{promise}, at least {min_k} was asked for", CERTIFICATE)
@@ -121,7 +143,8 @@ def _file_claims(release: Path, names: list[str], content: dict[str, Any]) -> It
     known = {*PAGES, *DATA_FILES[kind]}
     for name in sorted({*names, *files} - {CERTIFICATE}):
         path = release / name
-        if name not in files or not (name in known or is_part(kind, name)):
+        is_document = kind == SANITIZED and document_name(name) is not None
+        if name not in files or not (name in known or is_part(kind, name) or is_document):
             yield Claim("files", False, "is not part of the release; take it out", name)
         elif name not in names:
             yield Claim("files", False, "is missing", name)
@@ -150,7 +173,7 @@ COUNTED: dict[str, Callable[[Path, dict[str, Any], str], Iterator[Claim]]] = {
 }
 
 
-def _counted(release: Path, content: dict[str, Any]) -> Iterator[Claim]:
+def _counted(release: Path, content: dict[str, Any], secrets: Secrets | None) -> Iterator[Claim]:
     """The promises about the data, counted anew."""
     format = content["format"]
     try:
@@ -160,7 +183,10 @@ def _counted(release: Path, content: dict[str, Any]) -> Iterator[Claim]:
     except OSError:
         yield Claim("page", False, "the pages for people cannot be read")
     try:
-        yield from COUNTED[content["kind"]](release, content["promises"], format)
+        if content["kind"] == SANITIZED:
+            yield from sanitized_claims(release, content, secrets)
+        else:
+            yield from COUNTED[content["kind"]](release, content["promises"], format)
     except Refused as refused:
         yield refused.claim
     except Exception as problem:  # Whatever a hostile file does to a reader, the answer is that the promise fails.

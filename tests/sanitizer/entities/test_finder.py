@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -11,8 +13,8 @@ from shoal.results.sanitizing import KINDS, Entity
 from shoal.sanitizer.entities.finder import EntityFinder
 
 BIRDS = (
-    "Prof. Smith asked Imagine Inc. to start the project in New York, where the NY University could provide a laboratory "
-    "near the Washington Square Park. Prof. Smith wants to study the birds of the Washington Square Park."
+    "Prof. Smith asked Imagine Inc. to start the project in New York, where the NY University could provide a "
+    "laboratory near the Washington Square Park. Prof. Smith wants to study the birds of the Washington Square Park."
 )
 
 
@@ -115,6 +117,15 @@ def test_the_list_of_what_stays_is_the_users() -> None:
     assert france.probability > 0.0
 
 
+def test_a_person_who_is_called_like_a_country_does_not_stay(finder: EntityFinder) -> None:
+    assert named(only(finder, "Mr Jordan left. Mrs Poe stayed."), "Mr Jordan").probability > 0.5
+
+
+def test_what_is_called_after_a_person_is_masked_with_them(finder: EntityFinder) -> None:
+    entities = only(finder, "Mr Karl Jensen spoke for the Jensen Fund.")
+    assert named(entities, "Jensen Fund").probability >= named(entities, "Mr Karl Jensen").probability
+
+
 def test_a_foreign_name_in_brackets_is_masked_with_the_name_it_explains(finder: EntityFinder) -> None:
     entities = only(finder, "The Graz Regional Court (Landesgericht) heard the case.")
     court, foreign = named(entities, "Graz Regional Court"), named(entities, "Landesgericht")
@@ -151,7 +162,7 @@ def test_mentions_lie_in_the_text_and_never_overlap(finder: EntityFinder, pieces
     entities = only(finder, text)
     places = sorted((mention.start, mention.end) for entity in entities for mention in entity.mentions)
     assert all(0 <= start < end <= len(text) for start, end in places)
-    assert all(first[1] <= second[0] for first, second in zip(places, places[1:], strict=False))
+    assert all(first[1] <= second[0] for first, second in pairwise(places))
     assert all(entity.kind in KINDS and 0 <= entity.probability <= 1 for entity in entities)
     firsts = [entity.mentions[0].start for entity in entities]
     assert firsts == sorted(firsts)

@@ -13,7 +13,8 @@ from pathlib import Path
 from shoal.errors import InputError
 from shoal.results.sanitizing import Entity, Mention
 from shoal.sanitizer.entities.linking import Draft
-from shoal.sanitizer.entities.spelling import name_key
+from shoal.sanitizer.entities.nations import well_known
+from shoal.sanitizer.entities.spelling import name_key, name_words
 from shoal.sanitizer.identifying.features import TextContext, features
 
 __all__ = ["Weights", "shipped_weights"]
@@ -45,24 +46,40 @@ class Weights:
     def judged(self, text: str, drafts: Sequence[Draft], stays: frozenset[str]) -> tuple[Entity, ...]:
         """Drafts with their probability and role; names that stay have probability 0."""
         context = TextContext(text)
-        probabilities = [
-            0.0 if name_key(draft.name) in stays else self.probability(features(context, draft)) for draft in drafts
+        pairs = [
+            (draft, 0.0 if _stays(draft, stays) else self.probability(features(context, draft))) for draft in drafts
         ]
-        probability_at_end = {
-            end: probability
-            for draft, probability in zip(drafts, probabilities, strict=True)
-            for _, end in draft.mentions
-        }
+        at_end = {end: probability for draft, probability in pairs for _, end in draft.mentions}
+        of_surname = _surnames(pairs)
         return tuple(
-            self._judged(draft, max(probability, probability_at_end.get(_explained_end(text, draft), 0.0)))
-            for draft, probability in zip(drafts, probabilities, strict=True)
+            _judged(draft, max(probability, at_end.get(_explained_end(text, draft), 0.0), _inside(draft, of_surname)))
+            for draft, probability in pairs
         )
 
-    def _judged(self, draft: Draft, probability: float) -> Entity:
-        probability = round(probability, 4)
-        role = "harmless" if probability < _HARMLESS else "direct" if draft.kind in _DIRECT else "quasi"
-        mentions = tuple(Mention(start, end) for start, end in draft.mentions)
-        return Entity(draft.kind, mentions, draft.name, role, probability)
+
+def _judged(draft: Draft, probability: float) -> Entity:
+    role = "harmless" if probability < _HARMLESS else "direct" if draft.kind in _DIRECT else "quasi"
+    mentions = tuple(Mention(start, end) for start, end in draft.mentions)
+    return Entity(draft.kind, mentions, draft.name, role, round(probability, 4))
+
+
+def _stays(draft: Draft, stays: frozenset[str]) -> bool:
+    """Whether an entity is on the list of what stays; Mr Jordan is a person, not the country."""
+    key = name_key(draft.name)
+    return key in stays and not (draft.kind == "PERSON" and key in well_known().countries)
+
+
+def _surnames(pairs: Sequence[tuple[Draft, float]]) -> dict[str, float]:
+    """The last words of people's names with their probability."""
+    people = [(name_words(draft.name), probability) for draft, probability in pairs if draft.kind == "PERSON"]
+    return {words[-1]: probability for words, probability in people if words and len(words[-1]) > 3}
+
+
+def _inside(draft: Draft, of_surname: Mapping[str, float]) -> float:
+    """The probability of a person whose name another name contains: the "Jensen Act" tells of Mr Jensen."""
+    if draft.kind not in ("ORG", "LOC", "MISC"):
+        return 0.0
+    return max((of_surname.get(word, 0.0) for word in name_words(draft.name)), default=0.0)
 
 
 def _explained_end(text: str, draft: Draft) -> int:

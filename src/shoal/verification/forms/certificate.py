@@ -4,150 +4,55 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from shoal.verification.forms.refused import Refused
+from shoal.verification.forms.rules import (
+    Rule,
+    Unfit,
+    anything,
+    boolean,
+    by_name,
+    digest,
+    each,
+    fields,
+    number,
+    one_of,
+    or_null,
+    plain,
+    text,
+    whole,
+)
 
 __all__ = ["CERTIFICATE", "FORMATS", "is_sealed", "read_certificate"]
 
 CERTIFICATE = "certificate.json"
 LARGEST = 4_000_000  # bytes; a release of ten thousand parts has a certificate of two million
-LARGEST_NUMBER = 2**53  # whole numbers that every reader of JSON has exactly
-DEEPEST = 5  # lists in lists, among the parameters
-
-Rule = Callable[[Any, str], None]  # looks at a value and its place; raises Unfit
-
-
-class Unfit(ValueError):
-    """A value that its place does not allow."""
-
-    def __init__(self, place: str, needed: str) -> None:
-        super().__init__(f"{place} must be {needed}")
-
-
-def _text(value: Any, place: str) -> None:
-    if type(value) is not str:
-        raise Unfit(place, "text")
-
-
-def _anything(value: Any, place: str) -> None:
-    """What another rule looks at."""
-
-
-def _boolean(value: Any, place: str) -> None:
-    if type(value) is not bool:
-        raise Unfit(place, "true or false")
-
-
-def _number(value: Any, place: str) -> None:
-    if type(value) not in (int, float) or not abs(value) < 1e300:
-        raise Unfit(place, "a number")
-
-
-def _whole(least: int) -> Rule:
-    def rule(value: Any, place: str) -> None:
-        if type(value) is not int or not least <= value <= LARGEST_NUMBER:
-            raise Unfit(place, f"a whole number of at least {least}")
-
-    return rule
-
-
-def _one_of(*allowed: str) -> Rule:
-    def rule(value: Any, place: str) -> None:
-        if value not in allowed or type(value) is not str:
-            raise Unfit(place, " or ".join(map(repr, allowed)))
-
-    return rule
-
-
-def _digest(value: Any, place: str) -> None:
-    if type(value) is not str or not re.fullmatch("[0-9a-f]{64}", value):
-        raise Unfit(place, "a SHA-256 in hexadecimal")
-
-
-def _or_null(rule: Rule) -> Rule:
-    return lambda value, place: None if value is None else rule(value, place)
-
-
-def _each(rule: Rule) -> Rule:
-    def of_all(value: Any, place: str) -> None:
-        if type(value) is not list:
-            raise Unfit(place, "a list")
-        for number, one in enumerate(value):
-            rule(one, f"{place}[{number}]")
-
-    return of_all
-
-
-def _by_name(rule: Rule) -> Rule:
-    def of_all(value: Any, place: str) -> None:
-        if type(value) is not dict:
-            raise Unfit(place, "an object")
-        for name, one in value.items():
-            rule(one, f"{place}.{name[:40]}")
-
-    return of_all
-
-
-def _fields(rules: Mapping[str, Rule], may: Mapping[str, Rule] | None = None) -> Rule:
-    """An object with exactly these keys; those in `may` can be absent."""
-    known = {**rules, **(may or {})}
-
-    def rule(value: Any, place: str) -> None:
-        if type(value) is not dict:
-            raise Unfit(place, "an object")
-        for name in value:
-            if name not in known:
-                raise Unfit(_below(place, name[:40]), "absent: it is not known")
-        for name, of_field in known.items():
-            if name in value:
-                of_field(value[name], _below(place, name))
-            elif name in rules:
-                raise Unfit(_below(place, name), "there")
-
-    return rule
-
-
-def _below(place: str, name: str) -> str:
-    return f"{place}.{name}" if place else name
-
-
-def _plain(value: Any, place: str, depth: int = 0) -> None:
-    """A parameter of a method, of which only its maker knows what it is."""
-    if type(value) in (list, dict):
-        if depth == DEEPEST:
-            raise Unfit(place, f"nested at most {DEEPEST} deep")
-        for one in value if type(value) is list else value.values():
-            _plain(one, place, depth + 1)
-    elif value is not None and type(value) not in (str, bool):
-        _number(value, place)
-
 
 _PROMISES: dict[str, Rule] = {
-    "rows": _whole(1),
-    "columns": _each(_fields({"name": _text, "role": _one_of("quasi", "confidential", "insensitive"), "type": _text})),
-    "anonymity": _fields(
+    "rows": whole(1),
+    "columns": each(fields({"name": text, "role": one_of("quasi", "confidential", "insensitive"), "type": text})),
+    "anonymity": fields(
         {
-            "k": _or_null(_whole(2)),
-            "whole_rows": _boolean,
-            "shared_columns": _each(_each(_text)),
-            "smallest_group": _whole(1),
+            "k": or_null(whole(2)),
+            "whole_rows": boolean,
+            "shared_columns": each(each(text)),
+            "smallest_group": whole(1),
         }
     ),
-    "diversity": _fields(
+    "diversity": fields(
         {
-            "l": _or_null(_whole(2)),
-            "columns": _each(
-                _fields(
+            "l": or_null(whole(2)),
+            "columns": each(
+                fields(
                     {
-                        "column": _text,
-                        "least": _whole(0),
-                        "single_valued_groups": _whole(0),
-                        "groups": _whole(1),
-                        "values": _whole(0),
+                        "column": text,
+                        "least": whole(0),
+                        "single_valued_groups": whole(0),
+                        "groups": whole(1),
+                        "values": whole(0),
                     }
                 )
             ),
@@ -156,64 +61,90 @@ _PROMISES: dict[str, Rule] = {
 }
 
 _STATED: dict[str, Rule] = {
-    "method": _text,
-    "parameters": _by_name(_plain),
-    "sse": _number,
-    "ssa": _number,
-    "information_loss": _number,
-    "withheld": _each(_fields({"reason": _text, "count": _whole(1)})),
+    "method": text,
+    "parameters": by_name(plain),
+    "sse": number,
+    "ssa": number,
+    "information_loss": number,
+    "withheld": each(fields({"reason": text, "count": whole(1)})),
 }
 _STATED_LATER: dict[str, Rule] = {  # what the first certificates of format 1 did not have yet
-    "above_optimum": _or_null(_number),
-    "linked": _or_null(_number),
-    "attacks": _each(
-        _fields({"about": _text, "n": _whole(0), "rate": _number, "low": _number, "high": _number, "baseline": _number})
+    "above_optimum": or_null(number),
+    "linked": or_null(number),
+    "attacks": each(
+        fields({"about": text, "n": whole(0), "rate": number, "low": number, "high": number, "baseline": number})
     ),
-    "closeness": _each(_fields({"column": _text, "t": _number, "ordered": _boolean})),
+    "closeness": each(fields({"column": text, "t": number, "ordered": boolean})),
 }
 
-_PROMISES_2 = _PROMISES | {"form": _or_null(_one_of("pooled counts, tf-idf", "pooled counts, tf"))}
+_PROMISES_2 = _PROMISES | {"form": or_null(one_of("pooled counts, tf-idf", "pooled counts, tf"))}
 _PROMISES_OF_SKETCHES = _PROMISES | {
-    "form": _one_of("crowd sketches", "delta sketches", "k-variance sketches"),
-    "lengths": _fields({"shortest": _whole(1), "longest": _whole(1)}),
+    "form": one_of("crowd sketches", "delta sketches", "k-variance sketches"),
+    "lengths": fields({"shortest": whole(1), "longest": whole(1)}),
 }
 _STATED_2: dict[str, Rule] = {
-    "sse": _or_null(_number),
-    "ssa": _or_null(_number),
-    "information_loss": _or_null(_number),
-    "loss_range": _or_null(_fields({"low": _number, "high": _number, "reason": _text})),
-    "loss_of_means": _or_null(_number),
+    "sse": or_null(number),
+    "ssa": or_null(number),
+    "information_loss": or_null(number),
+    "loss_range": or_null(fields({"low": number, "high": number, "reason": text})),
+    "loss_of_means": or_null(number),
 }
 
 
-def _format(promises_of: Mapping[str, Mapping[str, Rule]], stated: Rule) -> Rule:
-    """A certificate of one of these kinds, each with promises of its own."""
+_STATED_1 = fields(_STATED, _STATED_LATER)
+_STATED_OF_RECORDS = fields(_STATED | _STATED_LATER | _STATED_2)
 
-    fields = _fields(
+_PROMISES_OF_SANITIZED: dict[str, Rule] = {
+    "documents": whole(1),
+    "form": one_of("text", "html", "pdf"),
+    "style": one_of("numbered", "category", "general"),
+    "scope": one_of("document", "collection"),
+    "pseudonyms": by_name(whole(0)),
+    "removed": whole(0),
+    "log": fields({"decisions": whole(0), "head": digest}),
+    "vault": digest,
+}
+_STATED_OF_SANITIZED = fields(
+    {"model": text, "policy": text, "threshold": number}
+    | {"masked": by_name(fields({"entities": whole(0), "places": whole(1)}))}
+    | {name: whole(0) for name in ("blocks", "kept", "reviewers", "unseen", "rejected", "withheld")}
+)
+
+
+def _format(kinds: Mapping[str, tuple[Mapping[str, Rule], Rule]]) -> Rule:
+    """A certificate of one of these kinds, each with promises and statements of its own."""
+
+    of_all = fields(
         {
-            "format": _text,
-            "kind": _one_of(*promises_of),
-            "promises": _by_name(_anything),
-            "stated": stated,
-            "versions": _fields({"shoal": _text, "python": _text, "numpy": _text}),
-            "files": _by_name(_fields({"sha256": _digest, "bytes": _whole(0)})),
-            "seal": _digest,
+            "format": text,
+            "kind": one_of(*kinds),
+            "promises": by_name(anything),
+            "stated": by_name(anything),
+            "versions": fields({"shoal": text, "python": text, "numpy": text}),
+            "files": by_name(fields({"sha256": digest, "bytes": whole(0)})),
+            "seal": digest,
         }
     )
 
     def rule(content: Any, place: str) -> None:
-        fields(content, place)
-        _fields(promises_of[content["kind"]])(content["promises"], "promises")
+        of_all(content, place)
+        promises, stated = kinds[content["kind"]]
+        fields(promises)(content["promises"], "promises")
+        stated(content["stated"], "stated")
 
     return rule
 
 
 # What is read, side by side. A field that a format adds goes into its promises here.
 FORMATS: dict[str, Rule] = {
-    "shoal-certificate/1": _format({"documents": _PROMISES, "table": _PROMISES}, _fields(_STATED, _STATED_LATER)),
+    "shoal-certificate/1": _format(dict.fromkeys(("documents", "table"), (_PROMISES, _STATED_1))),
     "shoal-certificate/2": _format(
-        {"documents": _PROMISES_2, "sketches": _PROMISES_OF_SKETCHES, "table": _PROMISES_2},
-        _fields(_STATED | _STATED_LATER | _STATED_2),
+        {
+            "documents": (_PROMISES_2, _STATED_OF_RECORDS),
+            "sanitized": (_PROMISES_OF_SANITIZED, _STATED_OF_SANITIZED),
+            "sketches": (_PROMISES_OF_SKETCHES, _STATED_OF_RECORDS),
+            "table": (_PROMISES_2, _STATED_OF_RECORDS),
+        }
     ),
 }
 
@@ -262,7 +193,7 @@ def _names_its_format(content: Any) -> bool:
 
 
 def _check_names(promises: Mapping[str, Any]) -> None:
-    names = [column["name"] for column in promises["columns"]]
+    names = [column["name"] for column in promises.get("columns", ())]
     if len(set(names)) < len(names):
         raise Unfit("promises.columns", "columns of different names")
 

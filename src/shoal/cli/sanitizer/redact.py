@@ -1,0 +1,94 @@
+"""shoal redact: the release of what was reviewed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli import options
+from shoal.cli.app import AsJson, Force, app
+from shoal.cli.sanitizer.options import Key, Private, probability, recipients_of
+from shoal.cli.terminal import examples, printable, say, shown_progress, write
+
+__all__ = ["redact"]
+
+
+@app.command(
+    epilog=examples(
+        "shoal redact work/ -o release/",
+        "shoal redact work/ -o release/ --format html --accept-rest 0.5",
+        "shoal verify release/ --private release-private/",
+    )
+)
+def redact(
+    work: Annotated[Path, typer.Argument(help="Work folder of shoal sanitize.", **options.path("WORK"))],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder of the release to make.", **options.path())],
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="Texts alone, or pages with bars as well: text, html or pdf.",
+            **options.one_of("text", "html", "pdf"),
+        ),
+    ] = "text",
+    accept_rest: Annotated[
+        float | None,
+        typer.Option(
+            help="Decide what is open: mask entities from this probability on, and remove blocks.", **probability()
+        ),
+    ] = None,
+    bars: Annotated[
+        str, typer.Option(help="Bars of PDF pages over words or whole lines.", **options.one_of("words", "lines"))
+    ] = "words",
+    keep_pictures: Annotated[
+        bool, typer.Option("--keep-pictures", help="Leave the pictures of PDF pages; nobody has read what they show.")
+    ] = False,
+    key: Key = None,
+    recipient: Annotated[
+        list[str] | None, typer.Option(help="Public key (age1...) of somebody who may open the vault as well.")
+    ] = None,
+    private: Private = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make the release of a work folder in which everything is decided, and lock the folder.
+
+    What was masked goes into a vault beside the release, sealed with your key. A key is made on first use; with
+    SHOAL_PASSPHRASE set and no key given, the vault is sealed with the passphrase instead.
+    """
+    from shoal.release.sanitized.redact import PdfBars, Sealing, redact
+    from shoal.sanitizer.review.work import WorkFolder
+
+    WorkFolder(work)  # before a key is made
+    recipients, passphrase = recipients_of(key, recipient)
+    with shown_progress():
+        made = redact(
+            work,
+            out,
+            Sealing(recipients, passphrase),
+            form=form,
+            accept_rest=accept_rest,
+            pdf_bars=PdfBars(bars, keep_pictures),
+            private=private,
+            force=force,
+        )
+    summary = made.summary
+    places = sum(kind.places for kind in summary.kinds)
+    if as_json:
+        figures = {"documents": summary.documents, "masked": places, "blocks": summary.blocks, "kept": summary.kept}
+        folders = {"release": str(made.folder), "private": str(made.private)}
+        write(json.dumps({**folders, **figures, "seal": made.certificate["seal"]}, indent=2))
+        return
+    write(printable(f"release      {made.folder}"))
+    write(printable(f"private      {made.private}"))
+    write(f"documents    {summary.documents:,}")
+    write(f"masked       {places:,} places, {summary.blocks:,} blocks removed")
+    write(f"seal         {made.certificate['seal']}")
+    if summary.kept:
+        say(f"note: {summary.kept:,} places show a string that is masked elsewhere, as reviewers decided")
+    if summary.unseen:
+        say(f"note: {summary.unseen:,} items were decided by --accept-rest, and nobody looked at them")
+    say(f"{work} is locked now; look at {made.folder / 'report.html'}")

@@ -1,0 +1,98 @@
+"""report.html and README.md of sanitized documents: figures in words, and no word of a document."""
+
+from __future__ import annotations
+
+from shoal.pages.drawing import DEEP, SAND, Picture, svg
+from shoal.pages.templating import page
+from shoal.pages.words import count, number
+from shoal.results.sanitized import MaskedKind, SanitizedSummary
+
+__all__ = ["sanitized_readme", "sanitized_report"]
+
+NOUNS = {
+    "PERSON": "people",
+    "ORG": "organisations",
+    "LOC": "places",
+    "DATE": "dates",
+    "ADDRESS": "addresses",
+    "EMAIL": "e-mail addresses",
+    "PHONE": "phone numbers",
+    "ACCOUNT": "account numbers",
+    "ID": "identifiers",
+    "CASE": "case numbers",
+    "MONEY": "amounts of money",
+    "QUANTITY": "quantities",
+    "PROFESSION": "professions",
+    "AGE": "ages",
+    "NATIONALITY": "nationalities",
+    "URL": "web addresses",
+    "MISC": "other details",
+}
+
+
+def sanitized_report(summary: SanitizedSummary) -> str:
+    """The page for everybody."""
+    pictures = {"kinds": _kinds(summary.kinds), "dial": _dial(summary)}
+    return page("sanitized_report.html.jinja", s=summary, pictures=pictures, **_words(summary))
+
+
+def sanitized_readme(summary: SanitizedSummary) -> str:
+    return page("sanitized_README.md.jinja", s=summary, **_words(summary))
+
+
+def _words(summary: SanitizedSummary) -> dict[str, object]:
+    return {
+        "places": sum(kind.places for kind in summary.kinds),
+        "entities": sum(kind.entities for kind in summary.kinds),
+        "nouns": NOUNS,
+    }
+
+
+def _kinds(kinds: tuple[MaskedKind, ...]) -> Picture | None:
+    """How many places of each kind are masked."""
+    if not kinds:
+        return None
+    ordered = sorted(kinds, key=lambda kind: (-kind.places, kind.kind))
+    description = "Bar chart of masked places by kind: " + ", ".join(
+        f"{NOUNS[kind.kind]} {number(kind.places)}" for kind in ordered[:3]
+    )
+    y = {"field": "name", "type": "nominal", "sort": None, "title": None, "axis": {"grid": False, "ticks": False}}
+    spec = {
+        "height": {"step": 22},
+        "data": {"values": [{"name": NOUNS[kind.kind], "places": kind.places} for kind in ordered]},
+        "mark": {"type": "bar", "color": DEEP},
+        "encoding": {"x": {"field": "places", "type": "quantitative", "title": "Places masked"}, "y": y},
+    }
+    rows = tuple((NOUNS[kind.kind], number(kind.entities), number(kind.places)) for kind in ordered)
+    return Picture(svg(spec, description), description, ("Kind", "Different ones", "Places"), rows)
+
+
+def _dial(summary: SanitizedSummary) -> Picture | None:
+    """How many entities the owner would have been shown at each threshold."""
+    if not summary.dial or not summary.dial[0][1]:
+        return None
+    entities = count(summary.dial[0][1], "entity", "entities")
+    description = (
+        f"Curve of the entities that reach each threshold, from {entities} at 0; "
+        f"the threshold of this release is {summary.threshold:g}."
+    )
+    points = [{"threshold": threshold, "entities": entities} for threshold, entities in summary.dial]
+    x = {"field": "threshold", "type": "quantitative", "title": "Threshold", "scale": {"domain": [0, 1]}}
+    y = {"field": "entities", "type": "quantitative", "title": "Entities at or above it"}
+    spec = {
+        "height": 200,
+        "layer": [
+            {
+                "data": {"values": points},
+                "mark": {"type": "line", "interpolate": "step-before", "color": DEEP},
+                "encoding": {"x": x, "y": y},
+            },
+            {
+                "data": {"values": [{"threshold": summary.threshold}]},
+                "mark": {"type": "rule", "color": SAND, "strokeWidth": 3},
+                "encoding": {"x": x},
+            },
+        ],
+    }
+    rows = tuple((f"{threshold:.2f}", number(entities)) for threshold, entities in summary.dial)
+    return Picture(svg(spec, description), description, ("Threshold", "Entities"), rows)

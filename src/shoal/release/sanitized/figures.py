@@ -1,0 +1,127 @@
+"""What may be said of a release of sanitized documents: counts, and settings that are no secret."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from shoal.release.sanitized.plan import Planned
+from shoal.results.sanitized import MaskedKind, SanitizedSummary
+from shoal.results.sanitizing import KINDS, Decision
+from shoal.sanitizer.pseudonyms import REMOVED
+from shoal.sanitizer.review.outcome import Collection, Outcome
+from shoal.sanitizer.review.replay import active
+
+__all__ = ["ACCEPTED_UNSEEN", "promises_of", "stated_of", "summary_of"]
+
+ACCEPTED_UNSEEN = "shoal --accept-rest"  # the reviewer in whose name the rest is decided
+DIAL = 20  # steps of the threshold
+
+
+def summary_of(
+    collection: Collection, outcomes: Sequence[Outcome], planned: Sequence[Planned], form: str
+) -> SanitizedSummary:
+    """The release in figures; `kept` is counted when its files are searched."""
+    settings = collection.work.settings
+    decisions = active(collection.work.log.read())
+    people = {decision.reviewer for decision in decisions} - {ACCEPTED_UNSEEN}
+    hidden = sum(len(original) for document in planned for _, _, original in document.masked.pieces)
+    shown = sum(len(document.masked.text) - _replaced(document) for document in planned)
+    return SanitizedSummary(
+        documents=len(planned),
+        form=form,
+        style=settings["style"],
+        scope=settings["scope"],
+        kinds=tuple(_kinds(outcomes, planned, settings["scope"], settings["style"])),
+        blocks=sum(document.removed for document in planned),
+        kept=0,
+        hidden_share=hidden / (hidden + shown) if hidden + shown else 0.0,
+        model=settings["model"],
+        policy=settings["policy"],
+        threshold=settings["threshold"],
+        decisions=len(collection.work.log.read()),
+        reviewers=len(people),
+        unseen=len({(d.document, d.item) for d in decisions if d.reviewer == ACCEPTED_UNSEEN}),
+        rejected=_rejected(decisions),
+        withheld=collection.work.withheld,
+        dial=_dial(outcomes),
+    )
+
+
+def promises_of(summary: SanitizedSummary, planned: Sequence[Planned], head: str, digest: str) -> dict[str, Any]:
+    """What anyone can count in the texts, and the fingerprints of what only the owner has."""
+    texts = [document.masked.text for document in planned]
+    pseudonyms = {pseudonym for document in planned for pseudonym, _, _ in document.entities}
+    countable = sorted(pseudonyms) if summary.style != "general" else []
+    return {
+        "documents": summary.documents,
+        "form": summary.form,
+        "style": summary.style,
+        "scope": summary.scope,
+        "pseudonyms": {pseudonym: _count(pseudonym, texts) for pseudonym in countable},
+        "removed": _count(REMOVED, texts),
+        "log": {"decisions": summary.decisions, "head": head},
+        "vault": digest,
+    }
+
+
+def stated_of(summary: SanitizedSummary) -> dict[str, Any]:
+    """The owner's word."""
+    return {
+        "model": summary.model,
+        "policy": summary.policy,
+        "threshold": summary.threshold,
+        "masked": {kind.kind: {"entities": kind.entities, "places": kind.places} for kind in summary.kinds},
+        "blocks": summary.blocks,
+        "kept": summary.kept,
+        "reviewers": summary.reviewers,
+        "unseen": summary.unseen,
+        "rejected": summary.rejected,
+        "withheld": summary.withheld,
+    }
+
+
+def _count(string: str, texts: Sequence[str]) -> int:
+    """Pers1 is not in Pers12."""
+    if not string[-1].isdigit():
+        return sum(text.count(string) for text in texts)
+    ends = (text[place + len(string) : place + len(string) + 1] for text in texts for place in _places(string, text))
+    return sum(not end.isdigit() for end in ends)
+
+
+def _places(string: str, text: str) -> list[int]:
+    places, place = [], text.find(string)
+    while place >= 0:
+        places.append(place)
+        place = text.find(string, place + len(string))
+    return places
+
+
+def _replaced(document: Planned) -> int:
+    return sum(end - start for start, end, _ in document.masked.pieces)
+
+
+def _kinds(outcomes: Sequence[Outcome], planned: Sequence[Planned], scope: str, style: str) -> list[MaskedKind]:
+    places = Counter[str]()
+    for outcome in outcomes:
+        for item in outcome.masked:
+            places[item.kind] += len(item.mentions)
+    different = {
+        (document.name if scope == "document" else "", kind, pseudonym if style == "numbered" else name)
+        for document in planned
+        for pseudonym, kind, name in document.entities
+    }
+    entities = Counter(kind for _, kind, _ in different)
+    return [MaskedKind(kind, entities[kind], places[kind]) for kind in KINDS if places[kind]]
+
+
+def _rejected(decisions: Sequence[Decision]) -> int:
+    last = {(decision.document, decision.item): decision for decision in decisions}
+    return sum(decision.action == "reject" and decision.reviewer != ACCEPTED_UNSEEN for decision in last.values())
+
+
+def _dial(outcomes: Sequence[Outcome]) -> tuple[tuple[float, int], ...]:
+    probabilities = [entity.probability for outcome in outcomes for entity in outcome.proposals.entities]
+    steps = [step / DIAL for step in range(DIAL + 1)]
+    return tuple((step, sum(probability >= step for probability in probabilities)) for step in steps)

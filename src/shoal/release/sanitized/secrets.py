@@ -1,0 +1,84 @@
+"""The owner's secrets of a release, gathered: what verification takes, and what goes into the sealed record."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import InputError
+from shoal.io.files import reading, shown
+from shoal.io.sealing import opened, sealed
+from shoal.release.sanitized.plan import Planned
+from shoal.results.sanitized import Secrets
+from shoal.sanitizer.pseudonyms import Vault
+from shoal.sanitizer.review.strings import Strings, folded, tells
+
+__all__ = ["DECISIONS", "RECORD", "VAULT", "occurrences", "read_secrets", "sealed_record", "secrets_of", "vault_digest"]
+
+VAULT, RECORD, DECISIONS = "vault.age", "record.age", "decisions.jsonl"
+FORM = "shoal record"
+
+
+def secrets_of(planned: Sequence[Planned], masked_strings: Iterable[str], scope: str, key: str) -> Secrets:
+    """Of a release whose files are not searched yet."""
+    originals = (folded(original) for document in planned for _, _, original in document.masked.pieces)
+    strings = tuple(sorted({string for string in (*originals, *masked_strings) if tells(string)}))
+    entities = {
+        (document.name if scope == "document" else "", *entity) for document in planned for entity in document.entities
+    }
+    pieces = {document.name: document.masked.pieces for document in planned}
+    return Secrets(key, pieces, strings, {}, tuple(sorted(entities)))
+
+
+def occurrences(strings: Strings, text: str) -> dict[str, int]:
+    """How often each string is in a text."""
+    return dict(sorted(Counter(found.string for found in strings.find(text)).items()))
+
+
+def vault_digest(secrets: Secrets) -> str:
+    """The fingerprint of all secrets, which nobody can guess without their key."""
+    return hmac.new(bytes.fromhex(secrets.key), _content(secrets), hashlib.sha256).hexdigest()
+
+
+def sealed_record(secrets: Secrets, recipients: Sequence[str], passphrase: str | None) -> bytes:
+    """What the vault does not have, sealed like the vault."""
+    record = {
+        "form": FORM,
+        "key": secrets.key,
+        "strings": secrets.strings,
+        "kept": secrets.kept,
+        "entities": secrets.entities,
+    }
+    return sealed(json.dumps(record).encode("ascii"), recipients, passphrase)
+
+
+def read_secrets(private: Path, identities: Sequence[str], passphrase: str | None) -> Secrets:
+    """From the private side of a release."""
+    vault = Vault.open(private / VAULT, identities, passphrase)
+    with reading(private / RECORD):
+        content = (private / RECORD).read_bytes()
+    try:
+        record: Mapping[str, Any] = json.loads(opened(content, identities, passphrase))
+        if record["form"] != FORM:
+            raise KeyError(FORM)
+        entities = tuple((str(a), str(b), str(c), str(d)) for a, b, c, d in record["entities"])
+        strings = tuple(map(str, record["strings"]))
+        kept = {file: dict(counts) for file, counts in record["kept"].items()}
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        if isinstance(problem, InputError):
+            raise
+        raise InputError(f"{shown(private / RECORD)} is no record of a release; give its private folder") from None
+    log = private / DECISIONS
+    pieces = {document: vault.pieces(document) for document in vault.documents}
+    return Secrets(record["key"], pieces, strings, kept, entities, log.read_bytes() if log.is_file() else None)
+
+
+def _content(secrets: Secrets) -> bytes:
+    pieces = {document: [list(piece) for piece in pieces] for document, pieces in secrets.pieces.items()}
+    content = [pieces, list(secrets.strings), secrets.kept, [list(entity) for entity in secrets.entities]]
+    return json.dumps(content, sort_keys=True).encode("ascii")

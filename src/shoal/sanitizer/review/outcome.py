@@ -1,0 +1,145 @@
+"""Outcome: what the decisions make of each document, and what is still open.
+
+A string that is masked somewhere must not stand elsewhere, whatever its case, accents, spaces or hyphens. Where it
+does, there is a repeat: one more item to decide about. Reviewers may leave it, by rejecting it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from shoal.results.sanitizing import KINDS, Mention
+from shoal.sanitizer.review.items import BLOCK, Item, Proposals, items_of
+from shoal.sanitizer.review.replay import DECIDED, PENDING, State, Verdict, replay
+from shoal.sanitizer.review.strings import Strings, folded
+from shoal.sanitizer.review.work import WorkFolder
+
+__all__ = ["Collection", "Outcome", "current"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Of one document: every item, what holds for it, and the stretches that are masked."""
+
+    proposals: Proposals
+    items: tuple[Item, ...]
+    verdicts: tuple[Verdict, ...]
+
+    @cached_property
+    def masked(self) -> tuple[Item, ...]:
+        """Items that are masked, each with the places where it is."""
+        kept = []
+        for item, verdict in zip(self.items, self.verdicts, strict=True):
+            if verdict.state == DECIDED and verdict.masked:
+                kept.append(replace(item, mentions=(Mention(*verdict.span),)) if verdict.span else item)
+        return tuple(kept)
+
+    @property
+    def open(self) -> tuple[Item, ...]:
+        """Items that are pending or disputed."""
+        return tuple(i for i, verdict in zip(self.items, self.verdicts, strict=True) if verdict.state != DECIDED)
+
+    @property
+    def spared(self) -> tuple[Item, ...]:
+        """Items that reviewers looked at and left as they are."""
+        pairs = zip(self.items, self.verdicts, strict=True)
+        return tuple(item for item, verdict in pairs if verdict.state == DECIDED and not verdict.masked)
+
+
+class Collection:
+    """All documents of a work folder after the decisions of its log. Texts are read one at a time."""
+
+    def __init__(self, work: WorkFolder, state: State) -> None:
+        self.work = work
+        self.state = state
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """The outcome of each document, repeats among its items."""
+        for proposals in self.work.proposals:
+            text = self.work.text(proposals)
+            outcome = self._proposed(proposals, text)
+            repeats = tuple(self._repeats(outcome, text))
+            verdicts = tuple(self.state.verdict(item.key) for item in repeats)
+            yield Outcome(proposals, (*outcome.items, *repeats), (*outcome.verdicts, *verdicts))
+
+    @cached_property
+    def masked_strings(self) -> dict[str, Item]:
+        """Every string that is masked somewhere, folded, and the first item that has it."""
+        strings: dict[str, Item] = {}
+        for proposals in self.work.proposals:
+            text = self.work.text(proposals)
+            for item in self._proposed(proposals, text).masked:
+                for mention in item.mentions:
+                    strings.setdefault(folded(text[mention.start : mention.end]), item)
+        return strings
+
+    @cached_property
+    def _search(self) -> Strings:
+        return Strings(self.masked_strings)
+
+    def _proposed(self, proposals: Proposals, text: str) -> Outcome:
+        """What was proposed and what reviewers added, before repeats."""
+        added = (
+            _added(decision.item, proposals.document, decision.kind, decision.span, text)
+            for decision in self.state.added.get(proposals.document, ())
+        )
+        items = (*items_of(proposals), *(item for item in added if item is not None))
+        return Outcome(proposals, items, tuple(map(self._verdict, items)))
+
+    def _verdict(self, item: Item) -> Verdict:
+        """An entity below the threshold stays unless somebody says otherwise."""
+        verdict = self.state.verdict(item.key)
+        below = item.probability < self.work.settings["threshold"]
+        untouched = verdict.state == PENDING and item.key not in self.state.by_reviewer
+        return Verdict(DECIDED, reason="below the threshold") if below and untouched else verdict
+
+    def _repeats(self, outcome: Outcome, text: str) -> Iterator[Item]:
+        """Masked strings that can still be read, unless a reviewer left the very item that they are part of."""
+        covered = _Stretches([mention for item in outcome.masked for mention in item.mentions])
+        pending = _Stretches([mention for item in outcome.open for mention in item.mentions])
+        decided = [item for item in outcome.spared if self.state.verdict(item.key).state == DECIDED]
+        spared = _Stretches([mention for item in decided for mention in item.mentions])
+        for occurrence in self._search.find(text):
+            place = Mention(occurrence.start, occurrence.end)
+            if covered.cover(place) or pending.cover(place) or spared.cover(place):
+                continue
+            like = self.masked_strings[occurrence.string]
+            id = f"r{occurrence.start}-{occurrence.end}"
+            yield replace(like, document=outcome.proposals.document, id=id, mentions=(place,), probability=1.0)
+
+
+def current(work: WorkFolder) -> Collection:
+    """The collection as its log has it now."""
+    return Collection(work, replay(work.log.read(), work.settings["reviewers"]))
+
+
+def _added(id: str, document: str, kind: str, span: tuple[int, int] | None, text: str) -> Item | None:
+    """A stretch somebody added; an entity is masked wherever the document has the same string."""
+    if span is None or not 0 <= span[0] < span[1] <= len(text) or kind not in (*KINDS, BLOCK):
+        return None
+    name = text[span[0] : span[1]]
+    mentions = {Mention(*span)}
+    if kind != BLOCK:
+        mentions |= {Mention(found.start, found.end) for found in Strings([folded(name)]).find(text)}
+    return Item(document, id, kind, name, tuple(sorted(mentions, key=lambda m: (m.start, m.end))), 1.0)
+
+
+class _Stretches:
+    """Stretches of a text that answer whether a place is within one of them."""
+
+    def __init__(self, mentions: Sequence[Mention]) -> None:
+        joined: list[Mention] = []
+        for mention in sorted(mentions, key=lambda mention: mention.start):
+            if joined and mention.start < joined[-1].end:
+                joined[-1] = Mention(joined[-1].start, max(joined[-1].end, mention.end))
+            else:
+                joined.append(mention)
+        self._joined = joined
+        self._starts = [mention.start for mention in joined]
+
+    def cover(self, place: Mention) -> bool:
+        at = bisect_right(self._starts, place.start) - 1
+        return at >= 0 and place.end <= self._joined[at].end

@@ -1,0 +1,112 @@
+"""With the owner's secrets: nothing that was masked is left, pseudonyms are consistent, the log is whole."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from shoal.results.claims import Claim
+from shoal.results.sanitized import Secrets
+from shoal.verification.forms.certificate import CERTIFICATE
+from shoal.verification.sanitized.forms import read_text
+from shoal.verification.sanitized.strings import found_in
+
+__all__ = ["secret_claims"]
+
+REMOVED = "[removed]"
+PAGES = ("README.md", "report.html", CERTIFICATE)
+DECISIONS = "decisions.jsonl"
+
+
+def secret_claims(
+    release: Path, content: Mapping[str, Any], texts: Mapping[str, str], secrets: Secrets
+) -> Iterator[Claim]:
+    """What can be counted only by who has the vault and the log. No claim names what was masked."""
+    promises = content["promises"]
+    yield _vault(secrets, promises["vault"])
+    yield from _consistent(texts, secrets, promises)
+    yield from _nothing_left(release, texts, secrets)
+    yield _log(secrets.log, promises["log"])
+
+
+def _vault(secrets: Secrets, promised: str) -> Claim:
+    pieces = {document: [list(piece) for piece in pieces] for document, pieces in secrets.pieces.items()}
+    everything = [pieces, list(secrets.strings), secrets.kept, [list(entity) for entity in secrets.entities]]
+    written = json.dumps(everything, sort_keys=True).encode("ascii")
+    same = hmac.compare_digest(hmac.new(bytes.fromhex(secrets.key), written, hashlib.sha256).hexdigest(), promised)
+    return Claim("vault", same, "is that of this release" if same else "is not that of this release, or was changed")
+
+
+def _consistent(texts: Mapping[str, str], secrets: Secrets, promises: Mapping[str, Any]) -> Iterator[Claim]:
+    """Every masked place shows a pseudonym of the vault, and a pseudonym stands for one entity."""
+    places: Counter[str] = Counter()
+    of_document: dict[str, set[str]] = {}
+    for document, pseudonym, _, _ in secrets.entities:
+        of_document.setdefault(document, set()).add(pseudonym)
+    if set(secrets.pieces) != set(texts):
+        yield Claim("pseudonyms", False, "the vault is of other documents")
+        return
+    for name, pieces in secrets.pieces.items():
+        known = of_document.get("", set()) | of_document.get(name, set())
+        end_before = 0
+        for start, end, _ in pieces:
+            shown = texts[name][start:end].rstrip()
+            if not end_before <= start < end or (shown != REMOVED and shown not in known):
+                yield Claim("pseudonyms", False, "a masked place does not show its pseudonym", f"documents/{name}.txt")
+                return
+            places[shown] += 1
+            end_before = end
+    counted = {pseudonym: places[pseudonym] for pseudonym in promises["pseudonyms"]}
+    if promises["style"] == "numbered":
+        entities = {(document, kind, name) for document, _, kind, name in secrets.entities}
+        kinds = {(document, pseudonym, kind) for document, pseudonym, kind, _ in secrets.entities}
+        numbered = {(document, pseudonym) for document, pseudonym, _, _ in secrets.entities}
+        if len(entities) < len(secrets.entities) or len(kinds) > len(numbered) or counted != promises["pseudonyms"]:
+            yield Claim("pseudonyms", False, "a pseudonym stands where nothing was masked, or an entity has several")
+            return
+    yield Claim("pseudonyms", True, f"{places.total():,} masked places show the pseudonyms of the vault")
+
+
+def _nothing_left(release: Path, texts: Mapping[str, str], secrets: Secrets) -> Iterator[Claim]:
+    """Every string of the vault, in every file: no more often than reviewers left it on purpose."""
+    originals = set(secrets.strings)
+    files = {f"documents/{name}.txt": text for name, text in texts.items()}
+    files |= {name: read_text(release, name) for name in PAGES if (release / name).is_file()}
+    broken = left = 0
+    for file, text in files.items():
+        # The numbers of a certificate are sizes and counts.
+        wanted = {string for string in originals if not string.isdigit()} if file == CERTIFICATE else originals
+        allowed = secrets.kept.get(file, {})
+        found = found_in(text, wanted)
+        if any(count > allowed.get(string, 0) for string, count in found.items()):
+            broken += 1
+            yield Claim("masked strings", False, "a string that was masked can be read here", file)
+        left += found.total() if file.startswith("documents/") else 0
+    kept = f"; {left:,} places were left on purpose" if left else ""
+    if not broken:
+        yield Claim("masked strings", True, f"{len(originals):,} strings looked for in {len(files):,} files{kept}")
+
+
+def _log(log: bytes | None, promised: Mapping[str, Any]) -> Claim:
+    """Whole: each line holds the fingerprint of the one before, and the last is the one in the certificate."""
+    if log is None:
+        return Claim("log", False, f"{DECISIONS} is not in the private folder")
+    lines = log.splitlines(keepends=True)
+    previous = None
+    for number, line in enumerate(lines):
+        try:
+            decision = json.loads(line)
+            follows = decision["number"] == number and (previous is None or decision["previous"] == previous)
+        except (ValueError, TypeError, KeyError):
+            follows = False
+        if not follows:
+            return Claim("log", False, f"line {number + 1} of {DECISIONS} does not follow the one before")
+        previous = hashlib.sha256(line).hexdigest()
+    if len(lines) != promised["decisions"] or (lines and previous != promised["head"]):
+        return Claim("log", False, f"{DECISIONS} is not the log of this release: lines are missing, or were changed")
+    return Claim("log", True, f"{len(lines):,} decisions, each follows the one before, the last is the one certified")

@@ -1,0 +1,37 @@
+"""Masked strings, looked for in a text: as whole words, whatever their case, accents, spaces and hyphens."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+
+__all__ = ["found_in"]
+
+WORD = re.compile(r"[^\W_]+")
+
+
+def found_in(text: str, strings: Iterable[str]) -> Counter[str]:
+    """How often each folded string is in the text: the longest that begins at a word counts, and its words no more."""
+    wanted = set(strings)
+    lengths = sorted({len(string) for string in wanted}, reverse=True)
+    starts, letters, at = [], [], 0
+    for match in WORD.finditer(text):
+        word = "".join(c for c in unicodedata.normalize("NFKD", match[0]) if not unicodedata.combining(c)).casefold()
+        starts.append(at)
+        letters.append(word)
+        at += len(word)
+    joined, bounds = "".join(letters), {*starts, at}
+    found: Counter[str] = Counter()
+    free_from = 0
+    for start in starts:
+        if start < free_from:
+            continue
+        for length in lengths:
+            string = joined[start : start + length]
+            if start + length in bounds and string in wanted:
+                found[string] += 1
+                free_from = start + length
+                break
+    return found

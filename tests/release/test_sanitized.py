@@ -1,0 +1,252 @@
+"""Sanitized documents as a release: decided or refused, the same bytes again, nothing masked left anywhere."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pypdfium2
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal.errors import InputError
+from shoal.release.sanitized.pdf_pages import redacted_pdf
+from shoal.release.sanitized.redact import PdfBars
+from shoal.release.sanitized.unmask import unmask
+from shoal.results.sanitizing import Entity, Mention
+from shoal.sanitizer.review.items import Proposals, text_digest
+from shoal.sanitizer.review.reviewing import Review
+from shoal.sanitizer.review.strings import Strings, folded, tells
+from shoal.sanitizer.review.work import Unfinished, WorkFolder
+from shoal.verification.verify import verify
+from tests.io.texts.files import pdf_of
+from tests.release.sanitized_releases import IDENTITIES, accept_everything, released, secrets_of
+from tests.sanitizer.review.folders import LETTERS, SETTINGS, work_folder
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> WorkFolder:
+    return work_folder(tmp_path / "work")
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_nothing_is_released_while_something_is_open(work: WorkFolder, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"4 items are not decided: d1 e0 \(PERSON\), d1 e1"):
+        released(work, tmp_path / "release")
+    assert not (tmp_path / "release").exists()
+    assert not work.locked
+
+
+def test_the_release_says_what_was_decided(work: WorkFolder, tmp_path: Path) -> None:
+    accept_everything(work)
+    made = released(work, tmp_path / "release")
+    texts = {path.read_text() for path in (made.folder / "documents").iterdir()}
+    numbers = ("Pers1", "Pers2") if "Pers1 met Pers2 in Girona. [removed] Pers1 left." in texts else ("Pers2", "Pers1")
+    smith, ray = numbers
+    assert texts == {
+        f"{smith} met {ray} in Girona. [removed] {smith} left.",
+        f"{ray} wrote to {smith}. Will she come?",
+    }
+    assert verify(made.folder)
+    assert verify(made.folder, secrets=secrets_of(made))
+
+
+def test_the_same_decisions_give_the_same_bytes(work: WorkFolder, tmp_path: Path) -> None:
+    accept_everything(work)
+    shutil.copytree(work.path, tmp_path / "again")
+    first = released(work, tmp_path / "first", form="html")
+    second = released(WorkFolder(tmp_path / "again"), tmp_path / "second", form="html")
+    assert files_of(first.folder) == files_of(second.folder)
+
+
+def test_a_released_folder_is_locked_and_can_be_released_in_another_form(work: WorkFolder, tmp_path: Path) -> None:
+    accept_everything(work)
+    released(work, tmp_path / "release")
+    with pytest.raises(InputError, match="locked"):
+        Review(work, "ana").undo()
+    released(work, tmp_path / "pages", form="html")
+
+
+def test_the_rest_can_be_decided_by_a_rule_which_the_report_says(work: WorkFolder, tmp_path: Path) -> None:
+    made = released(work, tmp_path / "release", accept_rest=0.7)
+    assert made.summary.unseen == 5  # four that were proposed and a repeat
+    assert made.summary.kinds[0].places == 5  # Bob Ray is .6 in d1 and .9 in d2, so he is masked in both
+    assert made.summary.kept == 0
+    assert "not everything was looked at" in (made.folder / "report.html").read_text()
+    assert verify(made.folder, secrets=secrets_of(made))
+
+
+def test_what_reviewers_left_on_purpose_is_counted_and_verified(work: WorkFolder, tmp_path: Path) -> None:
+    review = Review(work, "ana")
+    review.decide([("d1", "e1")], "accept")
+    review.decide([("d2", "e0"), ("d1", "e0"), ("d1", "b0")], "reject")
+    made = released(work, tmp_path / "release")
+    assert made.summary.kept == 1
+    assert verify(made.folder, secrets=secrets_of(made))
+
+
+def test_unmask_gives_the_originals(work: WorkFolder, tmp_path: Path) -> None:
+    accept_everything(work)
+    made = released(work, tmp_path / "release")
+    back = unmask(made.folder, tmp_path / "back", identities=IDENTITIES)
+    assert {path.read_text() for path in back.folder.iterdir()} == set(LETTERS)
+    assert back.folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_the_order_of_the_input_is_not_that_of_the_release(tmp_path: Path) -> None:
+    """Files are often named after people, so that their order tells names."""
+    orders = set()
+    for number in range(8):
+        work = work_folder(tmp_path / f"work{number}")
+        accept_everything(work)
+        made = released(work, tmp_path / f"release{number}")
+        orders.add("Will she" in (made.folder / "documents" / "document-0001.txt").read_text())
+    assert orders == {True, False}
+
+
+WORDS = st.text("aäAnS1-. \n’", min_size=1, max_size=40).filter(str.strip)
+
+
+@given(data=st.data())
+@settings(max_examples=8, deadline=None)
+def test_nothing_of_the_vault_is_in_any_file(data: st.DataObject) -> None:
+    texts = data.draw(st.lists(WORDS, min_size=1, max_size=3, unique=True))
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        unfinished = Unfinished(folder / "work", SETTINGS)
+        for number, text in enumerate(texts, start=1):
+            spans = data.draw(
+                st.lists(st.tuples(st.integers(0, len(text) - 1), st.integers(1, 8)), max_size=3), label="spans"
+            )
+            entities = tuple(
+                Entity("PERSON", (Mention(a, min(a + n, len(text))),), text[a : a + n], "direct", 0.9) for a, n in spans
+            )
+            unfinished.add(Proposals(f"d{number}", str(number), text_digest(text), "", False, entities, ()), text, None)
+        work = unfinished.finish()
+        accept_everything(work)
+        made = released(work, folder / "release", form="html")
+        secrets = secrets_of(made)
+        assert verify(made.folder, secrets=secrets)
+        originals = {folded(original) for pieces in secrets.pieces.values() for _, _, original in pieces}
+        search = Strings(string for string in originals if tells(string))
+        for path in (made.folder / "documents").glob("*.txt"):
+            assert not list(search.find(path.read_text()))
+        back = unmask(made.folder, folder / "back", identities=IDENTITIES)
+        assert sorted(path.read_bytes().decode() for path in back.folder.iterdir()) == sorted(texts)
+
+
+def pdf_work(path: Path, **drawn: object) -> WorkFolder:
+    content = pdf_of([["Ann Smith met Bob Ray.", "Nothing else."], ["Smith left."]], **drawn)  # type: ignore[arg-type]
+    path.with_suffix(".pdf").write_bytes(content)
+    text = "Ann Smith met Bob Ray.\nNothing else.\n\fSmith left.\n\f"
+    at = text.index("Smith left")
+    smith = Entity("PERSON", (Mention(0, 9), Mention(at, at + 5)), "Ann Smith", "direct", 0.9)
+    unfinished = Unfinished(path, SETTINGS)
+    unfinished.add(Proposals("d1", "a.pdf", text_digest(text), "", True, (smith,), ()), text, path.with_suffix(".pdf"))
+    return unfinished.finish()
+
+
+def drawn_pages(content: bytes) -> list[np.ndarray]:
+    document = pypdfium2.PdfDocument(content)
+    return [np.asarray(page.render(scale=1, grayscale=True).to_pil().convert("L")) for page in document]
+
+
+def test_redacted_pages_have_bars_and_nothing_under_them(tmp_path: Path) -> None:
+    work = pdf_work(tmp_path / "work")
+    accept_everything(work)
+    made = released(work, tmp_path / "release", form="pdf")
+    content = (made.folder / "documents" / "document-0001.pdf").read_bytes()
+    for page in pypdfium2.PdfDocument(content):
+        assert page.get_textpage().count_chars() == 0
+    assert pypdfium2.PdfDocument(content).get_metadata_dict(skip_empty=True) == {}
+    assert b"Smith" not in content
+    first, second = drawn_pages(content)
+    # Ann Smith stands from 72 to about 128 points, 720 points above the foot of a page of 842.
+    below = 842 - 720 + 1  # the line that letters stand on: no letter of a label reaches it
+    assert first[below, 74:125].max() < 60
+    assert second[below, 74:100].max() < 60
+    assert first[below, 140:180].min() > 150
+    assert first[842 - 700 - 4, 74:125].mean() > 150  # the second line is still there
+    assert verify(made.folder, secrets=secrets_of(made))
+
+
+@pytest.mark.parametrize("turned", [90, 180, 270])
+def test_bars_are_in_place_on_turned_pages(turned: int) -> None:
+    plain = drawn_pages(pdf_of([["Ann Smith met Bob Ray."]], turned=turned))[0]
+    barred = drawn_pages(
+        redacted_pdf(pdf_of([["Ann Smith met Bob Ray."]], turned=turned), [(0, 9, "Pers1")], "a", "words", False)
+    )[0]
+    upright = [np.rot90(page, turned // 90) for page in (plain, barred)]
+    row = slice(842 - 720 - 8, 842 - 720)
+    assert upright[1][row, 74:120].mean() < 100
+    assert abs(upright[0][row, 150:200].mean() - upright[1][row, 150:200].mean()) < 40  # the rest is as it was
+
+
+def test_bars_over_lines_do_not_tell_how_long_a_name_is() -> None:
+    page = drawn_pages(redacted_pdf(pdf_of([["Ann Smith met Bob Ray."]]), [(0, 9, "Pers1")], "a", "lines", False))[0]
+    assert page[842 - 720 - 4].max() == 0
+
+
+def test_pictures_are_painted_over_unless_they_are_kept(tmp_path: Path) -> None:
+    source = pdf_of([["Ann Smith met Bob Ray."]], picture=True)
+    covered, kept = (drawn_pages(redacted_pdf(source, [], "a", "words", keep))[0] for keep in (False, True))
+    assert covered[842 - 350, 350] == 0
+    assert kept[842 - 350, 350] == 0x80
+
+
+def test_a_page_turned_to_pictures_says_that_bars_are_as_wide_as_words(tmp_path: Path) -> None:
+    work = pdf_work(tmp_path / "work")
+    accept_everything(work)
+    made = released(work, tmp_path / "release", form="pdf", pdf_bars=PdfBars("lines"))
+    assert verify(made.folder)
+
+
+def test_a_reviewer_who_decides_while_the_release_is_made_stops_it(
+    work: WorkFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accept_everything(work)
+    from shoal.release.sanitized import redact as module
+
+    write_pages = module._write_pages
+
+    def meanwhile(*given: object) -> object:
+        Review(WorkFolder(work.path), "ben").decide([("d1", "e2")], "accept")
+        return write_pages(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module, "_write_pages", meanwhile)
+    with pytest.raises(InputError, match="decided more while"):
+        released(work, tmp_path / "release")
+    assert not (tmp_path / "release").exists()
+    assert not work.locked
+
+
+def test_secrets_are_never_shown(work: WorkFolder, tmp_path: Path) -> None:
+    accept_everything(work)
+    made = released(work, tmp_path / "release")
+    shown = repr(secrets_of(made)) + repr(made)
+    assert not any(name in shown for name in ("Smith", "smith", "Ray", IDENTITIES[0], work.settings["secret"]))
+    assert b"Smith" not in b"".join(
+        content for name, content in files_of(made.private).items() if name.endswith(".age")
+    )
+
+
+def test_an_unknown_form_is_refused(work: WorkFolder, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="form='docx' is not known"):
+        released(work, tmp_path / "release", form="docx")
+    with pytest.raises(InputError, match="a probability"):
+        released(work, tmp_path / "release", accept_rest=2.0)
+
+
+def test_a_release_replaces_an_earlier_one_only_by_force(work: WorkFolder, tmp_path: Path) -> None:
+    accept_everything(work)
+    made = released(work, tmp_path / "release")
+    with pytest.raises(InputError, match="--force"):
+        released(work, tmp_path / "release")
+    assert replace(released(work, tmp_path / "release", force=True)).certificate == made.certificate
