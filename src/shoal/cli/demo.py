@@ -15,6 +15,7 @@ from shoal.cli.protect import as_data, say_protected
 from shoal.cli.terminal import BROKEN, examples, printable, say, say_if_kernels_compile, shown_progress, write
 
 if TYPE_CHECKING:
+    from shoal.release.sanitized.demo import SanitizerDemo
     from shoal.service.client.demo import IndexDemo
 
 __all__ = ["demo"]
@@ -29,7 +30,8 @@ def demo(
     """Make a sample of invented clinical letters, protect letters and patients, and verify both releases.
 
     With the extra `service`, the letters are also put, encrypted, on a server that runs for a while; they are searched,
-    some are deleted, and a snapshot of the index is verified.
+    some are deleted, and a snapshot of the index is verified. With the extra `sanitize`, some letters are sanitized as
+    well, by a rule in place of a reviewer.
     """
     from shoal.release.demo import run_demo
 
@@ -37,11 +39,16 @@ def demo(
     with shown_progress():
         made = run_demo(out, force=force)
         index = _index_demo(out)
+        sanitized = _sanitizer_demo(out)
     shown = [as_data(protected) for protected in made]
     folders = [protected.folder for protected in made]
     if index is not None:
         shown.append({"release": str(index.snapshot), "put": index.put, "deleted": index.deleted})
         folders.append(index.snapshot)
+    if sanitized is not None:
+        redacted = sanitized.redacted
+        shown.append({"release": str(redacted.folder), "documents": redacted.summary.documents})
+        folders.append(redacted.folder)
     if as_json:
         write(json.dumps(shown, indent=2))
     else:
@@ -49,10 +56,16 @@ def demo(
             say_protected(protected)
         if index is not None:
             _say_index(index)
+        if sanitized is not None:
+            _say_sanitized(sanitized)
+    if sanitized is not None and not sanitized.verified:
+        raise typer.Exit(BROKEN)
     if not all(shoal.verify(folder) for folder in folders):
         raise typer.Exit(BROKEN)
     if index is None:
         say("the index of encrypted letters was left out: it needs the extra 'service': pip install 'shoal[service]'")
+    if sanitized is None:
+        say("the sanitized letters were left out: they need the extra 'sanitize': pip install 'shoal[sanitize]'")
     say(f"{len(folders)} releases verified; look at {made[0].folder / 'report.html'}")
 
 
@@ -63,6 +76,25 @@ def _index_demo(out: Path) -> IndexDemo | None:
     except ImportError:
         return None
     return run_index_demo(out / "sample" / "letters.jsonl", out / "letters", out / "snapshot")
+
+
+def _sanitizer_demo(out: Path) -> SanitizerDemo | None:
+    """Some letters sanitized, if what it takes is installed."""
+    try:
+        from shoal.release.sanitized.demo import run_sanitizer_demo
+
+        return run_sanitizer_demo(out / "sample" / "letters.jsonl", out)
+    except ImportError:
+        return None
+
+
+def _say_sanitized(sanitized: SanitizerDemo) -> None:
+    summary = sanitized.redacted.summary
+    places = sum(kind.places for kind in summary.kinds)
+    write(f"sanitized    {summary.documents:,} letters, {places:,} places masked, {summary.blocks:,} blocks removed")
+    write(printable(f"before       {' '.join(sanitized.before.split())[:80]}…"))
+    write(printable(f"after        {' '.join(sanitized.after.split())[:80]}…"))
+    write(f"sanitized    {sanitized.redacted.folder}")
 
 
 def _say_index(index: IndexDemo) -> None:

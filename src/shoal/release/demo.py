@@ -13,6 +13,7 @@ from shoal.sample import write_sample
 __all__ = ["run_demo"]
 
 PARTS = {"sample", "letters", "letters-private", "subjects", "subjects-private", "snapshot"}
+PARTS |= {"review", "sanitized", "sanitized-private"}
 
 
 def run_demo(out: Path, k: int = 5, force: bool = False) -> tuple[Protected, Protected]:
