@@ -24,6 +24,7 @@ from shoal.service.problems import Problem
 from shoal.service.serving import Binding
 from shoal.service.storage.database import _prepare_sqlite
 from shoal.service.storage.idempotency import Answer
+from shoal.service.storage.sealing import OperatorKey
 from tests.service.api import BINARY, LAND, SEA, Api, arrow, pool
 from tests.service.processes import servers
 
@@ -239,6 +240,26 @@ def test_an_address_beyond_this_machine_needs_tls_or_a_proxy(host: str) -> None:
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "127.8.9.10"])
 def test_this_machine_needs_none(host: str) -> None:
     Binding(host).check()
+
+
+def test_files_that_are_no_certificate_are_refused_before_the_server_says_that_it_serves(tmp_path: Path) -> None:
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    certificate.write_text("junk")
+    key.write_text("junk")
+    with pytest.raises(InputError, match="no certificate and its key"):
+        Binding(tls_certificate=certificate, tls_key=key).check()
+
+
+def test_a_key_of_the_server_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    OperatorKey.read_or_make(tmp_path / "key")
+    (tmp_path / "key").chmod(0o644)
+    with pytest.raises(InputError, match="chmod 600"):
+        OperatorKey.read_or_make(tmp_path / "key")
+
+
+def test_a_body_that_is_no_json_is_refused_with_a_remedy(api: Api) -> None:
+    answer = api.ask("POST", "/v1/search", content=b"{", headers={"Content-Type": "application/json"})
+    assert answer.status_code in (400, 422) and "/openapi.json" in answer.json()["detail"]
 
 
 def test_tls_needs_certificate_and_key(tmp_path: Path) -> None:
