@@ -11,8 +11,12 @@ import pytest
 
 from shoal import Corpus, InputError, assess
 from shoal.assessment.texts.queries import risk_queries, subject_queries
+from shoal.release.sanitized.redact import Sealing, redact
+from shoal.release.sanitized.unmask import unmask
 from shoal.sanitizer.policies import Concept, Policy, Topic
+from shoal.sanitizer.review.items import Proposals, text_digest
 from shoal.vectors.search_engine import SearchEngine
+from tests.sanitizer.review import folders as review
 
 SUBJECTS = {
     "harvest": "wheat barley fields mill grain thresher sowing plough",
@@ -187,3 +191,19 @@ def test_each_subject_gets_a_query_of_its_own_words() -> None:
 
 def test_a_single_topic_is_asked_for_once() -> None:
     assert [query.words for query in risk_queries(replace(RISKY, topics=RISKY.topics[:1]))] == ["weapon rifle"]
+
+
+def test_a_release_is_judged_by_what_unmask_writes_and_by_its_own_policy(tmp_path: Path) -> None:
+    third = "The fever of the child has gone. No dose was given on Monday."
+    proposals = [*review.letters(), Proposals("d3", "c.txt", text_digest(third), "", False, (), ())]
+    work = review.work_folder(tmp_path / "work", (*review.LETTERS, third), proposals)
+    sealing = Sealing(passphrase="a heron on the quay at low tide")
+    redact(work.path, tmp_path / "release", sealing, form="html", accept_rest=0.5)
+    unmask(tmp_path / "release", tmp_path / "originals", passphrase=sealing.passphrase)
+    found = assess(tmp_path / "originals", tmp_path / "release", queries=["Girona", "Bob"])
+    assert (found.rows, found.policy) == (3, "health")
+    girona, bob = found.utility.queries
+    assert girona.changes.total == 0.0
+    assert bob.after.returned == 0
+    with pytest.raises(InputError, match="as shoal unmask writes them"):
+        assess(folder(tmp_path / "a", BEFORE), tmp_path / "release")

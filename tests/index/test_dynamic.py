@@ -221,3 +221,13 @@ def test_a_stored_index_is_taken_over_by_its_representatives_and_members() -> No
     assert copy.snapshot().members == index.snapshot().members
     assert copy.search(rows(at_angle(11)), 2) == index.search(rows(at_angle(11)), 2)
     assert copy.n_terms == 2 and not copy.changes()
+
+
+def test_a_batch_may_hold_the_pool_of_the_group_that_cannot_be_seen() -> None:
+    index = DynamicIndex(3, np.ones(3), embargo=None)
+    pool, other = sp.csr_matrix([[2, 1, 0]]), sp.csr_matrix([[0, 0, 3]])
+    index.insert_groups([["a", "b", "c"]], pool)
+    index.delete("a")  # two are left, in the only group
+    first, second = index.insert_groups([["d", "e", "f"], ["g", "h", "i"]], sp.vstack((other, pool), format="csr"))
+    assert index.documents_of(str(second.representative)) and index.group_of("b") == second.representative
+    assert set(index.documents_of(str(first.representative))) == {"d", "e", "f"}

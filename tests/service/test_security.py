@@ -24,6 +24,7 @@ from shoal.service.problems import Problem
 from shoal.service.serving import Binding
 from shoal.service.storage.database import _prepare_sqlite
 from shoal.service.storage.idempotency import Answer
+from shoal.service.storage.sealing import OperatorKey
 from tests.service.api import BINARY, LAND, SEA, Api, arrow, pool
 from tests.service.processes import servers
 
@@ -124,13 +125,8 @@ def test_a_body_that_is_too_large_is_refused_whether_it_says_so_or_not(sqlite: s
         api.keep(b"x" * 1000)
 
 
-def test_bodies_that_nothing_would_be_done_with_are_refused_before_they_are_read(api: Api) -> None:
-    document = api.keep()
-    for method in ("GET", "DELETE"):
-        for body in (b"x" * 1000, iter([b"x"] * 10)):  # with a length, and in chunks
-            assert api.ask(method, f"/v1/documents/{document}", content=body).status_code == 413
-
-    async def ask(path: str) -> int:
+def test_bodies_that_nothing_would_be_done_with_are_never_read(api: Api) -> None:
+    async def ask(method: str, path: str) -> int:
         statuses = []
 
         async def receive() -> dict[str, Any]:
@@ -140,12 +136,15 @@ def test_bodies_that_nothing_would_be_done_with_are_refused_before_they_are_read
             statuses.append(message.get("status"))
 
         headers = [(b"authorization", f"Bearer {api.tokens['reader']}".encode()), (b"content-length", b"1000")]
-        scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": headers, "state": {}}
+        scope = {"type": "http", "method": method, "path": path, "query_string": b"", "headers": headers, "state": {}}
         await api.client.app(scope, receive, send)  # type: ignore[attr-defined]
         return int(statuses[0])
 
+    assert asyncio.run(ask("GET", "/v1/index")) == 200
+    assert asyncio.run(ask("DELETE", f"/v1/documents/{api.keep()}")) in (403, 404)
+    assert asyncio.run(ask("DELETE", "/v1/accounts")) == 405
     for path in ("/v1/documents", "/v1/documents/thin", "/v1/groups", "/v1/accounts", "/v1/nothing"):
-        assert asyncio.run(ask(path)) == 403
+        assert asyncio.run(ask("POST", path)) == 403
 
 
 def test_a_packed_body_is_kept_as_it_is_and_never_unpacked(api: Api) -> None:
@@ -241,6 +240,26 @@ def test_an_address_beyond_this_machine_needs_tls_or_a_proxy(host: str) -> None:
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "127.8.9.10"])
 def test_this_machine_needs_none(host: str) -> None:
     Binding(host).check()
+
+
+def test_files_that_are_no_certificate_are_refused_before_the_server_says_that_it_serves(tmp_path: Path) -> None:
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    certificate.write_text("junk")
+    key.write_text("junk")
+    with pytest.raises(InputError, match="no certificate and its key"):
+        Binding(tls_certificate=certificate, tls_key=key).check()
+
+
+def test_a_key_of_the_server_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    OperatorKey.read_or_make(tmp_path / "key")
+    (tmp_path / "key").chmod(0o644)
+    with pytest.raises(InputError, match="chmod 600"):
+        OperatorKey.read_or_make(tmp_path / "key")
+
+
+def test_a_body_that_is_no_json_is_refused_with_a_remedy(api: Api) -> None:
+    answer = api.ask("POST", "/v1/search", content=b"{", headers={"Content-Type": "application/json"})
+    assert answer.status_code in (400, 422) and "/openapi.json" in answer.json()["detail"]
 
 
 def test_tls_needs_certificate_and_key(tmp_path: Path) -> None:

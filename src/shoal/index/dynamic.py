@@ -127,7 +127,8 @@ class DynamicIndex:
         self._check_crowd(len(documents))
         groups = self._grouped(rows)
         numbers = np.array(self._published(pooled_counts(rows, groups)))[groups].tolist()
-        return [self._join(document, number) for document, number in zip(documents, numbers, strict=True)]
+        self._enter(documents, numbers)
+        return [Placement(self._representatives.names[number]) for number in numbers]
 
     def insert_group(self, documents: Sequence[str], pool: sp.csr_matrix) -> Placement:
         """Add k or more documents as one group, of which its owner gives the pool alone."""
@@ -139,8 +140,8 @@ class DynamicIndex:
         for documents in groups:
             self._check_crowd(len(documents))
         numbers = self._published(self._checked_counts(pools, len(groups)))
-        for documents, number in zip(groups, numbers, strict=True):
-            self._enter(documents, number)
+        number_of = [number for number, documents in zip(numbers, groups, strict=True) for _ in documents]
+        self._enter([document for documents in groups for document in documents], number_of)
         return [Placement(self._representatives.names[number]) for number in numbers]
 
     def admit(self, document: str) -> Placement:
@@ -256,14 +257,16 @@ class DynamicIndex:
         made = self._waiting.group_around(document, least if self._members else -1.0, least)
         if made is not None:
             documents, pool = made
-            self._enter(documents, self._published(pool)[0])
+            self._enter(documents, self._published(pool) * len(documents))
 
     def _join(self, document: str, number: int, similarity: float | None = None) -> Placement:
-        self._enter([document], number)
+        self._enter([document], [number])
         return Placement(self._representatives.names[number], similarity)
 
-    def _enter(self, documents: Sequence[str], number: int) -> None:
-        for document, place in zip(documents, self._random.random(len(documents)).tolist(), strict=True):
+    def _enter(self, documents: Sequence[str], numbers: Sequence[int]) -> None:
+        """Put documents into groups. Only then is it known whether the unseen group is one of them."""
+        places = self._random.random(len(documents)).tolist()
+        for document, number, place in zip(documents, numbers, places, strict=True):
             self._put(document, number, place)
         self._show_unseen()
 

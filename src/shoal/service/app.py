@@ -97,6 +97,8 @@ def _not_valid(_: Request, error: Any) -> JSONResponse:
 
 
 def _refused(request: Request, error: Any) -> JSONResponse:
+    if error.status_code == 400:  # the framework's own words name no remedy
+        return answer_to(Problem(400, "the body is no JSON in UTF-8; see /openapi.json for an example"))
     if error.status_code != 405:
         return answer_to(Problem(error.status_code, str(error.detail)))
     documented = request.app.openapi()["paths"].get(request.scope["route"].path, {})

@@ -13,6 +13,7 @@ __all__ = ["Problem", "problem_of", "problems_in_one_line"]
 
 DISK_FULL = "53100"  # of PostgreSQL
 AWAY = "the database does not answer or is busy; nothing was changed unless a repeated request says so; try again"
+NOT_RUNNING = "the database does not answer or is busy; see that it runs, and try again"
 FULL = "the disk of the database is full; nothing was changed; tell the operator, and try again later"
 
 
@@ -43,7 +44,9 @@ def problems_in_one_line() -> Iterator[None]:
     try:
         yield
     except SQLAlchemyError as error:
-        raise InputError(str(problem_of(error))) from None
+        problem = problem_of(error)
+        away = problem is not None and problem.status == 503
+        raise InputError(NOT_RUNNING if away else str(problem)) from None
 
 
 def _disk_is_full(error: DBAPIError) -> bool:

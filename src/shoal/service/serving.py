@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +45,14 @@ class Binding:
         for file in (self.tls_certificate, self.tls_key):
             if file is not None and not file.is_file():
                 raise InputError(f"{file} is not there; give a file in PEM format")
+        if self.tls_certificate is not None:
+            try:
+                ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(self.tls_certificate, self.tls_key)
+            except (OSError, ValueError):
+                raise InputError(
+                    f"{self.tls_certificate} and {self.tls_key} are no certificate and its key in PEM format, or do "
+                    "not belong together; give both as your authority made them"
+                ) from None
         if not (_is_this_machine(self.host) or self.tls_certificate or self.behind_proxy):
             raise InputError(
                 f"{self.host} can be reached from other machines, and tokens would pass in the clear; give --tls-cert "

@@ -11,7 +11,7 @@ try:
 except ImportError:
     raise MissingExtra("sanitize", "sealing with a key") from None
 
-from shoal.io.sealing.keys import Keys, check_private, check_recipient
+from shoal.io.sealing.keys import Keys, check_recipient
 from shoal.io.sealing.sealed_files import opened, sealed
 
-__all__ = ["Keys", "check_private", "check_recipient", "opened", "sealed"]
+__all__ = ["Keys", "check_recipient", "opened", "sealed"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,9 +12,9 @@ import pyrage
 
 from shoal.errors import InputError
 from shoal.io.files import PathLike, reading, shown
-from shoal.io.private_files import PRIVATE_FOLDER, private_file
+from shoal.io.private_files import PRIVATE_FOLDER, check_private, private_file
 
-__all__ = ["Keys", "check_private", "check_recipient"]
+__all__ = ["Keys", "check_recipient"]
 
 AGE = b"age-encryption.org/v1"
 SECRET = "AGE-SECRET-KEY-1"
@@ -112,15 +111,6 @@ def check_recipient(key: str) -> None:
         raise InputError(
             f"{given} is no public key of age; give one that begins with age1, as `shoal index keys` shows it"
         ) from None
-
-
-def check_private(path: Path, what: str) -> None:
-    """Refuse a file with a secret that others can read."""
-    mode = stat.S_IMODE(path.stat().st_mode)
-    if os.name == "posix" and mode & 0o077:
-        raise InputError(
-            f"{shown(path)} has {what} and mode {mode:o}, so others can read it; make it yours alone: chmod 600"
-        )
 
 
 def _unlocked(content: bytes, path: PathLike, passphrase: Callable[[], str] | None) -> bytes:

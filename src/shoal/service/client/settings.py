@@ -10,8 +10,7 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.io.files import reading, shown
-from shoal.io.private_files import config_folder
-from shoal.io.sealing.keys import check_private
+from shoal.io.private_files import check_private, config_folder
 
 __all__ = ["Settings", "read_settings"]
 

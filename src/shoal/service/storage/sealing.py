@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.io.files import shown
-from shoal.io.private_files import private_file
+from shoal.io.private_files import check_private, private_file
 
 __all__ = ["OperatorKey"]
 
@@ -36,6 +36,7 @@ class OperatorKey:
         try:
             if not path.exists():
                 _make(path)
+            check_private(path, "the key of a server")
             return cls(path.read_text(encoding="ascii").strip())
         except OSError as problem:
             raise InputError(f"the key file {shown(path)} cannot be used: {problem.strerror}") from None
