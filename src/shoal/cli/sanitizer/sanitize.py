@@ -43,7 +43,7 @@ def sanitize(
     threshold: Annotated[
         float | None,
         typer.Option(
-            help="Least probability of an entity that must be decided.  [default: 0.09, which misses few]",
+            help="Least probability of an entity that must be decided.  [default: 0.1, which misses few]",
             **probability(),
         ),
     ] = None,
