@@ -12,6 +12,7 @@ from shoal.cli import options
 from shoal.cli.app import AsJson, app
 from shoal.cli.sanitizer.options import probability
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
+from shoal.sanitizer.identifying.dial import DEFAULT_THRESHOLD
 
 if TYPE_CHECKING:
     from shoal.release.sanitized.propose import Proposed
@@ -41,12 +42,8 @@ def sanitize(
         str, typer.Option(help="Risky topics: eo13526, health, gdpr, company, a TOML file, or none.")
     ] = "eo13526",
     threshold: Annotated[
-        float | None,
-        typer.Option(
-            help="Least probability of an entity that must be decided.  [default: 0.1, which misses few]",
-            **probability(),
-        ),
-    ] = None,
+        float, typer.Option(help="Least probability of an entity that must be decided.", **probability())
+    ] = DEFAULT_THRESHOLD,
     style: Annotated[
         str,
         typer.Option(
@@ -84,14 +81,12 @@ def sanitize(
     """
     from shoal.io.files import reading
     from shoal.release.sanitized.propose import Proposing, propose
-    from shoal.sanitizer.identifying.dial import DEFAULT_THRESHOLD
 
     names = None
     if stays is not None:
         with reading(stays):
             names = tuple(line.strip() for line in stays.read_text(encoding="utf-8").splitlines() if line.strip())
-    least = DEFAULT_THRESHOLD if threshold is None else threshold
-    proposing = Proposing(policy, least, style, scope, unit, reviewers, model, weights, names)
+    proposing = Proposing(policy, threshold, style, scope, unit, reviewers, model, weights, names)
     with shown_progress():
         proposed = propose(source, out, proposing, text_column=text_column, id_column=id_column)
     _say_proposed(proposed, out, as_json)
