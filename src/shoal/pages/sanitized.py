@@ -9,6 +9,7 @@ from shoal.results.sanitized import MaskedKind, SanitizedSummary
 
 __all__ = ["sanitized_readme", "sanitized_report"]
 
+WHOLE = {"format": ",d", "tickMinStep": 1}  # of an axis that counts
 NOUNS = {
     "PERSON": "people",
     "ORG": "organisations",
@@ -61,7 +62,7 @@ def _kinds(kinds: tuple[MaskedKind, ...]) -> Picture | None:
         "height": {"step": 22},
         "data": {"values": [{"name": NOUNS[kind.kind], "places": kind.places} for kind in ordered]},
         "mark": {"type": "bar", "color": DEEP},
-        "encoding": {"x": {"field": "places", "type": "quantitative", "title": "Places masked"}, "y": y},
+        "encoding": {"x": {"field": "places", "type": "quantitative", "title": "Places masked", "axis": WHOLE}, "y": y},
     }
     rows = tuple((NOUNS[kind.kind], number(kind.entities), number(kind.places)) for kind in ordered)
     return Picture(svg(spec, description), description, ("Kind", "Different ones", "Places"), rows)
@@ -78,7 +79,7 @@ def _dial(summary: SanitizedSummary) -> Picture | None:
     )
     points = [{"threshold": threshold, "entities": entities} for threshold, entities in summary.dial]
     x = {"field": "threshold", "type": "quantitative", "title": "Threshold", "scale": {"domain": [0, 1]}}
-    y = {"field": "entities", "type": "quantitative", "title": "Entities at or above it"}
+    y = {"field": "entities", "type": "quantitative", "title": "Entities at or above it", "axis": WHOLE}
     spec = {
         "height": 200,
         "layer": [
