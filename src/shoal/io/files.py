@@ -24,6 +24,7 @@ __all__ = [
     "PathLike",
     "broken_unicode",
     "check_names",
+    "check_private",
     "counted",
     "decode",
     "is_folder",
@@ -164,4 +165,13 @@ def check_names(columns: Iterable[str], where: str) -> None:
         listed = ", ".join(shown(column) for column in twice[:5])
         raise InputError(
             f"{where}: {counted(len(twice), 'column name')} given more than once ({listed}); rename the columns"
+        )
+
+
+def check_private(path: Path, what: str) -> None:
+    """Refuse a file with a secret that others can read."""
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if os.name == "posix" and mode & 0o077:
+        raise InputError(
+            f"{shown(path)} has {what} and mode {mode:o}, so others can read it; make it yours alone: chmod 600"
         )

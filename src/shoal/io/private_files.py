@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from pathlib import Path
-
-from shoal.errors import InputError
-from shoal.io.files import shown
 
 __all__ = [
     "PRIVATE_FILE",
     "PRIVATE_FOLDER",
     "cache_folder",
-    "check_private",
     "close_to_others",
     "config_folder",
     "private_file",
@@ -66,12 +61,3 @@ def _folder(chosen: str, windows: tuple[str, str], mac: str, others: tuple[str, 
     else:
         base = os.environ.get(others[0]) or str(home / others[1])
     return Path(base) / "shoal"
-
-
-def check_private(path: Path, what: str) -> None:
-    """Refuse a file with a secret that others can read."""
-    mode = stat.S_IMODE(path.stat().st_mode)
-    if os.name == "posix" and mode & 0o077:
-        raise InputError(
-            f"{shown(path)} has {what} and mode {mode:o}, so others can read it; make it yours alone: chmod 600"
-        )

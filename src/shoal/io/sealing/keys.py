@@ -11,8 +11,8 @@ from typing import Any
 import pyrage
 
 from shoal.errors import InputError
-from shoal.io.files import PathLike, reading, shown
-from shoal.io.private_files import PRIVATE_FOLDER, check_private, private_file
+from shoal.io.files import PathLike, check_private, reading, shown
+from shoal.io.private_files import PRIVATE_FOLDER, private_file
 
 __all__ = ["Keys", "check_recipient"]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
-from shoal.io.files import reading, shown
-from shoal.io.private_files import check_private, config_folder
+from shoal.io.files import check_private, reading, shown
+from shoal.io.private_files import config_folder
 
 __all__ = ["Settings", "read_settings"]
 

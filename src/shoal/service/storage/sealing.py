@@ -14,8 +14,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
-from shoal.io.files import shown
-from shoal.io.private_files import check_private, private_file
+from shoal.io.files import check_private, shown
+from shoal.io.private_files import private_file
 
 __all__ = ["OperatorKey"]
 
