@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from presidio_analyzer import predefined_recognizers
 
-from shoal.sanitizer.entities.codes import code_candidates
+from shoal.errors import InputError
+from shoal.sanitizer.entities.codes import _recognizers, code_candidates
 
 UNDER_AUDIT = """
 import sys
@@ -48,3 +50,10 @@ def test_nothing_goes_to_the_network_on_the_first_run_of_a_new_user(tmp_path: Pa
 def test_an_email_address_is_found_whole(text: str, address: str) -> None:
     addresses = {text[c.start : c.end] for c in code_candidates(text) if c.kind == "EMAIL"}
     assert addresses == {address}
+
+
+def test_a_recognizer_that_presidio_no_longer_has_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(predefined_recognizers, "IbanRecognizer")
+    _recognizers.cache_clear()
+    with pytest.raises(InputError, match="has no IbanRecognizer; install version"):
+        list(code_candidates("DE89 3704 0044 0532 0130 00"))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from shoal.errors import MissingExtra
+from shoal.errors import InputError, MissingExtra
 from shoal.sanitizer.entities.candidates import Candidate
 
 __all__ = ["code_candidates"]
@@ -136,4 +136,7 @@ def _recognizers() -> tuple[Any, ...]:
         "IpRecognizer",
         "PhoneRecognizer",
     )
-    return tuple(getattr(presidio, name)() for name in names if hasattr(presidio, name))
+    missing = [name for name in names if not hasattr(presidio, name)]
+    if missing:  # codes of a kind would be left in the clear, and nobody would know
+        raise InputError(f"presidio-analyzer has no {', '.join(missing)}; install version 2.2.366 of it")
+    return tuple(getattr(presidio, name)() for name in names)
