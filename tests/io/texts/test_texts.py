@@ -117,6 +117,11 @@ def test_a_pdf_gives_its_text_layer_page_by_page(tmp_path: Path) -> None:
     assert text.pdf == tmp_path / "a.pdf"
 
 
+def test_a_pdf_with_lines_and_a_map_of_its_characters_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(pdf_of([["Ann Smith"]], drawn="100 100 m 200 200 l S ", first_code="0020"))
+    assert only(tmp_path / "a.pdf").text == "Ann Smith\n\f"
+
+
 def test_a_folder_gives_all_it_can_and_names_the_rest(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "a.txt").write_text("one")
@@ -147,6 +152,8 @@ def encrypted_pdf() -> bytes:
     [
         ("a.pdf", encrypted_pdf(), "is encrypted"),
         ("a.pdf", pdf_of([["Ann"], []], picture=True), "page 1 of 2 is a picture|page 2 of 2 is a picture"),
+        ("a.pdf", pdf_of([["Ann Smith"]], first_code="E020"), "page 1 of 1 shows letters that its text layer"),
+        ("a.pdf", pdf_of([["p 1"]], drawn="100 100 m 200 200 l S "), "page 1 of 1 is a picture"),
         ("a.pdf", b"%PDF-1.7 nothing", "not a sound PDF"),
         ("a.pdf", b"", "not a sound PDF"),
         ("a.docx", b"PK\x03\x04 nothing", "not a sound DOCX"),
