@@ -128,9 +128,11 @@ def test_a_folder_gives_all_it_can_and_names_the_rest(tmp_path: Path) -> None:
     (tmp_path / "b.docx").write_bytes(b"PK\x03\x04")
     (tmp_path / "c.bin").write_bytes(b"\x00\x01\xff")
     (tmp_path / "d.txt").write_text("")
+    (tmp_path / "e.pdf").write_bytes(pdf_of([[]], picture=True))
     source = TextSource(tmp_path)
     assert [text.id for text in source] == ["sub/a.txt"]
-    assert [skipped.name for skipped in source.skipped] == ["b.docx", "c.bin", "d.txt"]
+    assert [skipped.name for skipped in source.skipped] == ["b.docx", "c.bin", "d.txt", "e.pdf"]
+    assert source.skipped[-1].reason.startswith("page 1 of 1 is a picture")
 
 
 def test_records_of_jsonl_are_documents(tmp_path: Path) -> None:

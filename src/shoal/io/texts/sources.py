@@ -61,7 +61,7 @@ class TextSource:
             try:
                 text = _read(self.path / name, name)
             except InputError as problem:
-                reason = str(problem).removeprefix(shown(self.path / name)).strip()
+                reason = str(problem).removeprefix(shown(self.path / name)).lstrip(": ")
                 self.skipped += (Skipped(shown(name), reason),)
             else:
                 yield text
