@@ -37,6 +37,11 @@ def test_an_instance_hangs_below_what_it_is_an_instance_of(wordnet):
     assert [wordnet.label(int(above)) for above in wordnet.taxonomy.parents_of(ecuador)] == ["South American country"]
 
 
+def test_a_single_person_is_an_instance_and_a_kind_is_none(wordnet):
+    assert wordnet.is_instance(wordnet.concept("Anselm"))
+    assert not wordnet.is_instance(wordnet.concept("bishop"))
+
+
 def test_a_concept_has_all_its_words_as_they_are_written(wordnet):
     assert wordnet.words(wordnet.concept("central intelligence agency")) == ("Central Intelligence Agency", "CIA")
     assert wordnet.words(wordnet.concept("atomic bomb")) == (

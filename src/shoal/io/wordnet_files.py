@@ -13,7 +13,16 @@ from pathlib import Path
 
 from shoal.errors import InputError
 
-__all__ = ["Nouns", "english_folder", "noun_files", "read_gloss", "read_lemmas", "read_nouns", "read_wholes"]
+__all__ = [
+    "Nouns",
+    "english_folder",
+    "is_instance",
+    "noun_files",
+    "read_gloss",
+    "read_lemmas",
+    "read_nouns",
+    "read_wholes",
+]
 
 _HYPERNYM = re.compile(r" @i? (\d{8}) n 0000")  # "@" is a kind of, "@i" an instance of
 _WHOLE = re.compile(r" #p (\d{8}) n 0000")  # "#p" is a part of
@@ -88,6 +97,12 @@ def _lemmas(fields: str) -> tuple[str, ...]:
 def read_wholes(folder: Path, place: int) -> tuple[int, ...]:
     """The places of the synsets that the synset at a place is a part of."""
     return tuple(map(int, _WHOLE.findall(_read_line(folder, place).partition(" | ")[0])))
+
+
+@cache
+def is_instance(folder: Path, place: int) -> bool:
+    """Whether the synset at a place is a single thing or person, not a kind of them."""
+    return " @i " in _read_line(folder, place).partition(" | ")[0]
 
 
 def _read_line(folder: Path, place: int) -> str:

@@ -16,7 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.io.lexicon import lexicon, noun_lemmas
-from shoal.io.wordnet_files import english_folder, noun_files, read_gloss, read_lemmas, read_nouns, read_wholes
+from shoal.io.wordnet_files import (
+    english_folder,
+    is_instance,
+    noun_files,
+    read_gloss,
+    read_lemmas,
+    read_nouns,
+    read_wholes,
+)
 from shoal.ontology.cache import Arrays, kept
 from shoal.ontology.suggestion import Spellings, suggestions
 from shoal.ontology.taxonomy import Taxonomy, build_taxonomy
@@ -112,6 +120,10 @@ class WordNet:
         places = self._arrays["places"]
         wholes = read_wholes(self._folder, int(places[concept]))
         return tuple(int(np.flatnonzero(places == place)[0]) for place in wholes)
+
+    def is_instance(self, concept: int) -> bool:
+        """Whether it is a single thing or person, such as Barcelona or Anselm, not a kind of them."""
+        return is_instance(self._folder, int(self._arrays["places"][concept]))
 
     def suggest(self, value: str, n: int = 5) -> list[int]:
         """At most n concepts that a value may mean, the likeliest first."""

@@ -5,27 +5,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def pdf_of(pages: Sequence[Sequence[str]], *, turned: int = 0, picture: bool = False) -> bytes:
-    """A PDF with lines of Helvetica on each page; `turned` by so many degrees; with a grey square on it."""
+def pdf_of(
+    pages: Sequence[Sequence[str]], *, turned: int = 0, picture: bool = False, drawn: str = "", first_code: str = ""
+) -> bytes:
+    """A PDF with lines of Helvetica on each page; `turned` by so many degrees; with a grey square on it; with what is
+    `drawn`; with a map of the characters from the space on to those from `first_code` on, in hexadecimal."""
     objects: list[bytes] = []
     kids = " ".join(f"{5 + 2 * number} 0 R" for number in range(len(pages)))
     objects.append(b"<< /Type /Catalog /Pages 2 0 R >>")
     objects.append(f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>".encode())
-    objects.append(b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>")
+    mapped = f"/ToUnicode {5 + 2 * len(pages)} 0 R" if first_code else "/Encoding /WinAnsiEncoding"
+    objects.append(f"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica {mapped} >>".encode())
     square = b"\x80" * 16
     objects.append(
         b"<< /Type /XObject /Subtype /Image /Width 4 /Height 4 /ColorSpace /DeviceGray /BitsPerComponent 8 "
         b"/Length 16 >>\nstream\n" + square + b"\nendstream"
     )
     for number, lines in enumerate(pages):
-        drawn = "".join(f"BT /F 12 Tf 72 {720 - 20 * row} Td ({line}) Tj ET\n" for row, line in enumerate(lines))
-        drawn += "q 100 0 0 100 300 300 cm /I Do Q\n" if picture else ""
+        shown = drawn + "".join(
+            f"BT /F 12 Tf 72 {720 - 20 * row} Td ({line}) Tj ET\n" for row, line in enumerate(lines)
+        )
+        shown += "q 100 0 0 100 300 300 cm /I Do Q\n" if picture else ""
         objects.append(
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Rotate {turned} /Contents {6 + 2 * number} 0 R "
             "/Resources << /Font << /F 3 0 R >> /XObject << /I 4 0 R >> >> >>".encode()
         )
-        content = drawn.encode("latin-1")
+        content = shown.encode("latin-1")
         objects.append(f"<< /Length {len(content)} >>\nstream\n".encode() + content + b"\nendstream")
+    if first_code:
+        character_map = (
+            "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /X def "
+            "1 begincodespacerange <00> <FF> endcodespacerange "
+            f"1 beginbfrange <20> <7E> <{first_code}> endbfrange endcmap end end"
+        )
+        objects.append(f"<< /Length {len(character_map)} >>\nstream\n{character_map}\nendstream".encode())
     file = b"%PDF-1.4\n"
     places = []
     for number, content in enumerate(objects, start=1):

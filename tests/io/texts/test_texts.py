@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import docx
 import pytest
+from docx.oxml import parse_xml
+from docx.oxml.ns import nsdecls
 
 from shoal.errors import InputError
 from shoal.io.texts import SourceText, TextSource
@@ -50,11 +53,73 @@ def test_a_docx_gives_headers_paragraphs_tables_and_footers(tmp_path: Path) -> N
     assert "footnotes" in text.lost
 
 
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("<html><head><title>T</title><meta charset=utf-8><p>Ann</p>", "Ann\n"),  # neither </head> nor <body>
+        ("<head><title>T</title><style>p{}</style>Ann <b>Lee</b>", "Ann Lee\n"),
+        ("<head><script>x</script><b>Ann</b>", "Ann\n"),
+        ("<head><noscript><p>No</p></noscript><br/>Ann", "Ann\n"),
+        ("<title>T</title><p>Ann", "T\nAnn\n"),
+    ],
+)
+def test_a_head_ends_where_something_else_begins(tmp_path: Path, page: str, text: str) -> None:
+    (tmp_path / "a.html").write_text(page)
+    assert only(tmp_path / "a.html").text == text
+
+
+def word(content: str) -> Any:
+    """An element of a DOCX file."""
+    compatibility = 'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
+    return parse_xml(content.replace(">", f" {nsdecls('w')} {compatibility}>", 1))
+
+
+def test_a_docx_gives_what_is_wrapped_in_controls_insertions_and_text_boxes(tmp_path: Path) -> None:
+    run = "<w:r><w:t>{}</w:t></w:r>"
+    document = docx.Document()
+    body = document.element.body
+    paragraph = document.add_paragraph("Dear ")
+    paragraph._p.append(word(f"<w:sdt><w:sdtContent>{run.format('Ann')}</w:sdtContent></w:sdt>"))
+    paragraph._p.append(word(f"<w:ins w:id='1' w:author='a'>{run.format(' Lee')}</w:ins>"))
+    paragraph._p.append(word("<w:del w:id='2' w:author='a'><w:r><w:delText>Bob</w:delText></w:r></w:del>"))
+    paragraph._p.append(word(f"<w:moveFrom w:id='3' w:author='a'>{run.format('Bob')}</w:moveFrom>"))
+    control = f"<w:sdt><w:sdtContent><w:p>{run.format('signed Cy')}</w:p></w:sdtContent></w:sdt>"
+    body.insert(1, word(control))
+    box = f"<w:txbxContent><w:p>{run.format('Dora')}</w:p></w:txbxContent>"
+    choice = f"<mc:Choice Requires='wps'>{box}</mc:Choice><mc:Fallback>{box}</mc:Fallback>"
+    body.insert(
+        2, word(f"<w:p>{run.format('Box:')}<w:r><mc:AlternateContent>{choice}</mc:AlternateContent></w:r></w:p>")
+    )
+    table = document.add_table(1, 2)
+    table.cell(0, 0).text = "born"
+    table.rows[0]._tr.append(
+        word(f"<w:sdt><w:sdtContent><w:tc><w:p>{run.format('1970')}</w:p></w:tc></w:sdtContent></w:sdt>")
+    )
+    document.save(str(tmp_path / "a.docx"))
+    assert only(tmp_path / "a.docx").text == "Dear Ann Lee\nsigned Cy\nBox:\nDora\n\nborn\t\t1970\n"
+
+
+def test_a_docx_gives_the_headers_of_first_and_even_pages(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.add_paragraph("Letter")
+    section = document.sections[0]
+    section.first_page_header.paragraphs[0].text = "Ann"
+    section.even_page_header.paragraphs[0].text = "Bob"
+    section.even_page_footer.paragraphs[0].text = "Cy"
+    document.save(str(tmp_path / "a.docx"))
+    assert only(tmp_path / "a.docx").text == "Ann\nBob\nLetter\nCy\n"
+
+
 def test_a_pdf_gives_its_text_layer_page_by_page(tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(pdf_of([["Ann Smith met", "Bob Ray."], ["The end"]]))
     text = only(tmp_path / "a.pdf")
     assert text.text == "Ann Smith met\nBob Ray.\n\fThe end\n\f"
     assert text.pdf == tmp_path / "a.pdf"
+
+
+def test_a_pdf_with_lines_and_a_map_of_its_characters_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(pdf_of([["Ann Smith"]], drawn="100 100 m 200 200 l S ", first_code="0020"))
+    assert only(tmp_path / "a.pdf").text == "Ann Smith\n\f"
 
 
 def test_a_folder_gives_all_it_can_and_names_the_rest(tmp_path: Path) -> None:
@@ -63,9 +128,11 @@ def test_a_folder_gives_all_it_can_and_names_the_rest(tmp_path: Path) -> None:
     (tmp_path / "b.docx").write_bytes(b"PK\x03\x04")
     (tmp_path / "c.bin").write_bytes(b"\x00\x01\xff")
     (tmp_path / "d.txt").write_text("")
+    (tmp_path / "e.pdf").write_bytes(pdf_of([[]], picture=True))
     source = TextSource(tmp_path)
     assert [text.id for text in source] == ["sub/a.txt"]
-    assert [skipped.name for skipped in source.skipped] == ["b.docx", "c.bin", "d.txt"]
+    assert [skipped.name for skipped in source.skipped] == ["b.docx", "c.bin", "d.txt", "e.pdf"]
+    assert source.skipped[-1].reason.startswith("page 1 of 1 is a picture")
 
 
 def test_records_of_jsonl_are_documents(tmp_path: Path) -> None:
@@ -87,6 +154,8 @@ def encrypted_pdf() -> bytes:
     [
         ("a.pdf", encrypted_pdf(), "is encrypted"),
         ("a.pdf", pdf_of([["Ann"], []], picture=True), "page 1 of 2 is a picture|page 2 of 2 is a picture"),
+        ("a.pdf", pdf_of([["Ann Smith"]], first_code="E020"), "page 1 of 1 shows letters that its text layer"),
+        ("a.pdf", pdf_of([["p 1"]], drawn="100 100 m 200 200 l S "), "page 1 of 1 is a picture"),
         ("a.pdf", b"%PDF-1.7 nothing", "not a sound PDF"),
         ("a.pdf", b"", "not a sound PDF"),
         ("a.docx", b"PK\x03\x04 nothing", "not a sound DOCX"),

@@ -14,6 +14,9 @@ from shoal.sanitizer.pseudonyms import pseudonyms_of
         ("PROFESSION", "cardiologist", "a specialist"),
         ("PROFESSION", "physician", "a medical practitioner"),
         ("PROFESSION", "software engineer", "an engineer"),
+        ("PROFESSION", "anselm", "a professional"),  # a name: "a bishop" would tell whose
+        ("PROFESSION", "cummings", "a professional"),  # WordNet has E. E. Cummings in small letters, too
+        ("PROFESSION", "mason", "a craftsman"),  # also the name of two people
         ("ORG", "University of Girona", "a university"),
         ("ORG", "Tarragona General Hospital", "a hospital"),
         ("ORG", "Imagine Inc.", "a company"),

@@ -8,6 +8,20 @@ from html.parser import HTMLParser
 __all__ = ["html_text"]
 
 UNSEEN = {"script", "style", "template", "noscript", "head"}
+OF_HEAD = {
+    "base",
+    "basefont",
+    "bgsound",
+    "head",
+    "link",
+    "meta",
+    "noframes",
+    "noscript",
+    "script",
+    "style",
+    "template",
+    "title",
+}
 BLOCKS = {
     *("address", "article", "aside", "blockquote", "body", "br", "dd", "div", "dl", "dt", "fieldset", "figcaption"),
     *("figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "nav", "ol", "p"),
@@ -35,14 +49,17 @@ class _Reader(HTMLParser):
         self._unseen: list[str] = []  # open tags whose content is not shown
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in UNSEEN:
+        self._begin(tag)
+        if tag in UNSEEN or (tag == "title" and self._unseen):
             self._unseen.append(tag)
-        if tag == "body":  # a head that was never closed ends here
-            self._unseen.clear()
-        if tag in BLOCKS:
-            self.pieces.append("\n")
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._begin(tag)
+
+    def _begin(self, tag: str) -> None:
+        """The tags of head and body may be left out: what cannot stand in a head ends it."""
+        if tag == "body" or (tag not in OF_HEAD and self._unseen == ["head"]):
+            self._unseen.clear()
         if tag in BLOCKS:
             self.pieces.append("\n")
 
@@ -54,5 +71,7 @@ class _Reader(HTMLParser):
             self.pieces.append("\n")
 
     def handle_data(self, data: str) -> None:
+        if self._unseen == ["head"] and data.strip():
+            self._unseen.clear()
         if not self._unseen:
             self.pieces.append(data.replace("\n", " "))

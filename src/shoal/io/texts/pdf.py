@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ LOST = "layout, pictures, forms, annotations and properties of the file"
 PAGE_END = "\n\f"
 HYPHENS = {0x02, 0xFFFE}  # how pdfium marks a hyphen at the end of a line
 LEAST = 4  # characters of a page that has a text layer
+MOST_UNREADABLE = 0.05  # of the characters of a page; bullets often are
+NO_LETTERS = {"Cc", "Cn", "Co", "Cs"}  # what stands for no letter: control, unassigned, private use, surrogate
 MOST_PAGES = 5000
 
 
@@ -24,6 +27,7 @@ class PageText:
 
     text: str
     characters: tuple[int, ...]
+    unreadable: int  # how many of them stand for no letter that anybody could know
 
 
 @contextmanager
@@ -54,38 +58,57 @@ def page_texts(document: Any) -> Iterator[PageText]:
         layer = page.get_textpage()
         text: list[str] = []
         characters: list[int] = []
+        unreadable = 0
         for place in range(layer.count_chars()):
             code = raw.FPDFText_GetUnicode(layer, place)
             if code == 0x0D:  # before each line feed
                 continue
             text.append("-" if code in HYPHENS else chr(code) if 0 < code < 0xD800 or code > 0xDFFF else "\ufffd")
             characters.append(place)
+            unreadable += _is_unreadable(text[-1]) or raw.FPDFText_HasUnicodeMapError(layer, place) == 1
         layer.close()
         page.close()
         text += PAGE_END
-        yield PageText("".join(text), (*characters, *(-1 for _ in PAGE_END)))
+        yield PageText("".join(text), (*characters, *(-1 for _ in PAGE_END)), unreadable)
 
 
 def pdf_text(content: bytes, name: str) -> tuple[str, str]:
-    """The text, and what is lost. A page that is a picture only is refused: nobody could tell what it shows."""
+    """The text, and what is lost. A page whose text cannot be read is refused: nobody could tell what it shows."""
     with opened_pdf(content, name) as document:
         if len(document) > MOST_PAGES:
             raise InputError(f"{name} has {len(document):,} pages, at most {MOST_PAGES:,} are read; split it")
         texts = []
         for number, page in enumerate(page_texts(document), start=1):
-            if len(page.text.strip()) < LEAST and _has_pictures(document, number - 1):
+            problem = _problem(page, document, number - 1)
+            if problem:
                 raise InputError(
-                    f"{name}: page {number} of {len(document)} is a picture without a text layer; "
+                    f"{name}: page {number} of {len(document)} {problem}; "
                     "recognise its text (OCR) first, or remove the page"
                 )
             texts.append(page.text)
     return "".join(texts), LOST
 
 
-def _has_pictures(document: Any, number: int) -> bool:
+def _problem(page: PageText, document: Any, number: int) -> str:
+    """Why the text of a page is not what it shows; "" if it may be."""
+    letters = len("".join(page.text.split()))
+    if letters < LEAST and _has_drawings(document, number):
+        return "is a picture without a text layer"
+    if page.unreadable >= LEAST and page.unreadable > MOST_UNREADABLE * letters:
+        return f"shows letters that its text layer does not have ({page.unreadable:,} characters are unreadable)"
+    return ""
+
+
+def _is_unreadable(character: str) -> bool:
+    return character == "\ufffd" or (unicodedata.category(character) in NO_LETTERS and not character.isspace())
+
+
+def _has_drawings(document: Any, number: int) -> bool:
+    """Pictures, or lines and areas: letters may be drawn with these."""
     from pypdfium2 import raw
 
+    drawn = (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_SHADING)
     page = document[number]
-    found = any(True for _ in page.get_objects(filter=(raw.FPDF_PAGEOBJ_IMAGE,), max_depth=5))
+    has_drawings = any(True for _ in page.get_objects(filter=drawn, max_depth=5))
     page.close()
-    return found
+    return has_drawings

@@ -61,7 +61,7 @@ class TextSource:
             try:
                 text = _read(self.path / name, name)
             except InputError as problem:
-                reason = str(problem).removeprefix(shown(self.path / name)).strip()
+                reason = str(problem).removeprefix(shown(self.path / name)).lstrip(": ")
                 self.skipped += (Skipped(shown(name), reason),)
             else:
                 yield text
@@ -113,7 +113,7 @@ def _plain(content: bytes, name: str) -> tuple[str, str]:
 
 
 def _html(content: bytes, name: str) -> tuple[str, str]:
-    return html_text(_plain(content, name)[0]), "tags, scripts, styles, comments and attributes"
+    return html_text(_plain(content, name)[0]), "title, tags, scripts, styles, comments and attributes"
 
 
 def _check_length(text: str, name: str) -> None:

@@ -70,7 +70,7 @@ class Generalisation:
 
     def _profession(self, name: str) -> str | None:
         """The nearest concept above that is still a kind of person and has a crowd below it."""
-        concept = self._sense_below("person.n.01", name)
+        concept = self._sense_below("person.n.01", name, kinds_only=True)  # Anselm is a name, not a kind of bishop
         if concept is None:
             return None
         taxonomy = self._wordnet.taxonomy
@@ -107,9 +107,11 @@ class Generalisation:
         own = {word.lower() for word in _WORD.findall(name)}
         return more_general if own.isdisjoint(_WORD.findall(more_general.lower())) else None  # New York in New York
 
-    def _sense_below(self, top: str, word: str) -> int | None:
-        """The first sense of the word below a concept."""
-        senses = self._wordnet.senses(word)
+    def _sense_below(self, top: str, word: str, *, kinds_only: bool = False) -> int | None:
+        """The first sense of the word below a concept; with `kinds_only` none that is a single person or thing."""
+        senses = [
+            sense for sense in self._wordnet.senses(word) if not (kinds_only and self._wordnet.is_instance(sense))
+        ]
         above, taxonomy = self._named(top), self._wordnet.taxonomy
         return next((sense for sense in senses if np.isin(above, taxonomy.ancestors_of(sense))), None)
 

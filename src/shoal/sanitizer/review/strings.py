@@ -10,7 +10,12 @@ from dataclasses import dataclass
 
 __all__ = ["Occurrence", "Strings", "folded", "tells"]
 
-WORD = re.compile(r"[^\W_]+")
+# A modifier letter is a mark like an apostrophe, not a letter: OʼBrien is O'Brien.
+WORD = re.compile(r"[^\W_\u02b0-\u02ff]+")
+# Letters that Unicode does not take apart, and the mark that it makes of ŉ.
+PLAIN = str.maketrans(
+    {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "ŧ": "t", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th", "ʼ": ""}
+)
 LEAST_LETTERS, LEAST_DIGITS = 3, 4  # shorter strings are everywhere and tell nothing
 
 
@@ -27,6 +32,8 @@ def folded(text: str) -> str:
     """
     >>> folded("José  Núñez-García")
     'josenunezgarcia'
+    >>> folded("Łukasz OʼBrien") == folded("Lukasz O'Brien")
+    True
     """
     return "".join(_folded_word(word[0]) for word in WORD.finditer(text))
 
@@ -77,4 +84,4 @@ def _folded_word(word: str) -> str:
     if word.isascii():
         return word.lower()
     plain = unicodedata.normalize("NFKD", word)
-    return "".join(character for character in plain if not unicodedata.combining(character)).casefold()
+    return "".join(letter for letter in plain if not unicodedata.combining(letter)).casefold().translate(PLAIN)

@@ -9,7 +9,12 @@ from collections.abc import Iterable
 
 __all__ = ["found_in"]
 
-WORD = re.compile(r"[^\W_]+")
+# A modifier letter is a mark like an apostrophe, not a letter: OʼBrien is O'Brien.
+WORD = re.compile(r"[^\W_\u02b0-\u02ff]+")
+# Letters that Unicode does not take apart, and the mark that it makes of ŉ.
+PLAIN = str.maketrans(
+    {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "ŧ": "t", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th", "ʼ": ""}
+)
 
 
 def found_in(text: str, strings: Iterable[str]) -> Counter[str]:
@@ -18,7 +23,7 @@ def found_in(text: str, strings: Iterable[str]) -> Counter[str]:
     lengths = sorted({len(string) for string in wanted}, reverse=True)
     starts, letters, at = [], [], 0
     for match in WORD.finditer(text):
-        word = "".join(c for c in unicodedata.normalize("NFKD", match[0]) if not unicodedata.combining(c)).casefold()
+        word = _folded(match[0])
         starts.append(at)
         letters.append(word)
         at += len(word)
@@ -35,3 +40,8 @@ def found_in(text: str, strings: Iterable[str]) -> Counter[str]:
                 free_from = start + length
                 break
     return found
+
+
+def _folded(word: str) -> str:
+    plain = unicodedata.normalize("NFKD", word)
+    return "".join(letter for letter in plain if not unicodedata.combining(letter)).casefold().translate(PLAIN)
