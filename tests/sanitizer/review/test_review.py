@@ -20,7 +20,7 @@ from shoal.sanitizer.review.replay import replay
 from shoal.sanitizer.review.reviewing import Review
 from shoal.sanitizer.review.strings import Strings, folded
 from shoal.sanitizer.review.work import Unfinished, WorkFolder
-from tests.sanitizer.review.folders import LETTERS, SETTINGS, letters, work_folder
+from tests.sanitizer.review.folders import LETTERS, SETTINGS, entity, letters, named_folder, work_folder
 
 SMITH, RAY, GIRONA, DOSE, RAY_2 = ("d1", "e0"), ("d1", "e1"), ("d1", "e2"), ("d1", "b0"), ("d2", "e0")
 
@@ -56,6 +56,27 @@ def test_a_masked_string_is_found_wherever_else_it_stands(work: WorkFolder) -> N
     assert repeat in open_items(work)
     review.decide([repeat], "reject", reason="another Smith")
     assert repeat not in open_items(work) | masked(work)
+
+
+@pytest.mark.parametrize(
+    ("masked_name", "other", "places"),
+    [
+        ("Mr. Dunstable", "See dunstable.pdf.", {"r4-13"}),
+        ("Ivo Dunstable", "Dear DUNSTABLE, dear Ivo,", {"r5-14"}),
+        ("Dr. Ivo Fox", "ivo fox, a fox", {"r0-7"}),  # a surname of 3 letters is not searched for
+        ("Mrs. Baker", "Baker is a baker.", {"r0-5"}),  # an ordinary word: only with a capital
+        ("Mr. Fox", "Fox is a fox.", {"r0-3"}),
+        ("Ann Dunstable Jr.", "Junior, or Dunstable", {"r11-20"}),
+        ("the King of Spain", "Spain won.", set()),
+    ],
+)
+def test_a_person_is_found_by_surname_and_without_title(
+    tmp_path: Path, masked_name: str, other: str, places: set[str]
+) -> None:
+    first = f"We met {masked_name} there."
+    work = named_folder(tmp_path / "w", (first, (entity(first, "PERSON", masked_name),)), (other, ()))
+    Review(work, "ana").decide([("d1", "e0")], "accept")
+    assert open_items(work) == {("d2", place) for place in places}
 
 
 def test_a_rejected_entity_is_left_even_where_it_is_masked_elsewhere(work: WorkFolder) -> None:

@@ -13,6 +13,7 @@ from functools import cached_property
 
 from shoal.results.sanitizing import KINDS, Mention
 from shoal.sanitizer.review.items import BLOCK, Item, Proposals, items_of
+from shoal.sanitizer.review.names import strings_to_search
 from shoal.sanitizer.review.replay import DECIDED, PENDING, State, Verdict, replay
 from shoal.sanitizer.review.strings import Strings, folded
 from shoal.sanitizer.review.work import WorkFolder
@@ -67,13 +68,14 @@ class Collection:
 
     @cached_property
     def masked_strings(self) -> dict[str, Item]:
-        """Every string that is masked somewhere, folded, and the first item that has it."""
+        """Every string to search for, because it is masked somewhere, and the first item that has it."""
         strings: dict[str, Item] = {}
         for proposals in self.work.proposals:
             text = self.work.text(proposals)
             for item in self._proposed(proposals, text).masked:
                 for mention in item.mentions:
-                    strings.setdefault(folded(text[mention.start : mention.end]), item)
+                    for string in strings_to_search(item.kind, text[mention.start : mention.end]):
+                        strings.setdefault(string, item)
         return strings
 
     @cached_property

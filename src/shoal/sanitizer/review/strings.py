@@ -20,7 +20,7 @@ class Occurrence:
 
     start: int
     end: int
-    string: str  # folded
+    string: str  # of the list
 
 
 def folded(text: str) -> str:
@@ -38,25 +38,29 @@ def tells(string: str) -> bool:
 
 
 class Strings:
-    """Folded strings, found wherever they stand as whole words, the longest first."""
+    """Folded strings, found wherever they stand as whole words, the longest first.
+
+    One that begins with a capital counts only where it is written with a capital.
+    """
 
     def __init__(self, strings: Iterable[str]) -> None:
-        self._sorted = sorted({string for string in strings if tells(string)})
-        self._known = set(self._sorted)
+        self._known = {string for string in strings if tells(string)}
+        self._capitalised = {string.casefold(): string for string in self._known if string != string.casefold()}
+        self._sorted = sorted({string.casefold() for string in self._known})
 
     def find(self, text: str) -> Iterator[Occurrence]:
         """Every occurrence, in order; they do not overlap."""
         words = [(match.start(), match.end(), _folded_word(match[0])) for match in WORD.finditer(text)]
         first = 0
         while first < len(words):
-            last, string = self._longest(words, first)
+            last, string = self._longest(words, first, text[words[first][0]].isupper())
             if last is None:
                 first += 1
             else:
                 yield Occurrence(words[first][0], words[last][1], string)
                 first = last + 1
 
-    def _longest(self, words: list[tuple[int, int, str]], first: int) -> tuple[int | None, str]:
+    def _longest(self, words: list[tuple[int, int, str]], first: int, capital: bool) -> tuple[int | None, str]:
         """The last word of the longest string that begins with the word `first`."""
         best: tuple[int | None, str] = (None, "")
         joined = ""
@@ -66,6 +70,8 @@ class Strings:
                 break
             if joined in self._known:
                 best = place, joined
+            elif capital and joined in self._capitalised:
+                best = place, self._capitalised[joined]
         return best
 
     def _begins(self, start: str) -> bool:
