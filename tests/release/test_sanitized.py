@@ -26,7 +26,7 @@ from shoal.sanitizer.review.work import Unfinished, WorkFolder
 from shoal.verification.verify import verify
 from tests.io.texts.files import pdf_of
 from tests.release.sanitized_releases import IDENTITIES, accept_everything, released, secrets_of
-from tests.sanitizer.review.folders import LETTERS, SETTINGS, work_folder
+from tests.sanitizer.review.folders import LETTERS, SETTINGS, entity, named_folder, work_folder
 
 
 @pytest.fixture
@@ -82,6 +82,18 @@ def test_the_rest_can_be_decided_by_a_rule_which_the_report_says(work: WorkFolde
     assert made.summary.kept == 0
     assert "not everything was looked at" in (made.folder / "report.html").read_text()
     assert verify(made.folder, secrets=secrets_of(made))
+
+
+def test_the_rule_masks_whatever_has_a_masked_name_within_it(tmp_path: Path) -> None:
+    first, second = "Quillfeather left.", "On the Dhomhnaill & Quillfeather Case."
+    work = named_folder(
+        tmp_path / "work",
+        (first, (entity(first, "PERSON", "Quillfeather"),)),
+        (second, (entity(second, "CASE", "Dhomhnaill & Quillfeather Case", probability=0.4),)),
+    )
+    made = released(work, tmp_path / "release", accept_rest=0.5)
+    assert made.summary.kept == 0
+    assert not any("Quillfeather" in path.read_text() for path in (made.folder / "documents").iterdir())
 
 
 def test_what_reviewers_left_on_purpose_is_counted_and_verified(work: WorkFolder, tmp_path: Path) -> None:

@@ -87,6 +87,21 @@ def test_a_rejected_entity_is_left_even_where_it_is_masked_elsewhere(work: WorkF
     assert open_items(work) == {SMITH, DOSE}
 
 
+def test_a_rejected_entity_does_not_hide_the_masked_name_within_it(tmp_path: Path) -> None:
+    first, second = "Quillfeather left.", "On the Dhomhnaill & Quillfeather Case."
+    work = named_folder(
+        tmp_path / "w",
+        (first, (entity(first, "PERSON", "Quillfeather"),)),
+        (second, (entity(second, "CASE", "Dhomhnaill & Quillfeather Case"),)),
+    )
+    review = Review(work, "ana")
+    review.decide([("d1", "e0")], "accept")
+    review.decide([("d2", "e0")], "reject")
+    assert open_items(work) == {("d2", "r20-32")}
+    review.decide([("d2", "r20-32")], "reject")
+    assert open_items(work) == set()
+
+
 def test_what_is_below_the_threshold_can_be_accepted(work: WorkFolder) -> None:
     Review(work, "ana").decide([GIRONA], "accept")
     assert masked(work) == {GIRONA}

@@ -35,7 +35,7 @@ from shoal.sanitizer.pseudonyms import Vault
 from shoal.sanitizer.review.items import BLOCK, Item
 from shoal.sanitizer.review.outcome import Collection, current
 from shoal.sanitizer.review.reviewing import Review
-from shoal.sanitizer.review.strings import Strings, folded
+from shoal.sanitizer.review.strings import Strings
 from shoal.sanitizer.review.work import WorkFolder
 
 __all__ = ["FORMS", "PdfBars", "Redacted", "Sealing", "redact"]
@@ -127,28 +127,27 @@ def _check(form: str, accept_rest: float | None, pdf_bars: PdfBars) -> None:
 
 
 def _accept_rest(folder: WorkFolder, least: float) -> None:
-    """Mask what reaches the probability, then all that has a string which is masked by now; leave the others."""
+    """Mask what reaches the probability, then all that has a string within it which is masked by now; leave others."""
     review = Review(folder, ACCEPTED_UNSEEN)
     reason = f"accept-rest {least:g}"
     while True:
         collection = current(folder)
         waiting = [(outcome.proposals, item) for outcome in collection.outcomes() for item in outcome.open]
+        if not waiting:
+            break
         masked = [
             item.key
             for proposals, item in waiting
-            if item.kind == BLOCK
-            or item.probability >= least
-            or not collection.masked_strings.keys().isdisjoint(_strings(item, folder.text(proposals)))
+            if item.kind == BLOCK or item.probability >= least or _has_masked(collection, item, folder.text(proposals))
         ]
-        if not masked:
-            break
-        review.decide(masked, "accept", reason=reason, adjudicates=True)
-    if waiting:
-        review.decide([item.key for _, item in waiting], "reject", reason=reason, adjudicates=True)
+        if masked:
+            review.decide(masked, "accept", reason=reason, adjudicates=True)
+        else:
+            review.decide([item.key for _, item in waiting], "reject", reason=reason, adjudicates=True)
 
 
-def _strings(item: Item, text: str) -> set[str]:
-    return {folded(text[mention.start : mention.end]) for mention in item.mentions}
+def _has_masked(collection: Collection, item: Item, text: str) -> bool:
+    return any(any(collection.search.find(text[mention.start : mention.end])) for mention in item.mentions)
 
 
 def _write_documents(folder: WorkFolder, planned: Sequence[Planned], form: str, pdf_bars: PdfBars, aside: Path) -> None:

@@ -15,7 +15,7 @@ from shoal.results.sanitizing import KINDS, Mention
 from shoal.sanitizer.review.items import BLOCK, Item, Proposals, items_of
 from shoal.sanitizer.review.names import strings_to_search
 from shoal.sanitizer.review.replay import DECIDED, PENDING, State, Verdict, replay
-from shoal.sanitizer.review.strings import Strings, folded
+from shoal.sanitizer.review.strings import Strings, folded, letters_of
 from shoal.sanitizer.review.work import WorkFolder
 
 __all__ = ["Collection", "Outcome", "current"]
@@ -47,7 +47,15 @@ class Outcome:
     def spared(self) -> tuple[Item, ...]:
         """Items that reviewers looked at and left as they are."""
         pairs = zip(self.items, self.verdicts, strict=True)
-        return tuple(item for item, verdict in pairs if verdict.state == DECIDED and not verdict.masked)
+        return tuple(i for i, verdict in pairs if verdict.state == DECIDED and not verdict.masked and verdict.asked)
+
+    def left_places(self, text: str) -> frozenset[tuple[int, int]]:
+        """Where those stand, from the first to the last letter. A decision about a longer stretch is none about
+        what is within it.
+        """
+        mentions = (mention for item in self.spared for mention in item.mentions)
+        places = (letters_of(text, mention.start, mention.end) for mention in mentions)
+        return frozenset(place for place in places if place is not None)
 
 
 class Collection:
@@ -79,7 +87,7 @@ class Collection:
         return strings
 
     @cached_property
-    def _search(self) -> Strings:
+    def search(self) -> Strings:
         return Strings(self.masked_strings)
 
     def _proposed(self, proposals: Proposals, text: str) -> Outcome:
@@ -96,17 +104,16 @@ class Collection:
         verdict = self.state.verdict(item.key)
         below = item.probability < self.work.settings["threshold"]
         untouched = verdict.state == PENDING and item.key not in self.state.by_reviewer
-        return Verdict(DECIDED, reason="below the threshold") if below and untouched else verdict
+        return Verdict(DECIDED, asked=False) if below and untouched else verdict
 
     def _repeats(self, outcome: Outcome, text: str) -> Iterator[Item]:
-        """Masked strings that can still be read, unless a reviewer left the very item that they are part of."""
+        """Masked strings that can still be read, unless a reviewer left that very string."""
         covered = _Stretches([mention for item in outcome.masked for mention in item.mentions])
         pending = _Stretches([mention for item in outcome.open for mention in item.mentions])
-        decided = [item for item in outcome.spared if self.state.verdict(item.key).state == DECIDED]
-        spared = _Stretches([mention for item in decided for mention in item.mentions])
-        for occurrence in self._search.find(text):
+        left = outcome.left_places(text)
+        for occurrence in self.search.find(text):
             place = Mention(occurrence.start, occurrence.end)
-            if covered.cover(place) or pending.cover(place) or spared.cover(place):
+            if covered.cover(place) or pending.cover(place) or (place.start, place.end) in left:
                 continue
             like = self.masked_strings[occurrence.string]
             id = f"r{occurrence.start}-{occurrence.end}"

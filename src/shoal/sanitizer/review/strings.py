@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-__all__ = ["Occurrence", "Strings", "folded", "tells"]
+__all__ = ["Occurrence", "Strings", "folded", "letters_of", "tells"]
 
 WORD = re.compile(r"[^\W_]+")
 LEAST_LETTERS, LEAST_DIGITS = 3, 4  # shorter strings are everywhere and tell nothing
@@ -29,6 +29,16 @@ def folded(text: str) -> str:
     'josenunezgarcia'
     """
     return "".join(_folded_word(word[0]) for word in WORD.finditer(text))
+
+
+def letters_of(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """A stretch from its first to its last letter or digit; None if it has none.
+
+    >>> letters_of("by “Ann Smith”.", 3, 15)
+    (4, 13)
+    """
+    words = list(WORD.finditer(text, start, end))
+    return (words[0].start(), words[-1].end()) if words else None
 
 
 def tells(string: str) -> bool:
