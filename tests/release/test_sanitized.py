@@ -105,6 +105,44 @@ def test_what_reviewers_left_on_purpose_is_counted_and_verified(work: WorkFolder
     assert verify(made.folder, secrets=secrets_of(made))
 
 
+def test_a_masked_string_that_nobody_left_is_never_released(tmp_path: Path) -> None:
+    """Of "MacDunstable" a block takes "Mac" away, and what is left is a name that is masked elsewhere."""
+    first, second = "Dunstable left.", "MacDunstable came."
+    work = named_folder(tmp_path / "work", (first, (entity(first, "PERSON", "Dunstable"),)), (second, ()))
+    review = Review(work, "ana")
+    review.add("d2", (0, 3), "BLOCK")
+    accept_everything(work)
+    with pytest.raises(InputError, match="readable at 3-12 of d2, and nobody left it there"):
+        released(work, tmp_path / "release")
+    assert not (tmp_path / "release").exists()
+    assert not work.locked
+    review.add("d2", (3, 12), "PERSON")
+    made = released(work, tmp_path / "release")
+    assert verify(made.folder, secrets=secrets_of(made))
+
+
+def test_a_word_of_a_pseudonym_is_not_left_on_purpose(tmp_path: Path) -> None:
+    text = "Removed was written. The dose was wrong."
+    work = named_folder(tmp_path / "work", (text, (entity(text, "MISC", "Removed"),)))
+    Review(work, "ana").add("d1", (21, 40), "BLOCK")
+    accept_everything(work)
+    made = released(work, tmp_path / "release")
+    assert (made.folder / "documents" / "document-0001.txt").read_text() == "Misc1 was written. [removed]"
+    assert made.summary.kept == 0
+    assert verify(made.folder, secrets=secrets_of(made))
+
+
+def test_a_surname_that_is_an_ordinary_word_is_left_where_it_is_one(tmp_path: Path) -> None:
+    first, second = "Mrs. Baker left.", "A baker saw Baker."
+    work = named_folder(tmp_path / "work", (first, (entity(first, "PERSON", "Mrs. Baker"),)), (second, ()))
+    accept_everything(work)
+    made = released(work, tmp_path / "release")
+    texts = {path.read_text() for path in (made.folder / "documents").iterdir()}
+    assert texts == {"Pers1 left.", "A baker saw Pers1."}
+    assert made.summary.kept == 0
+    assert verify(made.folder, secrets=secrets_of(made))
+
+
 def test_unmask_gives_the_originals(work: WorkFolder, tmp_path: Path) -> None:
     accept_everything(work)
     made = released(work, tmp_path / "release")

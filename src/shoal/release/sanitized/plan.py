@@ -35,6 +35,11 @@ class Planned:
             shift += len(original) - (end - start)
         return places
 
+    def original_place(self, place: int) -> int:
+        """Where a place of the masked text, outside all pseudonyms, was in the original."""
+        before = (piece for piece in self.masked.pieces if piece[1] <= place)
+        return place + sum(len(original) - (end - start) for start, end, original in before)
+
     @property
     def removed(self) -> int:
         """How many blocks are gone."""

@@ -17,6 +17,7 @@ from shoal.pages.sanitized import sanitized_readme, sanitized_report
 from shoal.release.certificate import dump, sealed_certificate
 from shoal.release.sanitized.figures import ACCEPTED_UNSEEN, promises_of, stated_of, summary_of
 from shoal.release.sanitized.html_page import html_page
+from shoal.release.sanitized.leftovers import Leftovers, leftovers_of
 from shoal.release.sanitized.pdf_pages import BARS, redacted_pdf
 from shoal.release.sanitized.plan import Planned, check_decided, plan
 from shoal.release.sanitized.secrets import (
@@ -33,7 +34,7 @@ from shoal.results.sanitized import SanitizedSummary, Secrets
 from shoal.results.sanitizing import Decision
 from shoal.sanitizer.pseudonyms import Vault
 from shoal.sanitizer.review.items import BLOCK, Item
-from shoal.sanitizer.review.outcome import Collection, current
+from shoal.sanitizer.review.outcome import Collection, Outcome, current
 from shoal.sanitizer.review.reviewing import Review
 from shoal.sanitizer.review.strings import Strings
 from shoal.sanitizer.review.work import WorkFolder
@@ -107,9 +108,12 @@ def redact(
     planned = plan(collection, outcomes, folder.settings["style"], folder.settings["scope"])
     summary = summary_of(collection, outcomes, planned, form)
     secrets = secrets_of(planned, collection.masked_strings, summary.scope, folder.secret_digest("vault"))
+    left = _leftovers(collection, outcomes, planned, secrets)
+    summary = replace(summary, kept=sum(leftovers.on_purpose for leftovers in left.values()))
+    secrets = replace(secrets, kept={name: leftovers.counts for name, leftovers in left.items()})
     with folders_written_aside((hidden, PRIVATE_FOLDER), (release, PUBLIC_FOLDER)) as (private_aside, aside):
         _write_documents(folder, planned, form, pdf_bars, aside)
-        summary, secrets, content = _write_pages(collection, planned, summary, secrets, aside)
+        secrets, content = _write_pages(collection, planned, summary, secrets, aside)
         _write_private(folder, planned, secrets, sealing, private_aside)
         for path in aside.rglob("*"):
             os.utime(path, (EPOCH, EPOCH))
@@ -150,6 +154,20 @@ def _has_masked(collection: Collection, item: Item, text: str) -> bool:
     return any(any(collection.search.find(text[mention.start : mention.end])) for mention in item.mentions)
 
 
+def _leftovers(
+    collection: Collection, outcomes: Sequence[Outcome], planned: Sequence[Planned], secrets: Secrets
+) -> dict[str, Leftovers]:
+    """By file. Refused if a document would show what nobody left."""
+    strings = Strings(secrets.strings)
+    outcome_of = {outcome.proposals.document: outcome for outcome in outcomes}
+    return {
+        f"documents/{document.name}.txt": leftovers_of(
+            document, outcome_of[document.proposals.document], collection.work.text(document.proposals), strings
+        )
+        for document in planned
+    }
+
+
 def _write_documents(folder: WorkFolder, planned: Sequence[Planned], form: str, pdf_bars: PdfBars, aside: Path) -> None:
     documents = aside / "documents"
     documents.mkdir()
@@ -170,11 +188,10 @@ def _write_documents(folder: WorkFolder, planned: Sequence[Planned], form: str, 
 
 def _write_pages(
     collection: Collection, planned: Sequence[Planned], summary: SanitizedSummary, secrets: Secrets, aside: Path
-) -> tuple[SanitizedSummary, Secrets, dict[str, Any]]:
-    """Report, README and certificate; how often a masked string may be in each file is counted on the way."""
+) -> tuple[Secrets, dict[str, Any]]:
+    """Report, README and certificate. They have no word of a document: a masked string in them is a word of ours."""
     strings = Strings(secrets.strings)
-    kept = {f"documents/{document.name}.txt": occurrences(strings, document.masked.text) for document in planned}
-    summary = replace(summary, kept=sum(sum(counts.values()) for counts in kept.values()))
+    kept = dict(secrets.kept)
     pages = {"report.html": sanitized_report(summary), "README.md": sanitized_readme(summary)}
     for name, page in pages.items():
         (aside / name).write_text(page, encoding="utf-8", newline="\n")
@@ -189,7 +206,7 @@ def _write_pages(
     secrets = replace(secrets, kept={name: counts for name, counts in kept.items() if counts})
     certificate = content(vault_digest(secrets))
     (aside / CERTIFICATE).write_bytes(dump(certificate))
-    return summary, secrets, certificate
+    return secrets, certificate
 
 
 def _write_private(

@@ -80,10 +80,14 @@ class Collection:
         strings: dict[str, Item] = {}
         for proposals in self.work.proposals:
             text = self.work.text(proposals)
-            for item in self._proposed(proposals, text).masked:
+            masked = self._proposed(proposals, text).masked
+            for item in masked:
                 for mention in item.mentions:
                     for string in strings_to_search(item.kind, text[mention.start : mention.end]):
                         strings.setdefault(string, item)
+            item_at = {mention.start: item for item in masked for mention in item.mentions}
+            for joined in _Stretches([mention for item in masked for mention in item.mentions]).joined:
+                strings.setdefault(folded(text[joined.start : joined.end]), item_at[joined.start])
         return strings
 
     @cached_property
@@ -146,9 +150,9 @@ class _Stretches:
                 joined[-1] = Mention(joined[-1].start, max(joined[-1].end, mention.end))
             else:
                 joined.append(mention)
-        self._joined = joined
+        self.joined = joined
         self._starts = [mention.start for mention in joined]
 
     def cover(self, place: Mention) -> bool:
         at = bisect_right(self._starts, place.start) - 1
-        return at >= 0 and place.end <= self._joined[at].end
+        return at >= 0 and place.end <= self.joined[at].end
