@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import html
+import re
 import shutil
 import tempfile
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +24,6 @@ from shoal.release.sanitized.unmask import unmask
 from shoal.results.sanitizing import Block, Entity, Mention
 from shoal.sanitizer.review.items import Proposals, text_digest
 from shoal.sanitizer.review.reviewing import Review
-from shoal.sanitizer.review.strings import Strings, folded, tells
 from shoal.sanitizer.review.work import Unfinished, WorkFolder
 from shoal.verification.verify import verify
 from tests.io.texts.files import pdf_of
@@ -167,7 +169,7 @@ WORDS = st.text("aäAnS1-. \n’", min_size=1, max_size=40).filter(str.strip)
 
 @given(data=st.data())
 @settings(max_examples=8, deadline=None)
-def test_nothing_of_the_vault_is_in_any_file(data: st.DataObject) -> None:
+def test_whatever_is_masked_is_verified_and_undone(data: st.DataObject) -> None:
     texts = data.draw(st.lists(WORDS, min_size=1, max_size=3, unique=True))
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -182,15 +184,62 @@ def test_nothing_of_the_vault_is_in_any_file(data: st.DataObject) -> None:
             unfinished.add(Proposals(f"d{number}", str(number), text_digest(text), "", False, entities, ()), text, None)
         work = unfinished.finish()
         accept_everything(work)
-        made = released(work, folder / "release", form="html")
-        secrets = secrets_of(made)
-        assert verify(made.folder, secrets=secrets)
-        originals = {folded(original) for pieces in secrets.pieces.values() for _, _, original in pieces}
-        search = Strings(string for string in originals if tells(string))
-        for path in (made.folder / "documents").glob("*.txt"):
-            assert not list(search.find(path.read_text()))
+        try:
+            made = released(work, folder / "release", form="html")
+        except InputError as refused:  # a string that only shows once a part of a word is masked
+            assert "nobody left it there" in str(refused)
+            return
+        assert verify(made.folder, secrets=secrets_of(made))
         back = unmask(made.folder, folder / "back", identities=IDENTITIES)
         assert sorted(path.read_bytes().decode() for path in back.folder.iterdir()) == sorted(texts)
+
+
+def letters_alone(text: str) -> str:
+    """As somebody reads who wants to find names: without tags, accents, case, and all that is no letter."""
+    plain = unicodedata.normalize("NFKD", html.unescape(re.sub(r"<[^>]*>", "", text))).lower()
+    return "".join(letter for letter in plain if letter.isalpha())
+
+
+NAMES = ("Quillfeather", "Zoë Krasznahorkai", "Mr. Dunstable", "Jean-Yves Vëltrop")
+SPELLINGS = (
+    str,
+    str.upper,
+    str.lower,
+    lambda name: name.replace(" ", ""),
+    lambda name: name.replace(" ", "-"),
+    lambda name: name.replace(" ", "\n"),
+    lambda name: unicodedata.normalize("NFD", name),
+    lambda name: name.split()[-1],
+    lambda name: name.split()[-1].lower() + ".pdf",
+    lambda name: f"the {name} & Wuzzle Case",
+)
+
+
+@given(
+    mentions=st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(SPELLINGS)), min_size=1, max_size=8),
+    style=st.sampled_from(["numbered", "category", "general"]),
+)
+@settings(max_examples=15, deadline=None)
+def test_no_masked_name_can_be_read_in_any_file(mentions: list, style: str) -> None:
+    """The search is not the one that the product uses."""
+    first = "We met " + " and ".join(NAMES) + "."
+    second = "Then: " + "; ".join(spelled(name) for name, spelled in mentions) + "."
+    case = tuple(
+        Entity("CASE", (Mention(match.start(), match.end()),), match[0], "direct", 0.9)
+        for match in re.finditer(r"the [^&;]* & Wuzzle Case", second)
+    )
+    with tempfile.TemporaryDirectory() as place:
+        people = tuple(entity(first, "PERSON", name) for name in NAMES)
+        work = named_folder(Path(place) / "work", (first, people), (second, case), style=style)
+        Review(work, "ana").decide([("d2", f"e{number}") for number in range(len(case))], "reject")
+        accept_everything(work)
+        made = released(work, Path(place) / "release", form="html")
+        surnames = {letters_alone(name.split()[-1]) for name in NAMES}
+        for path in made.folder.rglob("*"):
+            if path.is_file():
+                shown = letters_alone(path.read_text())
+                assert not [name for name in surnames if name in shown], path.name
+        assert verify(made.folder, secrets=secrets_of(made))
 
 
 def pdf_work(path: Path, **drawn: object) -> WorkFolder:
