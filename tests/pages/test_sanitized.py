@@ -41,6 +41,8 @@ def test_the_report_says_what_was_hidden_who_decided_and_what_is_not_promised() 
         "1 item was decided by a rule",
         "Bars on pages are about as wide as what they hide",
         "1 document could not be read",
+        "No masked string of at least 3 letters or 4 digits is in any file as whole words",
+        "That a masked name is not part of a longer word",
     ):
         assert words in page
     assert page == sanitized_report(SUMMARY)
