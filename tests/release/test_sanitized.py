@@ -86,6 +86,15 @@ def test_the_rest_can_be_decided_by_a_rule_which_the_report_says(work: WorkFolde
     assert verify(made.folder, secrets=secrets_of(made))
 
 
+def test_the_rule_does_not_settle_what_reviewers_differ_about(work: WorkFolder, tmp_path: Path) -> None:
+    Review(work, "ana").decide([("d1", "e0")], "accept")
+    Review(work, "ben").decide([("d1", "e0")], "reject")
+    with pytest.raises(InputError, match=r"1 items are not decided: d1 e0 \(PERSON\); .*--adjudicate"):
+        released(work, tmp_path / "release", accept_rest=0.0)
+    Review(work, "chair").decide([("d1", "e0")], "reject", adjudicates=True)
+    assert verify(released(work, tmp_path / "release", accept_rest=0.0).folder)
+
+
 def test_the_rule_masks_whatever_has_a_masked_name_within_it(tmp_path: Path) -> None:
     first, second = "Quillfeather left.", "On the Dhomhnaill & Quillfeather Case."
     work = named_folder(

@@ -163,6 +163,8 @@ def test_two_reviewers_must_agree_and_a_third_decision_settles(tmp_path: Path) -
         ("ana", "accept"),
         ("ben", "reject"),
     }
+    with pytest.raises(InputError, match="e1 of d1 was decided by ana, who cannot adjudicate it"):
+        ana.decide([RAY], "accept", adjudicates=True)
     Review(work, "chair").decide([RAY], "accept", reason="a witness", adjudicates=True)
     assert masked(work) == {SMITH, RAY}
     assert ben.differences() == []

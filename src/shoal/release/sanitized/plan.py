@@ -53,7 +53,8 @@ def check_decided(outcomes: Sequence[Outcome]) -> None:
         listed = ", ".join(f"{item.document} {item.id} ({item.kind})" for item in waiting[:SHOWN])
         more = ", …" if len(waiting) > SHOWN else ""
         raise InputError(
-            f"{len(waiting)} items are not decided: {listed}{more}; decide with shoal review, or pass --accept-rest P"
+            f"{len(waiting)} items are not decided: {listed}{more}; decide with shoal review "
+            "(--adjudicate where reviewers differ), or pass --accept-rest P for what nobody disputes"
         )
 
 

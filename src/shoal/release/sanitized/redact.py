@@ -35,6 +35,7 @@ from shoal.results.sanitizing import Decision
 from shoal.sanitizer.pseudonyms import Vault
 from shoal.sanitizer.review.items import BLOCK, Item
 from shoal.sanitizer.review.outcome import Collection, Outcome, current
+from shoal.sanitizer.review.replay import DISPUTED
 from shoal.sanitizer.review.reviewing import Review
 from shoal.sanitizer.review.strings import Strings
 from shoal.sanitizer.review.work import WorkFolder
@@ -131,12 +132,20 @@ def _check(form: str, accept_rest: float | None, pdf_bars: PdfBars) -> None:
 
 
 def _accept_rest(folder: WorkFolder, least: float) -> None:
-    """Mask what reaches the probability, then all that has a string within it which is masked by now; leave others."""
+    """Mask what reaches the probability, then all that has a string within it which is masked by now; leave others.
+
+    What reviewers differ about stays open: a rule does not settle it.
+    """
     review = Review(folder, ACCEPTED_UNSEEN)
     reason = f"accept-rest {least:g}"
     while True:
         collection = current(folder)
-        waiting = [(outcome.proposals, item) for outcome in collection.outcomes() for item in outcome.open]
+        waiting = [
+            (outcome.proposals, item)
+            for outcome in collection.outcomes()
+            for item in outcome.open
+            if collection.state.verdict(item.key).state != DISPUTED
+        ]
         if not waiting:
             break
         masked = [
