@@ -41,6 +41,9 @@ def test_the_report_says_what_was_hidden_who_decided_and_what_is_not_promised() 
         "1 item was decided by a rule",
         "Bars on pages are about as wide as what they hide",
         "1 document could not be read",
+        "No masked string of at least 3 letters or 4 digits is in any file as whole words",
+        "who and when, and why if they gave a reason",
+        "That a masked name is not part of a longer word",
     ):
         assert words in page
     assert page == sanitized_report(SUMMARY)
@@ -59,6 +62,7 @@ def test_the_readme_explains_pseudonyms_and_files(style: str, form: str) -> None
     assert ("Pers1" in text) == (style == "numbered")
     assert (".pdf" in text) == (form == "pdf")
     assert "shoal verify FOLDER" in text
+    assert "how many people decided it" in text
 
 
 def test_every_kind_has_a_name() -> None:

@@ -54,3 +54,12 @@ def work_folder(
     for text, proposed in zip(texts, proposals or letters(), strict=True):
         unfinished.add(proposed, text, None)
     return unfinished.finish()
+
+
+def named_folder(path: Path, *documents: tuple[str, tuple[Entity, ...]], **settings: object) -> WorkFolder:
+    """Of texts with the entities that are proposed in each."""
+    proposals = [
+        Proposals(f"d{number}", f"{number}.txt", text_digest(text), "", False, entities, ())
+        for number, (text, entities) in enumerate(documents, start=1)
+    ]
+    return work_folder(path, tuple(text for text, _ in documents), proposals, **settings)

@@ -20,7 +20,7 @@ from shoal.sanitizer.review.replay import replay
 from shoal.sanitizer.review.reviewing import Review
 from shoal.sanitizer.review.strings import Strings, folded
 from shoal.sanitizer.review.work import Unfinished, WorkFolder
-from tests.sanitizer.review.folders import LETTERS, SETTINGS, letters, work_folder
+from tests.sanitizer.review.folders import LETTERS, SETTINGS, entity, letters, named_folder, work_folder
 
 SMITH, RAY, GIRONA, DOSE, RAY_2 = ("d1", "e0"), ("d1", "e1"), ("d1", "e2"), ("d1", "b0"), ("d2", "e0")
 
@@ -58,12 +58,48 @@ def test_a_masked_string_is_found_wherever_else_it_stands(work: WorkFolder) -> N
     assert repeat not in open_items(work) | masked(work)
 
 
+@pytest.mark.parametrize(
+    ("masked_name", "other", "places"),
+    [
+        ("Mr. Dunstable", "See dunstable.pdf.", {"r4-13"}),
+        ("Ivo Dunstable", "Dear DUNSTABLE, dear Ivo,", {"r5-14"}),
+        ("Dr. Ivo Fox", "ivo fox, a fox", {"r0-7"}),  # a surname of 3 letters is not searched for
+        ("Mrs. Baker", "Baker is a baker.", {"r0-5"}),  # an ordinary word: only with a capital
+        ("Mr. Fox", "Fox is a fox.", {"r0-3"}),
+        ("Ann Dunstable Jr.", "Junior, or Dunstable", {"r11-20"}),
+        ("the King of Spain", "Spain won.", set()),
+    ],
+)
+def test_a_person_is_found_by_surname_and_without_title(
+    tmp_path: Path, masked_name: str, other: str, places: set[str]
+) -> None:
+    first = f"We met {masked_name} there."
+    work = named_folder(tmp_path / "w", (first, (entity(first, "PERSON", masked_name),)), (other, ()))
+    Review(work, "ana").decide([("d1", "e0")], "accept")
+    assert open_items(work) == {("d2", place) for place in places}
+
+
 def test_a_rejected_entity_is_left_even_where_it_is_masked_elsewhere(work: WorkFolder) -> None:
     review = Review(work, "ana")
     review.decide([RAY], "accept")
     review.decide([RAY_2], "reject")
     assert masked(work) == {RAY}
     assert open_items(work) == {SMITH, DOSE}
+
+
+def test_a_rejected_entity_does_not_hide_the_masked_name_within_it(tmp_path: Path) -> None:
+    first, second = "Quillfeather left.", "On the Dhomhnaill & Quillfeather Case."
+    work = named_folder(
+        tmp_path / "w",
+        (first, (entity(first, "PERSON", "Quillfeather"),)),
+        (second, (entity(second, "CASE", "Dhomhnaill & Quillfeather Case"),)),
+    )
+    review = Review(work, "ana")
+    review.decide([("d1", "e0")], "accept")
+    review.decide([("d2", "e0")], "reject")
+    assert open_items(work) == {("d2", "r20-32")}
+    review.decide([("d2", "r20-32")], "reject")
+    assert open_items(work) == set()
 
 
 def test_what_is_below_the_threshold_can_be_accepted(work: WorkFolder) -> None:
@@ -127,6 +163,8 @@ def test_two_reviewers_must_agree_and_a_third_decision_settles(tmp_path: Path) -
         ("ana", "accept"),
         ("ben", "reject"),
     }
+    with pytest.raises(InputError, match="e1 of d1 was decided by ana, who cannot adjudicate it"):
+        ana.decide([RAY], "accept", adjudicates=True)
     Review(work, "chair").decide([RAY], "accept", reason="a witness", adjudicates=True)
     assert masked(work) == {SMITH, RAY}
     assert ben.differences() == []

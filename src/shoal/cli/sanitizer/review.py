@@ -55,8 +55,8 @@ def review(
 ) -> None:
     """Accept or reject what was proposed: the least sure first, equal ones at once, with undo.
 
-    Each decision is a line of decisions.jsonl in the work folder: who, when, what and why. Two people can review at the
-    same time.
+    Each decision is a line of decisions.jsonl in the work folder: who, when, what, and why if you say so. Two
+    people can review at the same time.
     """
     from shoal.cli.sanitizer.session import Session
     from shoal.sanitizer.review.reviewing import Review

@@ -23,7 +23,7 @@ FEWEST = 30  # figures over fewer entities or places might tell how long a name 
 def summary_of(
     collection: Collection, outcomes: Sequence[Outcome], planned: Sequence[Planned], form: str
 ) -> SanitizedSummary:
-    """The release in figures; `kept` is counted when its files are searched."""
+    """The release in figures; `kept` is counted when its texts are searched."""
     settings = collection.work.settings
     decisions = active(collection.work.log.read())
     people = {decision.reviewer for decision in decisions} - {ACCEPTED_UNSEEN}

@@ -35,6 +35,11 @@ class Planned:
             shift += len(original) - (end - start)
         return places
 
+    def original_place(self, place: int) -> int:
+        """Where a place of the masked text, outside all pseudonyms, was in the original."""
+        before = (piece for piece in self.masked.pieces if piece[1] <= place)
+        return place + sum(len(original) - (end - start) for start, end, original in before)
+
     @property
     def removed(self) -> int:
         """How many blocks are gone."""
@@ -48,7 +53,8 @@ def check_decided(outcomes: Sequence[Outcome]) -> None:
         listed = ", ".join(f"{item.document} {item.id} ({item.kind})" for item in waiting[:SHOWN])
         more = ", …" if len(waiting) > SHOWN else ""
         raise InputError(
-            f"{len(waiting)} items are not decided: {listed}{more}; decide with shoal review, or pass --accept-rest P"
+            f"{len(waiting)} items are not decided: {listed}{more}; decide with shoal review "
+            "(--adjudicate where reviewers differ), or pass --accept-rest P for what nobody disputes"
         )
 
 

@@ -17,6 +17,7 @@ from shoal.pages.sanitized import sanitized_readme, sanitized_report
 from shoal.release.certificate import dump, sealed_certificate
 from shoal.release.sanitized.figures import ACCEPTED_UNSEEN, promises_of, stated_of, summary_of
 from shoal.release.sanitized.html_page import html_page
+from shoal.release.sanitized.leftovers import Leftovers, leftovers_of
 from shoal.release.sanitized.pdf_pages import BARS, redacted_pdf
 from shoal.release.sanitized.plan import Planned, check_decided, plan
 from shoal.release.sanitized.secrets import (
@@ -33,9 +34,10 @@ from shoal.results.sanitized import SanitizedSummary, Secrets
 from shoal.results.sanitizing import Decision
 from shoal.sanitizer.pseudonyms import Vault
 from shoal.sanitizer.review.items import BLOCK, Item
-from shoal.sanitizer.review.outcome import Collection, current
+from shoal.sanitizer.review.outcome import Collection, Outcome, current
+from shoal.sanitizer.review.replay import DISPUTED
 from shoal.sanitizer.review.reviewing import Review
-from shoal.sanitizer.review.strings import Strings, folded
+from shoal.sanitizer.review.strings import Strings
 from shoal.sanitizer.review.work import WorkFolder
 
 __all__ = ["FORMS", "PdfBars", "Redacted", "Sealing", "redact"]
@@ -107,9 +109,12 @@ def redact(
     planned = plan(collection, outcomes, folder.settings["style"], folder.settings["scope"])
     summary = summary_of(collection, outcomes, planned, form)
     secrets = secrets_of(planned, collection.masked_strings, summary.scope, folder.secret_digest("vault"))
+    left = _leftovers(collection, outcomes, planned, secrets)
+    summary = replace(summary, kept=sum(leftovers.on_purpose for leftovers in left.values()))
+    secrets = replace(secrets, kept={name: leftovers.counts for name, leftovers in left.items()})
     with folders_written_aside((hidden, PRIVATE_FOLDER), (release, PUBLIC_FOLDER)) as (private_aside, aside):
         _write_documents(folder, planned, form, pdf_bars, aside)
-        summary, secrets, content = _write_pages(collection, planned, summary, secrets, aside)
+        secrets, content = _write_pages(collection, planned, summary, secrets, aside)
         _write_private(folder, planned, secrets, sealing, private_aside)
         for path in aside.rglob("*"):
             os.utime(path, (EPOCH, EPOCH))
@@ -127,28 +132,49 @@ def _check(form: str, accept_rest: float | None, pdf_bars: PdfBars) -> None:
 
 
 def _accept_rest(folder: WorkFolder, least: float) -> None:
-    """Mask what reaches the probability, then all that has a string which is masked by now; leave the others."""
+    """Mask what reaches the probability, then all that has a string within it which is masked by now; leave others.
+
+    What reviewers differ about stays open: a rule does not settle it.
+    """
     review = Review(folder, ACCEPTED_UNSEEN)
     reason = f"accept-rest {least:g}"
     while True:
         collection = current(folder)
-        waiting = [(outcome.proposals, item) for outcome in collection.outcomes() for item in outcome.open]
+        waiting = [
+            (outcome.proposals, item)
+            for outcome in collection.outcomes()
+            for item in outcome.open
+            if collection.state.verdict(item.key).state != DISPUTED
+        ]
+        if not waiting:
+            break
         masked = [
             item.key
             for proposals, item in waiting
-            if item.kind == BLOCK
-            or item.probability >= least
-            or not collection.masked_strings.keys().isdisjoint(_strings(item, folder.text(proposals)))
+            if item.kind == BLOCK or item.probability >= least or _has_masked(collection, item, folder.text(proposals))
         ]
-        if not masked:
-            break
-        review.decide(masked, "accept", reason=reason, adjudicates=True)
-    if waiting:
-        review.decide([item.key for _, item in waiting], "reject", reason=reason, adjudicates=True)
+        if masked:
+            review.decide(masked, "accept", reason=reason, adjudicates=True)
+        else:
+            review.decide([item.key for _, item in waiting], "reject", reason=reason, adjudicates=True)
 
 
-def _strings(item: Item, text: str) -> set[str]:
-    return {folded(text[mention.start : mention.end]) for mention in item.mentions}
+def _has_masked(collection: Collection, item: Item, text: str) -> bool:
+    return any(any(collection.search.find(text[mention.start : mention.end])) for mention in item.mentions)
+
+
+def _leftovers(
+    collection: Collection, outcomes: Sequence[Outcome], planned: Sequence[Planned], secrets: Secrets
+) -> dict[str, Leftovers]:
+    """By file. Refused if a document would show what nobody left."""
+    strings = Strings(secrets.strings)
+    outcome_of = {outcome.proposals.document: outcome for outcome in outcomes}
+    return {
+        f"documents/{document.name}.txt": leftovers_of(
+            document, outcome_of[document.proposals.document], collection.work.text(document.proposals), strings
+        )
+        for document in planned
+    }
 
 
 def _write_documents(folder: WorkFolder, planned: Sequence[Planned], form: str, pdf_bars: PdfBars, aside: Path) -> None:
@@ -171,11 +197,10 @@ def _write_documents(folder: WorkFolder, planned: Sequence[Planned], form: str, 
 
 def _write_pages(
     collection: Collection, planned: Sequence[Planned], summary: SanitizedSummary, secrets: Secrets, aside: Path
-) -> tuple[SanitizedSummary, Secrets, dict[str, Any]]:
-    """Report, README and certificate; how often a masked string may be in each file is counted on the way."""
+) -> tuple[Secrets, dict[str, Any]]:
+    """Report, README and certificate. They have no word of a document: a masked string in them is a word of ours."""
     strings = Strings(secrets.strings)
-    kept = {f"documents/{document.name}.txt": occurrences(strings, document.masked.text) for document in planned}
-    summary = replace(summary, kept=sum(sum(counts.values()) for counts in kept.values()))
+    kept = dict(secrets.kept)
     pages = {"report.html": sanitized_report(summary), "README.md": sanitized_readme(summary)}
     for name, page in pages.items():
         (aside / name).write_text(page, encoding="utf-8", newline="\n")
@@ -190,7 +215,7 @@ def _write_pages(
     secrets = replace(secrets, kept={name: counts for name, counts in kept.items() if counts})
     certificate = content(vault_digest(secrets))
     (aside / CERTIFICATE).write_bytes(dump(certificate))
-    return summary, secrets, certificate
+    return secrets, certificate
 
 
 def _write_private(

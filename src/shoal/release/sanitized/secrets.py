@@ -16,7 +16,7 @@ from shoal.io.sealing import opened, sealed
 from shoal.release.sanitized.plan import Planned
 from shoal.results.sanitized import Secrets
 from shoal.sanitizer.pseudonyms import Vault
-from shoal.sanitizer.review.strings import Strings, folded, tells
+from shoal.sanitizer.review.strings import Strings, tells
 
 __all__ = ["DECISIONS", "RECORD", "VAULT", "occurrences", "read_secrets", "sealed_record", "secrets_of", "vault_digest"]
 
@@ -25,9 +25,8 @@ FORM = "shoal record"
 
 
 def secrets_of(planned: Sequence[Planned], masked_strings: Iterable[str], scope: str, key: str) -> Secrets:
-    """Of a release whose files are not searched yet."""
-    originals = (folded(original) for document in planned for _, _, original in document.masked.pieces)
-    strings = tuple(sorted({string for string in (*originals, *masked_strings) if tells(string)}))
+    """Of a release whose texts are not searched yet."""
+    strings = tuple(sorted({string for string in masked_strings if tells(string)}))
     entities = {
         (document.name if scope == "document" else "", *entity) for document in planned for entity in document.entities
     }

@@ -13,8 +13,9 @@ from functools import cached_property
 
 from shoal.results.sanitizing import KINDS, Mention
 from shoal.sanitizer.review.items import BLOCK, Item, Proposals, items_of
+from shoal.sanitizer.review.names import strings_to_search
 from shoal.sanitizer.review.replay import DECIDED, PENDING, State, Verdict, replay
-from shoal.sanitizer.review.strings import Strings, folded
+from shoal.sanitizer.review.strings import Strings, folded, letters_of
 from shoal.sanitizer.review.work import WorkFolder
 
 __all__ = ["Collection", "Outcome", "current"]
@@ -46,7 +47,15 @@ class Outcome:
     def spared(self) -> tuple[Item, ...]:
         """Items that reviewers looked at and left as they are."""
         pairs = zip(self.items, self.verdicts, strict=True)
-        return tuple(item for item, verdict in pairs if verdict.state == DECIDED and not verdict.masked)
+        return tuple(i for i, verdict in pairs if verdict.state == DECIDED and not verdict.masked and verdict.asked)
+
+    def left_places(self, text: str) -> frozenset[tuple[int, int]]:
+        """Where those stand, from the first to the last letter. A decision about a longer stretch is none about
+        what is within it.
+        """
+        mentions = (mention for item in self.spared for mention in item.mentions)
+        places = (letters_of(text, mention.start, mention.end) for mention in mentions)
+        return frozenset(place for place in places if place is not None)
 
 
 class Collection:
@@ -67,17 +76,22 @@ class Collection:
 
     @cached_property
     def masked_strings(self) -> dict[str, Item]:
-        """Every string that is masked somewhere, folded, and the first item that has it."""
+        """Every string to search for, because it is masked somewhere, and the first item that has it."""
         strings: dict[str, Item] = {}
         for proposals in self.work.proposals:
             text = self.work.text(proposals)
-            for item in self._proposed(proposals, text).masked:
+            masked = self._proposed(proposals, text).masked
+            for item in masked:
                 for mention in item.mentions:
-                    strings.setdefault(folded(text[mention.start : mention.end]), item)
+                    for string in strings_to_search(item.kind, text[mention.start : mention.end]):
+                        strings.setdefault(string, item)
+            item_at = {mention.start: item for item in masked for mention in item.mentions}
+            for joined in _Stretches([mention for item in masked for mention in item.mentions]).joined:
+                strings.setdefault(folded(text[joined.start : joined.end]), item_at[joined.start])
         return strings
 
     @cached_property
-    def _search(self) -> Strings:
+    def search(self) -> Strings:
         return Strings(self.masked_strings)
 
     def _proposed(self, proposals: Proposals, text: str) -> Outcome:
@@ -94,17 +108,16 @@ class Collection:
         verdict = self.state.verdict(item.key)
         below = item.probability < self.work.settings["threshold"]
         untouched = verdict.state == PENDING and item.key not in self.state.by_reviewer
-        return Verdict(DECIDED, reason="below the threshold") if below and untouched else verdict
+        return Verdict(DECIDED, asked=False) if below and untouched else verdict
 
     def _repeats(self, outcome: Outcome, text: str) -> Iterator[Item]:
-        """Masked strings that can still be read, unless a reviewer left the very item that they are part of."""
+        """Masked strings that can still be read, unless a reviewer left that very string."""
         covered = _Stretches([mention for item in outcome.masked for mention in item.mentions])
         pending = _Stretches([mention for item in outcome.open for mention in item.mentions])
-        decided = [item for item in outcome.spared if self.state.verdict(item.key).state == DECIDED]
-        spared = _Stretches([mention for item in decided for mention in item.mentions])
-        for occurrence in self._search.find(text):
+        left = outcome.left_places(text)
+        for occurrence in self.search.find(text):
             place = Mention(occurrence.start, occurrence.end)
-            if covered.cover(place) or pending.cover(place) or spared.cover(place):
+            if covered.cover(place) or pending.cover(place) or (place.start, place.end) in left:
                 continue
             like = self.masked_strings[occurrence.string]
             id = f"r{occurrence.start}-{occurrence.end}"
@@ -137,9 +150,9 @@ class _Stretches:
                 joined[-1] = Mention(joined[-1].start, max(joined[-1].end, mention.end))
             else:
                 joined.append(mention)
-        self._joined = joined
+        self.joined = joined
         self._starts = [mention.start for mention in joined]
 
     def cover(self, place: Mention) -> bool:
         at = bisect_right(self._starts, place.start) - 1
-        return at >= 0 and place.end <= self._joined[at].end
+        return at >= 0 and place.end <= self.joined[at].end

@@ -22,6 +22,7 @@ class Verdict:
     masked: bool = False  # when it is decided
     span: tuple[int, int] | None = None  # what is masked of it, if less than all
     reason: str = ""
+    asked: bool = True  # False: below the threshold, and nobody said a word about it
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from shoal.results.sanitizing import KINDS, Decision
 from shoal.sanitizer.review.items import BLOCK, Item, items_of
 from shoal.sanitizer.review.log import Making
 from shoal.sanitizer.review.outcome import Collection, current
-from shoal.sanitizer.review.replay import DISPUTED, active
+from shoal.sanitizer.review.replay import DISPUTED, active, replay
 from shoal.sanitizer.review.strings import folded
 from shoal.sanitizer.review.work import WorkFolder
 
@@ -85,11 +85,13 @@ class Review:
         reason: str = "",
         adjudicates: bool = False,
     ) -> tuple[Decision, ...]:
-        """Accept, reject or shrink; all at once or nothing."""
+        """Accept, reject or shrink; all at once or nothing. Nobody adjudicates what they have decided before."""
         listed = list(keys)
         self.check(listed, action, span)
 
         def make(decisions: tuple[Decision, ...]) -> Sequence[Decision]:
+            if adjudicates:
+                self._check_uninvolved(decisions, listed)
             at = self._now(decisions)
             return [
                 Decision(0, *key, action, "", span, None, adjudicates, self.reviewer, at, reason, "") for key in listed
@@ -142,6 +144,15 @@ class Review:
 
         self.work.check_unlocked()
         return self.work.log.append(unlocked)
+
+    def _check_uninvolved(self, decisions: tuple[Decision, ...], keys: Sequence[Key]) -> None:
+        by_reviewer = replay(decisions).by_reviewer
+        for document, item in keys:
+            if self.reviewer in by_reviewer.get((document, item), {}):
+                raise InputError(
+                    f"{item} of {document} was decided by {self.reviewer}, who cannot adjudicate it; "
+                    "let another person settle it, or take the decision back"
+                )
 
     def _last_step(self, decisions: tuple[Decision, ...]) -> list[Decision]:
         """Decisions made at once have the same time."""

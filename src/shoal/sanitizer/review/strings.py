@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-__all__ = ["Occurrence", "Strings", "folded", "tells"]
+__all__ = ["Occurrence", "Strings", "folded", "letters_of", "tells"]
 
 # A modifier letter is a mark like an apostrophe, not a letter: OʼBrien is O'Brien.
 WORD = re.compile(r"[^\W_\u02b0-\u02ff]+")
@@ -25,7 +25,7 @@ class Occurrence:
 
     start: int
     end: int
-    string: str  # folded
+    string: str  # of the list
 
 
 def folded(text: str) -> str:
@@ -38,6 +38,16 @@ def folded(text: str) -> str:
     return "".join(_folded_word(word[0]) for word in WORD.finditer(text))
 
 
+def letters_of(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """A stretch from its first to its last letter or digit; None if it has none.
+
+    >>> letters_of("by “Ann Smith”.", 3, 15)
+    (4, 13)
+    """
+    words = list(WORD.finditer(text, start, end))
+    return (words[0].start(), words[-1].end()) if words else None
+
+
 def tells(string: str) -> bool:
     """Whether a folded string is long enough to be searched for: at least 3 letters, or 4 digits."""
     letters = sum(character.isalpha() for character in string)
@@ -45,25 +55,29 @@ def tells(string: str) -> bool:
 
 
 class Strings:
-    """Folded strings, found wherever they stand as whole words, the longest first."""
+    """Folded strings, found wherever they stand as whole words, the longest first.
+
+    One that begins with a capital counts only where it is written with a capital.
+    """
 
     def __init__(self, strings: Iterable[str]) -> None:
-        self._sorted = sorted({string for string in strings if tells(string)})
-        self._known = set(self._sorted)
+        self._known = {string for string in strings if tells(string)}
+        self._capitalised = {string.casefold(): string for string in self._known if string != string.casefold()}
+        self._sorted = sorted({string.casefold() for string in self._known})
 
     def find(self, text: str) -> Iterator[Occurrence]:
         """Every occurrence, in order; they do not overlap."""
         words = [(match.start(), match.end(), _folded_word(match[0])) for match in WORD.finditer(text)]
         first = 0
         while first < len(words):
-            last, string = self._longest(words, first)
+            last, string = self._longest(words, first, text[words[first][0]].isupper())
             if last is None:
                 first += 1
             else:
                 yield Occurrence(words[first][0], words[last][1], string)
                 first = last + 1
 
-    def _longest(self, words: list[tuple[int, int, str]], first: int) -> tuple[int | None, str]:
+    def _longest(self, words: list[tuple[int, int, str]], first: int, capital: bool) -> tuple[int | None, str]:
         """The last word of the longest string that begins with the word `first`."""
         best: tuple[int | None, str] = (None, "")
         joined = ""
@@ -73,6 +87,8 @@ class Strings:
                 break
             if joined in self._known:
                 best = place, joined
+            elif capital and joined in self._capitalised:
+                best = place, self._capitalised[joined]
         return best
 
     def _begins(self, start: str) -> bool:

@@ -42,7 +42,11 @@ def sanitized_statements(secrets: Secrets | None) -> tuple[Statement, ...]:
     if secrets is not None:
         return ()
     return (
-        Statement("masked strings", "none is left in any file; the owner can check it with the vault", CERTIFICATE),
+        Statement(
+            "masked strings",
+            "none is left in any file as whole words; the owner can check it with the vault",
+            CERTIFICATE,
+        ),
         Statement("log", "every item was decided; the owner can check it with the log", CERTIFICATE),
     )
 

@@ -1,4 +1,7 @@
-"""Masked strings, looked for in a text: as whole words, whatever their case, accents, spaces and hyphens."""
+"""Masked strings, looked for in a text: as whole words, whatever their case, accents, spaces and hyphens.
+
+A string that begins with a capital is an ordinary word as well: it counts only where it is written with a capital.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +23,15 @@ PLAIN = str.maketrans(
 def found_in(text: str, strings: Iterable[str]) -> Counter[str]:
     """How often each folded string is in the text: the longest that begins at a word counts, and its words no more."""
     wanted = set(strings)
+    capitalised = {string.casefold(): string for string in wanted if string != string.casefold()}
     lengths = sorted({len(string) for string in wanted}, reverse=True)
     starts, letters, at = [], [], 0
+    capitals = set()
     for match in WORD.finditer(text):
         word = _folded(match[0])
         starts.append(at)
+        if match[0][0].isupper():
+            capitals.add(at)
         letters.append(word)
         at += len(word)
     joined, bounds = "".join(letters), {*starts, at}
@@ -35,6 +42,8 @@ def found_in(text: str, strings: Iterable[str]) -> Counter[str]:
             continue
         for length in lengths:
             string = joined[start : start + length]
+            if string not in wanted and start in capitals:
+                string = capitalised.get(string, string)
             if start + length in bounds and string in wanted:
                 found[string] += 1
                 free_from = start + length
