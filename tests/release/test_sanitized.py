@@ -165,11 +165,13 @@ def test_unmask_gives_the_originals(work: WorkFolder, tmp_path: Path) -> None:
 def test_the_order_of_the_input_is_not_that_of_the_release(tmp_path: Path) -> None:
     """Files are often named after people, so that their order tells names."""
     orders = set()
-    for number in range(8):
+    for number in range(60):  # a few are enough; that all are alike by chance must not happen
         work = work_folder(tmp_path / f"work{number}")
         accept_everything(work)
         made = released(work, tmp_path / f"release{number}")
         orders.add("Will she" in (made.folder / "documents" / "document-0001.txt").read_text())
+        if len(orders) == 2:
+            break
     assert orders == {True, False}
 
 
