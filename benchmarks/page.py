@@ -266,8 +266,8 @@ TABLES = (
         "Sketches: time beside scikit-learn",
         "T10I4D100K, 100,000 baskets. 64 components compared with `SparseRandomProjection` (bar: 0.5); the 5 nearest "
         "of every basket compared with brute-force `NearestNeighbors` (bar: 0.1), timed on 5,000 of the baskets "
-        "against all, times 20. Medians of runs in turn. They vary: six series of 60 pairs of runs on a quiet machine gave "
-        "medians of 0.57 to 0.66 for 64 components, so that the bar of 0.5 is missed.",
+        "against all, times 20. Medians of runs in turn. They vary: six series of 60 pairs of runs on a quiet machine "
+        "gave medians of 0.57 to 0.66 for 64 components, so that the bar of 0.5 is missed.",
     ),
     (
         "sketch_speed",
@@ -275,8 +275,8 @@ TABLES = (
         "Sketches: a million baskets",
         "C20.I6: a million baskets of 20 items beside 200,000 (bars: 5.5 times the time, 3 GB), each in a fresh "
         "process that makes the baskets, too. Crowd: k=5, 512 components, one sketch per group, without the search for "
-        "better groups. These are the estimators alone. `protect --method crowd-sketch` as a whole took 201 CPU seconds "
-        "and 2.92 GiB for a million other baskets of 20, and 42 CPU seconds for 200,000 of them; on C20.I6, where more "
+        "better groups. These are the estimators alone. `protect --method crowd-sketch` as a whole took 201 CPU "
+        "seconds and 2.85 GiB for a million other baskets of 20, and 42 CPU seconds for 200,000 of them; on C20.I6, where more "
         "groups give a member away and are mended, 94 CPU seconds for 200,000 (its million was not measured).",
     ),
     (
