@@ -276,8 +276,8 @@ TABLES = (
         "C20.I6: a million baskets of 20 items beside 200,000 (bars: 5.5 times the time, 3 GB), each in a fresh "
         "process that makes the baskets, too. Crowd: k=5, 512 components, one sketch per group, without the search for "
         "better groups. These are the estimators alone. `protect --method crowd-sketch` as a whole took 201 CPU "
-        "seconds and 2.85 GiB for a million other baskets of 20, and 42 CPU seconds for 200,000 of them; on C20.I6, where "
-        "more groups give a member away and are mended, 94 CPU seconds for 200,000 (its million was not measured).",
+        "seconds and 2.85 GiB for a million other baskets of 20, and 42 CPU seconds for 200,000 of them; on C20.I6, "
+        "where more groups give a member away and are mended, 94 CPU seconds for 200,000 (its million was not measured).",
     ),
     (
         "sketch_speed",
