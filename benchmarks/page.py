@@ -277,7 +277,7 @@ TABLES = (
         "process that makes the baskets, too. Crowd: k=5, 512 components, one sketch per group, without the search for "
         "better groups. These are the estimators alone. `protect --method crowd-sketch` as a whole took 201 CPU "
         "seconds and 2.85 GiB for a million other baskets of 20, and 42 CPU seconds for 200,000 of them; on C20.I6, "
-        "where more groups give a member away and are mended, 94 CPU seconds for 200,000 (its million was not measured).",
+        "where more groups give a member away and are mended, 94 CPU seconds for 200,000; its million was not run.",
     ),
     (
         "sketch_speed",
