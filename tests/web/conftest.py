@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from shoal.sample import cases
+from shoal.sample import write_sample
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 QUIET = ["--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update"]
@@ -57,7 +57,7 @@ def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
-        message = "Chromium is not installed, so the workbench was NOT tested in a browser; install it: apt install chromium"
+        message = "Chromium is not installed, so the workbench was NOT tested in a browser; apt install chromium"
         if os.environ.get("CI"):
             pytest.fail(message)
         pytest.skip(message)
@@ -94,8 +94,6 @@ def page(context: BrowserContext, workbench: Workbench) -> Iterator[Page]:
 @pytest.fixture(scope="session")
 def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample's table of invented patients."""
-    from shoal.sample import write_sample
-
     folder = tmp_path_factory.mktemp("sample")
     write_sample(folder)
     return folder / "subjects.csv"

@@ -36,8 +36,8 @@ def _unpack(packed: zipfile.ZipFile, folder: Path) -> None:
     size = sum(entry.file_size for entry in entries)
     if len(entries) > MOST_FILES or size > LARGEST:
         raise InputError(
-            f"the zip holds {len(entries):,} files of {size:,} bytes; at most {MOST_FILES:,} files and {LARGEST:,} bytes "
-            "are unpacked"
+            f"the zip holds {len(entries):,} files of {size:,} bytes; at most {MOST_FILES:,} files and "
+            f"{LARGEST:,} bytes are unpacked"
         )
     left = size
     for entry in entries:

@@ -28,7 +28,7 @@ _ID = re.compile(r"[0-9a-f]{16}")
 
 
 def inside(folder: Path, name: str) -> Path:
-    """A file below the folder. Names that lead elsewhere, or that a shell or a terminal would stumble on, are refused."""
+    """A file below the folder. Names that lead elsewhere, or that a shell would stumble on, are refused."""
     parts = PurePosixPath(name).parts
     sound = 0 < len(parts) <= DEEPEST and all(map(_is_sound, parts))
     path = folder.joinpath(*parts) if sound else folder
@@ -128,7 +128,7 @@ class Workspace:
         shutil.rmtree(folder, ignore_errors=True)
 
     def lend(self, upload: Upload, job: Path) -> str:
-        """Put what was uploaded where the job works, without a copy where the disk can do without; the name it has there."""
+        """Put what was uploaded where the job works, without a copy if the disk can; the name it has there."""
         source, target = upload.path, job / "work" / upload.name
         if source.is_dir():
             shutil.copytree(source, target, copy_function=_linked)
