@@ -77,7 +77,8 @@ def test_any_change_breaks_the_fingerprint(made: Redacted, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "name", ["Ann Smith", "ann-SMITH", "Änn  Smíth", "Smith", "AnnSmith", "bob\nray", "asmith@example.org", "Smith\u00adson"]
+    "name",
+    ["Ann Smith", "ann-SMITH", "Änn  Smíth", "Smith", "AnnSmith", "bob\nray", "asmith@example.org", "Smith\u00adson"],
 )
 @pytest.mark.parametrize("where", ["documents", "README.md", "report.html"])
 def test_a_name_put_back_is_found_with_the_vault(made: Redacted, tmp_path: Path, name: str, where: str) -> None:

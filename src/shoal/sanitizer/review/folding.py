@@ -21,7 +21,9 @@ LETTER = r"[^\W_\u02b0-\u02ff]"
 WORD = re.compile(rf"{LETTER}(?:[{UNSEEN}]*{LETTER})*")
 IS_UNSEEN = re.compile(f"[{UNSEEN}]")
 # Letters that Unicode does not take apart.
-PLAIN = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "ŧ": "t", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
+PLAIN = str.maketrans(
+    {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "ŧ": "t", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"}
+)
 # Letters of other alphabets that look Latin. They count as such only among Latin letters: a Greek name stays Greek.
 ALIKE = str.maketrans(
     "АВЕЅІЈКМНОРСТУХЬԁаеѕіјорсухһԛԝѵкмтΑΒΕΖΗΙΚΜΝΟΡΤΥΧαικνορτυχϲᴀ",

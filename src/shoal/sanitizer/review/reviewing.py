@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 
 from shoal.errors import InputError
 from shoal.results.sanitizing import KINDS, Decision
+from shoal.sanitizer.review.folding import folded
 from shoal.sanitizer.review.items import BLOCK, Item, items_of
 from shoal.sanitizer.review.log import Making
 from shoal.sanitizer.review.outcome import Collection, current
 from shoal.sanitizer.review.replay import DISPUTED, active, replay
-from shoal.sanitizer.review.folding import folded
 from shoal.sanitizer.review.work import WorkFolder
 
 __all__ = ["Difference", "Group", "Review"]

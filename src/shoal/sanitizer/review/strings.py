@@ -10,7 +10,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 
 from shoal.sanitizer.entities.ordinary import is_common_word, is_famous
 from shoal.sanitizer.review.folding import WORD, folded, parts_of
@@ -126,8 +125,8 @@ class Strings:
             if word not in self._within:
                 self._within[word] = tuple(self._inside(word))
             for start, end, string in self._within[word]:
-                near = islice(whole, bisect_right(ends, at + start), None)
-                if next((other.start for other in near), at + end) >= at + end:
+                near = bisect_right(ends, at + start)
+                if near == len(whole) or whole[near].start >= at + end:
                     yield Occurrence(at + start, at + end, string, word)
 
     def _inside(self, word: str) -> Iterator[tuple[int, int, str]]:
