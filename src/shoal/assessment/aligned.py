@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from shoal.assessment.comparable import comparable_columns
 from shoal.assessment.originals import Original, read_original
 from shoal.bundle.folders import CERTIFICATE
 from shoal.bundle.load import Release, load
@@ -101,6 +102,7 @@ def align_tables(
                 "give tables with the same rows, or the column that names them with --key"
             )
     names = _columns(before, after, columns, key, release)
+    before, after = comparable_columns(before, after, names, release)
     numbers, labels = _kinds(before, after, names)
     left_out = sorted({*before.column_names, *after.column_names} - {*names})
     pair = AlignedTables(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -33,7 +33,7 @@ from shoal.io.files import (
     unknown_column,
     unsupported,
 )
-from shoal.io.kinds.vocabulary import Kind, checked_kinds, checked_orders
+from shoal.io.kinds.vocabulary import checked_kinds, checked_orders
 
 __all__ = [
     "Role",
@@ -41,6 +41,8 @@ __all__ = [
     "Table",
     "check_complete",
     "check_labels",
+    "check_no_gaps",
+    "column_numbers",
     "holds_numbers",
     "quasi_matrix",
     "read_table",
@@ -69,7 +71,7 @@ class Roles:
     confidential: tuple[str, ...] = ()
     insensitive: tuple[str, ...] = ()
     identifier: tuple[str, ...] = ()
-    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
     order: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -217,25 +219,31 @@ def quasi_matrix(table: Table, roles: Roles) -> tuple[npt.NDArray[np.float64], n
     """The quasi-identifiers as numbers (rows, columns), and which rows miss none of them; missing values are NaN."""
     matrix = np.empty((table.data.num_rows, len(roles.quasi)), dtype=np.float64)
     for place, column in enumerate(roles.quasi):
-        matrix[:, place] = _numbers(table.data[column], shown(column))
+        matrix[:, place] = column_numbers(table.data[column], shown(column))
     complete: npt.NDArray[np.bool_] = np.logical_not(np.isnan(matrix).any(axis=1))
     return matrix, complete
 
 
 def check_complete(
-    table: Table, roles: Roles, complete: npt.NDArray[np.bool_], remedy: str = ", or pass --missing withhold"
+    table: Table, roles: Roles, complete: npt.NDArray[np.bool_], remedy: str = ", or pass --missing group or withhold"
 ) -> None:
     """Refuse missing values: count them by column and name the first row."""
     if complete.all():
         return
+    check_no_gaps(roles.quasi, quasi_matrix(table, roles)[0], remedy)
+
+
+def check_no_gaps(columns: Sequence[str], numbers: npt.NDArray[np.float64], remedy: str) -> None:
+    """Refuse missing values (NaN) of columns side by side: count them by column and name the first row."""
     found: list[str] = []
-    for column in roles.quasi:
-        rows = np.flatnonzero(np.isnan(_numbers(table.data[column], shown(column))))
+    for place, column in enumerate(columns):
+        rows = np.flatnonzero(np.isnan(numbers[:, place]))
         if rows.size and not found:
             found.append(f"{shown(column)}: {counted(rows.size, 'missing value')} (first in row {rows[0] + 1})")
         elif rows.size:
             found.append(f"{shown(column)}: {rows.size}")
-    raise InputError(f"column {', '.join(found)}; fill them, drop the rows{remedy}")
+    if found:
+        raise InputError(f"column {', '.join(found)}; fill them, drop the rows{remedy}")
 
 
 def check_labels(table: Table, columns: Iterable[str], hierarchy: bool = False) -> None:
@@ -264,7 +272,7 @@ def holds_numbers(kind: pa.DataType) -> bool:
     return any(test(kind) for test in tests)
 
 
-def _numbers(column: pa.ChunkedArray, name: str) -> npt.NDArray[np.float64]:
+def column_numbers(column: pa.ChunkedArray, name: str) -> npt.NDArray[np.float64]:
     """The column as float64, NaN where a value is missing."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)

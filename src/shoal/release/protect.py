@@ -15,6 +15,7 @@ from shoal.bundle.folders import PUBLIC_FOLDER, check_places, folders_written_as
 from shoal.errors import InputError
 from shoal.io import Roles
 from shoal.io.files import shown
+from shoal.io.kinds.choices import ColumnChoices, column_choices
 from shoal.io.private_files import PRIVATE_FOLDER
 from shoal.microaggregation.blocks.executors import give_back_room
 from shoal.protection.coarsening import checked_coarsening
@@ -34,6 +35,8 @@ from shoal.sketch import CrowdSketch, DeltaSketch, KVarianceSketch
 from shoal.sketch.records import check_components
 from shoal.vectors import VectorSpace
 
+MISSING = ("refuse", "withhold", "group", "impute")
+
 
 @dataclass(frozen=True)
 class Protected:
@@ -51,6 +54,11 @@ class MoreOptions(TypedDict, total=False):
     id_column: str | None
     label_column: str | None
     missing: str
+    kinds: Mapping[str, str] | None
+    categorical: Any
+    order: Mapping[str, Any] | None
+    round: Any
+    generalise: Mapping[str, str] | None
     coarsen: Mapping[str, int] | None
     client: Any
     attack: bool
@@ -92,8 +100,20 @@ def protect(
         the names of its numbers and of its labels, and gives the estimator. None: for tables by the columns.
     l : int
         Least number of distinct values of every confidential column in a group; groups are merged to reach it.
-    missing : {"refuse", "withhold"}
-        What to do with a table's rows that lack a quasi-identifier.
+    missing : {"refuse", "withhold", "group", "impute"}
+        What to do with a table's rows that lack a quasi-identifier that is no label: "group" takes a gap for a value of
+        its own, which a group has as a whole or not at all; "impute" fills it with the mean of the group.
+    kinds : dict of column: str
+        For tables, as all that follow up to `coarsen`: what columns hold, where that is not recognised: "number",
+        "whole", "date", "label", "code", "ordered", "yes-no"; dates also with their form, "date:%d/%m/%Y".
+    categorical : list of columns, or dict of column: "most frequent" or "set"
+        Plain categories: the most frequent value stands for a group, or the set of its values.
+    order : dict of column: list of labels, the lowest first
+        Ordered labels, whose median stands for a group.
+    round : list of columns
+        Numbers that are whole in the release.
+    generalise : dict of column: "month", "year" or "decade"
+        Dates that are released as periods.
     coarsen : dict of column: int
         For tables: columns of numbers that are aggregated once more, each on its own, after the method has masked them,
         so that at least so many records share each value there: {"income": 40}.
@@ -116,6 +136,8 @@ def protect(
     _check_numbers(k, l, missing)
     k, l = int(k), None if l is None else int(l)
     coarsen = checked_coarsening(more.get("coarsen"))
+    said = {name: more.get(name) for name in ("kinds", "categorical", "order", "generalise")}
+    choices = column_choices(**said, rounded=more.get("round"))
     columns = {
         "text_column": more.get("text_column"),
         "id_column": more.get("id_column"),
@@ -126,11 +148,13 @@ def protect(
     draft: Callable[..., Draft]
     if isinstance(opened, DocumentSource):
         _check_for_documents(l, opened.label, missing, coarsen)
+        if choices != ColumnChoices():
+            raise InputError("kinds of columns are for tables, and this is a collection of documents; leave them out")
         draft = _draft_of_documents(opened, k, method, space, l, attack)
     else:
         _check_for_tables(columns, space)
         check_method(method)
-        draft = partial(draft_table, opened, k, TableOptions(method, l, missing, coarsen, attack))
+        draft = partial(draft_table, opened, k, TableOptions(method, l, missing, coarsen, attack, choices))
     with schedule_of(client, opened.whole) as schedule:
         return _write(lambda *folders: draft(folders, schedule), release, hidden)
 
@@ -189,5 +213,5 @@ def _check_numbers(k: object, l: object, missing: str) -> None:
             continue
         if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 2:
             raise InputError(f"{name}={value!r} must be a whole number of at least 2")
-    if missing not in ("refuse", "withhold"):
-        raise InputError(f"missing={missing!r} is not known; use 'refuse' or 'withhold'")
+    if missing not in MISSING:
+        raise InputError(f"missing={missing!r} is not known; use {', '.join(map(repr, MISSING))}")

@@ -18,14 +18,14 @@ from shoal.microaggregation import Microaggregation
 from shoal.microaggregation.blocks.block import Block
 from shoal.microaggregation.blocks.executors import Schedule
 from shoal.microaggregation.blocks.grouping import Plan, block_count, group_in_blocks
-from shoal.microaggregation.numeric import group_means
 from shoal.microaggregation.spaces.euclidean import EuclideanSpace
 from shoal.protection.masked import distance_to_means
 from shoal.protection.tables.diverse import merged
 from shoal.protection.tables.layout import Layout, MaskedBlock, TableProtection
+from shoal.protection.tables.representatives import coordinates, represented
 from shoal.results.methods import IN_WORDS
 
-__all__ = ["Means", "number_squares", "standardised", "words_for"]
+__all__ = ["Means", "number_squares", "words_for"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -49,11 +49,15 @@ class Means:
         return ready
 
     def rows(self, block: Block, layout: Layout) -> Block:
-        return replace(block, X=sp.csr_matrix(standardised(block.carried["values"], layout)))
+        return replace(block, X=sp.csr_matrix(_where(block, layout)))
 
     def group(self, block: Block, layout: Layout) -> tuple[Block, float]:
+        model = clone(self._model)
+        if block.carried.get("gaps") is not None:
+            groups = model.set_params(attribute_groups=None).fit(_where(block, layout)).groups_
+            return replace(block, groups=groups), 0.0
         table = pa.table(dict(zip(layout.numbers, map(pa.array, block.carried["values"].T), strict=True)))
-        model = clone(self._model).fit(table)
+        model.fit(table)
         return replace(block, groups=model.groups_), float(getattr(model, "lower_bound_", 0.0))
 
     def group_parts(self, parts: list[Any], n_rows: int, layout: Layout, schedule: Schedule) -> list[Any]:
@@ -65,28 +69,28 @@ class Means:
         return group_in_blocks(parts, n_rows, plan, schedule)
 
     def diverse(self, block: Block, layout: Layout, least: int) -> Block:
-        standard = standardised(block.carried["values"], layout)
-        return merged(block, layout, least, distance_to_means(standard, block.groups))
+        return merged(block, layout, least, distance_to_means(_where(block, layout), block.groups))
 
     def masked(self, block: Block, layout: Layout) -> MaskedBlock:
-        return MaskedBlock(block, group_means(block.carried["values"], block.groups)[block.groups], {})
+        numbers, gaps = represented(block, layout)
+        return MaskedBlock(block, numbers, {}, gaps)
 
     def squares(self, masked: MaskedBlock, released: Floats, layout: Layout) -> tuple[float, float]:
-        return number_squares(masked.block, released, layout)
+        return number_squares(masked, released, layout)
 
     def parameters(self) -> dict[str, Any]:
         return dict(self._model.get_params())
 
 
-def standardised(values: Floats, layout: Layout) -> Floats:
-    """Numbers on the scale on which rows are compared."""
-    standard: Floats = (values - layout.mean) / layout.scale
-    return standard
+def _where(block: Block, layout: Layout) -> Floats:
+    return coordinates(block.carried["values"], block.carried.get("gaps"), layout)
 
 
-def number_squares(block: Block, released: Floats, layout: Layout) -> tuple[float, float]:
+def number_squares(masked: MaskedBlock, released: Floats, layout: Layout) -> tuple[float, float]:
     """SSE and SST of numbers, SST as SSE and the squares of what is released."""
-    before, after = (standardised(values, layout) for values in (block.carried["values"], released))
+    carried = masked.block.carried
+    before = coordinates(carried["values"], carried.get("gaps"), layout)
+    after = coordinates(released, masked.gaps, layout)
     sse = float(np.sum((before - after) ** 2))
     return sse, sse + float(np.sum(after**2))
 
