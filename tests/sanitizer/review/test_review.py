@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 
 from shoal.errors import InputError
 from shoal.results.sanitizing import Decision
+from shoal.sanitizer.review.folding import folded
 from shoal.sanitizer.review.outcome import Collection, current
 from shoal.sanitizer.review.replay import replay
 from shoal.sanitizer.review.reviewing import Review
-from shoal.sanitizer.review.strings import Strings, folded
+from shoal.sanitizer.review.strings import Strings
 from shoal.sanitizer.review.work import Unfinished, WorkFolder
 from tests.sanitizer.review.folders import LETTERS, SETTINGS, entity, letters, named_folder, work_folder
 

@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 
 from shoal.errors import InputError
 from shoal.results.sanitizing import KINDS, Decision
+from shoal.sanitizer.review.folding import folded
 from shoal.sanitizer.review.items import BLOCK, Item, items_of
 from shoal.sanitizer.review.log import Making
 from shoal.sanitizer.review.outcome import Collection, current
 from shoal.sanitizer.review.replay import DISPUTED, active, replay
-from shoal.sanitizer.review.strings import folded
 from shoal.sanitizer.review.work import WorkFolder
 
 __all__ = ["Difference", "Group", "Review"]
@@ -22,7 +22,7 @@ Key = tuple[str, str]  # document and item
 
 @dataclass(frozen=True)
 class Group:
-    """Equal items of all documents: of one kind and one name. A block is alone."""
+    """Equal items of all documents: of one kind and one name, within the same longer word if any. A block is alone."""
 
     items: tuple[Item, ...]
     disputed: bool = False
@@ -63,7 +63,8 @@ class Review:
             for item in outcome.open:
                 if self.reviewer not in decided_by.get(item.key, {}):
                     alone = item.key if item.kind == BLOCK else ()
-                    groups.setdefault((item.kind, folded(item.name) or item.name, *alone), []).append(item)
+                    name = folded(item.name) or item.name
+                    groups.setdefault((item.kind, name, folded(item.within), *alone), []).append(item)
         return sorted((Group(tuple(items)) for items in groups.values()), key=lambda group: group.unsure)
 
     def differences(self) -> list[Difference]:
