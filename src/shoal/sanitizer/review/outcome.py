@@ -102,9 +102,9 @@ class Collection:
             for decision in self.state.added.get(proposals.document, ())
         )
         items = (*items_of(proposals), *(item for item in added if item is not None))
-        return Outcome(proposals, items, tuple(map(self._verdict, items)))
+        return Outcome(proposals, items, tuple(map(self.verdict, items)))
 
-    def _verdict(self, item: Item) -> Verdict:
+    def verdict(self, item: Item) -> Verdict:
         """An entity below the threshold stays unless somebody says otherwise."""
         verdict = self.state.verdict(item.key)
         below = item.probability < self.work.settings["threshold"]
