@@ -26,8 +26,8 @@ def strings_to_search(kind: str, written: str) -> Iterator[str]:
     ['mrivodunstable', 'ivodunstable', 'dunstable']
     >>> list(strings_to_search("PERSON", "Ann Baker Jr."))
     ['annbakerjr', 'Baker']
-    >>> list(strings_to_search("BLOCK", "No. The bomb was small."))
-    ['nothebombwassmall', 'thebombwassmall']
+    >>> list(strings_to_search("BLOCK", "Yes. The bomb was small."))
+    ['yesthebombwassmall', 'thebombwassmall']
     """
     strings = [folded(written)]
     if kind == "PERSON":
