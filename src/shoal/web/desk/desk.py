@@ -6,6 +6,7 @@ computed once for every length of the log, beside.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -20,9 +21,21 @@ from shoal.web.desk.offsets import Offsets
 from shoal.web.desk.snapshot import Snapshot
 from shoal.web.desk.views import as_after, as_document, as_history, as_items
 
-__all__ = ["Desk"]
+__all__ = ["Choice", "Desk"]
 
-Spans = tuple[int, int]
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a reviewer chose for an item; places are the browser's."""
+
+    key: tuple[str, str]  # document and item
+    action: str  # accept, reject or shrink
+    span: Span | None = None  # what remains of it, if it is shrunk
+    reason: str = ""
+    adjudicates: bool = False
+    everywhere: bool = False  # and for all equal ones
 
 
 class Desk:
@@ -43,6 +56,11 @@ class Desk:
     @property
     def settings(self) -> dict[str, Any]:
         return self._work.settings
+
+    @property
+    def has_pdf(self) -> bool:
+        """Whether pages can be redacted."""
+        return any(proposals.pdf for proposals in self._proposals.values())
 
     @property
     def locked(self) -> bool:
@@ -80,7 +98,7 @@ class Desk:
         return as_document(outcome.proposals, text) | {"length": snapshot.length, "items": items}
 
     def news(self, document: str, reviewer: str, since: int) -> dict[str, Any]:
-        """What others and oneself have decided since the log had `since` lines: progress, and items without the text."""
+        """What was decided since the log had `since` lines: progress, and items without the text."""
         with self._writing:
             if len(self._deciding.log.read()) == since:
                 return {"length": since, "locked": self.locked}
@@ -107,30 +125,21 @@ class Desk:
             decisions = self._work.log.read()
         return as_history(decisions, snapshot, reviewer, most)
 
-    def decide(
-        self,
-        reviewer: str,
-        key: tuple[str, str],
-        action: str,
-        *,
-        span: Spans | None,
-        reason: str,
-        adjudicates: bool,
-        everywhere: bool,
-    ) -> dict[str, Any]:
-        """Accept, reject or shrink an item, and `everywhere` all equal ones."""
+    def decide(self, reviewer: str, chosen: Choice) -> dict[str, Any]:
+        """Accept, reject or shrink an item."""
         snapshot = self._snapshot or self.snapshot()
-        item = snapshot.item(key)
-        keys = [key]
-        if item is not None and everywhere and item.kind != BLOCK and action != "shrink":
-            keys = list(snapshot.decided_together(item, reviewer, action, adjudicates))
-        place = None if span is None else self._from_browser(key[0], span)
+        document, _ = chosen.key
+        item = snapshot.item(chosen.key)
+        keys = [chosen.key]
+        if item is not None and chosen.everywhere and item.kind != BLOCK and chosen.action != "shrink":
+            keys = list(snapshot.decided_together(item, reviewer, chosen.action, chosen.adjudicates))
+        span = None if chosen.span is None else self._from_browser(document, chosen.span)
         with self._writing:
             review = Review(self._deciding, reviewer)
-            made = review.decide(keys, action, span=place, reason=reason, adjudicates=adjudicates)
-        return self._made(made, key[0], reviewer)
+            made = review.decide(keys, chosen.action, span=span, reason=chosen.reason, adjudicates=chosen.adjudicates)
+        return self._made(made, document, reviewer)
 
-    def add(self, reviewer: str, document: str, span: Spans, kind: str, reason: str) -> dict[str, Any]:
+    def add(self, reviewer: str, document: str, span: Span, kind: str, reason: str) -> dict[str, Any]:
         """Mask what nobody proposed."""
         place = self._from_browser(document, span)
         with self._writing:
@@ -167,7 +176,7 @@ class Desk:
         part = type(outcome)(outcome.proposals, tuple(items), verdicts)
         return as_items(now, part, Offsets(self._work.text(outcome.proposals)), reviewer, equal=before)
 
-    def _from_browser(self, document: str, span: Spans) -> Spans:
+    def _from_browser(self, document: str, span: Span) -> Span:
         proposals = self._proposals.get(document)
         if proposals is None:
             raise LookupError(document)
