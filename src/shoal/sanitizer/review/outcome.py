@@ -30,7 +30,7 @@ class Outcome:
     proposals: Proposals
     items: tuple[Item, ...]
     verdicts: tuple[Verdict, ...]
-    masked: tuple[Item, ...]  # those that are masked, each with the places where it is
+    masked: tuple[Item, ...] = ()  # those that are masked, each with the places where it is
 
     @property
     def open(self) -> tuple[Item, ...]:
@@ -98,9 +98,9 @@ class Collection:
             for decision in self.state.added.get(proposals.document, ())
         )
         items = (*items_of(proposals), *(item for item in added if item is not None))
-        return _outcome(proposals, items, tuple(map(self._verdict, items)), text)
+        return _outcome(proposals, items, tuple(map(self.verdict, items)), text)
 
-    def _verdict(self, item: Item) -> Verdict:
+    def verdict(self, item: Item) -> Verdict:
         """An entity below the threshold stays unless somebody says otherwise."""
         verdict = self.state.verdict(item.key)
         below = item.probability < self.work.settings["threshold"]

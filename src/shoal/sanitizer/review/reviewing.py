@@ -24,15 +24,27 @@ from shoal.sanitizer.review.shrinking import equal_part
 from shoal.sanitizer.review.steps import last_step, last_undo
 from shoal.sanitizer.review.work import WorkFolder
 
-__all__ = ["Difference", "Group", "Order", "Review"]
+__all__ = ["Difference", "Group", "Order", "Review", "check_reviewer", "sameness"]
 
 Key = tuple[str, str]  # document and item
 PLACES = 3  # of an item that a message names
 
 
+def check_reviewer(reviewer: str) -> None:
+    """Refuse what is no name."""
+    if not reviewer.strip() or not reviewer.isprintable() or len(reviewer) > 100:
+        raise InputError("a reviewer needs a name of 1 to 100 printable characters; give it with --reviewer")
+
+
+def sameness(item: Item) -> tuple[str, ...]:
+    """What equal items have in common: kind and name, and the longer word they are within, if any. A block is alone."""
+    alone = item.key if item.kind == BLOCK else ()
+    return (item.kind, folded(item.name) or item.name, folded(item.within), *alone)
+
+
 @dataclass(frozen=True)
 class Group:
-    """Equal items of all documents: of one kind and one name, within the same longer word if any. A block is alone."""
+    """Equal items of all documents."""
 
     items: tuple[Item, ...]
     disputed: bool = False
@@ -71,8 +83,7 @@ class Review:
     """
 
     def __init__(self, work: WorkFolder, reviewer: str) -> None:
-        if not reviewer.strip() or not reviewer.isprintable() or len(reviewer) > 100:
-            raise InputError("a reviewer needs a name of 1 to 100 printable characters; give it with --reviewer")
+        check_reviewer(reviewer)
         self.work = work
         self.reviewer = reviewer
 
@@ -88,9 +99,7 @@ class Review:
         for outcome in collection.outcomes():
             for item in outcome.open:
                 if self.reviewer not in decided_by.get(item.key, {}):
-                    alone = item.key if item.kind == BLOCK else ()
-                    name = folded(item.name) or item.name
-                    groups.setdefault((item.kind, name, folded(item.within), *alone), []).append(item)
+                    groups.setdefault(sameness(item), []).append(item)
         return sorted((Group(tuple(items)) for items in groups.values()), key=lambda group: group.unsure)
 
     def text(self, document: str) -> str:
