@@ -26,6 +26,7 @@ PUBLIC = [
     "KVarianceSketch",
     "CrowdSketch",
     "protect",
+    "sign",
     "verify",
     "assess",
     "explore",

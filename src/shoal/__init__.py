@@ -20,6 +20,7 @@ __all__ = [
     "KVarianceSketch",
     "CrowdSketch",
     "protect",
+    "sign",
     "verify",
     "assess",
     "explore",
@@ -35,6 +36,7 @@ __all__ = [
 if TYPE_CHECKING:
     from shoal.assessment.assess import assess
     from shoal.bundle.load import load
+    from shoal.bundle.signing import sign
     from shoal.errors import InputError, ShoalError
     from shoal.exploration.explore import explore
     from shoal.io import Corpus, Roles
@@ -68,6 +70,7 @@ _HOME = {
     "KVarianceSketch": "shoal.sketch",
     "CrowdSketch": "shoal.sketch",
     "protect": "shoal.release.protect",
+    "sign": "shoal.bundle.signing",
     "verify": "shoal.verification.verify",
     "assess": "shoal.assessment.assess",
     "explore": "shoal.exploration.explore",

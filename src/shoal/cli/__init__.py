@@ -8,6 +8,7 @@ from shoal.cli.mapping import map_values
 from shoal.cli.protect import protect
 from shoal.cli.sanitizer import redact, review, sanitize, train_sanitizer, unmask
 from shoal.cli.service import backup, index_app, restore, serve, token_app
+from shoal.cli.sign import sign
 from shoal.cli.sketch import sketch
 from shoal.cli.verify import verify
 
@@ -28,6 +29,7 @@ __all__ = [
     "backup",
     "restore",
     "serve",
+    "sign",
     "sketch",
     "token_app",
     "verify",
