@@ -13,7 +13,9 @@ SOURCE = Path(__file__).parents[1] / "src" / "shoal"
 
 # From the top. A folder imports from lines below its own; folders on one line never import each other.
 LAYERS = (
-    ("cli", "web"),
+    ("__main__",),
+    ("cli",),
+    ("web",),
     ("service", "exploration"),
     ("release", "index"),
     ("assessment",),
@@ -40,6 +42,7 @@ HOME = {
     "cryptography": {"bundle", "verification"},
 }
 HOME |= {library: {"service"} for library in SERVING}
+HOME |= {library: {"service", "web"} for library in ("fastapi", "starlette", "uvicorn")}
 
 FORBIDDEN_NAMES = {"utils", "misc", "helpers", "common", "core"}
 MOST_MODULES = 16  # of a folder

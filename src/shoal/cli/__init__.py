@@ -11,6 +11,7 @@ from shoal.cli.service import backup, index_app, restore, serve, token_app
 from shoal.cli.sign import sign
 from shoal.cli.sketch import sketch
 from shoal.cli.verify import verify
+from shoal.cli.workbench import workbench
 
 __all__ = [
     "app",
@@ -33,4 +34,5 @@ __all__ = [
     "sketch",
     "token_app",
     "verify",
+    "workbench",
 ]
