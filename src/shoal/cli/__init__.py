@@ -8,9 +8,8 @@ from shoal.cli.mapping import map_values
 from shoal.cli.protect import protect
 from shoal.cli.sanitizer import redact, review, sanitize, train_sanitizer, unmask
 from shoal.cli.service import backup, index_app, restore, serve, token_app
-from shoal.cli.sign import sign
 from shoal.cli.sketch import sketch
-from shoal.cli.verify import verify
+from shoal.cli.trust import sign, verify
 from shoal.cli.workbench import workbench
 
 __all__ = [

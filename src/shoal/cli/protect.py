@@ -16,9 +16,9 @@ from shoal.cli.methods import (
     document_space,
     table_method,
 )
-from shoal.cli.sign import signing_key
 from shoal.cli.signals import search_stops_at_first_interrupt
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
+from shoal.cli.trust.sign import signing_key
 from shoal.errors import InputError
 
 __all__ = ["as_data", "protect", "roles_from", "say_protected"]
