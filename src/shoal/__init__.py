@@ -19,6 +19,7 @@ __all__ = [
     "DeltaSketch",
     "KVarianceSketch",
     "CrowdSketch",
+    "inspect",
     "protect",
     "sign",
     "verify",
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from shoal.errors import InputError, ShoalError
     from shoal.exploration.explore import explore
     from shoal.io import Corpus, Roles
+    from shoal.io.kinds.inspection import inspect
     from shoal.masking import Noise, RankSwap
     from shoal.microaggregation import (
         CategoricalMicroaggregation,
@@ -69,6 +71,7 @@ _HOME = {
     "DeltaSketch": "shoal.sketch",
     "KVarianceSketch": "shoal.sketch",
     "CrowdSketch": "shoal.sketch",
+    "inspect": "shoal.io.kinds.inspection",
     "protect": "shoal.release.protect",
     "sign": "shoal.bundle.signing",
     "verify": "shoal.verification.verify",
