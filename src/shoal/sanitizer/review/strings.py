@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-__all__ = ["Occurrence", "Strings", "folded", "letters_of", "tells"]
+__all__ = ["LEAST_LETTERS", "Occurrence", "Strings", "folded", "letters_of", "tells"]
 
 # A modifier letter is a mark like an apostrophe, not a letter: OʼBrien is O'Brien.
 WORD = re.compile(r"[^\W_\u02b0-\u02ff]+")
