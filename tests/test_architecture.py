@@ -13,7 +13,9 @@ SOURCE = Path(__file__).parents[1] / "src" / "shoal"
 
 # From the top. A folder imports from lines below its own; folders on one line never import each other.
 LAYERS = (
-    ("cli", "web"),
+    ("__main__",),
+    ("cli",),
+    ("web",),
     ("service", "exploration"),
     ("release", "index"),
     ("assessment",),
@@ -34,6 +36,7 @@ LEVEL = {folder: len(LAYERS) - line for line, folders in enumerate(LAYERS) for f
 SERVING = ("alembic", "fastapi", "prometheus_client", "sqlalchemy", "starlette", "uvicorn")
 HOME = {"numba": {"kernels"}, "typer": {"cli"}, "rich": {"cli"}, "pyrage": {"io", "service"}}
 HOME |= {library: {"service"} for library in SERVING}
+HOME |= {library: {"service", "web"} for library in ("fastapi", "starlette", "uvicorn")}
 
 FORBIDDEN_NAMES = {"utils", "misc", "helpers", "common", "core"}
 MOST_MODULES = 16  # of a folder

@@ -10,6 +10,7 @@ from shoal.cli.sanitizer import redact, review, sanitize, train_sanitizer, unmas
 from shoal.cli.service import backup, index_app, restore, serve, token_app
 from shoal.cli.sketch import sketch
 from shoal.cli.verify import verify
+from shoal.cli.workbench import workbench
 
 __all__ = [
     "app",
@@ -31,4 +32,5 @@ __all__ = [
     "sketch",
     "token_app",
     "verify",
+    "workbench",
 ]
