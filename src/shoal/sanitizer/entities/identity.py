@@ -39,10 +39,10 @@ _GIVEN = {
         "agnes alice amanda amy angela anita ann anna anne annie barbara beatrice betty brenda carol caroline "
         "catherine charlotte christina christine clara claire cynthia deborah diana diane donna doris dorothy edith "
         "eleanor elena elizabeth ellen emily emma esther eva evelyn fatima florence frances gloria grace hannah "
-        "heather helen ingrid irene jane janet jennifer jessica joan joanna judith julia karen katherine kathleen laura "
-        "linda lisa louise lucy margaret maria marie martha mary monica nancy natalia nora olga patricia pamela "
-        "rachel rebecca rosa rose ruth sandra sara sarah sharon sofia sophia stephanie susan sylvia teresa theresa ursula "
-        "victoria virginia"
+        "heather helen ingrid irene jane janet jennifer jessica joan joanna judith julia karen katherine kathleen "
+        "laura linda lisa louise lucy margaret maria marie martha mary monica nancy natalia nora olga patricia pamela "
+        "rachel rebecca rosa rose ruth sandra sara sarah sharon sofia sophia stephanie susan sylvia teresa theresa "
+        "ursula victoria virginia"
     ),
 }
 _WORD = re.compile(r"[^\W\d_]+")
