@@ -1,4 +1,5 @@
-"""The strings to search for once something is masked: as written and, of a person, without title and by surname.
+"""The strings to search for once something is masked: as written; of a person, without title and by surname; of a
+block, each of its sentences.
 
 What is masked by mistake must not empty all other documents: words that everybody uses ("the", "one of") are not
 searched for, and an ordinary word, or an acronym of three letters, that was masked with a capital counts only where it
@@ -12,13 +13,17 @@ from collections.abc import Iterator
 
 from shoal.sanitizer.entities.ordinary import FUNCTION_WORDS, is_common_word, word_set
 from shoal.sanitizer.entities.spelling import name_words
-from shoal.sanitizer.review.strings import LEAST_LETTERS, folded
+from shoal.sanitizer.review.folding import folded
+from shoal.sanitizer.review.items import BLOCK
+from shoal.sanitizer.review.strings import LEAST_LETTERS
+from shoal.sanitizer.sentences import units_of
 
 __all__ = ["strings_to_search"]
 
 LEAST_SURNAME = 4  # letters, of a name that has more than a surname
 COUNTING = word_set("one two three four five six seven eight nine ten first second third several")
 _WORD = re.compile(r"[^\W\d_]+")
+LEAST_WORDS = 4  # of a sentence; shorter ones are in any text
 SUFFIXES = frozenset({"jr", "sr", "ii", "iii", "iv", "esq", "phd"})
 
 
@@ -33,6 +38,8 @@ def strings_to_search(kind: str, written: str) -> Iterator[str]:
     (['Union'], [])
     >>> list(strings_to_search("ORG", "ISA"))  # not "is a"
     ['Isa']
+    >>> list(strings_to_search("BLOCK", "Yes. The bomb was small."))
+    ['yesthebombwassmall', 'thebombwassmall']
     """
     strings = [_searchable(written)]
     if kind == "PERSON":
@@ -40,6 +47,9 @@ def strings_to_search(kind: str, written: str) -> Iterator[str]:
         if len(words) > 1:
             strings.append(folded(" ".join(words)))
         strings.append(_surname(words))
+    elif kind == BLOCK:
+        sentences = (written[start:end] for start, end in units_of(written, "sentence"))
+        strings += [folded(sentence) for sentence in sentences if len(sentence.split()) >= LEAST_WORDS]
     yield from (string for string in dict.fromkeys(strings) if string)
 
 
