@@ -90,8 +90,8 @@ class TableRows:
             return self._bits_of_numbers(name, column, file)
         encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
         texts = encoded.dictionary.to_pylist()
-        if name in self._numbers and not all(self._is_number(name, text) for text in texts):
-            raise Refused("k-anonymity", "a protected number is missing, or not spelt as Shoal spells it", file)
+        if name in self._numbers:
+            self._check_numbers(name, texts, file)
         codes = self._texts[name]
         place: Ints = encoded.indices.fill_null(len(texts)).to_numpy()
         code_of_text = np.array([codes.setdefault(text, len(codes)) for text in [*texts, None]], dtype=np.int64)
@@ -114,10 +114,12 @@ class TableRows:
                 raise Refused("k-anonymity", "a protected number is beyond the numbers that a release has", file)
         return np.where(gaps, NO_VALUE, bits)
 
-    def _is_number(self, name: str, text: str) -> bool:
-        if text == "":
-            return name in self._may_have_gaps
-        return delimited.is_number(text) and (self._numbers[name] == "double" or delimited.is_whole(text))
+    def _check_numbers(self, name: str, texts: list[str], file: str) -> None:
+        given = [text for text in texts if text != "" or name not in self._may_have_gaps]
+        if not all(map(delimited.is_number, given)):
+            raise Refused("k-anonymity", "a protected number is missing, or not spelt as Shoal spells it", file)
+        if self._numbers[name] == "int64" and not all(map(delimited.is_whole, given)):
+            raise Refused("schema", "a column is promised as int64, and a value in it is none", file)
 
     def _look_at_order(self, table: pa.Table) -> None:
         """Rows rise by their columns from left to right."""

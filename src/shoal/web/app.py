@@ -14,14 +14,15 @@ from starlette.exceptions import HTTPException
 
 from shoal.errors import ShoalError
 from shoal.web.gate import Gate
+from shoal.web.index_session import IndexSession
 from shoal.web.jobs import Jobs
 from shoal.web.rendering import page
-from shoal.web.routes import jobs, start, uploads, verify
+from shoal.web.routes import index, jobs, start, uploads, verify
 from shoal.web.workspace import Workspace
 
 __all__ = ["create_app"]
 
-ROUTES = (start, uploads, jobs, verify)
+ROUTES = (start, uploads, jobs, verify, index)
 STATIC = Path(__file__).parent / "static"
 
 
@@ -31,7 +32,9 @@ def create_app(workspace: Workspace, token: str, port: int) -> FastAPI:
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
         app.state.workspace, app.state.jobs = workspace, Jobs(workspace)
+        app.state.index = IndexSession(workspace)
         yield
+        await app.state.index.disconnect()
         await app.state.jobs.stop()
 
     app = FastAPI(openapi_url=None, lifespan=running)

@@ -21,9 +21,10 @@ from shoal.io.kinds.number_forms import (
     Wholes,
 )
 from shoal.io.kinds.periods import check_period
-from shoal.io.kinds.recognition import recognise
+from shoal.io.kinds.recognition import is_text_type, recognise
 from shoal.io.kinds.vocabulary import CATEGORIES, Kind
 from shoal.io.table import holds_numbers
+from shoal.ontology.value_mapping import explained_columns
 
 __all__ = ["ColumnOutline", "ProtectedColumns", "agreed_columns", "outline_column"]
 
@@ -56,14 +57,33 @@ class ProtectedColumns:
         return tuple(self.forms)
 
 
-def outline_column(name: str, column: Any, choices: ColumnChoices) -> ColumnOutline:
+@dataclass(frozen=True)
+class Explained:
+    """The columns of labels of which an ontology or a mapping says what they mean."""
+
+    columns: frozenset[str] = frozenset()
+    all_texts: bool = False
+
+    @classmethod
+    def by(cls, ontology: Any, mapping: Any) -> Explained:
+        """Those that are named; an ontology or a mapping without names is for every column of text."""
+        for_all = [one for one in (ontology, mapping) if one is not None and not explained_columns(one, one)]
+        return cls(frozenset(explained_columns(ontology, mapping)), bool(for_all))
+
+    def kind_of(self, name: str, stored: pa.DataType) -> Kind | None:
+        """A label, if it is explained."""
+        values = stored.value_type if pa.types.is_dictionary(stored) else stored
+        return Kind.LABEL if name in self.columns or (self.all_texts and is_text_type(values)) else None
+
+
+def outline_column(name: str, column: Any, choices: ColumnChoices, explained: Explained) -> ColumnOutline:
     """The kind of a quasi-identifier in one part, as it was given or by what it holds."""
     given, spelling = choices.kind_of(name)
     empty = column.null_count == len(column)
     found = recognise(name, column)
-    kind = given or _by_itself(column.type, found.kind)
+    kind = given or explained.kind_of(name, column.type) or _by_itself(column.type, found.kind)
     said = given is not None
-    categories = pa.types.is_dictionary(column.type)
+    categories = pa.types.is_dictionary(column.type) and explained.kind_of(name, column.type) is None
     if empty and not said:
         return ColumnOutline(Kind.NUMBER, (Doubles(),), empty=True)
     if kind is Kind.DATE:
@@ -109,7 +129,7 @@ def agreed_columns(
         elif len({one.kind for one in filled}) > 1 and not all(one.is_number or not one.forms for one in filled):
             listed = " and ".join(sorted({one.kind.in_words for one in filled}))
             raise InputError(f"column {shown(name)} is {listed} in different parts; say which: --kind {shown(name)}=…")
-        elif filled[0].forms:
+        elif all(one.forms for one in filled):
             forms[name], kinds[name] = _agreed_form(name, filled, choices), filled[0].kind
         else:
             kinds[name] = next((one.kind for one in filled if not one.is_number), Kind.LABEL)

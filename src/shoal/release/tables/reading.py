@@ -31,7 +31,7 @@ from shoal.microaggregation.exact_sums import exact_sums, squared_deviations
 from shoal.protection.masked import values_of
 from shoal.protection.tables.layout import Layout, TableProtection, carried_as, number_behind
 from shoal.protection.tables.representatives import standardised
-from shoal.release.tables.columns import ColumnOutline, outline_column
+from shoal.release.tables.columns import ColumnOutline, Explained, outline_column
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -95,12 +95,12 @@ def open_part(part: Any, roles: Roles | None, verbatim: Sequence[str], whole: bo
         return Opened(table, resolve_roles(table, roles), part)
 
 
-def outline_of(opened: Opened, choices: ColumnChoices) -> Outline:
+def outline_of(opened: Opened, choices: ColumnChoices, explained: Explained) -> Outline:
     """The columns of a part, and of which kind its quasi-identifiers are."""
     data, quasi = opened.table.data, opened.roles.quasi
     with _named(opened.part):
         choices.check(data.column_names, quasi)
-        columns = {name: outline_column(name, data[name], choices) for name in quasi}
+        columns = {name: outline_column(name, data[name], choices, explained) for name in quasi}
     return Outline(opened.roles, tuple(data.column_names), columns, opened.table.format)
 
 

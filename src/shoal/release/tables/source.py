@@ -28,7 +28,7 @@ from shoal.protection.tables.columnwise import Columnwise
 from shoal.protection.tables.concepts import Concepts
 from shoal.protection.tables.layout import Layout
 from shoal.release.sources import TableSource
-from shoal.release.tables.columns import ProtectedColumns, agreed_columns
+from shoal.release.tables.columns import Explained, ProtectedColumns, agreed_columns
 from shoal.release.tables.reading import (
     Outline,
     Reading,
@@ -74,13 +74,14 @@ def read_table_source(source: TableSource, k: int, options: TableOptions, schedu
     ontology, mapping = _meanings(options.method, source.roles)
     unchanged = () if source.roles is None else (*source.roles.confidential, *source.roles.insensitive)
     choices = options.choices.with_roles(source.roles)
+    explained = Explained.by(ontology, mapping)
     verbatim = (*unchanged, *explained_columns(ontology, mapping), *choices.as_text)
     if not source.whole:
         progress.step("reading", 0, n_parts)
     opened = [submit(open_part, part, source.roles, verbatim, source.whole) for part in source.parts]
     outlines: list[Outline] = []
     for part in opened:
-        outlines += gather([submit(outline_of, part, choices)])
+        outlines += gather([submit(outline_of, part, choices, explained)])
         if not source.whole:
             progress.step("reading", len(outlines), n_parts)
     outline, roles = outlines[0], outlines[0].roles
@@ -95,8 +96,8 @@ def read_table_source(source: TableSource, k: int, options: TableOptions, schedu
     _check_categories(columns, numbers, method)
     protection = table_protection(method, k, numbers)
     as_labels = isinstance(protection, Concepts)
-    explained = {*columns.categories, *explained_columns(ontology, None)}
-    checked = [name for name in unexplained(method, of_labels) if name not in explained] if as_labels else None
+    by_meaning = [name for name in of_labels if name not in columns.categories]
+    checked = unexplained(method, by_meaning) if as_labels else None
     hierarchy = as_labels and method.ontology is not None
     forms = {name: columns.forms.get(name, Doubles()) for name in numbers}
     read = [submit(complete_part, part, forms, options.missing, checked, hierarchy) for part in opened]
@@ -239,7 +240,7 @@ def _agreed_schema(parts: Sequence[Any], readings: Sequence[Reading]) -> pa.Sche
                 schema = schema.set(place, column)
             elif column.type != agreed.type and not pa.types.is_null(column.type):
                 raise InputError(
-                    f"{shown(part)}: column {shown(column.name)} is {column.type}, in the parts before {agreed.type}; "
+                    f"{shown(part)}: column {shown(column.name)} is {column.type}, in the parts before it {agreed.type}; "
                     "write all parts with the same types"
                 )
     return schema
