@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shoal.errors import InputError
 from shoal.io.files import counted, shown
 from shoal.io.kinds.dates import FORMS, PLAIN_DIGITS, fitting_forms, misfits
-from shoal.io.kinds.number_forms import DateColumn, StoredDates, Years, present_texts
+from shoal.io.kinds.number_forms import DateColumn, StoredDates, Years, present_texts, unit_of
 from shoal.io.kinds.periods import period_numbers
 from shoal.io.kinds.recognition import is_text_type
 from shoal.io.table import holds_numbers
@@ -59,6 +59,5 @@ def dates_as_numbers(
     form = next(date_forms(name, before, spelling if spelling in FORMS else None, None, True))
     numbers = form.numbers(before, shown(name))
     if period is not None:
-        unit = form.form.unit if isinstance(form, DateColumn) else getattr(form, "unit", "year")
-        return numbers, period_numbers(after, unit, period)
+        return numbers, period_numbers(after, unit_of(form), period)
     return numbers, form.numbers(after, shown(name))

@@ -33,6 +33,7 @@ __all__ = [
     "Years",
     "date_parameters",
     "present_texts",
+    "unit_of",
 ]
 
 Floats = NDArray[np.float64]
@@ -294,3 +295,8 @@ def date_parameters(form: Any) -> dict[str, str]:
     """How a column of dates is written, and to which period it was generalised."""
     spelling = form.form.spelling if isinstance(form, DateColumn) else "%Y" if isinstance(form, Years) else "stored"
     return {"form": spelling} | ({} if form.period is None else {"generalised_to": form.period})
+
+
+def unit_of(form: Any) -> str:
+    """What the numbers behind dates count: year, month, day, minute or second."""
+    return form.form.unit if isinstance(form, DateColumn) else str(getattr(form, "unit", "year"))

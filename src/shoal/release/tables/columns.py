@@ -19,6 +19,7 @@ from shoal.io.kinds.number_forms import (
     NumberForm,
     Ranks,
     Wholes,
+    unit_of,
 )
 from shoal.io.kinds.periods import check_period
 from shoal.io.kinds.recognition import is_text_type, recognise
@@ -67,8 +68,9 @@ class Explained:
     @classmethod
     def by(cls, ontology: Any, mapping: Any) -> Explained:
         """Those that are named; an ontology or a mapping without names is for every column of text."""
-        for_all = [one for one in (ontology, mapping) if one is not None and not explained_columns(one, one)]
-        return cls(frozenset(explained_columns(ontology, mapping)), bool(for_all))
+        for_all = ontology is not None and not isinstance(ontology, Mapping)
+        for_all |= mapping is not None and not explained_columns(None, mapping)
+        return cls(frozenset(explained_columns(ontology, mapping)), for_all)
 
     def kind_of(self, name: str, stored: pa.DataType) -> Kind | None:
         """A label, if it is explained."""
@@ -157,7 +159,7 @@ def _agreed_form(name: str, outlines: Sequence[ColumnOutline], choices: ColumnCh
     if isinstance(form, DateColumn):
         same = [one.form for outline in outlines for one in outline.forms if one.form.spelling == form.form.spelling]
         form = replace(form, form=_merged(same))
-    unit = form.form.unit if isinstance(form, DateColumn) else getattr(form, "unit", "year")
+    unit = unit_of(form)
     period = getattr(form, "period", None)
     if period is not None and not check_period(unit, period):
         raise InputError(f"--generalise {shown(name)}={period}: its dates are by the {unit}; take a longer period")

@@ -101,6 +101,9 @@ def draft_table(
         insensitive=layout.roles.insensitive,
         text_columns=text,
         dropped_columns=len(table.outline.columns) - len(layout.released),
+        few_values=table.few,
+        medians_of=tuple(name for name, form in zip(layout.numbers, layout.forms, strict=True) if form.median),
+        gaps=tuple((name, count) for name, count in _gaps(facts).items() if count),
         above_optimum=round(error / bound - 1.0, 3) if bound > 0 and not any(reasons) and not coarsen else None,
     )
     summary = Summary(

@@ -240,8 +240,8 @@ def _agreed_schema(parts: Sequence[Any], readings: Sequence[Reading]) -> pa.Sche
                 schema = schema.set(place, column)
             elif column.type != agreed.type and not pa.types.is_null(column.type):
                 raise InputError(
-                    f"{shown(part)}: column {shown(column.name)} is {column.type}, in the parts before it {agreed.type}; "
-                    "write all parts with the same types"
+                    f"{shown(part)}: column {shown(column.name)} is {column.type}, in the parts before it "
+                    f"{agreed.type}; write all parts with the same types"
                 )
     return schema
 
