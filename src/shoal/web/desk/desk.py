@@ -6,6 +6,7 @@ computed once for every length of the log, beside.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -44,8 +45,8 @@ class Desk:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._work = WorkFolder(path)  # to look
-        self._deciding = WorkFolder(path)  # to decide: its log is read on its own, so that nobody waits for a look
         self._proposals = {proposals.document: proposals for proposals in self._work.proposals}
+        self._deciding = copy(self._work)  # to decide: with a log of its own, so that nobody waits for a look
         self._looking, self._writing = Lock(), Lock()
         self._snapshot: Snapshot | None = None
 
@@ -94,7 +95,7 @@ class Desk:
         snapshot = self.snapshot()
         outcome = snapshot.outcomes[document]
         text = self._work.text(outcome.proposals)
-        items = as_items(snapshot, outcome, Offsets(text), reviewer)
+        items = self._items(snapshot, document, text, reviewer)
         return as_document(outcome.proposals, text) | {"length": snapshot.length, "items": items}
 
     def news(self, document: str, reviewer: str, since: int) -> dict[str, Any]:
@@ -104,9 +105,8 @@ class Desk:
                 return {"length": since, "locked": self.locked}
         progress = self.progress(reviewer)
         snapshot = self.snapshot()
-        outcome = snapshot.outcomes[document]
-        items = as_items(snapshot, outcome, Offsets(self._work.text(outcome.proposals)), reviewer)
-        return progress | {"length": snapshot.length, "items": items}
+        text = self._work.text(snapshot.outcomes[document].proposals)
+        return progress | {"length": snapshot.length, "items": self._items(snapshot, document, text, reviewer)}
 
     def after(self, document: str) -> dict[str, Any]:
         """What the document would say if the release were made now. With numbers for a collection, all are planned."""
@@ -169,12 +169,16 @@ class Desk:
         before = self._snapshot
         if before is None or not keys:
             return []
-        outcome = before.outcomes[keys[0][0]]
-        items = [item for item in outcome.items if item.key in set(keys)]
-        verdicts = tuple(map(collection.verdict, items))
-        now = Snapshot(0, collection, {})
-        part = type(outcome)(outcome.proposals, tuple(items), verdicts)
-        return as_items(now, part, Offsets(self._work.text(outcome.proposals)), reviewer, equal=before)
+        items = [item for item in map(before.item, keys) if item is not None]
+        offsets = Offsets(self._work.text(self._proposals[keys[0][0]]))
+        judged = [(item, collection.verdict(item)) for item in items]
+        return as_items(collection.state, judged, before, offsets, reviewer)
+
+    @staticmethod
+    def _items(snapshot: Snapshot, document: str, text: str, reviewer: str) -> list[dict[str, Any]]:
+        outcome = snapshot.outcomes[document]
+        judged = zip(outcome.items, outcome.verdicts, strict=True)
+        return as_items(snapshot.collection.state, judged, snapshot, Offsets(text), reviewer)
 
     def _from_browser(self, document: str, span: Span) -> Span:
         proposals = self._proposals.get(document)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from shoal.release.sanitized.plan import Planned
 from shoal.results.sanitizing import Decision
-from shoal.sanitizer.review.items import BLOCK, Item, Proposals
-from shoal.sanitizer.review.outcome import Outcome
-from shoal.sanitizer.review.replay import DISPUTED, Verdict, active
+from shoal.sanitizer.review.items import Item, Proposals
+from shoal.sanitizer.review.replay import DISPUTED, State, Verdict, active
 from shoal.web.desk.offsets import Offsets
 from shoal.web.desk.snapshot import Snapshot, standing
 
@@ -21,23 +20,19 @@ def as_document(proposals: Proposals, text: str) -> dict[str, Any]:
 
 
 def as_items(
-    snapshot: Snapshot, outcome: Outcome, offsets: Offsets, reviewer: str, equal: Snapshot | None = None
+    state: State, judged: Iterable[tuple[Item, Verdict]], equal: Snapshot, offsets: Offsets, reviewer: str
 ) -> list[dict[str, Any]]:
-    """Every item of a document. `equal` is where equal ones are looked up, if not in the same snapshot."""
+    """Items of a document and what holds for each; equal ones are looked up in a snapshot."""
     found = []
-    for item, verdict in zip(outcome.items, outcome.verdicts, strict=True):
-        alike = (equal or snapshot).equal(item)
-        group = "/".join(alike[0].key)
+    for item, verdict in judged:
+        alike = equal.equal(item)
+        group = {"group": "/".join(alike[0].key), "equal": len(alike)}
         documents = len({other.document for other in alike})
-        found.append(
-            _as_item(snapshot, item, verdict, offsets, reviewer)
-            | {"group": group, "equal": len(alike), "documents": documents}
-        )
+        found.append(_as_item(state, item, verdict, offsets, reviewer) | group | {"documents": documents})
     return found
 
 
-def _as_item(snapshot: Snapshot, item: Item, verdict: Verdict, offsets: Offsets, reviewer: str) -> dict[str, Any]:
-    state = snapshot.collection.state
+def _as_item(state: State, item: Item, verdict: Verdict, offsets: Offsets, reviewer: str) -> dict[str, Any]:
     given = state.by_reviewer.get(item.key, {})
     mine = given.get(reviewer)
     settled = state.adjudicated.get(item.key)
@@ -48,10 +43,9 @@ def _as_item(snapshot: Snapshot, item: Item, verdict: Verdict, offsets: Offsets,
         "kind": item.kind,
         "name": " ".join(item.name.split()),
         "spans": [_span((mention.start, mention.end), offsets) for mention in item.mentions],
-        "probability": item.probability if item.kind != BLOCK else None,
-        "repeat": item.id.startswith("r"),
+        "probability": item.probability if item.id.startswith("e") else None,  # of what the model found
         "stands": standing(verdict, mine is not None),
-        "span": None if verdict.span is None else _span(verdict.span, offsets),
+        "cut": None if verdict.span is None else [_span(verdict.span, offsets)],
         "mine": None if mine is None else mine.action,
         "by": [] if blind else [_as_answer(decision, offsets) for decision in answers],
         "others": len(given) - (mine is not None),
@@ -75,9 +69,7 @@ def as_after(planned: Planned, offsets: Offsets) -> dict[str, Any]:
     return {"text": text, "pieces": pieces}
 
 
-def as_history(
-    decisions: Sequence[Decision], snapshot: Snapshot, reviewer: str, most: int
-) -> list[dict[str, Any]]:
+def as_history(decisions: Sequence[Decision], snapshot: Snapshot, reviewer: str, most: int) -> list[dict[str, Any]]:
     """Who decided what, when and why; decisions at once are one entry. The answers of a second reader stay hidden."""
     holding = {decision.number for decision in active(decisions)}
     steps: dict[tuple[str, str], list[Decision]] = {}
