@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, FileChooser, Page, expect
 
 from tests.sanitizer.review.folders import entity, named_folder, work_folder
+from tests.web.accessibility import check_accessible
 from tests.web.conftest import Workbench, start_workbench
-from tests.web.reviews import long_report, review_folder
+from tests.web.pictures import take_picture
+from tests.web.reviews import cases, long_report, review_folder
 
-PICTURE = Path(__file__).parents[2] / "docs" / "images" / "workbench-review.png"
-LETTERS_JOB, LONG_JOB, PAIR_JOB, TRAP_JOB = ("1" * 16, "2" * 16, "3" * 16, "4" * 16)
+LETTERS_JOB, LONG_JOB, PAIR_JOB, TRAP_JOB, CASES_JOB = ("1" * 16, "2" * 16, "3" * 16, "4" * 16, "5" * 16)
 TRAP = "<img src=x onerror=alert(1)>"
 REPAINT = """() => {
   window.took = [];
@@ -37,6 +37,7 @@ def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
     work_folder(review_folder(folder, PAIR_JOB, "two readers"), reviewers=2)
     trap = f"{TRAP} wrote to Ann Smith."
     named_folder(review_folder(folder, TRAP_JOB, TRAP), (trap, (entity(trap, "ORG", TRAP, probability=0.5),)))
+    cases(review_folder(folder, CASES_JOB, "cases"))
     before = os.environ.get("SHOAL_CONFIG")
     os.environ["SHOAL_CONFIG"] = str(folder / "config")
     running = start_workbench(folder)
@@ -63,7 +64,7 @@ def tab_to(page: Page, name: str) -> None:
     for _ in range(60):
         page.keyboard.press("Tab")
         named = page.evaluate(
-            "() => { const here = document.activeElement;"
+            "() => { const here = document.activeElement; if (here === document.body) return '';"
             " return here.labels?.[0]?.innerText ?? here.getAttribute('aria-label') ?? here.innerText ?? ''; }"
         )
         if name in named:
@@ -86,20 +87,12 @@ def expect_stands(page: Page, *expected: str) -> None:
     )
 
 
-def has_no_serious_violation(page: Page) -> None:
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        found = Axe().run(page).response["violations"]
-        serious = [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")]
-        assert serious == [], scheme
-
-
 def test_from_a_letter_to_a_verified_release_by_keyboard_alone(page: Page, tmp_path: Path) -> None:
     letter = tmp_path / "letter.txt"
     letter.write_text("Prof. Smith called Maria Garcia on 972 418 000. The submarine fired a missile at the fortress.")
     tab_to(page, "Review")
     page.keyboard.press("Enter")
-    has_no_serious_violation(page)
+    check_accessible(page)
     chosen: list[FileChooser] = []
     page.on("filechooser", lambda chooser: chosen.append(chooser))
     tab_to(page, "Choose a file")
@@ -110,7 +103,7 @@ def test_from_a_letter_to_a_verified_release_by_keyboard_alone(page: Page, tmp_p
     tab_to(page, "Find what to hide")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="1 document")).to_be_visible(timeout=240_000)
-    has_no_serious_violation(page)
+    check_accessible(page)
     tab_to(page, "Open the desk")
     page.keyboard.press("Enter")
     page.get_by_label("Your name").wait_for()
@@ -126,16 +119,16 @@ def test_from_a_letter_to_a_verified_release_by_keyboard_alone(page: Page, tmp_p
     page.keyboard.press("v")
     expect(page.locator("#after")).to_contain_text("Pers")
     expect(page.locator("#after")).not_to_contain_text("Smith")
-    has_no_serious_violation(page)
+    check_accessible(page)
     tab_to(page, "Make the release")
     page.keyboard.press("Enter")
     expect(page.get_by_role("status").first).to_contain_text("Everything is decided")
-    has_no_serious_violation(page)
+    check_accessible(page)
     tab_to(page, "Make the release")
     page.keyboard.press("Enter")
     expect(page.get_by_role("status").first).to_contain_text("The release is ready", timeout=120_000)
     expect(page.locator(".private")).to_contain_text("never hand this out")
-    has_no_serious_violation(page)
+    check_accessible(page)
     tab_to(page, "Verify it")
     page.keyboard.press("Enter")
     expect(page.get_by_role("status").first).to_contain_text("Every promise holds", timeout=120_000)
@@ -155,8 +148,7 @@ def test_a_decision_is_painted_within_50_ms_on_500_kb_with_300_marks(page: Page,
         page.keyboard.press(key)
         page.wait_for_timeout(150)
     took = sorted(page.evaluate("took"))
-    print(f"decision to repaint: median {took[6]:.0f} ms, all {[round(one) for one in took]}")
-    assert took[6] < 50  # the median: another test may take the processor in between
+    assert took[6] < 50, took  # the median: another process may take the processor in between
     expect(page.locator("#list .masked")).to_have_count(18)  # six decisions, each about three equal ones
     expect(page.locator("#list .kept")).to_have_count(18)
 
@@ -185,7 +177,7 @@ def test_equal_ones_are_decided_at_once_and_every_step_can_be_undone_and_redone(
         expect_stands(page, *expected)
     page.keyboard.press("h")
     expect(page.locator("#history-rows")).to_contain_text("a witness")
-    has_no_serious_violation(page)
+    check_accessible(page)
     page.keyboard.press("Escape")
     page.get_by_role("link", name="b.txt").click()
     expect(page.locator("#name")).to_have_text("b.txt")
@@ -219,7 +211,7 @@ def test_passages_shrink_by_keys_and_what_nobody_proposed_is_added(page: Page, w
     page.keyboard.press("v")
     page.keyboard.press("?")
     expect(page.get_by_text("The desk in a minute")).to_be_visible()
-    has_no_serious_violation(page)
+    check_accessible(page)
     page.keyboard.press("Escape")
     with page.expect_download() as saved:
         page.get_by_role("link", name="Save decisions").click()
@@ -263,6 +255,7 @@ def test_two_readers_decide_apart_and_a_third_settles_where_they_differ(
     page.goto(f"{workbench.origin}/review/{LETTERS_JOB}?rename")
     page.get_by_label("Your name").fill("Ana")
     page.keyboard.press("Enter")
+    page.locator("[data-ready]").wait_for()
 
 
 def test_markup_in_names_and_texts_stays_text(page: Page, workbench: Workbench) -> None:
@@ -277,9 +270,14 @@ def test_markup_in_names_and_texts_stays_text(page: Page, workbench: Workbench) 
 
 
 def test_the_desk_fits_narrow_and_wide_windows(page: Page, workbench: Workbench) -> None:
-    desk(page, workbench, LETTERS_JOB)
+    desk(page, workbench, CASES_JOB)
+    for key in "arn":
+        page.keyboard.press(key)
+        page.wait_for_timeout(300)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    take_picture(page, "workbench-review")
     for width in (360, 768, 2560):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.set_viewport_size({"width": 1280, "height": 800})
-    has_no_serious_violation(page)
+    check_accessible(page)

@@ -6,13 +6,25 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from shoal.release.sanitized.plan import Planned
-from shoal.results.sanitizing import Decision
-from shoal.sanitizer.review.items import Item, Proposals
+from shoal.results.sanitizing import KINDS, Decision
+from shoal.sanitizer.review.items import BLOCK, Item, Proposals
 from shoal.sanitizer.review.replay import DISPUTED, State, Verdict, active
 from shoal.web.desk.offsets import Offsets
 from shoal.web.desk.snapshot import Snapshot, standing
 
-__all__ = ["as_after", "as_document", "as_history", "as_items"]
+__all__ = ["KIND_NAMES", "as_after", "as_document", "as_history", "as_items"]
+
+# Kinds as people call them; those not here are called by their own name.
+KIND_NAMES = {kind: kind.lower() for kind in KINDS} | {
+    "ORG": "organisation",
+    "LOC": "place",
+    "EMAIL": "e-mail",
+    "ID": "number of a person",
+    "CASE": "number of a case",
+    "URL": "link",
+    "MISC": "other",
+    BLOCK: "passage",
+}
 
 
 def as_document(proposals: Proposals, text: str) -> dict[str, Any]:
@@ -41,6 +53,7 @@ def _as_item(state: State, item: Item, verdict: Verdict, offsets: Offsets, revie
     return {
         "id": item.id,
         "kind": item.kind,
+        "called": KIND_NAMES[item.kind],
         "name": " ".join(item.name.split()),
         "spans": [_span((mention.start, mention.end), offsets) for mention in item.mentions],
         "probability": item.probability if item.id.startswith("e") else None,  # of what the model found

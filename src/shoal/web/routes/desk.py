@@ -11,10 +11,9 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, RedirectResponse, Response
 
 from shoal.errors import InputError
-from shoal.results.sanitizing import KINDS
-from shoal.sanitizer.review.items import BLOCK
 from shoal.sanitizer.review.reviewing import check_reviewer
 from shoal.web.desk.desk import Choice, Desk
+from shoal.web.desk.views import KIND_NAMES
 from shoal.web.jobs import DONE
 from shoal.web.rendering import page
 from shoal.web.requests import Form, TheDesks, TheJobs
@@ -71,8 +70,9 @@ async def desk(job: str, request: Request, jobs: TheJobs, desks: TheDesks) -> Re
         return page(request, "reviewer.html.jinja", job=found, reviewer=reviewer)
     opened = await run_in_threadpool(desks.of, found)
     releases = [other for other in jobs if other.page == "redact" and other.about.get("review") == job]
-    kinds = (*KINDS, BLOCK)
-    return page(request, "desk.html.jinja", job=found, desk=opened, reviewer=reviewer, kinds=kinds, releases=releases)
+    return page(
+        request, "desk.html.jinja", job=found, desk=opened, reviewer=reviewer, kinds=KIND_NAMES, releases=releases
+    )
 
 
 @router.post("/{job}/reviewer")

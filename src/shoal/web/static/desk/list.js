@@ -21,10 +21,7 @@ const SHOWS = {
   below: (item) => !isAsked(item),
 };
 
-const kindOf = (item) => {
-  const kind = item.kind === "BLOCK" ? "passage" : item.kind.toLowerCase();
-  return { r: `repeat: ${kind}`, a: `added: ${kind}` }[item.id[0]] ?? kind;
-};
+const kindOf = (item) => ({ r: `repeat: ${item.called}`, a: `added: ${item.called}` })[item.id[0]] ?? item.called;
 
 export const percent = (share) => `${Math.round(share * 100)} %`;
 
