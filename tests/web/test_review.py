@@ -192,12 +192,19 @@ def test_equal_ones_are_decided_at_once_and_every_step_can_be_undone_and_redone(
     expect(page.locator("#list [aria-selected=true]")).to_contain_text("Ann Smith")
 
 
-def test_passages_shrink_by_keys_and_what_nobody_proposed_is_added(page: Page, workbench: Workbench) -> None:
+def test_marks_shrink_by_keys_and_by_mouse_and_what_nobody_proposed_is_added(page: Page, workbench: Workbench) -> None:
     desk(page, workbench, LETTERS_JOB, query="?document=d1&item=b0")
     page.keyboard.press("s")
     for key in ("ArrowLeft", "Shift+ArrowRight", "Enter"):
         page.keyboard.press(key)
     expect(page.locator("#text .m.block.masked")).to_have_text("dose was")
+    name = page.locator("#text .m").filter(has_text="Bob Ray")
+    box = name.bounding_box()
+    assert box is not None
+    page.mouse.dblclick(box["x"] + box["width"] - 8, box["y"] + box["height"] / 2)  # selects the word Ray
+    page.keyboard.press("s")
+    expect(page.locator("#text .m.masked").first).to_have_text("Ray")
+    expect(page.locator("#document-d2")).to_contain_text("done")  # Bob Ray shrank there, too
     page.keyboard.press("+")
     page.get_by_label("Text", exact=True).wait_for()
     page.keyboard.type("left")

@@ -9,6 +9,7 @@ from shoal.release.sanitized.plan import Planned
 from shoal.results.sanitizing import KINDS, Decision
 from shoal.sanitizer.review.items import BLOCK, Item, Proposals
 from shoal.sanitizer.review.replay import DISPUTED, State, Verdict, active
+from shoal.sanitizer.review.shrinking import shrunk
 from shoal.web.desk.offsets import Offsets
 from shoal.web.desk.snapshot import Snapshot, standing
 
@@ -32,15 +33,19 @@ def as_document(proposals: Proposals, text: str) -> dict[str, Any]:
 
 
 def as_items(
-    state: State, judged: Iterable[tuple[Item, Verdict]], equal: Snapshot, offsets: Offsets, reviewer: str
+    state: State, judged: Iterable[tuple[Item, Verdict]], equal: Snapshot, text: str, reviewer: str
 ) -> list[dict[str, Any]]:
     """Items of a document and what holds for each; equal ones are looked up in a snapshot."""
     found = []
+    offsets = Offsets(text)
     for item, verdict in judged:
         alike = equal.equal(item)
         group = {"group": "/".join(alike[0].key), "equal": len(alike)}
         documents = len({other.document for other in alike})
-        found.append(_as_item(state, item, verdict, offsets, reviewer) | group | {"documents": documents})
+        # What is masked of it, if less than all.
+        left = None if verdict.span is None else _spans(shrunk(item, verdict.span, text), offsets)
+        known = _as_item(state, item, verdict, offsets, reviewer)
+        found.append(known | group | {"documents": documents, "cut": left})
     return found
 
 
@@ -55,10 +60,9 @@ def _as_item(state: State, item: Item, verdict: Verdict, offsets: Offsets, revie
         "kind": item.kind,
         "called": KIND_NAMES[item.kind],
         "name": " ".join(item.name.split()),
-        "spans": [_span((mention.start, mention.end), offsets) for mention in item.mentions],
+        "spans": _spans(item, offsets),
         "probability": item.probability if item.id.startswith("e") else None,  # of what the model found
         "stands": standing(verdict, mine is not None),
-        "cut": None if verdict.span is None else [_span(verdict.span, offsets)],
         "mine": None if mine is None else mine.action,
         "by": [] if blind else [_as_answer(decision, offsets) for decision in answers],
         "others": len(given) - (mine is not None),
@@ -112,6 +116,10 @@ def as_history(decisions: Sequence[Decision], snapshot: Snapshot, reviewer: str,
             }
         )
     return entries
+
+
+def _spans(item: Item, offsets: Offsets) -> list[tuple[int, int]]:
+    return [_span((mention.start, mention.end), offsets) for mention in item.mentions]
 
 
 def _span(span: tuple[int, int], offsets: Offsets) -> tuple[int, int]:

@@ -5,7 +5,7 @@ import { askWhatToAdd, didWhat, showHistory, when } from "./dialogs.js";
 import { kindOf, List, percent, toDecide } from "./list.js";
 import { Marks } from "./marks.js";
 import { Server } from "./server.js";
-import { Shrinking } from "./shrinking.js";
+import { cutOf, Shrinking } from "./shrinking.js";
 
 const EVERY = 1500; // milliseconds between two looks at what others decided
 const SOON = 250;
@@ -262,11 +262,11 @@ async function decide(action, { everywhere = true, span = null } = {}) {
   if (!item) return say("Choose something in the list first.");
   if (state.locked) return refuse("This review is locked: a release was made of it.");
   const settles = item.stands === "disputed" && item.mine === null;
-  const all = everywhere && action !== "shrink" && item.kind !== "BLOCK";
-  const touched = all ? together(item, action, settles) : [item];
+  const all = everywhere && item.kind !== "BLOCK";
+  const touched = all && !span ? together(item, action, settles) : [item]; // what else shrinks, the answer says
   const before = touched.map((one) => [one, { stands: one.stands, mine: one.mine, cut: one.cut }]);
   for (const one of touched) {
-    Object.assign(one, { stands: expected(one, action, settles), mine: settles ? one.mine : action, cut: span && [span] });
+    Object.assign(one, { stands: expected(one, action, settles), mine: settles ? one.mine : action, cut: span && cutOf(marks.text, one, span) });
     marks.paint(one);
     list.paint(one);
   }

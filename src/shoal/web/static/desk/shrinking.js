@@ -21,3 +21,12 @@ export class Shrinking {
     else this.last = Math.max(Math.min(this.last + step, this.words.length - 1), this.first);
   }
 }
+
+/** What would be masked of an item: each place that reads the same shrinks to the same part, others stay whole. */
+export function cutOf(text, item, [start, end]) {
+  const around = item.spans.find((span) => span[0] <= start && end <= span[1]);
+  const written = text.slice(...around);
+  return item.spans.map((span) =>
+    text.slice(...span) === written ? [span[0] + start - around[0], span[0] + end - around[0]] : span,
+  );
+}
