@@ -105,24 +105,15 @@ def protect(
     method : an estimator, whose k is replaced
         SphericalMicroaggregation, SemanticMicroaggregation, CrowdSketch, or DeltaSketch or KVarianceSketch, which
         promise no crowd, for documents; Microaggregation, CategoricalMicroaggregation or MixedMicroaggregation for
-        tables. For a table it may also be a function that gets
-        the names of its numbers and of its labels, and gives the estimator. None: for tables by the columns.
+        tables, or a function of the names of its numbers and of its labels. None: for tables by the columns.
     l : int
         Least number of distinct values of every confidential column in a group; groups are merged to reach it.
     missing : {"refuse", "withhold", "group", "impute"}
         What to do with a table's rows that lack a quasi-identifier that is no label: "group" takes a gap for a value of
         its own, which a group has as a whole or not at all; "impute" fills it with the mean of the group.
-    kinds : dict of column: str
-        For tables, as all that follow up to `coarsen`: what columns hold, where that is not recognised: "number",
-        "whole", "date", "label", "code", "ordered", "yes-no"; dates also with their form, "date:%d/%m/%Y".
-    categorical : list of columns, or dict of column: "most frequent" or "set"
-        Plain categories: the most frequent value stands for a group, or the set of its values.
-    order : dict of column: list of labels, the lowest first
-        Ordered labels, whose median stands for a group.
-    round : list of columns
-        Numbers that are whole in the release.
-    generalise : dict of column: "month", "year" or "decade"
-        Dates that are released as periods.
+    kinds, categorical, order, round, generalise : see docs/kinds.md
+        What columns hold ({"zip": "code"}), which are plain categories (["roof"], or {"roof": "set"}), the order of
+        labels, lowest first, numbers to make whole, and dates to release by "month", "year" or "decade".
     coarsen : dict of column: int
         For tables: columns of numbers that are aggregated once more, each on its own, after the method has masked them,
         so that at least so many records share each value there: {"income": 40}.
@@ -139,8 +130,7 @@ def protect(
     sign : path
         Your OpenSSH private key (Ed25519), with which the certificate is signed.
     """
-    for name in more.keys() - MoreOptions.__annotations__.keys():
-        raise TypeError(f"protect() got an unexpected keyword argument {name!r}")
+    _check_names(more)
     missing, client, attack = more.get("missing", "refuse"), more.get("client"), more.get("attack", True)
     key = more.get("sign")
     signing = SigningKey.read(key) if isinstance(key, str | os.PathLike) else key
@@ -149,16 +139,13 @@ def protect(
     _check_numbers(k, l, missing)
     k, l = int(k), None if l is None else int(l)
     coarsen = checked_coarsening(more.get("coarsen"))
-    said = {name: more.get(name) for name in ("kinds", "categorical", "order", "generalise")}
-    choices = column_choices(**said, rounded=more.get("round"))
+    choices = _choices(more)
     columns: dict[str, Any] = {name: more.get(name) for name in ("text_column", "id_column", "label_column")}
     opened = open_source(source, roles=roles, on_cluster=client is not None, **columns)
     check_places(opened.path, release, hidden, force)
     draft: Callable[..., Draft]
     if isinstance(opened, DocumentSource):
-        _check_for_documents(l, opened.label, missing, coarsen)
-        if choices != ColumnChoices():
-            raise InputError("kinds of columns are for tables, and this is a collection of documents; leave them out")
+        _check_for_documents(l, opened.label, missing, coarsen, choices)
         draft = _draft_of_documents(opened, k, method, space, l, attack)
     else:
         _check_for_tables(columns, space)
@@ -166,6 +153,17 @@ def protect(
         draft = partial(draft_table, opened, k, TableOptions(method, l, missing, coarsen, attack, choices))
     with schedule_of(client, opened.whole) as schedule:
         return _write(lambda *folders: draft(folders, schedule), release, hidden, signing)
+
+
+def _check_names(more: MoreOptions) -> None:
+    for name in more.keys() - MoreOptions.__annotations__.keys():
+        raise TypeError(f"protect() got an unexpected keyword argument {name!r}")
+
+
+def _choices(more: MoreOptions) -> ColumnChoices:
+    """What was said about columns."""
+    said = {name: more.get(name) for name in ("kinds", "categorical", "order", "generalise")}
+    return column_choices(**said, rounded=more.get("round"))
 
 
 def _draft_of_documents(
@@ -190,7 +188,11 @@ def _check_for_records(name: str, l: int | None, whole: bool) -> None:
         raise InputError(f"{name} are made of one file, for parts would tell where a record came from; join them first")
 
 
-def _check_for_documents(l: int | None, label: str | None, missing: str, coarsen: Mapping[str, int]) -> None:
+def _check_for_documents(
+    l: int | None, label: str | None, missing: str, coarsen: Mapping[str, int], choices: ColumnChoices
+) -> None:
+    if choices != ColumnChoices():
+        raise InputError("kinds of columns are for tables, and this is a collection of documents; leave them out")
     if l is not None and label is None:
         raise InputError(f"l={l} needs a confidential column; name it with --label-column")
     if missing != "refuse":

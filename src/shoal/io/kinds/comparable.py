@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.bundle.load import Release
 from shoal.io.kinds.date_columns import dates_as_numbers
 from shoal.io.kinds.recognition import is_text_type, recognise
 from shoal.io.kinds.vocabulary import Kind
@@ -19,23 +18,23 @@ __all__ = ["comparable_columns"]
 
 
 def comparable_columns(
-    before: pa.Table, after: pa.Table, names: Sequence[str], release: Release | None
+    before: pa.Table, after: pa.Table, names: Sequence[str], certified: Mapping[str, Any] | None
 ) -> tuple[pa.Table, pa.Table]:
-    """Both tables with columns that can be compared; others stay as they are."""
-    stated: dict[str, Any] = {} if release is None else release.certificate["stated"]["parameters"]
+    """Both tables with columns that can be compared; `certified` are the parameters of a release, if it is one."""
+    stated = certified or {}
     for name in names:
         if _are_dates(name, before[name], after[name], stated):
             date = stated.get("dates", {}).get(name, {})
             pair = dates_as_numbers(name, before[name], after[name], date.get("form"), date.get("generalised_to"))
             before, after = (_replaced(table, name, one) for table, one in zip((before, after), pair, strict=True))
-        elif release is not None and is_text_type(after[name].type) and holds_numbers(before[name].type):
+        elif certified is not None and is_text_type(after[name].type) and holds_numbers(before[name].type):
             before = _replaced(before, name, _as_codes(before[name]))
         if "missing" in stated and holds_numbers(before[name].type) and holds_numbers(after[name].type):
             before, after = _filled(before, after, name)
     return before, after
 
 
-def _are_dates(name: str, before: Any, after: Any, stated: dict[str, Any]) -> bool:
+def _are_dates(name: str, before: Any, after: Any, stated: Mapping[str, Any]) -> bool:
     """By the certificate; without one, if both are recognised as dates that are not numbers already."""
     if stated:
         return name in stated.get("dates", {}) and not (holds_numbers(before.type) and holds_numbers(after.type))
