@@ -247,7 +247,8 @@ def _write_private(
 ) -> None:
     vault = Vault.of({document.name: document.masked for document in planned})
     vault.seal(aside / VAULT, sealing.recipients, sealing.passphrase)
-    (aside / RECORD).write_bytes(sealed_record(secrets, sealing.recipients, sealing.passphrase))
+    sources = {document.name: document.proposals.source for document in planned}
+    (aside / RECORD).write_bytes(sealed_record(secrets, sources, sealing.recipients, sealing.passphrase))
     log = folder.path / DECISIONS
     (aside / DECISIONS).write_bytes(log.read_bytes() if log.exists() else b"")
 
