@@ -83,6 +83,8 @@ def recognise(name: str, column: Any) -> Recognised:
         return Recognised(Kind.YES_NO, "holds true and false")
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return Recognised(Kind.DATE, f"is stored as {kind}")
+    if pa.types.is_nested(kind):
+        return Recognised(Kind.LABEL, "holds lists or records, which no release of a table has")
     values = plain_values(column)
     if not len(values):
         return Recognised(Kind.LABEL, "holds no value")

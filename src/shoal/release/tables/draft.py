@@ -137,7 +137,8 @@ def draft_table(
 def _checked_coarsening(asked: Mapping[str, int], table: ReadTable) -> dict[str, int]:
     """The columns to aggregate once more, in the order of the quasi-identifiers."""
     roles = table.layout.roles
-    check_coarsened_columns(asked, table.outline.columns, roles, table.layout.numbers, table.n_rows)
+    numbers = [name for name, form in zip(table.layout.numbers, table.layout.forms, strict=True) if not form.median]
+    check_coarsened_columns(asked, table.outline.columns, roles, numbers, table.n_rows)
     return {name: asked[name] for name in roles.quasi if name in asked}
 
 
