@@ -92,6 +92,7 @@ class _Division:
         self._requirements = requirements
         self._distances = distances
         self._enough: dict[tuple[bytes, bytes], bool] = {}  # what was found of two halves
+        self._cut: dict[bytes, tuple[Ints, Ints]] = {}  # halves
         self._done = 0
 
     def divide(self, some: Ints) -> None:
@@ -151,19 +152,24 @@ class _Division:
         if len(some) == 1:
             return False
         rows, halves = self._rows(some), self._halves(some)
+        if self._both_have_enough(*halves):
+            return False  # they will be taken apart
         of_halves = [self._rows(half) for half in halves]
-        telling = [one for one in self._requirements if one.tells(rows, [len(half) for half in of_halves])]
-        if not telling or self._both_have_enough(*halves):  # then they will be taken apart
-            return False
         # What stays together for want of something else, of people say, tells nothing of values.
         short = [one for one in self._requirements if not all(map(one.met, of_halves))]
-        return not short or any(one in short for one in telling)
+        return any(one.tells(rows, [len(half) for half in of_halves]) for one in short or self._requirements)
 
     def _rows(self, some: Ints) -> Ints:
         return np.concatenate([self.rows_of[group] for group in some.tolist()])
 
     def _halves(self, some: Ints) -> tuple[Ints, Ints]:
         """Cut in the middle, along the line between two groups far from each other."""
+        key = some.tobytes()
+        if key not in self._cut:
+            self._cut[key] = self._cut_in_the_middle(some)
+        return self._cut[key]
+
+    def _cut_in_the_middle(self, some: Ints) -> tuple[Ints, Ints]:
         one = some[int(np.argmax(self._from(some[0], some)))]
         from_one = self._from(one, some)
         other = some[int(np.argmax(from_one))]

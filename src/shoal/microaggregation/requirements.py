@@ -35,11 +35,48 @@ class Requirement(Protocol):
         """How many of some of these rows a part must have room for, or a division that fails would tell its values."""
 
 
-class _Plain:
-    """A requirement that fails in many ways: that it did tells nobody's value."""
+class _OfCrowds:
+    """A requirement that asks nothing of confidential values, so that nothing tells them."""
 
     def tells(self, rows: Ints, sizes: list[int]) -> bool:
         return False
+
+    def room(self, rows: Ints) -> Callable[[Ints], int]:
+        return lambda some: 0
+
+
+class _OfShares:
+    """A requirement of how frequent values are. It fails in many ways, unless there are two values and few rows."""
+
+    codes: Ints
+
+    def enough(self, counts: Ints) -> bool:
+        """Whether values that are as frequent as this are as they should be."""
+        raise NotImplementedError
+
+    def met(self, rows: Ints) -> bool:
+        return self.enough(_counts(self.codes, rows))
+
+    def tells(self, rows: Ints, sizes: list[int]) -> bool:
+        """Of two values: whether one part has only one of them in every way to share them out in which a part fails."""
+        counts = _counts(self.codes, rows)
+        there = np.flatnonzero(counts)
+        if len(there) != 2 or int(counts.sum()) < len(rows):
+            return False
+        ways: list[set[bool | None]] = [set(), set()]  # of each part: all, none or (None) some have the second value
+        first, second = there.tolist()
+        for here in range(max(0, int(counts[second]) - sizes[1]), min(sizes[0], int(counts[second])) + 1):
+            shared = here, int(counts[second]) - here
+            parts = [np.zeros(len(counts), dtype=np.int64) for _ in sizes]
+            for part, size, has in zip(parts, sizes, shared, strict=True):
+                part[first], part[second] = size - has, has
+            if all(map(self.enough, parts)):
+                continue
+            for way, size, has in zip(ways, sizes, shared, strict=True):
+                way.add(None if 0 < has < size else has == size)
+            if all(None in way or len(way) == 2 for way in ways):
+                return False
+        return any(way in ({True}, {False}) for way in ways)
 
     def room(self, rows: Ints) -> Callable[[Ints], int]:
         return lambda some: 0
@@ -67,18 +104,18 @@ class Distinct:
         return lambda some: int(np.count_nonzero(~np.isin(self.codes[some], frequent)))
 
 
-class Entropy(_Plain):
+class Entropy(_OfShares):
     """As hard to guess as one of `l` values that are equally frequent (entropy l-diversity)."""
 
     def __init__(self, codes: Ints, l: float) -> None:
         self.codes = codes
         self.l = l
 
-    def met(self, rows: Ints) -> bool:
-        return different_values(_counts(self.codes, rows)) >= self.l * (1.0 - ROUNDING)
+    def enough(self, counts: Ints) -> bool:
+        return different_values(counts) >= self.l * (1.0 - ROUNDING)
 
 
-class Recursive(_Plain):
+class Recursive(_OfShares):
     """The most frequent value is below c times all from the l-th on (recursive (c, l)-diversity)."""
 
     def __init__(self, codes: Ints, c: float, l: int) -> None:
@@ -86,11 +123,11 @@ class Recursive(_Plain):
         self.c = c
         self.l = l
 
-    def met(self, rows: Ints) -> bool:
-        return ratio(_counts(self.codes, rows), self.l) < self.c
+    def enough(self, counts: Ints) -> bool:
+        return ratio(counts, self.l) < self.c
 
 
-class Close(_Plain):
+class Close(_OfShares):
     """Values at most t from those of all records, by the earth mover's distance (t-closeness).
 
     `overall` has how many of all records have each value; `ordered`: codes are ranks of numbers, and moving a value
@@ -104,20 +141,21 @@ class Close(_Plain):
         self._shares = overall / max(int(overall.sum()), 1)
         self._below = np.cumsum(self._shares)
 
-    def met(self, rows: Ints) -> bool:
-        return self.distance(_counts(self.codes, rows, len(self._shares))) <= self.t + ROUNDING
+    def enough(self, counts: Ints) -> bool:
+        return self.distance(counts) <= self.t + ROUNDING
 
     def distance(self, counts: Ints) -> float:
-        """Of these counts of values from those of all."""
-        total = int(counts.sum())
-        if total == 0 or len(counts) == 1:
+        """Of these counts of values from those of all; the last ones may be left out."""
+        total, n_values = int(counts.sum()), len(self._shares)
+        if total == 0 or n_values == 1:
             return 0.0
+        counts = np.concatenate([counts, np.zeros(n_values - len(counts), dtype=np.int64)])
         if self.ordered:
-            return float(np.abs(np.cumsum(counts) / total - self._below).sum()) / (len(counts) - 1)
+            return float(np.abs(np.cumsum(counts) / total - self._below).sum()) / (n_values - 1)
         return 1.0 - float(np.minimum(counts / total, self._shares).sum())
 
 
-class People(_Plain):
+class People(_OfCrowds):
     """At least k different people."""
 
     def __init__(self, person: Ints, k: int) -> None:
@@ -128,7 +166,7 @@ class People(_Plain):
         return len(np.unique(self.person[rows])) >= self.k
 
 
-class OwnK(_Plain):
+class OwnK(_OfCrowds):
     """As many records, or people, as the one that asks for most."""
 
     def __init__(self, own_k: Ints, person: Ints | None = None) -> None:
@@ -148,11 +186,13 @@ def different_values(counts: Ints) -> float:
 
 def ratio(counts: Ints, l: int) -> float:
     """The most frequent value by all from the l-th on; infinite where there are none."""
+    if not len(counts):
+        return math.inf
     falling = np.sort(counts)[::-1]
     rest = int(falling[l - 1 :].sum())
     return int(falling[0]) / rest if rest else math.inf
 
 
-def _counts(codes: Ints, rows: Ints, n_values: int = 0) -> Ints:
-    """How many of the rows have each value."""
-    return np.bincount(codes[rows] + 1, minlength=n_values + 1)[1:]
+def _counts(codes: Ints, rows: Ints) -> Ints:
+    """How many of the rows have each value; values above the largest one are left out."""
+    return np.bincount(codes[rows] + 1)[1:]
