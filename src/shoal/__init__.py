@@ -19,7 +19,9 @@ __all__ = [
     "DeltaSketch",
     "KVarianceSketch",
     "CrowdSketch",
+    "inspect",
     "protect",
+    "sign",
     "verify",
     "assess",
     "explore",
@@ -35,9 +37,11 @@ __all__ = [
 if TYPE_CHECKING:
     from shoal.assessment.assess import assess
     from shoal.bundle.load import load
+    from shoal.bundle.signing import sign
     from shoal.errors import InputError, ShoalError
     from shoal.exploration.explore import explore
     from shoal.io import Corpus, Roles
+    from shoal.io.kinds.inspection import inspect
     from shoal.masking import Noise, RankSwap
     from shoal.microaggregation import (
         CategoricalMicroaggregation,
@@ -67,7 +71,9 @@ _HOME = {
     "DeltaSketch": "shoal.sketch",
     "KVarianceSketch": "shoal.sketch",
     "CrowdSketch": "shoal.sketch",
+    "inspect": "shoal.io.kinds.inspection",
     "protect": "shoal.release.protect",
+    "sign": "shoal.bundle.signing",
     "verify": "shoal.verification.verify",
     "assess": "shoal.assessment.assess",
     "explore": "shoal.exploration.explore",

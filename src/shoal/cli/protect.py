@@ -18,6 +18,7 @@ from shoal.cli.methods import (
 )
 from shoal.cli.signals import search_stops_at_first_interrupt
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
+from shoal.cli.trust.sign import signing_key
 from shoal.errors import InputError
 from shoal.results.promised import DISTINCT
 
@@ -75,6 +76,7 @@ def protect(
     private: given.Private = None,
     scheduler: given.Scheduler = None,
     attack: given.Attack = True,
+    sign: given.Sign = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -98,6 +100,7 @@ def protect(
         method, refine, time_budget, blocks, attribute_groups, *meaning, percent, components, delta, max_components, key
     )
     k = _crowd(k, method)
+    signing = signing_key(sign)
     with shown_progress(), search_stops_at_first_interrupt():
         made = shoal.protect(
             opened,
@@ -119,6 +122,7 @@ def protect(
             force=force,
             client=scheduler,
             attack=attack,
+            sign=signing,
         )
     write(json.dumps(as_data(made), indent=2)) if as_json else say_protected(made)
 
@@ -236,6 +240,8 @@ def say_protected(made: Any) -> None:
         column, t = printable(closeness["column"]), promises["closeness"]["t"]
         write(f"closeness    {column}: every group within {closeness['t']:.4f} of the whole (t={t:g})")
     write(f"seal         {made.certificate['seal']}")
+    signature = made.folder / "certificate.json.sig"
+    write(printable(f"signature    {signature}") if signature.exists() else "signature    none; see: shoal sign")
     write(printable(f"private      {made.private} (keep it to yourself)"))
     if (made.private / "leaks.html").is_file():
         write(printable(f"leaks        {made.private / 'leaks.html'} (what a trained attacker finds)"))

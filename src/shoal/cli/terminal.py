@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -33,6 +36,8 @@ __all__ = [
 ]
 
 DONE, BROKEN, WRONG, INTERRUPTED = 0, 1, 2, 130  # exit codes
+
+EVERY = 0.1  # seconds between two lines on the progress of a step
 
 _bars: Console | None = None  # where they are shown, if they are
 
@@ -93,10 +98,32 @@ def _end(stream: TextIO) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
+def _progress_as_json() -> progress.Listener:
+    """A line per step and tenth of a second. When nobody reads them any more, nobody waits for the work either."""
+    told: dict[str, float] = {}
+
+    def show(name: str, done: int, total: int | None) -> None:
+        now = time.monotonic()
+        if done != total and now - told.get(name, 0.0) < EVERY:
+            return
+        told[name] = now
+        try:
+            typer.echo(json.dumps({"step": name, "done": done, "total": total}), err=True)
+        except BrokenPipeError:
+            _end(sys.stderr)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    return show
+
+
 @contextmanager
 def shown_progress() -> Iterator[None]:
-    """Bars on a terminal, nothing when piped."""
+    """Bars on a terminal, nothing when piped; lines of JSON for a program that asks for them."""
     global _bars
+    if os.environ.get("SHOAL_PROGRESS") == "json":
+        with progress.listening(_progress_as_json()):
+            yield
+        return
     if not sys.stderr.isatty():
         yield
         return

@@ -11,7 +11,15 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from shoal.bundle.folders import PUBLIC_FOLDER, check_places, folders_written_aside, private_beside, write_files
+from shoal.bundle.folders import (
+    CERTIFICATE,
+    PUBLIC_FOLDER,
+    check_places,
+    folders_written_aside,
+    private_beside,
+    write_files,
+)
+from shoal.bundle.signing import SigningKey, write_signature
 from shoal.errors import InputError
 from shoal.io import Roles
 from shoal.io.files import shown
@@ -47,7 +55,38 @@ class Protected:
 
 
 class MoreOptions(TypedDict, total=False):
-    """What else `protect` takes, by name."""
+    """What else `protect` takes, by name.
+
+    Parameters
+    ----------
+    text_column, id_column, label_column : str
+        For documents; the label is confidential and released unchanged.
+    diversity : {"distinct", "entropy", "recursive"}
+        How they are counted: different ones (p-sensitive k-anonymity is the same); as hard to guess as l equally
+        frequent ones; or so that the most frequent one is less than `c` times as frequent as all from the l-th on.
+    c : number above 0
+        For diversity="recursive".
+    t : number above 0, at most 1
+        How far a group's values of a confidential column may be from those of all records (t-closeness).
+    person : str
+        For tables: the column that says whose a record is (or which household's). A crowd is then k different people;
+        a person's records may be in several groups. The column is not released.
+    k_column : str
+        For tables: the column with each record's own k, where it is above `k`. It is not released.
+    missing : {"refuse", "withhold"}
+        What to do with a table's rows that lack a quasi-identifier.
+    coarsen : dict of column: int
+        For tables: columns of numbers that are aggregated once more, each on its own, after the method has masked them,
+        so that at least so many records share each value there: {"income": 40}.
+    client : dask.distributed.Client or the address of a scheduler
+        For documents or a table in parts (a folder, or a pattern such as "letters/*.parquet"; with roles it is a
+        table): read, group and write them on the cluster. The release comes in parts as well. A pattern without a
+        client is worked on here.
+    attack : bool
+        Attack the release before it is handed out, and say in the report what was found.
+    sign : path
+        Your OpenSSH private key (Ed25519), with which the certificate is signed.
+    """
 
     text_column: str | None
     id_column: str | None
@@ -61,6 +100,7 @@ class MoreOptions(TypedDict, total=False):
     t: float | None
     person: str | None
     k_column: str | None
+    sign: str | os.PathLike[str] | SigningKey | None
 
 
 def protect(
@@ -86,8 +126,6 @@ def protect(
     k : int, at least 2
     out : path
         The folder to make. It appears whole or not at all.
-    text_column, id_column, label_column : str
-        For documents; the label is confidential and released unchanged.
     roles : Roles
         For tables: which columns are protected, released, dropped. A column without a role is dropped.
     space : VectorSpace
@@ -99,48 +137,25 @@ def protect(
         the names of its numbers and of its labels, and gives the estimator. None: for tables by the columns.
     l : number of at least 2; for entropy, above 1
         How many values of every confidential column a group has at least; groups are joined to reach it.
-    diversity : {"distinct", "entropy", "recursive"}
-        How they are counted: different ones (p-sensitive k-anonymity is the same); as hard to guess as l equally
-        frequent ones; or so that the most frequent one is less than `c` times as frequent as all from the l-th on.
-    c : number above 0
-        For diversity="recursive".
-    t : number above 0, at most 1
-        How far a group's values of a confidential column may be from those of all records (t-closeness).
-    person : str
-        For tables: the column that says whose a record is (or which household's). A crowd is then k different people;
-        a person's records may be in several groups. The column is not released.
-    k_column : str
-        For tables: the column with each record's own k, where it is above `k`. It is not released.
-    missing : {"refuse", "withhold"}
-        What to do with a table's rows that lack a quasi-identifier.
-    coarsen : dict of column: int
-        For tables: columns of numbers that are aggregated once more, each on its own, after the method has masked them,
-        so that at least so many records share each value there: {"income": 40}.
     private : path
         The private side: which record became which row, words left out. Default: next to `out`, "-private" added.
     force : bool
         Replace an earlier release.
-    client : dask.distributed.Client or the address of a scheduler
-        For documents or a table in parts (a folder, or a pattern such as "letters/*.parquet"; with roles it is a
-        table): read, group and write them on the cluster. The release comes in parts as well. A pattern without a
-        client is worked on here.
-    attack : bool
-        Attack the release before it is handed out, and say in the report what was found.
+    more
+        See `MoreOptions`.
     """
     for name in more.keys() - MoreOptions.__annotations__.keys():
         raise TypeError(f"protect() got an unexpected keyword argument {name!r}")
     missing, client, attack = more.get("missing", "refuse"), more.get("client"), more.get("attack", True)
+    key = more.get("sign")
+    signing = SigningKey.read(key) if isinstance(key, str | os.PathLike) else key
     release = Path(out)
     hidden = private_beside(release) if private is None else Path(private)
     _check_numbers(k, missing)
     k = int(k)
     promises = checked_promises(l, **{name: more[name] for name in PROMISES if name in more})  # type: ignore[literal-required]
     coarsen = checked_coarsening(more.get("coarsen"))
-    columns = {
-        "text_column": more.get("text_column"),
-        "id_column": more.get("id_column"),
-        "label_column": more.get("label_column"),
-    }
+    columns: dict[str, Any] = {name: more.get(name) for name in ("text_column", "id_column", "label_column")}
     opened = open_source(source, roles=roles, on_cluster=client is not None, **columns)
     check_places(opened.path, release, hidden, force)
     draft: Callable[..., Draft]
@@ -152,7 +167,7 @@ def protect(
         check_method(method)
         draft = partial(draft_table, opened, k, TableOptions(method, promises, missing, coarsen, attack))
     with schedule_of(client, opened.whole) as schedule:
-        return _write(lambda *folders: draft(folders, schedule), release, hidden)
+        return _write(lambda *folders: draft(folders, schedule), release, hidden, signing)
 
 
 def _draft_of_documents(
@@ -201,12 +216,16 @@ def _check_for_tables(columns: dict[str, str | None], space: VectorSpace | None)
         )
 
 
-def _write(make_draft: Callable[[Path, Path], Draft], release: Path, private: Path) -> Protected:
+def _write(
+    make_draft: Callable[[Path, Path], Draft], release: Path, private: Path, signing: SigningKey | None
+) -> Protected:
     with folders_written_aside((private, PRIVATE_FOLDER), (release, PUBLIC_FOLDER)) as (private_aside, aside):
         draft = make_draft(private_aside, aside)
         give_back_room()
         write_files(private_aside, draft.private_files)
         content = write_release(draft, aside)
+        if signing is not None:
+            write_signature(aside, signing, (aside / CERTIFICATE).read_bytes())
     return Protected(release, private, content)
 
 

@@ -12,6 +12,7 @@ from shoal.verification.forms.refused import Refused
 from shoal.verification.forms.rules import (
     Rule,
     Unfit,
+    above,
     anything,
     boolean,
     by_name,
@@ -26,7 +27,7 @@ from shoal.verification.forms.rules import (
     whole,
 )
 
-__all__ = ["CERTIFICATE", "FORMATS", "is_sealed", "read_certificate"]
+__all__ = ["CERTIFICATE", "FORMATS", "dump", "is_sealed", "read_certificate"]
 
 CERTIFICATE = "certificate.json"
 LARGEST = 4_000_000  # bytes; a release of ten thousand parts has a certificate of two million
@@ -84,8 +85,8 @@ _STATED_LATER: dict[str, Rule] = {  # what the first certificates of format 1 di
 _PROMISES_2 = _PROMISES | {
     "form": or_null(one_of("pooled counts, tf-idf", "pooled counts, tf")),
     "diversity": fields(
-        {"l": or_null(number), "columns": each(fields(_DIVERSITY, {"equally_frequent": number, "ratio": number}))},
-        {"kind": one_of("entropy", "recursive"), "c": number},
+        {"l": or_null(above(1)), "columns": each(fields(_DIVERSITY, {"equally_frequent": number, "ratio": number}))},
+        {"kind": one_of("entropy", "recursive"), "c": above(0)},
     ),
 }
 _PROMISES_OF_SKETCHES = _PROMISES_2 | {
@@ -174,7 +175,7 @@ def read_certificate(release: Path) -> dict[str, Any]:
         if len(raw) > LARGEST:
             raise refused(f"the certificate is larger than the {LARGEST:,} bytes that one may have")
         content = json.loads(raw)
-        written = _dump(content)
+        written = dump(content)
     except OSError:
         raise refused("the certificate cannot be read") from None
     except (ValueError, RecursionError):
@@ -195,7 +196,7 @@ def read_certificate(release: Path) -> dict[str, Any]:
 def is_sealed(content: Mapping[str, Any]) -> bool:
     """Whether the seal is that of the content."""
     rest = {key: value for key, value in content.items() if key != "seal"}
-    return bool(content["seal"] == hashlib.sha256(_dump(rest)).hexdigest())
+    return bool(content["seal"] == hashlib.sha256(dump(rest)).hexdigest())
 
 
 def _names_its_format(content: Any) -> bool:
@@ -208,5 +209,6 @@ def _check_names(promises: Mapping[str, Any]) -> None:
         raise Unfit("promises.columns", "columns of different names")
 
 
-def _dump(content: Any) -> bytes:
+def dump(content: Any) -> bytes:
+    """The one way a certificate is written."""
     return (json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode()

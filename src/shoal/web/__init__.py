@@ -1,0 +1,8 @@
+"""The workbench: every job of the command line in the browser, on the owner's own machine.
+
+A page translates what was chosen into a command, a job runs that command, and the page shows what it made.
+"""
+
+from shoal.web.serving import workbench
+
+__all__ = ["workbench"]

@@ -1,0 +1,51 @@
+"""Archives that somebody sent: unpacked only if nothing in them leads elsewhere, and no larger than they may be."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+from shoal.errors import InputError
+from shoal.io.private_files import PRIVATE_FOLDER, private_file
+from shoal.web.workspace import inside
+
+__all__ = ["unpack_release"]
+
+LARGEST = 20 << 30  # bytes, unpacked
+MOST_FILES = 100_000
+CHUNK = 1 << 20
+
+
+def unpack_release(archive: Path, folder: Path) -> Path:
+    """The folder of a release, from a zip that holds it or its files; made below `folder`."""
+    try:
+        with zipfile.ZipFile(archive) as packed:
+            _unpack(packed, folder)
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as why:
+        if isinstance(why, InputError):
+            raise
+        raise InputError(f"{archive.name} is no zip, is broken, or is encrypted; send the zip as you got it") from None
+    found = sorted(path.parent for path in folder.rglob("certificate.json"))
+    if not found:
+        raise InputError(f"{archive.name} holds no release: there is no certificate.json in it; choose another file")
+    return min(found, key=lambda path: len(path.parts))
+
+
+def _unpack(packed: zipfile.ZipFile, folder: Path) -> None:
+    entries = [entry for entry in packed.infolist() if not entry.is_dir()]
+    size = sum(entry.file_size for entry in entries)
+    if len(entries) > MOST_FILES or size > LARGEST:
+        raise InputError(
+            f"the zip holds {len(entries):,} files of {size:,} bytes; at most {MOST_FILES:,} files and "
+            f"{LARGEST:,} bytes are unpacked"
+        )
+    left = size
+    for entry in entries:
+        path = inside(folder, entry.filename)
+        path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        with packed.open(entry) as source, open(path, "xb", opener=private_file) as target:
+            while chunk := source.read(CHUNK):
+                left -= len(chunk)
+                if left < 0:
+                    raise InputError("the zip holds more than it says; do not trust it")
+                target.write(chunk)

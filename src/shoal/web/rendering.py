@@ -1,0 +1,53 @@
+"""Templates to pages. What data holds stays text: everything is escaped."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from shoal.pages import words
+
+__all__ = ["PAGES", "page"]
+
+# Every page of the menu: address, name, and what it is for.
+PAGES = (
+    ("protect", "Protect", "Make a release of a table or of documents in which every record hides in a crowd."),
+    ("verify", "Verify", "Check every promise of a release you received, by counting."),
+    ("assess", "Assess", "Compare an original with its protected version: what was lost, what still leaks."),
+    ("explore", "Explore", "Try many protections of a table and see what each costs and risks."),
+    ("review", "Review", "Find names, places and risky passages in documents, decide, and redact."),
+    ("index", "Index", "Store encrypted documents and find them again."),
+)
+THEMES = ("system", "light", "dark")
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("shoal.web", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"number": words.number, "percent": words.percent, "count": words.count, "seconds": _seconds}
+    environment.globals |= {"pages": PAGES, "themes": THEMES}
+    return environment
+
+
+def page(request: Request, template: str, /, *, status: int = 200, **values: Any) -> HTMLResponse:
+    """The template with these values, within the frame that all pages share."""
+    theme = request.cookies.get("shoal-theme", "system")
+    here = values["job"].page if "job" in values else request.url.path.split("/")[1]
+    frame = {"here": here, "theme": theme if theme in THEMES else "system"}
+    return HTMLResponse(_environment().get_template(template).render(**frame, **values), status)
+
+
+def _seconds(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,91 @@
+"""A job's page: how far it is, what it made, and the command that does the same."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+from fastapi import APIRouter, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import FileResponse, RedirectResponse, Response
+
+from shoal.io.private_files import private_file
+from shoal.web.gate import REPORT_POLICY
+from shoal.web.rendering import page
+from shoal.web.requests import TheJobs
+from shoal.web.workspace import inside
+
+router = APIRouter(prefix="/jobs")
+
+
+@router.get("/{job}")
+async def show(job: str, request: Request, jobs: TheJobs) -> Response:
+    """Each page that starts jobs has a template of its own for what they made."""
+    shown = jobs.get(job)
+    return page(request, f"{shown.page}_job.html.jinja", job=shown)
+
+
+@router.get("/{job}/state")
+async def state(job: str, jobs: TheJobs) -> dict[str, object]:
+    return jobs.get(job).as_data()
+
+
+@router.post("/{job}/cancel")
+async def cancel(job: str, jobs: TheJobs) -> Response:
+    await jobs.cancel(job)
+    return RedirectResponse(f"/jobs/{job}", 303)
+
+
+@router.post("/{job}/again")
+async def again(job: str, jobs: TheJobs) -> Response:
+    jobs.start_again(job)
+    return RedirectResponse(f"/jobs/{job}", 303)
+
+
+@router.post("/{job}/close")
+async def close(job: str, jobs: TheJobs) -> Response:
+    """Remove the job and all its files."""
+    await jobs.close(job)
+    return RedirectResponse("/", 303)
+
+
+@router.get("/{job}/page/{name:path}")
+async def report(job: str, name: str, jobs: TheJobs) -> Response:
+    """A page that the job wrote, such as release/report.html, to be shown in a frame."""
+    path = inside(jobs.get(job).work, name)
+    if path.suffix != ".html" or not path.is_file():
+        raise LookupError(name)
+    return FileResponse(path, media_type="text/html", headers={"Content-Security-Policy": REPORT_POLICY})
+
+
+@router.get("/{job}/file/{name:path}")
+async def one_file(job: str, name: str, jobs: TheJobs) -> Response:
+    """A file that the job wrote, to be saved."""
+    path = inside(jobs.get(job).work, name)
+    if not path.is_file():
+        raise LookupError(name)
+    return FileResponse(path, filename=path.name, media_type="application/octet-stream")
+
+
+@router.get("/{job}/zip/{name}")
+async def folder(job: str, name: str, jobs: TheJobs) -> Response:
+    """A folder that the job wrote, whole, to be saved."""
+    found = jobs.get(job)
+    path = inside(found.work, name)
+    if not path.is_dir():
+        raise LookupError(name)
+    packed = await run_in_threadpool(_packed, path, found.folder / f"{name}.zip")
+    return FileResponse(packed, filename=f"{name}.zip", media_type="application/zip")
+
+
+def _packed(path: Path, target: Path) -> Path:
+    """The files have one and the same time: when they were made is nobody's business."""
+    with open(target, "wb", opener=private_file) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for member in sorted(path.rglob("*")):
+            if member.is_file():
+                entry = zipfile.ZipInfo(f"{path.name}/{member.relative_to(path).as_posix()}")
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                with member.open("rb") as source, archive.open(entry, "w", force_zip64=True) as packed:
+                    while chunk := source.read(1 << 20):
+                        packed.write(chunk)
+    return target

@@ -1,0 +1,34 @@
+"""The start page: every job, the sample to try it with, and what was done so far."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from fastapi.responses import RedirectResponse, Response
+
+from shoal.web.rendering import THEMES, page
+from shoal.web.requests import Form, TheJobs
+
+router = APIRouter()
+YEAR = 365 * 86_400
+
+
+@router.get("/")
+async def start(request: Request, jobs: TheJobs) -> Response:
+    return page(request, "start.html.jinja", jobs=list(jobs))
+
+
+@router.post("/theme")
+async def choose_theme(request: Request, form: Form) -> Response:
+    """Light, dark, or as the system has it."""
+    chosen = form.text("theme")
+    answer = RedirectResponse(_own_path(request), 303)
+    if chosen in THEMES:
+        answer.set_cookie("shoal-theme", chosen, max_age=YEAR, httponly=True, samesite="strict")
+    return answer
+
+
+def _own_path(request: Request) -> str:
+    """The page that the form was on."""
+    referrer = request.headers.get("referer", "")
+    own = str(request.base_url)
+    return "/" + referrer.removeprefix(own) if referrer.startswith(own) else "/"

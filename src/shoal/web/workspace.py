@@ -1,0 +1,165 @@
+"""The private folder of the workbench: what was uploaded, and what jobs made of it. Nothing outside is read or written.
+
+- uploads/ID/: the files of an upload, under the names they came with
+- jobs/ID/: what a job was told, and in work/ the files it works on
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from shoal.errors import InputError
+from shoal.io.private_files import PRIVATE_FOLDER, private_file
+
+__all__ = ["Upload", "Workspace", "inside", "write_json"]
+
+LONGEST_NAME = 200  # bytes; file systems allow 255
+DEEPEST = 8  # folders
+ROOM_LEFT = 100 << 20  # bytes of the disk that an upload leaves free
+_ID = re.compile(r"[0-9a-f]{16}")
+
+
+def inside(folder: Path, name: str) -> Path:
+    """A file below the folder. Names that lead elsewhere, or that a shell would stumble on, are refused."""
+    parts = PurePosixPath(name).parts
+    sound = 0 < len(parts) <= DEEPEST and all(map(_is_sound, parts))
+    path = folder.joinpath(*parts) if sound else folder
+    if not sound or folder.resolve() not in path.resolve().parents:
+        raise InputError("this name of a file cannot be used here; rename the file")
+    return path
+
+
+def _is_sound(part: str) -> bool:
+    return (
+        part not in (".", "..", "/")
+        and not part.startswith(("-", "."))
+        and not set(part) & set("\\/:")
+        and part.isprintable()
+        and len(part.encode("utf-8", "replace")) <= LONGEST_NAME
+    )
+
+
+class Upload:
+    """Files that came together: one, or those of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.id = folder.name
+        self.folder = folder
+
+    @property
+    def path(self) -> Path:
+        """The one file or folder that was uploaded."""
+        found = sorted(self.folder.iterdir()) if self.folder.is_dir() else []
+        if len(found) != 1:
+            raise InputError("nothing was uploaded, or it was closed; choose the file again")
+        return found[0]
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @contextmanager
+    def receiving(self, name: str, size: int | None) -> Iterator[Any]:
+        """A file to write what comes; it appears under its name only when all has come."""
+        path = inside(self.folder, name)
+        free = shutil.disk_usage(self.folder).free - ROOM_LEFT
+        if size is not None and size > free:
+            raise InputError(
+                f"the file has {size:,} bytes and the disk has room for {max(free, 0):,}; make room for it"
+            )
+        path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        aside = self.folder.parent / f"{self.id}-{secrets.token_hex(4)}.part"
+        try:
+            with open(aside, "wb", opener=private_file) as file:
+                yield file
+            os.replace(aside, path)
+        finally:
+            aside.unlink(missing_ok=True)
+
+
+class Workspace:
+    """A folder of the owner's alone."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for part in (folder, self.uploads, self.jobs):
+            part.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+            part.chmod(PRIVATE_FOLDER)
+        for unfinished in self.uploads.glob("*.part"):
+            unfinished.unlink()
+
+    @property
+    def uploads(self) -> Path:
+        return self.folder / "uploads"
+
+    @property
+    def jobs(self) -> Path:
+        return self.folder / "jobs"
+
+    def new_upload(self) -> Upload:
+        return Upload(self._new(self.uploads))
+
+    def upload(self, name: str) -> Upload:
+        return Upload(self._known(self.uploads, name, "this upload"))
+
+    def new_job(self) -> Path:
+        folder = self._new(self.jobs)
+        (folder / "work").mkdir(mode=PRIVATE_FOLDER)
+        return folder
+
+    def job(self, name: str) -> Path:
+        return self._known(self.jobs, name, "this job")
+
+    def job_folders(self) -> list[Path]:
+        """From the oldest to the newest."""
+        told = [folder for folder in self.jobs.iterdir() if (folder / "job.json").is_file()]
+        return sorted(told, key=lambda folder: (folder / "job.json").stat().st_mtime)
+
+    def remove(self, folder: Path) -> None:
+        """An upload or a job, and all of its files."""
+        shutil.rmtree(folder, ignore_errors=True)
+
+    def lend(self, upload: Upload, job: Path) -> str:
+        """Put what was uploaded where the job works, without a copy if the disk can; the name it has there."""
+        source, target = upload.path, job / "work" / upload.name
+        if source.is_dir():
+            shutil.copytree(source, target, copy_function=_linked)
+        else:
+            _linked(str(source), str(target))
+        return target.name
+
+    @staticmethod
+    def _new(folder: Path) -> Path:
+        made = folder / secrets.token_hex(8)
+        made.mkdir(mode=PRIVATE_FOLDER)
+        return made
+
+    @staticmethod
+    def _known(folder: Path, name: str, what: str) -> Path:
+        path = folder / name
+        if not _ID.fullmatch(name) or not path.is_dir():
+            raise LookupError(f"{what} was closed, or never was here")
+        return path
+
+
+def _linked(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # another disk
+        shutil.copyfile(source, target)
+
+
+def write_json(path: Path, content: Any) -> None:
+    """The whole file or none of it."""
+    aside = path.with_name(f"{path.name}.part")
+    with open(aside, "w", encoding="utf-8", opener=private_file) as file:
+        json.dump(content, file)
+    os.replace(aside, path)

@@ -1,0 +1,101 @@
+"""A real workbench and a real browser. Without Chromium these tests are skipped, except in CI, where they must run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from shoal.sample import write_sample
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+PATIENCE = 120_000  # milliseconds; the machine may be busy
+QUIET = ["--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update"]
+
+
+@dataclass(frozen=True)
+class Workbench:
+    """A running workbench, its one-time address and its private folder."""
+
+    address: str  # with the token
+    folder: Path
+    process: subprocess.Popen[str]
+
+    @property
+    def origin(self) -> str:
+        return self.address.partition("/?")[0]
+
+
+def start_workbench(folder: Path) -> Workbench:
+    """`shoal workbench`, as a user starts it; it has said its address."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "shoal", "workbench", "--no-browser", "--folder", str(folder)],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    found = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", process.stderr.readline())
+    assert found is not None
+    return Workbench(found.group(), folder, process)
+
+
+@pytest.fixture(scope="module")
+def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
+    running = start_workbench(tmp_path_factory.mktemp("workbench"))
+    yield running
+    running.process.terminate()
+    running.process.wait(30)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        message = "Chromium is not installed, so the workbench was NOT tested in a browser; apt install chromium"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", *QUIET])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def context(browser: Browser, workbench: Workbench) -> Iterator[BrowserContext]:
+    """A browser that was let in."""
+    context = browser.new_context()
+    context.set_default_timeout(PATIENCE)
+    expect.set_options(timeout=PATIENCE)
+    page = context.new_page()
+    page.goto(workbench.address)
+    page.close()
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext, workbench: Workbench) -> Iterator[Page]:
+    """The start page. A test fails if a script of a page did."""
+    page = context.new_page()
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto(f"{workbench.origin}/")
+    yield page
+    page.close()
+    assert faults == []
+
+
+@pytest.fixture(scope="session")
+def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample's table of invented patients."""
+    folder = tmp_path_factory.mktemp("sample")
+    write_sample(folder)
+    return folder / "subjects.csv"

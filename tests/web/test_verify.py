@@ -1,0 +1,49 @@
+"""The page that verifies a release, in a real browser."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from shoal import Roles, protect
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory, people: Path) -> Path:
+    folder = tmp_path_factory.mktemp("made")
+    protect(people, 5, folder / "release", roles=Roles(quasi=("age", "income")), attack=False)
+    return folder / "release"
+
+
+def zipped(release: Path, folder: Path) -> Path:
+    return Path(shutil.make_archive(str(folder / "sent"), "zip", release.parent, release.name))
+
+
+def verified(page: Page, sent: Path) -> None:
+    page.get_by_role("link", name="Verify").first.click()
+    page.get_by_label("Choose a file").set_input_files(sent)
+    page.get_by_role("button", name="Verify").click()
+
+
+def test_a_zip_that_keeps_its_promises_is_said_to(page: Page, release: Path, tmp_path: Path) -> None:
+    verified(page, zipped(release, tmp_path))
+    expect(page.get_by_role("status").first).to_contain_text("Every promise holds")
+
+
+def test_a_changed_byte_is_named_with_its_file(page: Page, release: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "release"
+    shutil.copytree(release, copy)
+    table = copy / "table.csv"
+    table.write_bytes(table.read_bytes().replace(b"1", b"2", 1))
+    verified(page, zipped(copy, tmp_path))
+    expect(page.get_by_role("alert").first).to_contain_text("does not keep its promises")
+    expect(page.locator(".claims .broken").first).to_contain_text("table.csv")
+
+
+def test_a_file_that_is_no_zip_is_refused_in_one_line(page: Page, tmp_path: Path) -> None:
+    (tmp_path / "broken.zip").write_bytes(b"PK no")
+    verified(page, tmp_path / "broken.zip")
+    expect(page.get_by_role("alert").first).to_contain_text("broken.zip is no zip")
