@@ -15,7 +15,7 @@ __all__ = ["BLOCK", "Item", "Proposals", "items_of", "proposals_from", "proposal
 BLOCK = "BLOCK"  # the kind of a stretch that is removed as a whole
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Item:
     """Something in one document that is masked or stays."""
 
