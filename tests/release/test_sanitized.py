@@ -23,6 +23,7 @@ from shoal.release.sanitized.redact import PdfBars
 from shoal.release.sanitized.unmask import file_names, unmask
 from shoal.results.sanitizing import Block, Entity, Mention
 from shoal.sanitizer.review.items import Proposals, text_digest
+from shoal.sanitizer.review.outcome import current
 from shoal.sanitizer.review.reviewing import Review
 from shoal.sanitizer.review.work import Unfinished, WorkFolder
 from shoal.verification.verify import verify
@@ -93,6 +94,26 @@ def test_the_rule_does_not_settle_what_reviewers_differ_about(work: WorkFolder, 
         released(work, tmp_path / "release", accept_rest=0.0)
     Review(work, "chair").decide([("d1", "e0")], "reject", adjudicates=True)
     assert verify(released(work, tmp_path / "release", accept_rest=0.0).folder)
+
+
+def test_the_rule_is_taken_back_if_no_release_comes_of_it(
+    work: WorkFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from shoal.release.sanitized import redact as module
+
+    def full(*given: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    before = list(current(work).outcomes())
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "_write_private", full)
+        with pytest.raises(InputError, match="no space left on device"):
+            released(work, tmp_path / "release", accept_rest=0.5)
+    assert list(current(work).outcomes()) == before
+    assert not work.locked
+    assert list(tmp_path.glob("release*")) == []
+    accept_everything(work)  # people decide after all
+    assert released(work, tmp_path / "release").summary.unseen == 0
 
 
 def test_the_rule_masks_whatever_has_a_masked_name_within_it(tmp_path: Path) -> None:
