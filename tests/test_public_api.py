@@ -25,6 +25,7 @@ PUBLIC = [
     "DeltaSketch",
     "KVarianceSketch",
     "CrowdSketch",
+    "inspect",
     "protect",
     "verify",
     "assess",

@@ -19,6 +19,7 @@ __all__ = [
     "DeltaSketch",
     "KVarianceSketch",
     "CrowdSketch",
+    "inspect",
     "protect",
     "verify",
     "assess",
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from shoal.errors import InputError, ShoalError
     from shoal.exploration.explore import explore
     from shoal.io import Corpus, Roles
+    from shoal.io.kinds.inspection import inspect
     from shoal.masking import Noise, RankSwap
     from shoal.microaggregation import (
         CategoricalMicroaggregation,
@@ -67,6 +69,7 @@ _HOME = {
     "DeltaSketch": "shoal.sketch",
     "KVarianceSketch": "shoal.sketch",
     "CrowdSketch": "shoal.sketch",
+    "inspect": "shoal.io.kinds.inspection",
     "protect": "shoal.release.protect",
     "verify": "shoal.verification.verify",
     "assess": "shoal.assessment.assess",

@@ -4,6 +4,7 @@ from shoal.cli.app import app, main
 from shoal.cli.assess import assess
 from shoal.cli.demo import demo
 from shoal.cli.explore import explore
+from shoal.cli.inspecting import inspect
 from shoal.cli.mapping import map_values
 from shoal.cli.protect import protect
 from shoal.cli.sanitizer import redact, review, sanitize, train_sanitizer, unmask
@@ -18,6 +19,7 @@ __all__ = [
     "demo",
     "explore",
     "index_app",
+    "inspect",
     "main",
     "map_values",
     "protect",

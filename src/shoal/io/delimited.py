@@ -23,6 +23,8 @@ _LONGEST_HEADER = 1 << 20
 _LARGEST_FIELD = (1 << 31) - 1  # what a C long holds everywhere
 _BLOCK = 1 << 24
 _LONG_INTEGER = r"^\s*[+-]?[0-9]{19,}\s*$"
+_PADDED = r"^\s*[+-]?0[0-9]+\s*$"
+_PADDED_CELL = re.compile(rb'(?:^|[,;\t\r\n"])[ ]*[+-]?0[0-9]')
 
 
 class Rows:
@@ -84,7 +86,8 @@ def stream_rows(stream: TextIO, kind: str, name: str) -> tuple[list[str], Rows]:
 def parse_table(content: bytes, kind: str, name: str, verbatim: Iterable[str] = ()) -> pa.Table:
     """The whole table with a type inferred for every column; ragged or undecodable rows are errors.
 
-    Columns of text are taken as they are, so "NA" stays "NA" there; in a column of numbers it is a missing value.
+    Columns of text are taken as they are, so "NA" stays "NA" there; in a column of numbers it is a missing value. Whole
+    numbers with leading zeros are text: 01005 is a postcode, and what a mean of postcodes is, nobody knows.
     Columns named in `verbatim` are taken as text whatever they hold, so that 007 stays 007.
     """
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -104,6 +107,8 @@ def parse_table(content: bytes, kind: str, name: str, verbatim: Iterable[str] = 
         _check_widths(owned, rows.delimiter, name)
         raise
     table = _keep_long_integers(table, owned, rows.delimiter)
+    if _PADDED_CELL.search(content):
+        table = _keep_leading_zeros(table, owned, rows.delimiter)
     as_they_stand = [column for column in verbatim if column in header]
     if as_they_stand:
         as_text = _parse(owned, rows.delimiter, dict.fromkeys(as_they_stand, pa.string()))
@@ -209,5 +214,15 @@ def _keep_long_integers(table: pa.Table, content: pa.Buffer, delimiter: str) -> 
     as_text = _parse(content, delimiter, dict.fromkeys(suspects, pa.string()))
     for column in suspects:
         if pc.any(pc.match_substring_regex(as_text[column], _LONG_INTEGER)).as_py():
+            table = table.set_column(table.column_names.index(column), column, as_text[column])
+    return table
+
+
+def _keep_leading_zeros(table: pa.Table, content: pa.Buffer, delimiter: str) -> pa.Table:
+    """Columns of whole numbers in which some begin with a zero stay text."""
+    suspects = [field.name for field in table.schema if pa.types.is_integer(field.type)]
+    as_text = _parse(content, delimiter, dict.fromkeys(suspects, pa.string())) if suspects else table
+    for column in suspects:
+        if pc.any(pc.match_substring_regex(as_text[column], _PADDED)).as_py():
             table = table.set_column(table.column_names.index(column), column, as_text[column])
     return table

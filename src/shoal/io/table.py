@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ from shoal.io.files import (
     unknown_column,
     unsupported,
 )
+from shoal.io.kinds.vocabulary import Kind, checked_kinds, checked_orders
 
 __all__ = [
     "Role",
@@ -62,21 +63,25 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class Roles:
-    """The columns of each role."""
+    """The columns of each role; and of some, of which kind they are and the order of their labels."""
 
     quasi: tuple[str, ...]
     confidential: tuple[str, ...] = ()
     insensitive: tuple[str, ...] = ()
     identifier: tuple[str, ...] = ()
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    order: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for role in Role:  # one name stands for itself, and any sequence of names will do
             given = getattr(self, role.value)
             object.__setattr__(self, role.value, (given,) if isinstance(given, str) else tuple(given))
+        object.__setattr__(self, "kinds", checked_kinds(self.kinds))
+        object.__setattr__(self, "order", checked_orders(self.order))
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> Roles:
-        """Roles from a file of lists, such as `quasi = ["age", "zip"]`."""
+        """Roles from a file of lists, such as `quasi = ["age", "zip"]`; it may have the tables [kinds] and [order]."""
         name = shown(path)
         if is_folder(path):
             raise InputError(f"{name} is a folder; give a TOML file with the roles of the columns")
@@ -86,12 +91,20 @@ class Roles:
             lists = tomllib.loads(content)
         except (tomllib.TOMLDecodeError, RecursionError) as problem:
             raise InputError(f'{name} is not TOML ({problem}); write lines such as quasi = ["age", "zip"]') from None
+        tables = {key: lists.pop(key, {}) for key in ("kinds", "order")}
+        for key, table in tables.items():
+            if not isinstance(table, dict):
+                raise InputError(f"{name}: {key} must be a table of columns; write [{key}], and a line for each column")
         for key, columns in lists.items():
             if key not in list(Role):
                 raise InputError(f"{name}: {shown(key)} is no role; use {', '.join(Role)}")
             if not isinstance(columns, list) or not all(isinstance(column, str) for column in columns):
                 raise InputError(f'{name}: {key} must be a list of column names; write it like {key} = ["age", "zip"]')
-        return cls(**{role.value: tuple(lists.get(role, ())) for role in Role})
+        try:
+            of_roles: dict[str, Any] = {role.value: tuple(lists.get(role, ())) for role in Role}
+            return cls(**of_roles, **tables)
+        except InputError as problem:
+            raise InputError(f"{name}: {problem}") from None
 
     def columns(self, role: Role) -> tuple[str, ...]:
         """The columns that have this role."""
@@ -137,9 +150,9 @@ def _checked(data: pa.Table, format: str, name: str) -> Table:
     check_names(data.column_names, name)
     if data.num_columns == 0 or data.num_rows == 0:
         raise InputError(f"{name} has {data.num_columns} columns and {data.num_rows} rows; both must be at least 1")
-    for place, field in enumerate(data.schema):
-        if pa.types.is_string_view(field.type):  # Arrow cannot sort or take these yet
-            data = data.set_column(place, field.name, data[field.name].cast(pa.large_string()))
+    for place, column in enumerate(data.schema):
+        if pa.types.is_string_view(column.type):  # Arrow cannot sort or take these yet
+            data = data.set_column(place, column.name, data[column.name].cast(pa.large_string()))
     # Metadata of the schema may describe an index or carry whatever its writer liked.
     return Table(data.replace_schema_metadata(None), format)
 

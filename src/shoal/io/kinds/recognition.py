@@ -1,0 +1,174 @@
+"""The kind of a column, by what it holds and what it is called, and the reason in words."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.io.delimited import MISSING
+from shoal.io.kinds.dates import FORMS, PLAIN_DIGITS, fitting_forms
+from shoal.io.kinds.vocabulary import Kind
+
+__all__ = ["FEW_VALUES", "Recognised", "is_text_type", "plain_values", "recognise"]
+
+FEW_VALUES = 12  # different whole numbers of which a mean may mean nothing
+_NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
+_LEADING_ZERO = r"^\s*[+-]?0\d+\s*$"
+_WHOLE = r"^\s*[+-]?\d+\s*$"
+_EMAIL = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
+_YES_NO = {"yes", "no", "y", "n", "true", "false", "t", "f", "ja", "nein", "oui", "non", "si", "sí", "sì", "j"}
+_WORDS = re.compile(r"[a-z]+|\d+")
+_CODE_NAMES = {"zip", "zipcode", "postcode", "postal", "plz", "postleitzahl", "fips", "icd", "iban", "cp"}
+_YEAR_NAMES = {"year", "yob", "jahr", "geburtsjahr", "annee", "ano"}
+_ID_NAMES = {"id", "uuid", "guid", "ssn", "key", "nr", "no", "number", "pid", "mrn", "passport"}
+_SCALES = (
+    ("very low", "low", "medium", "high", "very high"),
+    ("none", "primary", "secondary", "tertiary"),
+    ("never", "rarely", "sometimes", "often", "always"),
+    ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
+    ("very poor", "poor", "fair", "good", "very good", "excellent"),
+    ("none", "mild", "moderate", "severe", "critical"),
+    ("small", "medium", "large"),
+    ("never", "former", "current"),
+    ("low", "middle", "high"),
+    ("junior", "mid", "senior"),
+)
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """A kind and why; of ordered labels their order, where it is known."""
+
+    kind: Kind
+    reason: str
+    order: tuple[str, ...] = ()
+
+
+def is_text_type(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds text."""
+    return any(test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
+
+
+def plain_values(column: Any) -> pa.Array:
+    """The different values that are there, dictionaries as their values."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    values = column.unique()
+    if is_text_type(values.type):
+        values = values.cast(pa.large_string())
+        return values.filter(pc.invert(pc.is_in(values, pa.array(MISSING, pa.large_string())))).drop_null()
+    return values.drop_null()
+
+
+def words_of(name: str) -> set[str]:
+    """The words that a column's name is made of: birthYear and birth_year are birth and year."""
+    return set(_WORDS.findall(re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower()))
+
+
+def recognise(name: str, column: Any) -> Recognised:
+    """The kind of a column (all of it or a sample), as `protect` takes it unless told otherwise."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return _of_dictionary(column)
+    if pa.types.is_boolean(kind):
+        return Recognised(Kind.YES_NO, "holds true and false")
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return Recognised(Kind.DATE, f"is stored as {kind}")
+    values = plain_values(column)
+    if not len(values):
+        return Recognised(Kind.LABEL, "holds no value")
+    n_given = len(column) - column.null_count
+    if pa.types.is_integer(kind):
+        return _of_wholes(name, values, n_given)
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        numbers = values.cast(pa.float64(), safe=False).to_numpy()
+        finite = numbers[np.isfinite(numbers)]
+        if len(finite) and np.all(finite == np.rint(finite)) and np.abs(finite).max() < 2**53:
+            return _of_wholes(name, pa.array(finite.astype(np.int64)), n_given)
+        return Recognised(Kind.NUMBER, "holds numbers with decimals")
+    if is_text_type(kind):
+        return _of_text(name, values, n_given)
+    return Recognised(Kind.LABEL, f"is stored as {kind}")
+
+
+def _of_dictionary(column: Any) -> Recognised:
+    values = column.type.value_type
+    if column.type.ordered:
+        chunk = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+        return Recognised(Kind.ORDERED, "is an ordered categorical", tuple(map(str, chunk.dictionary.to_pylist())))
+    if is_text_type(values):
+        return Recognised(Kind.LABEL, "is a categorical: its values are categories")
+    return Recognised(Kind.CODE, "is a categorical: its numbers are names of categories")
+
+
+def _of_wholes(name: str, values: pa.Array, n_given: int) -> Recognised:
+    words = words_of(name)
+    if words & _CODE_NAMES:
+        return Recognised(Kind.CODE, "is called like a code: such digits are names, not amounts")
+    lowest, highest = int(pc.min(values).as_py()), int(pc.max(values).as_py())
+    if words & _YEAR_NAMES and lowest >= 1000 and highest <= 2999:
+        return Recognised(Kind.DATE, "holds years")
+    counting = n_given >= 100 and highest - lowest == n_given - 1
+    if len(values) == n_given >= 20 and (words & _ID_NAMES or counting):
+        return Recognised(Kind.IDENTIFIER, "a different whole number for every record")
+    if len(values) <= FEW_VALUES:
+        return Recognised(
+            Kind.WHOLE, f"holds only {len(values)} different whole numbers: if they are names, say so (code)"
+        )
+    return Recognised(Kind.WHOLE, "holds whole numbers")
+
+
+def _of_text(name: str, values: pa.Array, n_given: int) -> Recognised:
+    if _all(values, _NUMBER):
+        return _of_digits(name, values, n_given)
+    folded = {value.strip().lower() for value in values.to_pylist()} if len(values) <= 20 else set()
+    if len(folded) in (1, 2) and folded <= _YES_NO:
+        return Recognised(Kind.YES_NO, "holds yes and no, in whatever words")
+    forms = [form for form in fitting_forms(values.slice(0, 100), _WRITTEN) if form.spelling not in PLAIN_DIGITS]
+    if forms:
+        return Recognised(Kind.DATE, f"holds dates written as {forms[0].spelling}")
+    if n_given >= 20 and _all(values, _EMAIL):
+        return Recognised(Kind.IDENTIFIER, "holds addresses of people")
+    n_words = float(pc.mean(pc.count_substring(values, " ")).as_py()) + 1.0
+    if n_words > 4.0 and len(values) > 0.5 * n_given:
+        return Recognised(Kind.TEXT, f"holds sentences, {n_words:.0f} words on average, few of them alike")
+    if n_given >= 20 and len(values) > 0.9 * n_given:
+        return Recognised(Kind.IDENTIFIER, "nearly every record has a text of its own")
+    for scale in _SCALES:
+        if len(folded) > 2 and folded <= set(scale):
+            spelt = {value.strip().lower(): value for value in values.to_pylist()}
+            order = tuple(spelt[value] for value in scale if value in folded)
+            return Recognised(Kind.ORDERED, "holds the steps of a scale", order)
+    if _half(values, r"\d"):
+        return Recognised(Kind.CODE, "holds digits among its letters, and each value many times")
+    return Recognised(Kind.LABEL, "holds words, each of them for several records")
+
+
+_WRITTEN = tuple(form for form in FORMS if form not in PLAIN_DIGITS)
+
+
+def _of_digits(name: str, values: pa.Array, n_given: int) -> Recognised:
+    """Digits that were kept as text: leading zeros, long numbers, or a column that is text by its type."""
+    unique = len(values) == n_given >= 20
+    if pc.any(pc.match_substring_regex(values, _LEADING_ZERO)).as_py():
+        if unique:
+            return Recognised(Kind.IDENTIFIER, "a different string of digits for every record")
+        return Recognised(Kind.CODE, "holds digits with leading zeros: names, not amounts")
+    if not _all(values, _WHOLE):
+        return Recognised(Kind.NUMBER, "holds numbers with decimals, stored as text")
+    if unique:
+        return Recognised(Kind.IDENTIFIER, "a different string of digits for every record")
+    return Recognised(Kind.CODE, "holds digits that are stored as text: names, not amounts")
+
+
+def _all(values: pa.Array, pattern: str) -> bool:
+    return bool(pc.all(pc.match_substring_regex(values, pattern)).as_py())
+
+
+def _half(values: pa.Array, pattern: str) -> bool:
+    return 2 * (pc.sum(pc.match_substring_regex(values, pattern)).as_py() or 0) >= len(values)
