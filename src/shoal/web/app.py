@@ -13,15 +13,17 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 from shoal.errors import ShoalError
+from shoal.web.aside import Aside
 from shoal.web.gate import Gate
 from shoal.web.jobs import Jobs
+from shoal.web.protecting.looks import Looks
 from shoal.web.rendering import page
-from shoal.web.routes import jobs, start, uploads, verify
+from shoal.web.routes import jobs, protect, sample, start, uploads, verify
 from shoal.web.workspace import Workspace
 
 __all__ = ["create_app"]
 
-ROUTES = (start, uploads, jobs, verify)
+ROUTES = (start, uploads, jobs, sample, protect, verify)
 STATIC = Path(__file__).parent / "static"
 
 
@@ -30,8 +32,10 @@ def create_app(workspace: Workspace, token: str, port: int) -> FastAPI:
 
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
-        app.state.workspace, app.state.jobs = workspace, Jobs(workspace)
+        app.state.workspace, app.state.jobs, app.state.aside = workspace, Jobs(workspace), Aside()
+        app.state.looks = Looks(app.state.aside)
         yield
+        app.state.aside.stop()
         await app.state.jobs.stop()
 
     app = FastAPI(openapi_url=None, lifespan=running)
