@@ -2,10 +2,9 @@
 
 from shoal.cli.app import app, main
 from shoal.cli.assess import assess
+from shoal.cli.columns import inspect, map_values
 from shoal.cli.demo import demo
 from shoal.cli.explore import explore
-from shoal.cli.inspecting import inspect
-from shoal.cli.mapping import map_values
 from shoal.cli.protect import protect
 from shoal.cli.sanitizer import redact, review, sanitize, train_sanitizer, unmask
 from shoal.cli.service import backup, index_app, restore, serve, token_app

@@ -49,4 +49,5 @@ class Secrets:
     strings: tuple[str, ...] = field(repr=False)  # folded: all that must not be found
     kept: Mapping[str, Mapping[str, int]] = field(repr=False)  # by file: how often each string may be there
     entities: tuple[tuple[str, str, str, str], ...] = field(repr=False)  # document or "", pseudonym, kind, name
+    digests: Mapping[str, str] = field(repr=False)  # by document: SHA-256 of the text that was released
     log: bytes | None = field(default=None, repr=False)

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 
 from shoal.errors import InputError
 from shoal.results.sanitizing import Decision
+from shoal.sanitizer.review.folding import folded
 from shoal.sanitizer.review.outcome import Collection, current
 from shoal.sanitizer.review.replay import replay
 from shoal.sanitizer.review.reviewing import Review
-from shoal.sanitizer.review.strings import Strings, folded
+from shoal.sanitizer.review.strings import Strings
 from shoal.sanitizer.review.work import Unfinished, WorkFolder
 from tests.sanitizer.review.folders import LETTERS, SETTINGS, entity, letters, named_folder, work_folder
 
@@ -361,3 +362,31 @@ def test_a_folder_that_is_something_else_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no work folder"):
         Unfinished(tmp_path / "mine", SETTINGS)
     assert os.listdir(tmp_path / "mine") == ["file"]
+
+
+def test_undo_and_redo_go_back_and_forth_until_something_else_is_decided(tmp_path: Path) -> None:
+    review = Review(work_folder(tmp_path / "work"), "ana")
+
+    def answers() -> dict[str, str]:
+        given = review.collection().state.by_reviewer
+        return {item: decision.action for (_, item), own in given.items() for decision in own.values()}
+
+    review.decide([("d1", "e0")], "accept")
+    review.decide([("d1", "e1"), ("d2", "e0")], "reject")
+    assert len(review.undo()) == 2
+    assert len(review.undo()) == 1
+    assert answers() == {}
+    assert review.undo() == ()
+    review.redo()
+    assert answers() == {"e0": "accept"}
+    assert len(review.redo()) == 2
+    assert answers() == {"e0": "reject", "e1": "reject"}  # e0 of both letters; the second comes last
+    assert review.redo() == ()
+    review.undo()
+    review.redo()
+    review.undo()
+    assert answers() == {"e0": "accept"}
+    review.decide([("d1", "b0")], "accept")
+    assert review.redo() == ()
+    assert answers() == {"e0": "accept", "b0": "accept"}
+    assert Review(review.work, "ben").redo() == ()

@@ -1,5 +1,5 @@
-"""Masked strings that can be read in a released text. Only two reasons are good: reviewers left that very place, or
-the pseudonym itself says it. Anything else is no release.
+"""Masked strings that stand in a released text. Only three reasons are good: reviewers left that very place, the
+pseudonym itself says it, or it is part of an ordinary word. Anything else is no release.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ def leftovers_of(document: Planned, outcome: Outcome, original: str, strings: St
     on_purpose = 0
     for occurrence in strings.find(document.masked.text):
         start, end = occurrence.start, occurrence.end
-        if not any(begins <= start and end <= ends for begins, ends, _ in document.masked.pieces):
+        within_pseudonym = any(begins <= start and end <= ends for begins, ends, _ in document.masked.pieces)
+        if occurrence.is_readable and not within_pseudonym:
             place = document.original_place(start), document.original_place(end)
             if place not in left:
                 raise InputError(

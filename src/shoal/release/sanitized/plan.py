@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from shoal.errors import InputError
 from shoal.results.sanitizing import Entity, Mention
 from shoal.sanitizer.pseudonyms import REMOVED, Masked, masked, pseudonyms_of, replacements_of
+from shoal.sanitizer.review.folding import folded
 from shoal.sanitizer.review.items import BLOCK, Item, Proposals
 from shoal.sanitizer.review.outcome import Collection, Outcome
-from shoal.sanitizer.review.strings import folded
 
 __all__ = ["Planned", "check_decided", "plan"]
 

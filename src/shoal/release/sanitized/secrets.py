@@ -16,6 +16,7 @@ from shoal.io.sealing import opened, sealed
 from shoal.release.sanitized.plan import Planned
 from shoal.results.sanitized import Secrets
 from shoal.sanitizer.pseudonyms import Vault
+from shoal.sanitizer.review.items import text_digest
 from shoal.sanitizer.review.strings import Strings, tells
 
 __all__ = ["DECISIONS", "RECORD", "VAULT", "occurrences", "read_secrets", "sealed_record", "secrets_of", "vault_digest"]
@@ -31,7 +32,8 @@ def secrets_of(planned: Sequence[Planned], masked_strings: Iterable[str], scope:
         (document.name if scope == "document" else "", *entity) for document in planned for entity in document.entities
     }
     pieces = {document.name: document.masked.pieces for document in planned}
-    return Secrets(key, pieces, strings, {}, tuple(sorted(entities)))
+    digests = {document.name: text_digest(document.masked.text) for document in planned}
+    return Secrets(key, pieces, strings, {}, tuple(sorted(entities)), digests)
 
 
 def occurrences(strings: Strings, text: str) -> dict[str, int]:
@@ -74,10 +76,13 @@ def read_secrets(private: Path, identities: Sequence[str], passphrase: str | Non
         raise InputError(f"{shown(private / RECORD)} is no record of a release; give its private folder") from None
     log = private / DECISIONS
     pieces = {document: vault.pieces(document) for document in vault.documents}
-    return Secrets(record["key"], pieces, strings, kept, entities, log.read_bytes() if log.is_file() else None)
+    digests = {document: vault.digest(document) for document in vault.documents}
+    lines = log.read_bytes() if log.is_file() else None
+    return Secrets(record["key"], pieces, strings, kept, entities, digests, lines)
 
 
 def _content(secrets: Secrets) -> bytes:
     pieces = {document: [list(piece) for piece in pieces] for document, pieces in secrets.pieces.items()}
-    content = [pieces, list(secrets.strings), secrets.kept, [list(entity) for entity in secrets.entities]]
+    entities = [list(entity) for entity in secrets.entities]
+    content = [pieces, list(secrets.strings), secrets.kept, entities, secrets.digests]
     return json.dumps(content, sort_keys=True).encode("ascii")

@@ -71,6 +71,10 @@ class Vault:
         """Places in the masked text of a document, and what stood there."""
         return self._entry(document).pieces
 
+    def digest(self, document: str) -> str:
+        """The SHA-256 of the masked text of a document."""
+        return self._entry(document).digest
+
     def table(self, document: str | None = None) -> dict[str, tuple[str, ...]]:
         """All that each pseudonym stands for, in a document or in all of them, in the order of appearance."""
         entries = self.entries.values() if document is None else [self._entry(document)]

@@ -26,6 +26,7 @@ class Item:
     mentions: tuple[Mention, ...]
     probability: float  # that it must be masked
     role: str = ""
+    within: str = ""  # of a repeat: the longer word that it is a part of
 
     @property
     def key(self) -> tuple[str, str]:

@@ -1,4 +1,6 @@
-"""The strings to search for once something is masked: as written and, of a person, without title and by surname."""
+"""The strings to search for once something is masked: as written; of a person, without title and by surname; of a
+block, each of its sentences.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,14 @@ from collections.abc import Iterator
 
 from shoal.sanitizer.entities.ordinary import is_common_word
 from shoal.sanitizer.entities.spelling import name_words
-from shoal.sanitizer.review.strings import folded
+from shoal.sanitizer.review.folding import folded
+from shoal.sanitizer.review.items import BLOCK
+from shoal.sanitizer.sentences import units_of
 
 __all__ = ["strings_to_search"]
 
 LEAST_SURNAME = 4  # letters, of a name that has more than a surname
+LEAST_WORDS = 4  # of a sentence; shorter ones are in any text
 SUFFIXES = frozenset({"jr", "sr", "ii", "iii", "iv", "esq", "phd"})
 
 
@@ -21,6 +26,8 @@ def strings_to_search(kind: str, written: str) -> Iterator[str]:
     ['mrivodunstable', 'ivodunstable', 'dunstable']
     >>> list(strings_to_search("PERSON", "Ann Baker Jr."))
     ['annbakerjr', 'Baker']
+    >>> list(strings_to_search("BLOCK", "Yes. The bomb was small."))
+    ['yesthebombwassmall', 'thebombwassmall']
     """
     strings = [folded(written)]
     if kind == "PERSON":
@@ -28,6 +35,9 @@ def strings_to_search(kind: str, written: str) -> Iterator[str]:
         if len(words) > 1:
             strings.append(folded(" ".join(words)))
         strings.append(_surname(words))
+    elif kind == BLOCK:
+        sentences = (written[start:end] for start, end in units_of(written, "sentence"))
+        strings += [folded(sentence) for sentence in sentences if len(sentence.split()) >= LEAST_WORDS]
     yield from (string for string in dict.fromkeys(strings) if string)
 
 

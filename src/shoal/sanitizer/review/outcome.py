@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from shoal.results.sanitizing import KINDS, Mention
+from shoal.sanitizer.review.folding import folded
 from shoal.sanitizer.review.items import BLOCK, Item, Proposals, items_of
 from shoal.sanitizer.review.names import strings_to_search
 from shoal.sanitizer.review.replay import DECIDED, PENDING, State, Verdict, replay
-from shoal.sanitizer.review.strings import Strings, folded, letters_of
+from shoal.sanitizer.review.strings import Strings, letters_of
 from shoal.sanitizer.review.work import WorkFolder
 
 __all__ = ["Collection", "Outcome", "current"]
@@ -101,9 +102,9 @@ class Collection:
             for decision in self.state.added.get(proposals.document, ())
         )
         items = (*items_of(proposals), *(item for item in added if item is not None))
-        return Outcome(proposals, items, tuple(map(self._verdict, items)))
+        return Outcome(proposals, items, tuple(map(self.verdict, items)))
 
-    def _verdict(self, item: Item) -> Verdict:
+    def verdict(self, item: Item) -> Verdict:
         """An entity below the threshold stays unless somebody says otherwise."""
         verdict = self.state.verdict(item.key)
         below = item.probability < self.work.settings["threshold"]
@@ -115,13 +116,14 @@ class Collection:
         covered = _Stretches([mention for item in outcome.masked for mention in item.mentions])
         pending = _Stretches([mention for item in outcome.open for mention in item.mentions])
         left = outcome.left_places(text)
-        for occurrence in self.search.find(text):
+        for occurrence in self.search.readable(text):
             place = Mention(occurrence.start, occurrence.end)
             if covered.cover(place) or pending.cover(place) or (place.start, place.end) in left:
                 continue
             like = self.masked_strings[occurrence.string]
             id = f"r{occurrence.start}-{occurrence.end}"
-            yield replace(like, document=outcome.proposals.document, id=id, mentions=(place,), probability=1.0)
+            document, within = outcome.proposals.document, occurrence.within
+            yield replace(like, document=document, id=id, mentions=(place,), probability=1.0, within=within)
 
 
 def current(work: WorkFolder) -> Collection:
@@ -136,7 +138,8 @@ def _added(id: str, document: str, kind: str, span: tuple[int, int] | None, text
     name = text[span[0] : span[1]]
     mentions = {Mention(*span)}
     if kind != BLOCK:
-        mentions |= {Mention(found.start, found.end) for found in Strings([folded(name)]).find(text)}
+        occurrences = Strings([folded(name)]).find(text)
+        mentions |= {Mention(found.start, found.end) for found in occurrences if not found.within}
     return Item(document, id, kind, name, tuple(sorted(mentions, key=lambda m: (m.start, m.end))), 1.0)
 
 

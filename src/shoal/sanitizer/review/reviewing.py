@@ -5,24 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
 
 from shoal.errors import InputError
 from shoal.results.sanitizing import KINDS, Decision
+from shoal.sanitizer.review.folding import folded
 from shoal.sanitizer.review.items import BLOCK, Item, items_of
 from shoal.sanitizer.review.log import Making
 from shoal.sanitizer.review.outcome import Collection, current
 from shoal.sanitizer.review.replay import DISPUTED, active, replay
-from shoal.sanitizer.review.strings import folded
 from shoal.sanitizer.review.work import WorkFolder
 
-__all__ = ["Difference", "Group", "Review"]
+__all__ = ["Difference", "Group", "Review", "check_reviewer", "sameness"]
 
 Key = tuple[str, str]  # document and item
 
 
+def check_reviewer(reviewer: str) -> None:
+    """Refuse what is no name."""
+    if not reviewer.strip() or not reviewer.isprintable() or len(reviewer) > 100:
+        raise InputError("a reviewer needs a name of 1 to 100 printable characters; give it with --reviewer")
+
+
+def sameness(item: Item) -> tuple[str, ...]:
+    """What equal items have in common: kind and name, and the longer word they are within, if any. A block is alone."""
+    alone = item.key if item.kind == BLOCK else ()
+    return (item.kind, folded(item.name) or item.name, folded(item.within), *alone)
+
+
 @dataclass(frozen=True)
 class Group:
-    """Equal items of all documents: of one kind and one name. A block is alone."""
+    """Equal items of all documents."""
 
     items: tuple[Item, ...]
     disputed: bool = False
@@ -45,8 +58,7 @@ class Review:
     """The review of a work folder by one person."""
 
     def __init__(self, work: WorkFolder, reviewer: str) -> None:
-        if not reviewer.strip() or not reviewer.isprintable() or len(reviewer) > 100:
-            raise InputError("a reviewer needs a name of 1 to 100 printable characters; give it with --reviewer")
+        check_reviewer(reviewer)
         self.work = work
         self.reviewer = reviewer
 
@@ -62,8 +74,7 @@ class Review:
         for outcome in collection.outcomes():
             for item in outcome.open:
                 if self.reviewer not in decided_by.get(item.key, {}):
-                    alone = item.key if item.kind == BLOCK else ()
-                    groups.setdefault((item.kind, folded(item.name) or item.name, *alone), []).append(item)
+                    groups.setdefault(sameness(item), []).append(item)
         return sorted((Group(tuple(items)) for items in groups.values()), key=lambda group: group.unsure)
 
     def differences(self) -> list[Difference]:
@@ -129,13 +140,20 @@ class Review:
 
         def make(decisions: tuple[Decision, ...]) -> Sequence[Decision]:
             chosen = self._last_step(decisions) if asked is None else list(self._own(decisions, asked))
-            at = self._now(decisions)
-            return [
-                Decision(0, one.document, one.item, "undo", "", None, one.number, False, self.reviewer, at, reason, "")
-                for one in chosen
-            ]
+            return self._taken_back(decisions, chosen, reason)
 
         return self._append(make)
+
+    def redo(self, *, reason: str = "") -> tuple[Decision, ...]:
+        """Bring back what this reviewer's last undo took back; again and again, until they decide something else."""
+        return self._append(lambda decisions: self._taken_back(decisions, self._last_undone(decisions), reason))
+
+    def _taken_back(self, decisions: tuple[Decision, ...], chosen: Sequence[Decision], reason: str) -> list[Decision]:
+        at = self._now(decisions)
+        return [
+            Decision(0, one.document, one.item, "undo", "", None, one.number, False, self.reviewer, at, reason, "")
+            for one in chosen
+        ]
 
     def _append(self, make: Making) -> tuple[Decision, ...]:
         def unlocked(decisions: tuple[Decision, ...]) -> Sequence[Decision]:
@@ -158,6 +176,21 @@ class Review:
         """Decisions made at once have the same time."""
         own = [decision for decision in active(decisions) if decision.reviewer == self.reviewer]
         return [decision for decision in own if decision.at == own[-1].at] if own else []
+
+    def _last_undone(self, decisions: tuple[Decision, ...]) -> list[Decision]:
+        """The undo to take back. One that was taken back is no longer there, and a new decision ends them all."""
+        undone: list[list[Decision]] = []
+        own = (decision for decision in decisions if decision.reviewer == self.reviewer)
+        for _, made in groupby(own, key=lambda decision: decision.at):
+            step = list(made)
+            taken_back = step[0].of
+            if taken_back is None:
+                undone.clear()
+            elif decisions[taken_back].action != "undo":
+                undone.append(step)
+            else:
+                undone = [other for other in undone if other[0].number != taken_back]
+        return undone[-1] if undone else []
 
     def _own(self, decisions: tuple[Decision, ...], numbers: Sequence[int]) -> Iterator[Decision]:
         for number in numbers:

@@ -44,7 +44,7 @@ def sanitized_statements(secrets: Secrets | None) -> tuple[Statement, ...]:
     return (
         Statement(
             "masked strings",
-            "none is left in any file as whole words; the owner can check it with the vault",
+            "none can be read in any file; the owner can check it with the vault",
             CERTIFICATE,
         ),
         Statement("log", "every item was decided; the owner can check it with the log", CERTIFICATE),

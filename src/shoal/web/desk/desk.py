@@ -1,0 +1,184 @@
+"""A desk: one work folder, several reviewers and tabs at once, and answers without waiting.
+
+Deciding adds lines to the log and is quick. What follows from decisions in all texts (repeats of masked strings) is
+computed once for every length of the log, beside.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from shoal.release.sanitized.plan import plan
+from shoal.results.sanitizing import Decision
+from shoal.sanitizer.review.items import BLOCK
+from shoal.sanitizer.review.outcome import Collection, current
+from shoal.sanitizer.review.reviewing import Review
+from shoal.sanitizer.review.work import WorkFolder
+from shoal.web.desk.offsets import Offsets
+from shoal.web.desk.snapshot import Snapshot
+from shoal.web.desk.views import as_after, as_document, as_history, as_items
+
+__all__ = ["Choice", "Desk"]
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a reviewer chose for an item; places are the browser's."""
+
+    key: tuple[str, str]  # document and item
+    action: str  # accept, reject or shrink
+    span: Span | None = None  # what remains of it, if it is shrunk
+    reason: str = ""
+    adjudicates: bool = False
+    everywhere: bool = False  # and for all equal ones
+
+
+class Desk:
+    """What routes call, each call in a thread of its own."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._work = WorkFolder(path)  # to look
+        self._deciding = WorkFolder(path)  # to decide: its log is read on its own, so that nobody waits for a look
+        self._proposals = {proposals.document: proposals for proposals in self._work.proposals}
+        self._looking, self._writing = Lock(), Lock()
+        self._snapshot: Snapshot | None = None
+
+    @property
+    def documents(self) -> list[str]:
+        return list(self._proposals)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return self._work.settings
+
+    @property
+    def has_pdf(self) -> bool:
+        """Whether pages can be redacted."""
+        return any(proposals.pdf for proposals in self._proposals.values())
+
+    @property
+    def locked(self) -> bool:
+        return self._work.locked
+
+    @property
+    def log_file(self) -> Path:
+        return self._work.log.path
+
+    def snapshot(self) -> Snapshot:
+        """As the log has it now; computed anew only when somebody has decided."""
+        with self._looking:
+            length = len(self._work.log.read())
+            if self._snapshot is None or self._snapshot.length != length:
+                collection = current(self._work)
+                outcomes = {outcome.proposals.document: outcome for outcome in collection.outcomes()}
+                self._snapshot = Snapshot(length, collection, outcomes)
+            return self._snapshot
+
+    def progress(self, reviewer: str) -> dict[str, Any]:
+        """Of every document, for one reviewer."""
+        snapshot = self.snapshot()
+        documents = []
+        for name, outcome in snapshot.outcomes.items():
+            counted = snapshot.counted(outcome, reviewer)
+            documents.append({"id": name, "name": outcome.proposals.source, **vars(counted)})
+        return {"length": snapshot.length, "locked": self.locked, "documents": documents}
+
+    def document(self, document: str, reviewer: str) -> dict[str, Any]:
+        """Its text and all its items."""
+        snapshot = self.snapshot()
+        outcome = snapshot.outcomes[document]
+        text = self._work.text(outcome.proposals)
+        items = as_items(snapshot, outcome, Offsets(text), reviewer)
+        return as_document(outcome.proposals, text) | {"length": snapshot.length, "items": items}
+
+    def news(self, document: str, reviewer: str, since: int) -> dict[str, Any]:
+        """What was decided since the log had `since` lines: progress, and items without the text."""
+        with self._writing:
+            if len(self._deciding.log.read()) == since:
+                return {"length": since, "locked": self.locked}
+        progress = self.progress(reviewer)
+        snapshot = self.snapshot()
+        outcome = snapshot.outcomes[document]
+        items = as_items(snapshot, outcome, Offsets(self._work.text(outcome.proposals)), reviewer)
+        return progress | {"length": snapshot.length, "items": items}
+
+    def after(self, document: str) -> dict[str, Any]:
+        """What the document would say if the release were made now. With numbers for a collection, all are planned."""
+        snapshot = self.snapshot()
+        whole = self.settings["scope"] == "collection"
+        outcomes = list(snapshot.outcomes.values()) if whole else [snapshot.outcomes[document]]
+        planned = plan(snapshot.collection, outcomes, self.settings["style"], self.settings["scope"])
+        shown = next(one for one in planned if one.proposals.document == document)
+        open_items = len(snapshot.outcomes[document].open)
+        return as_after(shown, Offsets(self._work.text(shown.proposals))) | {"open": open_items}
+
+    def history(self, reviewer: str, most: int) -> list[dict[str, Any]]:
+        """The latest decisions first."""
+        snapshot = self.snapshot()
+        with self._looking:
+            decisions = self._work.log.read()
+        return as_history(decisions, snapshot, reviewer, most)
+
+    def decide(self, reviewer: str, chosen: Choice) -> dict[str, Any]:
+        """Accept, reject or shrink an item."""
+        snapshot = self._snapshot or self.snapshot()
+        document, _ = chosen.key
+        item = snapshot.item(chosen.key)
+        keys = [chosen.key]
+        if item is not None and chosen.everywhere and item.kind != BLOCK and chosen.action != "shrink":
+            keys = list(snapshot.decided_together(item, reviewer, chosen.action, chosen.adjudicates))
+        span = None if chosen.span is None else self._from_browser(document, chosen.span)
+        with self._writing:
+            review = Review(self._deciding, reviewer)
+            made = review.decide(keys, chosen.action, span=span, reason=chosen.reason, adjudicates=chosen.adjudicates)
+        return self._made(made, document, reviewer)
+
+    def add(self, reviewer: str, document: str, span: Span, kind: str, reason: str) -> dict[str, Any]:
+        """Mask what nobody proposed."""
+        place = self._from_browser(document, span)
+        with self._writing:
+            made = Review(self._deciding, reviewer).add(document, place, kind, reason=reason)
+        return self._made(made, document, reviewer)
+
+    def undo(self, reviewer: str, document: str, reason: str) -> dict[str, Any]:
+        with self._writing:
+            made = Review(self._deciding, reviewer).undo(reason=reason)
+        return self._made(made, document, reviewer)
+
+    def redo(self, reviewer: str, document: str) -> dict[str, Any]:
+        with self._writing:
+            made = Review(self._deciding, reviewer).redo()
+        return self._made(made, document, reviewer)
+
+    def _made(self, made: tuple[Decision, ...], document: str, reviewer: str) -> dict[str, Any]:
+        """What was written, and how the items of the document shown stand now; repeats are found later, as news."""
+        with self._writing:
+            collection = current(self._deciding)
+            length = len(self._deciding.log.read())
+        touched = list(dict.fromkeys((decision.document, decision.item) for decision in made))
+        changed = self._changed(collection, [key for key in touched if key[0] == document], reviewer)
+        return {"length": length, "made": len(made), "touched": touched[:1], "items": changed}
+
+    def _changed(self, collection: Collection, keys: list[tuple[str, str]], reviewer: str) -> list[dict[str, Any]]:
+        before = self._snapshot
+        if before is None or not keys:
+            return []
+        outcome = before.outcomes[keys[0][0]]
+        items = [item for item in outcome.items if item.key in set(keys)]
+        verdicts = tuple(map(collection.verdict, items))
+        now = Snapshot(0, collection, {})
+        part = type(outcome)(outcome.proposals, tuple(items), verdicts)
+        return as_items(now, part, Offsets(self._work.text(outcome.proposals)), reviewer, equal=before)
+
+    def _from_browser(self, document: str, span: Span) -> Span:
+        proposals = self._proposals.get(document)
+        if proposals is None:
+            raise LookupError(document)
+        offsets = Offsets(self._work.text(proposals))
+        return offsets.from_browser(span[0]), offsets.from_browser(span[1])
