@@ -34,6 +34,7 @@ def create_app(workspace: Workspace, token: str, port: int) -> FastAPI:
     async def running(app: FastAPI) -> AsyncIterator[None]:
         app.state.workspace, app.state.jobs, app.state.aside = workspace, Jobs(workspace), Aside()
         app.state.looks = Looks(app.state.aside)
+        app.state.aside.begin()
         yield
         app.state.aside.stop()
         await app.state.jobs.stop()

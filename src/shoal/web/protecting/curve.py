@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from shoal import Hierarchy, Roles
-from shoal.exploration.curve import curve_over_k
 from shoal.io.table import Role
 from shoal.web.protecting.choices import BY_GROUPS, BY_MEANING, Choices, are_labels
 from shoal.web.protecting.hierarchies import hierarchy_pairs
@@ -17,6 +16,8 @@ __all__ = ["estimate"]
 
 def estimate(path: Path, look: Look, choices: Choices) -> dict[str, Any]:
     """The points of the curve, what its two lines are, and how many records it was computed on."""
+    from shoal.exploration.curve import curve_over_k
+
     given: dict[str, Any] = {}
     if look.is_table:
         given["roles"] = Roles(**{role.value: choices.columns(look, role) for role in Role})
