@@ -34,7 +34,13 @@ LEVEL = {folder: len(LAYERS) - line for line, folders in enumerate(LAYERS) for f
 
 # A library that is at home in one folder only.
 SERVING = ("alembic", "fastapi", "prometheus_client", "sqlalchemy", "starlette", "uvicorn")
-HOME = {"numba": {"kernels"}, "typer": {"cli"}, "rich": {"cli"}, "pyrage": {"io", "service"}}
+HOME = {
+    "numba": {"kernels"},
+    "typer": {"cli"},
+    "rich": {"cli"},
+    "pyrage": {"io", "service"},
+    "cryptography": {"bundle", "verification"},
+}
 HOME |= {library: {"service"} for library in SERVING}
 HOME |= {library: {"service", "web"} for library in ("fastapi", "starlette", "uvicorn")}
 
@@ -129,9 +135,11 @@ def test_a_folder_can_be_read_at_a_glance(folder: Path) -> None:
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(SOURCE).as_posix())
 def test_functions_are_short_and_take_few_parameters(path: Path) -> None:
     functions = [node for node in ast.walk(parsed(path)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    long = [node.name for node in functions if (node.end_lineno or 0) - node.lineno >= LONGEST_FUNCTION]
+    in_cli = folder_of(path) == "cli"  # where each option is a line before the function begins
+    first = {node.name: (node.body[0] if in_cli else node).lineno for node in functions}
+    long = [node.name for node in functions if (node.end_lineno or 0) - first[node.name] >= LONGEST_FUNCTION]
     assert not long, "a long function is a story of several steps; give them names"
-    if folder_of(path) == "cli":
+    if in_cli:
         return
     crowded = [node.name for node in functions if len(parameters_of(node)) > MOST_PARAMETERS]
     assert not crowded, "what belongs together travels as one value"

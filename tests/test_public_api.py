@@ -27,6 +27,7 @@ PUBLIC = [
     "CrowdSketch",
     "inspect",
     "protect",
+    "sign",
     "verify",
     "assess",
     "explore",

@@ -21,6 +21,7 @@ __all__ = [
     "CrowdSketch",
     "inspect",
     "protect",
+    "sign",
     "verify",
     "assess",
     "explore",
@@ -36,6 +37,7 @@ __all__ = [
 if TYPE_CHECKING:
     from shoal.assessment.assess import assess
     from shoal.bundle.load import load
+    from shoal.bundle.signing import sign
     from shoal.errors import InputError, ShoalError
     from shoal.exploration.explore import explore
     from shoal.io import Corpus, Roles
@@ -71,6 +73,7 @@ _HOME = {
     "CrowdSketch": "shoal.sketch",
     "inspect": "shoal.io.kinds.inspection",
     "protect": "shoal.release.protect",
+    "sign": "shoal.bundle.signing",
     "verify": "shoal.verification.verify",
     "assess": "shoal.assessment.assess",
     "explore": "shoal.exploration.explore",

@@ -99,7 +99,7 @@ def test_a_release_is_made_and_verifies(command: str, files: set[str], folder: P
     crowd = ", but NO crowd is promised: a record may be one of a kind" if "NO " in printed else ""
     assert checked.complaints == [
         f"shoal: all {len(checked.out.splitlines())} promises hold{crowd}; "
-        "report.html and README.md are the owner's words, not counted"
+        "it is not signed, so nothing tells who made it; report.html and README.md are the owner's words, not counted"
     ]
 
 
@@ -274,7 +274,7 @@ def test_verify_prints_json_whether_the_promises_hold_or_not(folder: Path) -> No
 @pytest.mark.parametrize(
     ("options", "least", "code", "says"),
     [
-        ("", "3", 0, "promises hold; report.html"),
+        ("", "3", 0, "promises hold; it is not signed"),
         ("", "4", 1, "k=3 is promised, at least 4 was asked for"),
         (" --attribute-groups 1", "2", 1, "NO crowd is promised, at least 2 was asked for"),
         (" --method noise --percent 10", "2", 1, "NO crowd is promised, at least 2 was asked for"),
@@ -573,7 +573,7 @@ def test_the_help_of_every_command_has_an_example(command: str, tmp_path: Path) 
 def test_there_is_no_other_command() -> None:
     """A new command needs its happy path, its bad input and its example here."""
     commands = {command.callback.__name__ for command in shoal.cli.app.registered_commands}
-    here = {"protect", "verify", "demo", "map_values", "assess", "explore", "sketch"}
+    here = {"protect", "verify", "demo", "map_values", "assess", "explore", "sketch", "sign", "inspect", "workbench"}
     service = {"serve", "backup", "restore"}  # in tests of their own, and so is the sanitizer
     assert commands == here | service | {"sanitize", "review", "redact", "unmask", "train_sanitizer"}
     assert {group.typer_instance.info.name for group in shoal.cli.app.registered_groups} == {"index", "token"}

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from shoal.sample import write_sample
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+PATIENCE = 120_000  # milliseconds; the machine may be busy
 QUIET = ["--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update"]
 
 
@@ -71,7 +72,8 @@ def browser() -> Iterator[Browser]:
 def context(browser: Browser, workbench: Workbench) -> Iterator[BrowserContext]:
     """A browser that was let in."""
     context = browser.new_context()
-    context.set_default_timeout(60_000)
+    context.set_default_timeout(PATIENCE)
+    expect.set_options(timeout=PATIENCE)
     page = context.new_page()
     page.goto(workbench.address)
     page.close()

@@ -9,7 +9,7 @@ from shoal.cli.protect import protect
 from shoal.cli.sanitizer import redact, review, sanitize, train_sanitizer, unmask
 from shoal.cli.service import backup, index_app, restore, serve, token_app
 from shoal.cli.sketch import sketch
-from shoal.cli.verify import verify
+from shoal.cli.trust import sign, verify
 from shoal.cli.workbench import workbench
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "backup",
     "restore",
     "serve",
+    "sign",
     "sketch",
     "token_app",
     "verify",

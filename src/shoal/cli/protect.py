@@ -18,6 +18,7 @@ from shoal.cli.methods import (
 )
 from shoal.cli.signals import search_stops_at_first_interrupt
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
+from shoal.cli.trust.sign import signing_key
 from shoal.errors import InputError
 
 __all__ = ["as_data", "protect", "roles_from", "say_protected"]
@@ -69,6 +70,7 @@ def protect(
     private: given.Private = None,
     scheduler: given.Scheduler = None,
     attack: given.Attack = True,
+    sign: given.Sign = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -92,6 +94,7 @@ def protect(
         method, refine, time_budget, blocks, attribute_groups, *meaning, percent, components, delta, max_components, key
     )
     k = _crowd(k, method)
+    signing = signing_key(sign)
     with shown_progress(), search_stops_at_first_interrupt():
         made = shoal.protect(
             opened,
@@ -108,6 +111,7 @@ def protect(
             force=force,
             client=scheduler,
             attack=attack,
+            sign=signing,
         )
     write(json.dumps(as_data(made), indent=2)) if as_json else say_protected(made)
 
@@ -206,6 +210,8 @@ def say_protected(made: Any) -> None:
                 f"{column}: membership tells it; --l 2 forbids that"
             )
     write(f"seal         {made.certificate['seal']}")
+    signature = made.folder / "certificate.json.sig"
+    write(printable(f"signature    {signature}") if signature.exists() else "signature    none; see: shoal sign")
     write(printable(f"private      {made.private} (keep it to yourself)"))
     if (made.private / "leaks.html").is_file():
         write(printable(f"leaks        {made.private / 'leaks.html'} (what a trained attacker finds)"))

@@ -102,4 +102,8 @@ Private = Annotated[
 Scheduler = Annotated[
     str | None, typer.Option(help="Input in parts: address of a Dask scheduler, such as tcp://host:8786.")
 ]
+Sign = Annotated[
+    Path | None,
+    typer.Option(help="Sign the release with your OpenSSH private key (Ed25519).", **options.path("<file>")),
+]
 Attack = Annotated[bool, typer.Option("--attack/--no-attack", help="Attack the release before it is handed out.")]

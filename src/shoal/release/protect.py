@@ -11,7 +11,15 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from shoal.bundle.folders import PUBLIC_FOLDER, check_places, folders_written_aside, private_beside, write_files
+from shoal.bundle.folders import (
+    CERTIFICATE,
+    PUBLIC_FOLDER,
+    check_places,
+    folders_written_aside,
+    private_beside,
+    write_files,
+)
+from shoal.bundle.signing import SigningKey, write_signature
 from shoal.errors import InputError
 from shoal.io import Roles
 from shoal.io.files import shown
@@ -54,6 +62,7 @@ class MoreOptions(TypedDict, total=False):
     coarsen: Mapping[str, int] | None
     client: Any
     attack: bool
+    sign: str | os.PathLike[str] | SigningKey | None
 
 
 def protect(
@@ -107,20 +116,20 @@ def protect(
         client is worked on here.
     attack : bool
         Attack the release before it is handed out, and say in the report what was found.
+    sign : path
+        Your OpenSSH private key (Ed25519), with which the certificate is signed.
     """
     for name in more.keys() - MoreOptions.__annotations__.keys():
         raise TypeError(f"protect() got an unexpected keyword argument {name!r}")
     missing, client, attack = more.get("missing", "refuse"), more.get("client"), more.get("attack", True)
+    key = more.get("sign")
+    signing = SigningKey.read(key) if isinstance(key, str | os.PathLike) else key
     release = Path(out)
     hidden = private_beside(release) if private is None else Path(private)
     _check_numbers(k, l, missing)
     k, l = int(k), None if l is None else int(l)
     coarsen = checked_coarsening(more.get("coarsen"))
-    columns = {
-        "text_column": more.get("text_column"),
-        "id_column": more.get("id_column"),
-        "label_column": more.get("label_column"),
-    }
+    columns: dict[str, Any] = {name: more.get(name) for name in ("text_column", "id_column", "label_column")}
     opened = open_source(source, roles=roles, on_cluster=client is not None, **columns)
     check_places(opened.path, release, hidden, force)
     draft: Callable[..., Draft]
@@ -132,7 +141,7 @@ def protect(
         check_method(method)
         draft = partial(draft_table, opened, k, TableOptions(method, l, missing, coarsen, attack))
     with schedule_of(client, opened.whole) as schedule:
-        return _write(lambda *folders: draft(folders, schedule), release, hidden)
+        return _write(lambda *folders: draft(folders, schedule), release, hidden, signing)
 
 
 def _draft_of_documents(
@@ -174,12 +183,16 @@ def _check_for_tables(columns: dict[str, str | None], space: VectorSpace | None)
         )
 
 
-def _write(make_draft: Callable[[Path, Path], Draft], release: Path, private: Path) -> Protected:
+def _write(
+    make_draft: Callable[[Path, Path], Draft], release: Path, private: Path, signing: SigningKey | None
+) -> Protected:
     with folders_written_aside((private, PRIVATE_FOLDER), (release, PUBLIC_FOLDER)) as (private_aside, aside):
         draft = make_draft(private_aside, aside)
         give_back_room()
         write_files(private_aside, draft.private_files)
         content = write_release(draft, aside)
+        if signing is not None:
+            write_signature(aside, signing, (aside / CERTIFICATE).read_bytes())
     return Protected(release, private, content)
 
 

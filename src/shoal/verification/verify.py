@@ -17,12 +17,14 @@ from shoal.errors import InputError
 from shoal.results.claims import Claim, Statement
 from shoal.results.sanitized import Secrets
 from shoal.verification.documents import DOCUMENT_FILES, document_claims
-from shoal.verification.forms.certificate import CERTIFICATE, is_sealed, read_certificate
+from shoal.verification.forms.certificate import CERTIFICATE, dump, is_sealed, read_certificate
 from shoal.verification.forms.pages import check_pages
 from shoal.verification.forms.refused import Refused
 from shoal.verification.row_files import FOLDER_OF_PARTS, is_part
 from shoal.verification.sanitized.claims import sanitized_claims, sanitized_statements
 from shoal.verification.sanitized.forms import document_name
+from shoal.verification.signed.claims import UNSIGNED, signature_claims
+from shoal.verification.signed.signature import SIGNATURE
 from shoal.verification.sketches import SKETCH_FILES, sketch_claims, sketch_statements
 from shoal.verification.tables import TABLE_FILES, table_claims
 
@@ -43,6 +45,7 @@ class Verification:
 
     claims: tuple[Claim, ...]
     stated: tuple[Statement, ...] = ()  # what is the owner's word, and cannot be counted
+    signature: str = UNSIGNED  # who vouches for it, in a sentence
 
     @property
     def holds(self) -> bool:
@@ -71,6 +74,7 @@ def verify(
     expect: str | None = None,
     min_k: int | None = None,
     secrets: Secrets | None = None,
+    signer: str | os.PathLike[str] | None = None,
 ) -> Verification:
     """Check every promise that can be checked from the release alone.
 
@@ -80,6 +84,9 @@ def verify(
     `min_k` is the crowd that is asked for: a release that promises less, or none, does not hold.
 
     `secrets` are the owner's, of sanitized documents: with them it is checked that nothing masked is left.
+
+    `signer` is the Ed25519 public key of whoever must have signed the release: a file such as id_ed25519.pub, OpenSSH's
+    file of allowed signers, or the text of the key. A release that nobody signed, or somebody else, does not hold.
 
     >>> from shoal import verify
     >>> bool(verify("release"))  # doctest: +SKIP
@@ -94,12 +101,14 @@ def verify(
         content = read_certificate(release)
     except Refused as refused:
         return Verification((refused.claim,))
-    claims = [_sealed(content, expect), *_file_claims(release, names, content)]
+    signed, vouching = signature_claims(release, content, dump(content), signer)
+    claims = [_sealed(content, expect), *signed, *_file_claims(release, names, content)]
     if min_k is not None:
         claims.append(_enough(content, min_k))
     if any(claim.detail == NOT_PLAIN for claim in claims):  # A pipe would block the reader, a device never end.
-        return Verification(tuple(claims))
-    return Verification((*claims, *_counted(release, content, secrets)), _statements(content, secrets))
+        return Verification(tuple(claims), signature=vouching)
+    counted = _counted(release, content, secrets)
+    return Verification((*claims, *counted), _statements(content, secrets), vouching)
 
 
 def _statements(content: dict[str, Any], secrets: Secrets | None) -> tuple[Statement, ...]:
@@ -141,7 +150,7 @@ def _file_claims(release: Path, names: list[str], content: dict[str, Any]) -> It
     # A file that no count looks into could carry anything, whatever the certificate says of it.
     files, kind = content["files"], content["kind"]
     known = {*PAGES, *DATA_FILES[kind]}
-    for name in sorted({*names, *files} - {CERTIFICATE}):
+    for name in sorted({*names, *files} - {CERTIFICATE} - ({SIGNATURE} - files.keys())):
         path = release / name
         is_document = kind == SANITIZED and document_name(name) is not None
         if name not in files or not (name in known or is_part(kind, name) or is_document):

@@ -7,7 +7,7 @@ from typing import Any
 
 from shoal.web.jobs import Command
 
-__all__ = ["options", "python_call", "verify_command"]
+__all__ = ["index_command", "options", "python_call", "verify_command"]
 
 
 def python_call(function: str, *given: Any, **named: Any) -> str:
@@ -31,3 +31,14 @@ def options(values: Mapping[str, Any]) -> tuple[str, ...]:
 def verify_command(release: str, expect: str, min_k: int | None) -> Command:
     given = options({"--expect": expect, "--min-k": min_k})
     return Command(("verify", release, *given), python_call("verify", release, expect=expect or None, min_k=min_k))
+
+
+def index_command(server: str, name: str, k: int | None) -> Command:
+    """Put documents into an index; with k, begin one with them. Server, token and key are in the environment."""
+    verb, crowd = ("put", "") if k is None else ("create", f", k={k}")
+    python = (
+        "import os\n\nfrom shoal import IndexClient, Keys\n\n"
+        f'with IndexClient({server!r}, os.environ["SHOAL_TOKEN"], Keys.read("key.txt")) as index:\n'
+        f"    index.{verb}({name!r}{crowd})"
+    )
+    return Command(("index", verb, name, *options({"-k": k})), python)

@@ -80,6 +80,7 @@ class Job:
     command: Command
     folder: Path
     about: Mapping[str, Any] = field(default_factory=dict)  # what its page wants to remember
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     state: str = WAITING
     steps: dict[str, Step] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)  # what the command said
@@ -132,7 +133,7 @@ class Job:
         """A job of an earlier run of the workbench; what ran then runs no more."""
         kept = json.loads((folder / "job.json").read_bytes())
         command = Command(tuple(kept["command"]["words"]), kept["command"]["python"])
-        job = cls(folder.name, kept["page"], kept["title"], command, folder, kept["about"], kept["state"])
+        job = cls(folder.name, kept["page"], kept["title"], command, folder, kept["about"], state=kept["state"])
         job.notes, job.begun, job.ended = kept["notes"], kept["begun"], kept["ended"]
         if not job.over:
             job.state, job.ended = STOPPED, job.begun
@@ -157,9 +158,20 @@ class Jobs:
         self._workspace.job(name)
         return self._jobs[name]
 
-    def start(self, folder: Path, page: str, title: str, command: Command, about: Mapping[str, Any]) -> Job:
-        """Run the command in a folder of the workspace; it waits if others run."""
-        job = Job(folder.name, page, title, command, folder, about)
+    def start(
+        self,
+        folder: Path,
+        page: str,
+        title: str,
+        command: Command,
+        about: Mapping[str, Any],
+        secrets: Mapping[str, str] | None = None,
+    ) -> Job:
+        """Run the command in a folder of the workspace; it waits if others run.
+
+        `secrets` are variables of its environment, which are written nowhere.
+        """
+        job = Job(folder.name, page, title, command, folder, about, secrets or {})
         self._jobs[job.id] = job
         job.write()
         self._tasks[job.id] = asyncio.create_task(self._run(job))
@@ -211,7 +223,7 @@ class Jobs:
                     sys.executable,
                     *("-m", "shoal", *job.command.words, "--json"),
                     cwd=job.work,
-                    env=os.environ | {"SHOAL_PROGRESS": "json"},
+                    env={**os.environ, **job.secrets, "SHOAL_PROGRESS": "json"},
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=result,
                     stderr=asyncio.subprocess.PIPE,

@@ -44,7 +44,8 @@ def _environment() -> Environment:
 def page(request: Request, template: str, /, *, status: int = 200, **values: Any) -> HTMLResponse:
     """The template with these values, within the frame that all pages share."""
     theme = request.cookies.get("shoal-theme", "system")
-    frame = {"here": request.url.path.split("/")[1], "theme": theme if theme in THEMES else "system"}
+    here = values["job"].page if "job" in values else request.url.path.split("/")[1]
+    frame = {"here": here, "theme": theme if theme in THEMES else "system"}
     return HTMLResponse(_environment().get_template(template).render(**frame, **values), status)
 
 

@@ -93,6 +93,16 @@ class IndexClient:
         if "_index" in self.__dict__:
             self._index.journal.close()
 
+    def has_index(self) -> bool:
+        """Whether the server, which must let this token in, has an index yet."""
+        try:
+            self._connection.get_json("/v1/index")
+        except Refusal as refusal:
+            if refusal.status == 404:
+                return False
+            raise
+        return True
+
     def create(
         self,
         source: Source | None = None,
@@ -229,6 +239,10 @@ class IndexClient:
                 f"{shown(document)} is not a document here: it was deleted, or put from another machine; give an id"
             )
         return known[0][0] if known else document
+
+    def name_of(self, document: str) -> str | None:
+        """What a document was put under; None if it was put from another machine."""
+        return self._index.journal.name(self.id_of(document))
 
     @cached_property
     def _index(self) -> OpenedIndex:

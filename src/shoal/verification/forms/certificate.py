@@ -26,7 +26,7 @@ from shoal.verification.forms.rules import (
     whole,
 )
 
-__all__ = ["CERTIFICATE", "FORMATS", "is_sealed", "read_certificate"]
+__all__ = ["CERTIFICATE", "FORMATS", "dump", "is_sealed", "read_certificate"]
 
 CERTIFICATE = "certificate.json"
 LARGEST = 4_000_000  # bytes; a release of ten thousand parts has a certificate of two million
@@ -164,7 +164,7 @@ def read_certificate(release: Path) -> dict[str, Any]:
         if len(raw) > LARGEST:
             raise refused(f"the certificate is larger than the {LARGEST:,} bytes that one may have")
         content = json.loads(raw)
-        written = _dump(content)
+        written = dump(content)
     except OSError:
         raise refused("the certificate cannot be read") from None
     except (ValueError, RecursionError):
@@ -185,7 +185,7 @@ def read_certificate(release: Path) -> dict[str, Any]:
 def is_sealed(content: Mapping[str, Any]) -> bool:
     """Whether the seal is that of the content."""
     rest = {key: value for key, value in content.items() if key != "seal"}
-    return bool(content["seal"] == hashlib.sha256(_dump(rest)).hexdigest())
+    return bool(content["seal"] == hashlib.sha256(dump(rest)).hexdigest())
 
 
 def _names_its_format(content: Any) -> bool:
@@ -198,5 +198,6 @@ def _check_names(promises: Mapping[str, Any]) -> None:
         raise Unfit("promises.columns", "columns of different names")
 
 
-def _dump(content: Any) -> bytes:
+def dump(content: Any) -> bytes:
+    """The one way a certificate is written."""
     return (json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode()

@@ -7,6 +7,7 @@ const inWords = (seconds) =>
 
 function show(place, job) {
   const steps = place.querySelector(".steps");
+  if (job.steps.length) steps.querySelector(".starting")?.remove();
   for (const step of job.steps) {
     let row = [...steps.children].find((child) => child.dataset.name === step.name);
     if (!row) {

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["verify"]
 
 
-@app.command(epilog=examples("shoal verify release/", "shoal verify release/ --min-k 5 --expect SEAL"))
+@app.command(epilog=examples("shoal verify release/", "shoal verify release/ --min-k 5 --signer owner.pub"))
 def verify(
     folder: Annotated[Path, typer.Argument(help="Folder of a release.", **options.path("RELEASE"))],
     expect: Annotated[
@@ -34,14 +34,25 @@ def verify(
         typer.Option(help="Of sanitized documents, the private side: checks with vault and log.", **options.path()),
     ] = None,
     key: Annotated[Path | None, typer.Option(help="File with the key of the vault.", **options.path("<file>"))] = None,
+    signer: Annotated[
+        Path | None,
+        typer.Option(
+            help="Public key of who must have signed the release, or a file of allowed signers.",
+            **options.path("KEY.pub"),
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check every promise of a release by counting. Exit code 0 only when all hold, 1 when one does not."""
-    result = shoal.verify(folder, expect, min_k, _secrets(private, key))
+    result = shoal.verify(folder, expect, min_k, _secrets(private, key), signer)
     if as_json:
         claims = [vars(claim) for claim in result.claims]
         words = [vars(statement) for statement in result.stated]
-        write(json.dumps({"holds": result.holds, "claims": claims, "stated": words}, indent=2))
+        write(
+            json.dumps(
+                {"holds": result.holds, "claims": claims, "stated": words, "signature": result.signature}, indent=2
+            )
+        )
     else:
         for claim in result.claims:
             mark = "ok     " if claim.holds else "BROKEN "
@@ -59,7 +70,8 @@ def verify(
     crowd = (
         "" if result.promises_crowd or result.sanitized else ", but NO crowd is promised: a record may be one of a kind"
     )
-    say(f"all {len(result.claims)} promises hold{crowd}; report.html and README.md are the owner's words, not counted")
+    uncounted = "report.html and README.md are the owner's words, not counted"
+    say(f"all {len(result.claims)} promises hold{crowd}; {result.signature}; {uncounted}")
 
 
 def _secrets(private: Path | None, key: Path | None) -> Secrets | None:

@@ -1,0 +1,100 @@
+"""Index: documents are put, found, read and deleted; a server keeps them encrypted."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import FileResponse, RedirectResponse, Response
+
+from shoal.errors import InputError
+from shoal.web.commands import index_command
+from shoal.web.index_session import IndexSession
+from shoal.web.rendering import page
+from shoal.web.requests import Form, TheJobs, TheWorkspace
+
+router = APIRouter(prefix="/index")
+SHOWN = 20  # hits
+
+
+def _index(request: Request) -> object:
+    return request.app.state.index
+
+
+TheIndex = Annotated[IndexSession, Depends(_index)]
+
+
+@router.get("")
+async def show(request: Request, index: TheIndex, query: str = "", upload: str = "") -> Response:
+    """How to connect; else the index in figures, and what a query finds."""
+    if not index.connected:
+        return page(request, "index_connect.html.jinja", has_key=index.key_file.exists(), problem="", server="")
+    if not await index.ask(lambda client: client.has_index()):
+        return page(request, "index_create.html.jinja", index=index, upload=upload)
+    figures = await index.ask(lambda client: client.status())
+    hits = await index.ask(lambda client: client.search(query, SHOWN)) if query.strip() else []
+    return page(request, "index.html.jinja", index=index, figures=figures, query=query, hits=hits, upload=upload)
+
+
+@router.post("/connect")
+async def connect(request: Request, form: Form, index: TheIndex) -> Response:
+    server = form.text("server")
+    try:
+        await index.connect(server, form.text("token"), form.text("key"), form.text("passphrase"))
+    except InputError as problem:
+        said = {"has_key": index.key_file.exists(), "problem": str(problem), "server": server}
+        return page(request, "index_connect.html.jinja", status=422, **said)
+    return RedirectResponse("/index", 303)
+
+
+@router.post("/try")
+async def try_here(index: TheIndex) -> Response:
+    """A server on this machine, for as long as the workbench runs."""
+    await index.try_here()
+    return RedirectResponse("/index", 303)
+
+
+@router.post("/disconnect")
+async def disconnect(index: TheIndex) -> Response:
+    await index.disconnect()
+    return RedirectResponse("/index", 303)
+
+
+@router.get("/key")
+async def key(index: TheIndex) -> Response:
+    """The key, to keep a copy of."""
+    if not index.key_file.is_file():
+        raise LookupError("key")
+    return FileResponse(index.key_file, filename="shoal-index-key.txt", media_type="application/octet-stream")
+
+
+@router.post("/put")
+async def put(form: Form, workspace: TheWorkspace, jobs: TheJobs, index: TheIndex) -> Response:
+    """Documents to add, or to begin an index with if a crowd is given."""
+    k = form.whole("k", 2)
+    if not index.connected:
+        raise InputError("no index is connected; enter its address and your token first")
+    upload, folder = workspace.upload(form.text("upload")), workspace.new_job()
+    try:
+        name = workspace.lend(upload, folder)
+    except Exception:
+        workspace.remove(folder)
+        raise
+    command = index_command(index.server, name, k)
+    job = jobs.start(folder, "index", upload.name, command, {}, index.secrets)
+    workspace.remove(upload.folder)
+    return RedirectResponse(f"/jobs/{job.id}", 303)
+
+
+@router.get("/documents/{document}")
+async def read(document: str, request: Request, index: TheIndex) -> Response:
+    """Fetched and decrypted here."""
+    text = await index.ask(lambda client: client.get(document))
+    name = await index.ask(lambda client: client.name_of(document))
+    return page(request, "index_document.html.jinja", document=document, name=name or document, text=text)
+
+
+@router.post("/documents/{document}/delete")
+async def delete(document: str, index: TheIndex) -> Response:
+    await index.ask(lambda client: client.delete(document))
+    return RedirectResponse("/index", 303)
