@@ -45,7 +45,9 @@ class Aside:
         except BrokenProcessPool:
             if self._pool is pool:
                 self._pool = None  # the next call starts another
-            raise InputError("this took more memory than there is; close other programs, or give a part of it") from None
+            raise InputError(
+                "this took more memory than there is; close other programs, or give a part of it"
+            ) from None
 
     def stop(self) -> None:
         """Whatever it was doing is of no more use."""

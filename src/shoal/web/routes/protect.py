@@ -22,6 +22,7 @@ from shoal.web.requests import Fields, Form, TheAside, TheJobs, TheLooks, TheWor
 from shoal.web.workspace import Upload, Workspace
 
 router = APIRouter(prefix="/protect")
+ROLES = (Role.QUASI, Role.CONFIDENTIAL, Role.INSENSITIVE, Role.IDENTIFIER)  # as the page shows them
 
 
 @router.get("")
@@ -78,9 +79,7 @@ async def values(upload: str, place: int, workspace: TheWorkspace, looks: TheLoo
 
 
 @router.post("/{upload}/curve")
-async def curve(
-    upload: str, form: Form, workspace: TheWorkspace, looks: TheLooks, aside: TheAside
-) -> dict[str, Any]:
+async def curve(upload: str, form: Form, workspace: TheWorkspace, looks: TheLooks, aside: TheAside) -> dict[str, Any]:
     """Loss and risk against k, on a sample."""
     given = workspace.upload(upload)
     found = await looks.at(given, form.text("text"))
@@ -121,7 +120,7 @@ def _shown(request: Request, upload: Upload, found: Look, chosen: Choices, probl
         chosen=chosen,
         problem=problem,
         methods=METHODS[found.inspection.kind],
-        roles=tuple(Role),
+        roles=ROLES,
         are_labels=are_labels,
     )
 
