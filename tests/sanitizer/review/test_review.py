@@ -364,6 +364,20 @@ def test_a_folder_that_is_something_else_is_left_alone(tmp_path: Path) -> None:
     assert os.listdir(tmp_path / "mine") == ["file"]
 
 
+def test_a_word_masked_by_mistake_does_not_empty_other_documents(tmp_path: Path) -> None:
+    first, second = "Article I. The pact. Union men left. ISA ruled.", "The men said it is a union, not the Union. ISA!"
+    people = (
+        entity(first, "PERSON", "Article I. The", "The"),
+        entity(first, "ORG", "Union"),
+        entity(first, "ORG", "ISA"),
+    )
+    work = named_folder(tmp_path / "work", (first, people), (second, ()))
+    review = Review(work, "ana")
+    review.decide([("d1", "e0"), ("d1", "e1"), ("d1", "e2")], "accept")
+    *_, outcome = review.collection().outcomes()
+    assert [second[m.start : m.end] for item in outcome.open for m in item.mentions] == ["Union", "ISA"]
+
+
 def test_undo_and_redo_go_back_and_forth_until_something_else_is_decided(tmp_path: Path) -> None:
     review = Review(work_folder(tmp_path / "work"), "ana")
 

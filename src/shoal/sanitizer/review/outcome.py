@@ -88,7 +88,9 @@ class Collection:
                         strings.setdefault(string, item)
             item_at = {mention.start: item for item in masked for mention in item.mentions}
             for joined in _Stretches([mention for item in masked for mention in item.mentions]).joined:
-                strings.setdefault(folded(text[joined.start : joined.end]), item_at[joined.start])
+                item = item_at[joined.start]
+                for string in strings_to_search(item.kind, text[joined.start : joined.end]):
+                    strings.setdefault(string, item)
         return strings
 
     @cached_property
