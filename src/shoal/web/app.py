@@ -35,6 +35,7 @@ def create_app(workspace: Workspace, token: str, port: int) -> FastAPI:
     async def running(app: FastAPI) -> AsyncIterator[None]:
         app.state.workspace, app.state.jobs, app.state.aside = workspace, Jobs(workspace), Aside()
         app.state.looks, app.state.index = Looks(app.state.aside), IndexSession(workspace)
+        app.state.aside.begin()
         yield
         app.state.aside.stop()
         await app.state.index.disconnect()

@@ -23,16 +23,23 @@ T = TypeVar("T")
 
 
 class Aside:
-    """One process, started at the first call, which ends with the workbench."""
+    """One process, which ends with the workbench."""
 
     def __init__(self) -> None:
         self._pool: ProcessPoolExecutor | None = None
 
-    async def call(self, function: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
-        """What the function returns or raises; calls wait for each other."""
+    def begin(self) -> None:
+        """Start the process, so that the first call need not wait for it."""
+        self._started().submit(_load)
+
+    def _started(self) -> ProcessPoolExecutor:
         if self._pool is None:
             self._pool = ProcessPoolExecutor(1, get_context("spawn"), initializer=_end_with_parent)
-        pool = self._pool
+        return self._pool
+
+    async def call(self, function: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+        """What the function returns or raises; calls wait for each other."""
+        pool = self._started()
         try:
             return await asyncio.wrap_future(pool.submit(function, *given, **named))
         except BrokenProcessPool:
@@ -60,3 +67,9 @@ def _end_with_parent() -> None:
         os._exit(0)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+def _load() -> None:
+    """What reads and protects tables, which takes a while to load."""
+    import shoal.io.kinds.inspection
+    import shoal.release.protect  # noqa: F401

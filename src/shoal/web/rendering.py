@@ -10,7 +10,6 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from shoal.pages import words
-
 from shoal.web.protecting.result import figures, has_leaks
 
 __all__ = ["PAGES", "page"]

@@ -108,7 +108,9 @@ class Choices:
     def from_data(cls, kept: Mapping[str, Any], look: Look) -> Choices:
         """What was chosen for an earlier job, as far as it fits this file."""
         chosen = cls(**{name: value for name, value in kept.items() if name in cls.__dataclass_fields__})
-        by_place = {name: {int(place): one for place, one in getattr(chosen, name).items()} for name in _BY_PLACE}
+        by_place: dict[str, Any] = {
+            name: {int(place): one for place, one in getattr(chosen, name).items()} for name in _BY_PLACE
+        }
         if set(by_place["roles"]) != set(range(len(look.columns))):
             return cls.suggested(look)
         return replace(chosen, **by_place)

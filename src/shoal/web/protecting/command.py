@@ -45,7 +45,7 @@ OF_DOCUMENTS = {
 
 
 def protect_command(choices: Choices, look: Look, source: str, hierarchies: Mapping[str, str], work: Path) -> Command:
-    """`hierarchies` are files by column, for labels that WordNet does not compare; what the command reads besides is written to `work`."""
+    """`hierarchies`: the file of each column whose labels WordNet does not compare. A roles file is put into `work`."""
     _check(choices, look)
     if look.is_table:
         words, calls = _of_table(choices, look, hierarchies, work)

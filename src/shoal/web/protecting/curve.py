@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from shoal import Hierarchy, Roles
 from shoal.exploration.curve import curve_over_k
+from shoal.io import Roles
 from shoal.io.table import Role
+from shoal.ontology import Hierarchy
 from shoal.web.protecting.choices import BY_GROUPS, BY_MEANING, Choices, are_labels
 from shoal.web.protecting.hierarchies import hierarchy_pairs
 from shoal.web.protecting.look import Look, values_of
@@ -19,7 +20,8 @@ def estimate(path: Path, look: Look, choices: Choices) -> dict[str, Any]:
     """The points of the curve, what its two lines are, and how many records it was computed on."""
     given: dict[str, Any] = {}
     if look.is_table:
-        given["roles"] = Roles(**{role.value: choices.columns(look, role) for role in Role})
+        lists: dict[str, Any] = {role.value: choices.columns(look, role) for role in Role}
+        given["roles"] = Roles(**lists)
         given["ontology"] = _ontologies(path, look, choices) or None
     else:
         columns = {"text_column": choices.text, "id_column": choices.identity, "label_column": choices.label}

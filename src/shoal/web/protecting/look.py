@@ -11,12 +11,11 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from shoal import inspect
 from shoal.errors import InputError
 from shoal.io import Corpus
 from shoal.io.delimited import stream_rows
 from shoal.io.files import is_folder, kind_of, open_text, reading, shown
-from shoal.io.kinds.inspection import ColumnInspection, Inspection
+from shoal.io.kinds.inspection import ColumnInspection, Inspection, inspect
 from shoal.io.kinds.recognition import plain_values
 from shoal.io.record_files import read_columns
 from shoal.io.table import read_table
@@ -63,8 +62,7 @@ def look_at(path: Path, text_column: str | None = None) -> Look:
     corpus = Corpus(path, text_column=text_column)
     first = list(islice(corpus, FIRST))
     if text_column is not None:
-        rows = inspect(path).rows
-        inspection = Inspection("baskets" if corpus.of_items else "documents", _suffix(path), rows)
+        inspection = Inspection("baskets" if corpus.of_items else "documents", _suffix(path), inspect(path).rows)
     shown_first = tuple((document.id, _text(document.text or document.items)) for document in first)
     return Look(inspection, ("Name", "Items" if corpus.of_items else "Text"), shown_first, _fields(path))
 

@@ -22,6 +22,7 @@ from shoal.web.requests import Fields, Form, TheAside, TheJobs, TheLooks, TheWor
 from shoal.web.workspace import Upload, Workspace
 
 router = APIRouter(prefix="/protect")
+ROLES = (Role.QUASI, Role.CONFIDENTIAL, Role.INSENSITIVE, Role.IDENTIFIER)  # as the page shows them
 
 
 @router.get("")
@@ -119,7 +120,7 @@ def _shown(request: Request, upload: Upload, found: Look, chosen: Choices, probl
         chosen=chosen,
         problem=problem,
         methods=METHODS[found.inspection.kind],
-        roles=tuple(Role),
+        roles=ROLES,
         are_labels=are_labels,
     )
 

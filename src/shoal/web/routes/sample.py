@@ -8,7 +8,9 @@ from fastapi import APIRouter
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
-from shoal import Microaggregation, Roles, protect
+from shoal.io import Roles
+from shoal.microaggregation import Microaggregation
+from shoal.release.protect import protect
 from shoal.sample import letters, write_sample
 from shoal.web.requests import TheAside, TheWorkspace
 from shoal.web.workspace import Upload, Workspace

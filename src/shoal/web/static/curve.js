@@ -10,6 +10,8 @@ const make = (name, attributes, text) => {
   if (text !== undefined) made.textContent = text;
   return made;
 };
+const records = ({ sample, records: all }) =>
+  sample < all ? `${sample.toLocaleString("en")} of ${all.toLocaleString("en")} records` : "all records";
 const percent = (value) => `${value < 10 ? value.toFixed(1) : Math.round(value)} %`;
 
 /** The curve of a form; returns what computes it anew. */
@@ -94,18 +96,18 @@ export function startCurve(form) {
 
   const take = (curve) => {
     found = curve.points.length ? curve : null;
-    svg.hidden = !found;
+    svg.toggleAttribute("hidden", !found);
     slider.disabled = !found;
     words.textContent = found
-      ? `An estimate on ${curve.sample.toLocaleString("en")} of ${curve.records.toLocaleString("en")} records, without the search ` +
-        `for better groups: the release usually loses less. Loss is the ${curve.loss}, risk the ${curve.risk}.`
+      ? `An estimate on ${records(curve)}, without the search for better groups: the release usually loses less. ` +
+        `Loss is the ${curve.loss}, risk the ${curve.risk}.`
       : "There are too few records for a curve.";
     show();
   };
 
   const fail = (why) => {
     found = null;
-    svg.hidden = true;
+    svg.toggleAttribute("hidden", true);
     slider.disabled = true;
     atK.textContent = "";
     words.textContent = `There is no estimate: ${why}`;
