@@ -13,18 +13,30 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 from shoal.errors import ShoalError
+<<<<<<< HEAD
 from shoal.web.aside import Aside
+=======
+from shoal.web.desk.desks import Desks
+>>>>>>> main
 from shoal.web.gate import Gate
 from shoal.web.index_session import IndexSession
 from shoal.web.jobs import Jobs
 from shoal.web.protecting.looks import Looks
 from shoal.web.rendering import page
+<<<<<<< HEAD
 from shoal.web.routes import assess, explore, index, jobs, protect, sample, start, uploads, verify
+=======
+from shoal.web.routes import desk, index, jobs, review, start, uploads, verify
+>>>>>>> main
 from shoal.web.workspace import Workspace
 
 __all__ = ["create_app"]
 
+<<<<<<< HEAD
 ROUTES = (start, uploads, jobs, sample, protect, verify, assess, explore, index)
+=======
+ROUTES = (start, uploads, jobs, verify, review, desk, index)
+>>>>>>> main
 STATIC = Path(__file__).parent / "static"
 
 
@@ -33,9 +45,15 @@ def create_app(workspace: Workspace, token: str, port: int) -> FastAPI:
 
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
+<<<<<<< HEAD
         app.state.workspace, app.state.jobs, app.state.aside = workspace, Jobs(workspace), Aside()
         app.state.looks, app.state.index = Looks(app.state.aside), IndexSession(workspace)
         app.state.aside.begin()
+=======
+        app.state.workspace, app.state.jobs = workspace, Jobs(workspace)
+        app.state.desks = Desks()
+        app.state.index = IndexSession(workspace)
+>>>>>>> main
         yield
         app.state.aside.stop()
         await app.state.index.disconnect()
