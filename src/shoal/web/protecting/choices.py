@@ -53,7 +53,7 @@ class Choices:
     def suggested(cls, look: Look) -> Choices:
         """What the page shows at first."""
         if not look.is_table:
-            return cls(text="", label="")
+            return cls(text=look.text)
         roles = {place: column.role.value for place, column in enumerate(look.columns)}
         gaps = any(column.missing for column in look.columns if column.role is Role.QUASI)
         watched = any(column.role is Role.CONFIDENTIAL for column in look.columns)

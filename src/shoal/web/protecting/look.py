@@ -37,6 +37,7 @@ class Look:
     header: tuple[str, ...]
     first: tuple[tuple[str, ...], ...]
     fields: tuple[str, ...] = ()  # of documents: the columns that may hold text, id or label
+    text: str = ""  # the one that holds the text, if it is not the one that is taken by itself
 
     @property
     def is_table(self) -> bool:
@@ -54,17 +55,17 @@ class Look:
 
 def look_at(path: Path, text_column: str | None = None) -> Look:
     """Inspect the file, as documents if a column of text is named."""
-    if text_column is None:
+    text = text_column or _text_key(path)
+    if text is None:
         inspection = inspect(path)
         if inspection.kind == "table":
             header, rows = _first_rows(path)
-            return Look(inspection, header, rows, header)
-    corpus = Corpus(path, text_column=text_column)
-    first = list(islice(corpus, FIRST))
-    if text_column is not None:
-        inspection = Inspection("baskets" if corpus.of_items else "documents", _suffix(path), inspect(path).rows)
-    shown_first = tuple((document.id, _text(document.text or document.items)) for document in first)
-    return Look(inspection, ("Name", "Items" if corpus.of_items else "Text"), shown_first, _fields(path))
+            return Look(inspection, header, rows)
+    corpus = Corpus(path, text_column=text)
+    if text is not None:
+        inspection = inspect(corpus)
+    first = tuple((document.id, _text(document.text or document.items)) for document in islice(corpus, FIRST))
+    return Look(inspection, ("Name", "Items" if corpus.of_items else "Text"), first, _fields(path), text or "")
 
 
 def values_of(path: Path, column: str, most: int | None = None) -> list[str]:
@@ -106,10 +107,6 @@ def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def _suffix(path: Path) -> str:
-    return path.name.lower().removesuffix(".gz").rpartition(".")[2]
-
-
 def _fields(path: Path) -> tuple[str, ...]:
     """What the columns of documents are called; texts in a folder have their sub-folder."""
     if is_folder(path):
@@ -117,14 +114,26 @@ def _fields(path: Path) -> tuple[str, ...]:
     kind = kind_of(path)
     if kind in ("csv", "tsv", "parquet"):
         return tuple(read_columns(path, kind))
-    if kind != "jsonl":
-        return ()
-    keys: dict[str, None] = {}
+    return tuple(_lengths(path)) if kind == "jsonl" else ()
+
+
+def _text_key(path: Path) -> str | None:
+    """Of JSONL without a key "text" or "items", the key with the longest texts."""
+    if is_folder(path) or kind_of(path) != "jsonl":
+        return None
+    lengths = _lengths(path)
+    return None if not lengths or {"text", "items"} & lengths.keys() else max(lengths, key=lambda key: lengths[key])
+
+
+def _lengths(path: Path) -> dict[str, int]:
+    """The keys of the first lines of JSONL, and how many characters the texts below each have."""
+    found: dict[str, int] = {}
     with reading(path), open_text(path, newline="\n") as lines:
         for line in islice(lines, KEYED):
             try:
-                found = json.loads(line)
+                record = json.loads(line)
             except (ValueError, RecursionError):
                 continue
-            keys |= dict.fromkeys(found) if isinstance(found, dict) else {}
-    return tuple(map(str, keys))
+            for key, value in record.items() if isinstance(record, dict) else ():
+                found[key] = found.get(key, 0) + (len(value) if isinstance(value, str) else 0)
+    return found
