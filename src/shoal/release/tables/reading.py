@@ -32,6 +32,8 @@ from shoal.protection.masked import values_of
 from shoal.protection.tables.layout import Layout, TableProtection, carried_as, number_behind
 from shoal.protection.tables.representatives import standardised
 from shoal.release.tables.columns import ColumnOutline, Explained, outline_column
+from shoal.release.tables.crowd_columns import crowd_columns
+from shoal.results.promised import GroupPromises
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -79,6 +81,7 @@ class Part:
     values: Floats  # (rows, numbers), NaN where one is missing
     others: pa.Table  # labels, confidential and insensitive columns
     names: NDArray[Any]  # file and row
+    crowd: Mapping[str, Ints]  # whose each row is, and the k it asks for, where that is promised
 
     def __sizeof__(self) -> int:
         return memory_of(self.values, self.names) + int(self.others.nbytes)
@@ -110,6 +113,7 @@ def complete_part(
     missing: str,
     unexplained: Sequence[str] | None,
     hierarchy: bool,
+    promises: GroupPromises,
 ) -> Part:
     """The rows that are released, in the order of their content if they are all; `forms` are those of the numbers.
 
@@ -132,11 +136,15 @@ def complete_part(
         others = pa.table({name: sortable(data[name]) for name in data.column_names if name in kept})
         for name in others.column_names:
             check_sortable(name, others[name])
+        crowd = crowd_columns(data, promises)
     rows = np.flatnonzero(complete)
     prefix = f"{Path(opened.part).name}:" if opened.part else ""
     names = np.array([f"{prefix}{row + 1}" for row in range(len(complete))], dtype=object)
     if not opened.part:
-        order = sort_rows(data.select([*roles.quasi, *roles.confidential, *roles.insensitive]))
+        content = data.select([*roles.quasi, *roles.confidential, *roles.insensitive])
+        for name, column in crowd.items():
+            content = content.append_column(f"\0{name}", pa.array(column))
+        order = sort_rows(content)
         rows = order[complete[order]]
     values, kept_rows = values[rows], others.take(pa.array(rows)) if others.num_columns else others
     reading = Reading(
@@ -150,7 +158,7 @@ def complete_part(
         withheld=names[~complete].tolist(),
         labels={name: _different(kept_rows[name]) for name in roles.quasi if name not in numbers},
     )
-    return Part(reading, values, kept_rows, names[rows])
+    return Part(reading, values, kept_rows, names[rows], {name: column[rows] for name, column in crowd.items()})
 
 
 @contextmanager
@@ -214,7 +222,7 @@ def rows_of(part: Part, layout: Layout, protection: TableProtection) -> Block:
     """The rows of a part, and with each what it stood for."""
     n_rows = len(part.values)
     values = filled(part.values, layout.mean)
-    carried: dict[str, NDArray[Any]] = {"name": part.names, "values": values}
+    carried: dict[str, NDArray[Any]] = {"name": part.names, "values": values, **part.crowd}
     if layout.has_gaps:
         carried["gaps"] = np.isnan(part.values)
     nothing = sp.csr_matrix((n_rows, 0))

@@ -29,6 +29,7 @@ from shoal.protection.tables.concepts import Concepts
 from shoal.protection.tables.layout import Layout
 from shoal.release.sources import TableSource
 from shoal.release.tables.columns import Explained, ProtectedColumns, agreed_columns
+from shoal.release.tables.crowd_columns import check_promised_columns
 from shoal.release.tables.reading import (
     Outline,
     Reading,
@@ -37,6 +38,7 @@ from shoal.release.tables.reading import (
     open_part,
     outline_of,
 )
+from shoal.results.promised import GroupPromises
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -47,7 +49,7 @@ class TableOptions:
     """What is asked for a table beside k."""
 
     method: Any  # an estimator, a function that chooses one by the columns, or None
-    l: int | None
+    promises: GroupPromises
     missing: str
     coarsen: Mapping[str, int]
     attack: bool
@@ -75,7 +77,8 @@ def read_table_source(source: TableSource, k: int, options: TableOptions, schedu
     unchanged = () if source.roles is None else (*source.roles.confidential, *source.roles.insensitive)
     choices = options.choices.with_roles(source.roles)
     explained = Explained.by(ontology, mapping)
-    verbatim = (*unchanged, *explained_columns(ontology, mapping), *choices.as_text)
+    whose = () if options.promises.person is None else (options.promises.person,)
+    verbatim = (*unchanged, *whose, *explained_columns(ontology, mapping), *choices.as_text)
     if not source.whole:
         progress.step("reading", 0, n_parts)
     opened = [submit(open_part, part, source.roles, verbatim, source.whole) for part in source.parts]
@@ -87,8 +90,7 @@ def read_table_source(source: TableSource, k: int, options: TableOptions, schedu
     outline, roles = outlines[0], outlines[0].roles
     _check_columns(source.parts, outlines)
     check_mapping(mapping, outline.columns)
-    if options.l is not None and not roles.confidential:
-        raise InputError(f"l={options.l} needs a confidential column; name it with --confidential")
+    check_promised_columns(options.promises, outline.columns, roles)
     columns = agreed_columns(roles.quasi, [one.quasi for one in outlines], choices)
     of_labels = tuple(name for name in roles.quasi if name not in columns.forms)
     method = table_method(options.method, columns.numbers, of_labels)
@@ -100,7 +102,9 @@ def read_table_source(source: TableSource, k: int, options: TableOptions, schedu
     checked = unexplained(method, by_meaning) if as_labels else None
     hierarchy = as_labels and method.ontology is not None
     forms = {name: columns.forms.get(name, Doubles()) for name in numbers}
-    read = [submit(complete_part, part, forms, options.missing, checked, hierarchy) for part in opened]
+    read = [
+        submit(complete_part, part, forms, options.missing, checked, hierarchy, options.promises) for part in opened
+    ]
     readings: list[Reading] = gather([submit(attrgetter("reading"), part) for part in read])
     n_rows = sum(reading.n_rows for reading in readings)
     withheld = [name for reading in readings for name in reading.withheld]
