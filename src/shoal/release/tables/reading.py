@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from shoal.microaggregation.exact_sums import exact_sums, squared_deviations
 from shoal.protection.masked import values_of
 from shoal.protection.tables.layout import Layout, TableProtection, carried_as, number_behind
 from shoal.protection.tables.means import standardised
+from shoal.results.dictionary import ColumnDictionary, Dialect
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -50,6 +51,8 @@ class Outline:
     columns: tuple[str, ...]  # of the file
     numbers: frozenset[str]  # quasi-identifiers that hold numbers
     format: str
+    dictionary: Mapping[str, ColumnDictionary] = field(default_factory=dict)
+    dialect: Dialect | None = None
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,8 @@ def outline_of(opened: Opened) -> Outline:
     """The columns of a part, and which quasi-identifiers hold numbers; an empty column may hold anything."""
     data, quasi = opened.table.data, opened.roles.quasi
     numbers = frozenset(name for name in quasi if holds_numbers(data[name].type))
-    return Outline(opened.roles, tuple(data.column_names), numbers, opened.table.format)
+    table = opened.table
+    return Outline(opened.roles, tuple(data.column_names), numbers, table.format, table.dictionary, table.dialect)
 
 
 def complete_part(

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from shoal.verification.copies.writing import COPIES
 from shoal.verification.forms.refused import Refused
 from shoal.verification.forms.rules import (
     Rule,
@@ -17,6 +18,7 @@ from shoal.verification.forms.rules import (
     by_name,
     digest,
     each,
+    either,
     fields,
     number,
     one_of,
@@ -78,6 +80,27 @@ _STATED_LATER: dict[str, Rule] = {  # what the first certificates of format 1 di
 }
 
 _PROMISES_2 = _PROMISES | {"form": or_null(one_of("pooled counts, tf-idf", "pooled counts, tf"))}
+_CODE: Rule = either(number, text)
+_COPY = fields(  # of a table, in the format that came in
+    {
+        "file": one_of(*COPIES),
+        "writer": text,
+        "dialect": or_null(
+            fields({"delimiter": one_of(",", ";", "\t", "|"), "decimal": one_of(".", ","), "encoding": text})
+        ),
+        "columns": each(
+            fields(
+                {
+                    **dict.fromkeys(("name", "label"), text),
+                    **dict.fromkeys(("category", "letters"), boolean),
+                    "measure": one_of("", "nominal", "ordinal", "scale"),
+                    "values": each(fields({"code": _CODE, "label": text})),
+                    "missing": each(fields({"first": _CODE, "last": _CODE})),
+                }
+            )
+        ),
+    }
+)
 _PROMISES_OF_SKETCHES = _PROMISES | {
     "form": one_of("crowd sketches", "delta sketches", "k-variance sketches"),
     "lengths": fields({"shortest": whole(1), "longest": whole(1)}),
@@ -129,7 +152,8 @@ def _format(kinds: Mapping[str, tuple[Mapping[str, Rule], Rule]]) -> Rule:
     def rule(content: Any, place: str) -> None:
         of_all(content, place)
         promises, stated = kinds[content["kind"]]
-        fields(promises)(content["promises"], "promises")
+        may = {"copy": _COPY} if content["kind"] == "table" and content["format"] != "shoal-certificate/1" else {}
+        fields(promises, may)(content["promises"], "promises")
         stated(content["stated"], "stated")
 
     return rule

@@ -75,9 +75,7 @@ def as_after(planned: Planned, offsets: Offsets) -> dict[str, Any]:
     return {"text": text, "pieces": pieces}
 
 
-def as_history(
-    decisions: Sequence[Decision], snapshot: Snapshot, reviewer: str, most: int
-) -> list[dict[str, Any]]:
+def as_history(decisions: Sequence[Decision], snapshot: Snapshot, reviewer: str, most: int) -> list[dict[str, Any]]:
     """Who decided what, when and why; decisions at once are one entry. The answers of a second reader stay hidden."""
     holding = {decision.number for decision in active(decisions)}
     steps: dict[tuple[str, str], list[Decision]] = {}
