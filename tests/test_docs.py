@@ -27,6 +27,7 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli import app
+from shoal.exploration.documents import document_trials
 from shoal.exploration.trials import number_trials
 from shoal.release.demo import run_demo
 
@@ -85,7 +86,8 @@ def workplace(made_once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for file in (made_once / "sample").iterdir():
         shutil.copy(file, place)
     monkeypatch.chdir(place)
-    monkeypatch.setattr("shoal.exploration.explore.number_trials", lambda *size: number_trials(*size)[::3])
+    monkeypatch.setattr("shoal.exploration.tables.number_trials", lambda *size: number_trials(*size)[::3])
+    monkeypatch.setattr("shoal.exploration.documents.document_trials", lambda *kind: document_trials(*kind)[2:17:5])
     return place
 
 

@@ -302,8 +302,11 @@ CONFLICTS = [
     Case("assess: a background of others", "assess d.jsonl d.jsonl -o a --background texts", "none of the"),
     Case("assess: no such language", "assess d.jsonl d.jsonl -o a --language klingon", "klingon"),
     Case("explore: no such table", "explore absent.csv -o e", "absent.csv"),
-    Case("explore: documents", "explore d.jsonl -o e", "holds documents"),
-    Case("explore: both kinds", "explore t.csv -o e --quasi age,diagnosis", "cannot be explored together"),
+    Case(
+        "explore: columns of documents", "explore t.csv -o e --quasi age --id-column age", "id_column is for documents"
+    ),
+    Case("explore: roles of documents", "explore d.jsonl -o e --quasi age", "holds documents"),
+    Case("explore: hardened documents", "explore d.jsonl -o e --harden --max-risk 9", "these are documents"),
     Case("explore: no such column", "explore t.csv -o e --quasi nope", "nope"),
     Case("explore: a risk below zero", "explore n.csv -o e --max-risk -1", "above 0"),
     Case("explore: a folder of other things", "explore n.csv -o texts", "holds other files"),

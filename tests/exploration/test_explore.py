@@ -13,9 +13,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import shoal.exploration.explore as module
-from shoal import Hierarchy, InputError, Roles, explore
-from shoal.exploration.explore import pareto_front, recommend
+import shoal.exploration.tables as module
+from shoal import Hierarchy, InputError, Roles, explore, load, protect
+from shoal.exploration import documents as of_documents
+from shoal.exploration import running
+from shoal.exploration.curve import curve_over_k
+from shoal.exploration.explore import pareto_front, protect_options, recommend, trials
 from shoal.exploration.limits import Limits
 from shoal.exploration.trials import number_trials
 from shoal.pages.exploration import exploration_html
@@ -48,10 +51,13 @@ def test_the_front_has_what_nothing_beats_in_both() -> None:
         ({}, "y"),
         ({"max_risk": 35, "min_k": 9}, "z"),
         ({"max_risk": 1}, None),
+        ({"max_loss": 5}, None),  # rank swapping would keep it, but promises no crowd
+        ({"max_loss": 5, "crowd": False}, "rank-swap"),
     ],
 )
 def test_the_recommendation_keeps_the_limits(limits: dict[str, Any], best: str | None) -> None:
-    found = recommend(SOME, Limits(**limits))
+    swapped = Outcome(Trial("rank-swap", percent=2.0), 1.5, 89.0, 1, {})
+    found = recommend([*SOME[1:], swapped], Limits(**limits))
     assert (found.trial.method if found else None) == best
 
 
@@ -165,14 +171,19 @@ def test_the_terminal_says_when_the_recommended_protection_promises_no_crowd(
 ) -> None:
     TABLE.to_csv(tmp_path / "people.csv", index=False)
     monkeypatch.setattr(module, "number_trials", lambda *_: [Trial("rank-swap", percent=5.0), Trial("mdav", k=3)])
-    monkeypatch.setattr(module.os, "cpu_count", lambda: 1)
-    asked = ("explore", "people.csv", "-o", "out", "--quasi", "a,b,c", "--no-refine")
-    swapped = run(tmp_path, *asked, "--max-risk", "99")
+    monkeypatch.setattr(running.os, "cpu_count", lambda: 1)
+    asked = ("explore", "people.csv", "-o", "out", "--quasi", "a,b,c", "--no-refine", "--max-risk", "99")
+    swapped = run(tmp_path, *asked, "--no-crowd")
     assert "recommended  rank-swap, 5 %:" in swapped.out
-    assert "promise      NO crowd: a record may be one of a kind; --min-k 3 recommends a crowd" in swapped.out
-    grouped = run(tmp_path, *asked, "--min-k", "3")
+    assert "promise      NO crowd: a record may be one of a kind; without --no-crowd a crowd is" in swapped.out
+    assert "because --no-crowd asked for such protections" in (tmp_path / "out" / "report.html").read_text()
+    grouped = run(tmp_path, *asked)
     assert "recommended  mdav, k=3:" in grouped.out
     assert "promise      each looks like at least 2 others" in grouped.out
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "Crosses promise no crowd and are never recommended unless --no-crowd asks for them." in page
+    nothing = run(tmp_path, *asked[:-1], "0.01")
+    assert "nothing that promises a crowd keeps these limits" in nothing.err
 
 
 @pytest.mark.parametrize(
@@ -183,6 +194,9 @@ def test_the_terminal_says_when_the_recommended_protection_promises_no_crowd(
         (Trial("mdav", k=3, attribute_groups=2), False),  # each few columns have crowds of their own
         (Trial("ranking", k=3), False),
         (Trial("noise", percent=5.0), False),
+        (Trial("crowd-sketch", k=3, components=64), True),
+        (Trial("k-variance-sketch", k=3), False),  # its k is no number of records alike
+        (Trial("delta-sketch", delta=0.5), False),
     ],
 )
 def test_only_microaggregation_of_all_columns_together_promises_a_crowd(trial: Trial, promised: bool) -> None:
@@ -215,7 +229,14 @@ def test_labels_of_digits_are_explored_as_they_stand(tmp_path: Path, monkeypatch
 @pytest.mark.parametrize(
     ("table", "options", "says"),
     [
-        (TABLE.assign(d="x"), {"roles": Roles(quasi=("a", "d"))}, "cannot be explored together"),
+        (TABLE.assign(d="x"), {"text_column": "d"}, "text_column is for documents, and this is a table"),
+        (TABLE.assign(d="x"), {"roles": Roles(quasi=("a", "d")), "max_risk": 9, "harden": True}, "numbers and labels"),
+        (
+            ["a text", "another"],
+            {"harden": True, "max_risk": 9},
+            "only numbers can be hardened, and these are documents",
+        ),
+        (["a text"], {}, "at least 2 documents, got 1"),
         (TABLE, {"max_risk": -1}, "max_risk=-1 must be"),
         (TABLE, {"max_risk": 200}, "max_risk=200 must be a number of per cent, from 0 to 100"),
         (TABLE, {"max_loss": float("nan")}, "max_loss=nan must be"),
@@ -240,3 +261,91 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("keep me")
     with pytest.raises(InputError, match="holds other files"):
         explore(TABLE, tmp_path, workers=1)
+
+
+SPORTS = Hierarchy.from_pairs([("golf", "sport"), ("rugby", "football"), ("soccer", "football"), ("football", "sport")])
+PLAYERS = pd.DataFrame({"age": [20.0, 21.0, 22.0, 60.0, 61.0, 62.0], "sport": ["golf"] * 3 + ["rugby"] * 3})
+
+
+def test_numbers_and_labels_are_explored_together_and_each_outcome_is_handed_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "mixed_trials", lambda *_: [Trial("mdav", k=3), Trial("mdav", k=6)])
+    heard: list[Outcome] = []
+    options: dict[str, Any] = {"ontology": {"sport": SPORTS}, "refine": False, "workers": 1}
+    roles = Roles(quasi=("age", "sport"))
+    found = explore(PLAYERS, tmp_path / "out", roles=roles, max_risk=40, on_trial=heard.append, **options)
+    assert found.kind == "mixed"
+    assert [one.trial.k for one in heard] == [3, 6]
+    three = heard[0]
+    # Everybody is nearest to the row of their own group of three: found with a chance of one third.
+    assert three.risk == pytest.approx(100 / 3)
+    # Ages are off by 1, 0 and 1 from 21 and 61, on the scale of their deviation; the sports stay as they are.
+    deviation = PLAYERS["age"].std(ddof=0)
+    assert three.loss == pytest.approx(100 * (4 / deviation**2) / 12)
+    assert three.promises_crowd
+    assert three.seconds > 0
+    assert found.recommended is not None
+    assert found.recommended.trial == Trial("mdav", k=3)
+    again: list[Outcome] = []
+    explore(PLAYERS, tmp_path / "out", roles=roles, on_trial=again.append, **options)
+    assert again == heard
+    assert [one.trial for one in trials(PLAYERS, roles=roles, **options)] == [one.trial for one in heard]
+
+
+def test_what_a_trial_did_is_released_by_its_options(tmp_path: Path) -> None:
+    roles = Roles(quasi=("age", "sport"))
+    given = protect_options(Trial("mdav", k=3), PLAYERS, roles=roles, ontology={"sport": SPORTS}, refine=False)
+    made = protect(PLAYERS, out=tmp_path / "release", attack=False, **given)
+    assert made.certificate["promises"]["anonymity"]["k"] == 3
+    released = load(tmp_path / "release").table
+    assert sorted(released["age"].to_pylist()) == [21.0] * 3 + [61.0] * 3
+    texts = [f"the {animal} runs in the {place}" for animal in ("dog", "cat", "fox") for place in ("yard", "park")]
+    sketches = protect_options(Trial("crowd-sketch", k=3, components=16), texts)
+    assert (sketches["k"], sketches["method"].components) == (3, 16)
+
+
+TEXTS = [
+    f"{animal} {animal} {verb} {place}"
+    for animal in ("dog", "cat")
+    for verb in ("runs", "sleeps", "jumps")
+    for place in ("yard", "park", "house")
+]
+
+
+def test_documents_are_explored_by_their_words_and_as_sketches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def some(*_: Any) -> list[Trial]:
+        sketches = [Trial("crowd-sketch", k=3, components=64), Trial("delta-sketch", delta=0.01)]
+        return [Trial("mdav", k=3), Trial("mdav", k=9), Trial("mdav", k=10), *sketches]
+
+    monkeypatch.setattr(of_documents, "document_trials", some)
+    found = explore(TEXTS, tmp_path / "out", refine=False, workers=1, max_risk=40)
+    by_name = {one.trial.name: one for one in found.outcomes}
+    assert found.kind == "documents"
+    assert "mdav, k=10" not in by_name  # no word is in ten documents
+    three, all_alike = by_name["mdav, k=3"], by_name["mdav, k=9"]
+    # Of nine documents only dog or only cat is left: copies, which a group of nine would show. So all are one group.
+    assert all_alike.risk == pytest.approx(100 / 18)
+    assert all_alike.loss == 100.0  # all pairs are equally far apart: which is nearer is left to chance
+    assert 0 < three.loss < 100
+    assert 0 < three.risk <= 100 / 3 + 1e-9
+    assert by_name["crowd-sketch, k=3, 64 numbers"].risk <= 100 / 3 + 1e-9
+    assert found.recommended is not None
+    assert found.recommended.promises_crowd
+    assert found.command.startswith("shoal protect INPUT -o release --method ")
+    assert "order of distances lost OL" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_a_curve_over_k_is_an_estimate_of_a_sample() -> None:
+    curve = curve_over_k(TABLE, ks=(3, 2, 20, 50), sample=30)
+    assert [point.k for point in curve.points] == [2, 3, 20]
+    assert (curve.kind, curve.sample, curve.records, curve.estimate) == ("numbers", 30, 40, True)
+    assert curve.points[0].loss < curve.points[-1].loss
+    assert curve.points[0].risk > curve.points[-1].risk
+    documents = curve_over_k(TEXTS, ks=(2, 6))
+    assert [point.k for point in documents.points] == [2, 6]
+    assert documents.kind == "documents"
+    mixed = curve_over_k(PLAYERS, roles=Roles(quasi=("age", "sport")), ontology={"sport": SPORTS}, ks=(3,))
+    assert mixed.points[0].risk == pytest.approx(100 / 3)
+    with pytest.raises(InputError, match="k=1 must be a whole number of at least 2"):
+        curve_over_k(TABLE, ks=(1,))

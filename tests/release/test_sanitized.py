@@ -117,9 +117,9 @@ def test_what_reviewers_left_on_purpose_is_counted_and_verified(work: WorkFolder
 
 
 def test_a_masked_string_that_nobody_left_is_never_released(tmp_path: Path) -> None:
-    """Of "shakhan" a block takes "sha" away, and what is left is a name that is masked elsewhere."""
-    first, second = "Khan left.", "Shakhan came."
-    work = named_folder(tmp_path / "work", (first, (entity(first, "PERSON", "Khan"),)), (second, ()))
+    """Of "Shaozal" a block takes "sha" away, and what is left is a name that is masked elsewhere."""
+    first, second = "Ozal left.", "Shaozal came."
+    work = named_folder(tmp_path / "work", (first, (entity(first, "PERSON", "Ozal"),)), (second, ()))
     review = Review(work, "ana")
     review.add("d2", (0, 3), "BLOCK")
     accept_everything(work)

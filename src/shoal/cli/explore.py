@@ -1,4 +1,4 @@
-"""shoal explore: many ways to protect a table, and the one to take."""
+"""shoal explore: many ways to protect a table or documents, and the one to take."""
 
 from __future__ import annotations
 
@@ -24,34 +24,46 @@ __all__ = ["explore"]
     epilog=examples(
         "shoal explore people.csv -o exploration --quasi age,income --max-risk 20",
         "shoal explore people.csv -o exploration --quasi age,income --max-risk 5 --harden",
-        "shoal explore people.csv -o exploration --quasi town --ontology towns.csv --max-loss 10",
+        "shoal explore people.csv -o exploration --quasi age,town --ontology town=towns.csv --max-loss 10",
+        "shoal explore letters.jsonl -o exploration --max-risk 10",
     )
 )
 def explore(
-    source: Annotated[Path, typer.Argument(help="CSV or Parquet; .gz too.", **options.path("INPUT"))],
+    source: Annotated[Path, typer.Argument(help="A table or documents, as for protect.", **options.path("INPUT"))],
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the results.", **options.path())],
-    roles: Annotated[
-        Path | None, typer.Option(help="TOML file with the columns of each role.", **options.path())
+    text_column: Annotated[
+        str | None, typer.Option(help="Documents: column with the text, or with lists of items.", **options.named())
     ] = None,
-    quasi: Annotated[str | None, typer.Option(help="Columns to protect, comma-separated.")] = None,
-    confidential: Annotated[str | None, typer.Option(help="Columns released as they are, watched.")] = None,
-    insensitive: Annotated[str | None, typer.Option(help="Columns released as they are.")] = None,
-    drop: Annotated[str | None, typer.Option(help="Columns to leave out.")] = None,
+    id_column: Annotated[str | None, typer.Option(help="Documents: column that names them.", **options.named())] = None,
+    label_column: Annotated[
+        str | None, typer.Option(help="Documents: confidential label, released as it is.", **options.named())
+    ] = None,
+    roles: Annotated[
+        Path | None, typer.Option(help="Table: TOML file with the columns of each role.", **options.path())
+    ] = None,
+    quasi: Annotated[str | None, typer.Option(help="Table: columns to protect, comma-separated.")] = None,
+    confidential: Annotated[str | None, typer.Option(help="Table: columns released as they are, watched.")] = None,
+    insensitive: Annotated[str | None, typer.Option(help="Table: columns released as they are.")] = None,
+    drop: Annotated[str | None, typer.Option(help="Table: columns to leave out.")] = None,
     max_risk: Annotated[
-        float | None, typer.Option(help="Most disclosure risk (DR) you accept, in per cent.", **options.above_zero())
+        float | None, typer.Option(help="Most risk you accept, in per cent.", **options.above_zero())
     ] = None,
     max_loss: Annotated[
         float | None,
-        typer.Option(help="Most change of statistics (IL) you accept, in per cent.", **options.above_zero()),
+        typer.Option(help="Most loss you accept, in per cent.", **options.above_zero()),
     ] = None,
     min_k: Annotated[
         int | None, typer.Option(help="Recommend only what makes at least so many records alike.", **options.whole(2))
     ] = None,
+    crowd: Annotated[
+        bool, typer.Option("--crowd/--no-crowd", help="Recommend only what promises a crowd, or anything.")
+    ] = True,
     harden: Annotated[
         bool, typer.Option("--harden", help="Coarsen what leaks until a trained attacker finds at most --max-risk.")
     ] = False,
     ontology: Annotated[
-        list[str] | None, typer.Option(help="Labels: hierarchy, FILE or COLUMN=FILE.  [default: WordNet]")
+        list[str] | None,
+        typer.Option(help="Labels: hierarchy, FILE or COLUMN=FILE.  [default: WordNet] Documents: try meaning, too."),
     ] = None,
     mapping: Annotated[
         Path | None, typer.Option(help="Labels: which concepts the values mean.", **options.path())
@@ -60,7 +72,7 @@ def explore(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Try many ways to protect a table, judge each, and recommend one.
+    """Try many ways to protect a table or documents, judge each, and recommend one.
 
     Results are kept as they come: after an interruption the same command goes on. They are made from the original: keep
     them to yourself.
@@ -76,6 +88,10 @@ def explore(
             max_loss=max_loss,
             min_k=min_k,
             harden=harden,
+            crowd=crowd,
+            text_column=text_column,
+            id_column=id_column,
+            label_column=label_column,
             ontology=options.ontologies(ontology),
             mapping=mapping,
             refine=refine,
@@ -102,14 +118,17 @@ def _show(found: Exploration) -> None:
         steps = count(len(found.hardened) - 1, "step")
         write(f"hardened     {steps}: a trained attacker found {begun:.1f} %, now {ended:.1f} %")
     if found.recommended is None or found.command is None:
-        say("nothing keeps these limits; raise --max-risk or --max-loss, or lower --min-k")
+        what, also = (
+            ("nothing that promises a crowd", ", or accept none: --no-crowd") if found.crowd else ("nothing", "")
+        )
+        say(f"{what} keeps these limits; raise --max-risk or --max-loss, or lower --min-k{also}")
         return
     best = found.recommended
-    loss, risk = ("IL", "DR") if found.kind == "numbers" else ("L", "RL")
+    loss, risk = found.measures.loss, found.measures.risk
     write(f"recommended  {best.trial.name}: {loss} {best.loss:.2f}, {risk} {best.risk:.2f}, score {best.score:.2f}")
     if best.trial.promises_crowd:
         others = count(best.smallest_group - 1, "other")
         write(f"promise      each looks like at least {others} (k={best.trial.k})")
     else:
-        write("promise      NO crowd: a record may be one of a kind; --min-k 3 recommends a crowd")
+        write("promise      NO crowd: a record may be one of a kind; without --no-crowd a crowd is recommended")
     write(printable(f"make it      {found.command}"))

@@ -1,46 +1,49 @@
-"""explore: try many ways to protect a table, and recommend the one that costs least under the risk you accept."""
+"""explore: try many ways to protect a table or documents, and recommend the one that costs least under your limits."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shlex
-import signal
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from importlib.metadata import version
-from multiprocessing import get_context
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-import pyarrow as pa
-
-from shoal import progress
 from shoal.errors import InputError
 from shoal.exploration.folder import ExplorationFolder
 from shoal.exploration.harden import hardened
 from shoal.exploration.limits import Limits
-from shoal.exploration.trials import TrialSetup, label_trials, number_trials, try_out
-from shoal.io import Roles, check_complete, quasi_matrix, read_table, resolve_roles
-from shoal.io.files import shown
-from shoal.io.table import Role, check_labels, holds_numbers
-from shoal.ontology.value_mapping import check_mapping, explained_columns
+from shoal.exploration.opening import open_explored
+from shoal.exploration.running import Explored, run_trials
+from shoal.exploration.tables import ExploredTable
+from shoal.exploration.trials import TrialSetup
+from shoal.io import Roles
+from shoal.io.table import Role
 from shoal.pages.exploration import exploration_html
 from shoal.results.exploration import Exploration, Outcome, Trial
 from shoal.risk.learned.leakage import FEWEST
 
-__all__ = ["explore", "pareto_front", "recommend"]
+__all__ = ["explore", "opened", "pareto_front", "protect_options", "recommend", "trials"]
 
 
-class MoreOptions(TypedDict, total=False):
-    """What else `explore` takes, by name."""
+class SourceOptions(TypedDict, total=False):
+    """How the source is read and protected, by name."""
 
     ontology: Any
     mapping: Any
     refine: bool
     workers: int | None
+    text_column: str | None
+    id_column: str | None
+    label_column: str | None
+
+
+class MoreOptions(SourceOptions, total=False):
+    """What else `explore` takes, by name."""
+
     repeated: Sequence[str]
+    crowd: bool
+    on_trial: Callable[[Outcome], None] | None
 
 
 def explore(
@@ -55,64 +58,114 @@ def explore(
     force: bool = False,
     **more: Unpack[MoreOptions],
 ) -> Exploration:
-    """Protect a table in many ways, judge each, and recommend one.
+    """Protect a table or documents in many ways, judge each, and recommend one.
 
     Parameters
     ----------
-    source : path or any dataframe; its quasi-identifiers are all numbers or all labels
+    source : as for `protect`, in one piece
     out : path
         A folder for the results, written as they come: a second call goes on where the first stopped. It is made from
         the original: keep it to yourself.
     max_risk, max_loss : float
-        Limits in per cent: of the disclosure risk DR and the change of statistics IL of numbers, of the records linked
-        and the information lost of labels. Of what keeps them, the least loss is recommended under a limit of risk,
-        the least risk under a limit of loss, and the best score without limits or with both.
+        Limits in per cent: of the disclosure risk DR and the change of statistics IL of numbers; of the records linked
+        and the information lost of labels, alone or with numbers; of the documents linked and the order of distances
+        lost. Of what keeps them, the least loss is recommended under a limit of risk, the least risk under a limit of
+        loss, and the best score without limits or with both.
     min_k : int
         Recommend only what makes at least so many records alike.
     harden : bool
         Go on from where plain linkage finds about `max_risk` per cent of the records: coarsen the column that leaks
         most and attack again, until an attacker trained on all links finds no more than that either. For numbers.
-    ontology, mapping : as for `CategoricalMicroaggregation`
+    ontology, mapping : as for the estimators
+        Of labels, what they mean. With an ontology documents are tried by meaning as well.
     refine : bool, True by default
         Search for better groups than MDAV's.
     workers : int
         Processes; as many as there are cores unless given.
     repeated : sequence of str
         Options to repeat in the command that makes the recommended release, such as ("--mapping", "jobs.csv").
+    text_column, id_column, label_column : str
+        For documents, as in `protect`.
+    crowd : bool, True by default
+        Recommend only what promises a crowd. Rank swapping, noise and sketches of single records promise none.
+    on_trial : function
+        Called with each outcome as it comes; those of an earlier run come first.
     """
     for name in more.keys() - MoreOptions.__annotations__.keys():
         raise TypeError(f"explore() got an unexpected keyword argument {name!r}")
-    limits = Limits(max_risk, max_loss, min_k)
-    setup = TrialSetup(more.get("refine", True), more.get("ontology"), more.get("mapping"))
-    quasi, given_roles, kind = _quasi(source, roles, setup)
+    limits = Limits(max_risk, max_loss, min_k, more.get("crowd", True))
+    explored = opened(source, roles, more)
     if harden:
-        _check_hardening(limits, quasi.num_rows, kind)
-    trials = number_trials(quasi.num_rows, quasi.num_columns) if kind == "numbers" else label_trials(quasi.num_rows)
-    runs = ExplorationFolder(Path(out), _fingerprint(quasi, setup, kind), force)
-    _run_all([trial for trial in trials if trial.name not in runs.done], quasi, setup, runs, more.get("workers"))
+        _check_hardening(limits, explored)
+    ways = explored.trials()
+    runs = ExplorationFolder(Path(out), explored.fingerprint(), force)
+    _run_all(explored, ways, runs, more.get("workers"), more.get("on_trial"))
 
-    outcomes = sorted((runs.done[trial.name] for trial in trials), key=lambda one: (one.score, one.trial.name))
-    best, path = hardened(outcomes, quasi, setup, runs, limits) if harden else (recommend(outcomes, limits), [])
+    tried = [runs.done[trial.name] for trial in ways if trial.name in runs.done]
+    if not tried:
+        raise InputError("none of the ways to protect these records is possible; try shoal protect, which says why")
+    outcomes = sorted(tried, key=lambda one: (one.score, one.trial.name))
+    best, path = recommend(outcomes, limits), list[Outcome]()
+    if isinstance(explored, ExploredTable) and harden:
+        best, path = hardened(outcomes, explored.quasi, explored.setup, runs, limits)
     found = Exploration(
         tuple(outcomes),
         tuple(pareto_front(outcomes)),
         best,
-        None if best is None else _command(source, given_roles, best.trial, more.get("repeated", ()), runs),
+        None if best is None else _command(source, explored, best.trial, more.get("repeated", ()), runs),
         max_risk,
         max_loss,
-        kind,
+        explored.kind,
         tuple(path),
         min_k,
+        limits.crowd,
     )
     runs.write_results(found, exploration_html(found))
     return found
 
 
-def _check_hardening(limits: Limits, n_rows: int, kind: str) -> None:
+def trials(source: Any, *, roles: Roles | None = None, **more: Unpack[SourceOptions]) -> Iterator[Outcome]:
+    """Each way to protect a table or documents, carried out and attacked: its outcome as soon as it is finished.
+
+    Nothing is written. Closing the generator ends the trials that are under way. Parameters are those of `explore`.
+    """
+    explored = opened(source, roles, more)
+    return run_trials(explored, explored.trials(), more.get("workers"))
+
+
+def protect_options(
+    trial: Trial, source: Any, *, roles: Roles | None = None, **more: Unpack[SourceOptions]
+) -> dict[str, Any]:
+    """The keyword arguments of `shoal.protect` that release the source as the trial did; `trial.options` for a shell.
+
+    >>> import pandas as pd
+    >>> from shoal.exploration.explore import protect_options
+    >>> from shoal.results.exploration import Trial
+    >>> people = pd.DataFrame({"age": [30, 31, 60, 61], "pay": [1, 2, 8, 9]})
+    >>> sorted(protect_options(Trial("mdav", k=2), people))
+    ['coarsen', 'k', 'method', 'roles']
+    """
+    return opened(source, roles, more).protect_with(trial)
+
+
+def opened(source: Any, roles: Roles | None, more: SourceOptions | MoreOptions) -> Explored:
+    """The source, ready to be tried in any way."""
+    setup = TrialSetup(more.get("refine", True), more.get("ontology"), more.get("mapping"))
+    columns = {
+        "text_column": more.get("text_column"),
+        "id_column": more.get("id_column"),
+        "label_column": more.get("label_column"),
+    }
+    return open_explored(source, roles, setup, columns)
+
+
+def _check_hardening(limits: Limits, explored: Explored) -> None:
+    n_rows = len(explored)
     if limits.max_risk is None:
         raise InputError("hardening needs a limit to reach; give max_risk, in per cent of the records: --max-risk")
-    if kind == "labels":
-        raise InputError("only numbers can be hardened, and these are labels; leave --harden out, or raise k")
+    if explored.kind != "numbers":
+        what = {"labels": "labels", "mixed": "numbers and labels", "documents": "documents"}[explored.kind]
+        raise InputError(f"only numbers can be hardened, and these are {what}; leave --harden out, or raise k")
     if limits.max_risk < 100.0 / n_rows:
         raise InputError(
             f"max_risk={limits.max_risk:g} must be a per cent from {100.0 / n_rows:.2g}, what guessing finds, to 100"
@@ -140,95 +193,48 @@ def recommend(outcomes: Sequence[Outcome], limits: Limits) -> Outcome | None:
     return min(allowed, key=lambda one: (one.score, one.trial.name), default=None)
 
 
-def _quasi(source: Any, roles: Roles | None, setup: TrialSetup) -> tuple[pa.Table, Roles, str]:
-    """The quasi-identifiers, and whether they are numbers or labels."""
-    ontology, mapping = setup.ontology, setup.mapping
-    table = read_table(source, verbatim=explained_columns(ontology, mapping))
-    check_mapping(mapping, table.data.column_names)
-    roles = resolve_roles(table, roles)
-    numbers = [holds_numbers(table.data[name].type) for name in roles.quasi]
-    if all(numbers):
-        values, complete = quasi_matrix(table, roles)
-        check_complete(table, roles, complete, remedy="")
-        return pa.table({name: values[:, place] for place, name in enumerate(roles.quasi)}), roles, "numbers"
-    if any(numbers):
-        mixed = ", ".join(shown(name) for name, number in zip(roles.quasi, numbers, strict=True) if not number)
-        raise InputError(f"numbers and labels ({mixed}) cannot be explored together; name columns of one kind: --quasi")
-    check_labels(table, roles.quasi, hierarchy=ontology is not None or mapping is not None)
-    return table.data.select(list(roles.quasi)).combine_chunks(), roles, "labels"
-
-
-def _fingerprint(quasi: pa.Table, setup: TrialSetup, kind: str) -> str:
-    """What the results depend on; of the data, only a digest that leads nowhere."""
-    meaning = [] if kind == "numbers" else [_content(setup.mapping), _content(setup.ontology)]
-    settings = version("shoal"), quasi.schema.names, quasi.num_rows, setup.refine, meaning
-    digest = hashlib.sha256(repr(settings).encode())
-    for column in quasi.columns:
-        digest.update(repr(column.to_pylist()).encode())
-    return digest.hexdigest()
-
-
-def _content(value: Any) -> Any:
-    """What an ontology or a mapping says, not where it lies."""
-    if isinstance(value, Mapping):
-        return [(str(name), _content(one)) for name, one in sorted(value.items(), key=str)]
-    if isinstance(value, str | os.PathLike) and Path(value).is_file():
-        return hashlib.sha256(Path(value).read_bytes()).hexdigest()
-    taxonomy = getattr(value, "taxonomy", None)
-    if taxonomy is not None:
-        return hashlib.sha256(repr(taxonomy.names).encode() + taxonomy.parents.tobytes()).hexdigest()
-    return str(value)
-
-
-def _leave_signals_to_the_parent() -> None:
-    """Those that a terminal sends to all; the parent ends its workers by SIGTERM."""
-    for name in ("SIGINT", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
-
-
 def _run_all(
-    trials: list[Trial], quasi: pa.Table, setup: TrialSetup, runs: ExplorationFolder, workers: int | None
+    explored: Explored,
+    ways: Sequence[Trial],
+    runs: ExplorationFolder,
+    workers: int | None,
+    heard: Callable[[Outcome], None] | None,
 ) -> None:
-    """Every trial, several at a time."""
-    already = len(runs.done)
-    total = already + len(trials)
-    progress.step("exploring", already, total)
-    if not trials:
-        return
-    n_workers = min(workers or os.cpu_count() or 1, len(trials))
-    if n_workers == 1:
-        for trial in trials:
-            runs.add(try_out(trial, quasi, setup))
-            progress.step("exploring", len(runs.done), total)
-        return
-    pool = ProcessPoolExecutor(n_workers, mp_context=get_context("spawn"), initializer=_leave_signals_to_the_parent)
+    """Every trial that is not done yet, each kept at once."""
+    done = [runs.done[trial.name] for trial in ways if trial.name in runs.done]
+    if heard is not None:
+        for outcome in done:
+            heard(outcome)
     try:
-        waiting = [pool.submit(try_out, trial, quasi, setup) for trial in trials]
-        for ready in as_completed(waiting):
-            runs.add(ready.result())
-            progress.step("exploring", len(runs.done), total)
+        for outcome in run_trials(explored, [one for one in ways if one.name not in runs.done], workers, len(done)):
+            runs.add(outcome)
+            if heard is not None:
+                heard(outcome)
     except BaseException as problem:
         if not isinstance(problem, Exception):  # Ctrl-C, or a signal
             warnings.warn("what was tried so far is kept: the same command goes on from there", stacklevel=2)
-        for worker in list(pool._processes.values()):  # their trials would run to the end
-            worker.terminate()
         raise
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _command(source: Any, roles: Roles, trial: Trial, repeated: Sequence[str], folder: ExplorationFolder) -> str:
+def _command(source: Any, explored: Explored, trial: Trial, repeated: Sequence[str], folder: ExplorationFolder) -> str:
     """The one command that makes the release."""
-    name = os.fspath(source) if isinstance(source, str | os.PathLike) else "TABLE"
+    name = os.fspath(source) if isinstance(source, str | os.PathLike) else "INPUT"
     name = f"./{name}" if name.startswith("-") else name
     given = ["shoal", "protect", name, "-o", "release"]
-    if all(_can_be_listed(column) for role in Role for column in roles.columns(role)):
+    roles = explored.roles
+    if roles is None:
+        columns = {f"--{option.replace('_', '-')}": column for option, column in explored.columns.items()}
+        given += [word for option, column in columns.items() if column is not None for word in (option, column)]
+    elif all(_can_be_listed(column) for role in Role for column in roles.columns(role)):
         lists = {"--quasi": roles.quasi, "--confidential": roles.confidential, "--insensitive": roles.insensitive}
         given += [word for option, columns in lists.items() if columns for word in (option, ",".join(columns))]
     else:
         given += ["--roles", str(folder.write_roles(roles))]
-    return " ".join([*map(shlex.quote, given), trial.options, *map(shlex.quote, repeated)])
+    again = list(repeated)
+    if roles is None and trial.method != "semantic" and "--ontology" in again:  # only meanings need one
+        place = again.index("--ontology")
+        del again[place : place + 2]
+    return " ".join([*map(shlex.quote, given), trial.options, *map(shlex.quote, again)])
 
 
 def _can_be_listed(column: str) -> bool:

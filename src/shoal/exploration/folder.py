@@ -95,15 +95,16 @@ def _outcome(data: dict[str, Any]) -> Outcome:
 
 
 def _table(found: Exploration, outcomes: tuple[Outcome, ...]) -> str:
-    figures = list(outcomes[0].figures)
+    figures = list(dict.fromkeys(name for one in outcomes for name in one.figures))
     on_front = {one.trial.name for one in found.front}
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(["method", "score", "loss", "risk", "smallest group", "on the front", *figures])
+    lines.writerow(["method", "score", "loss", "risk", "smallest group", "crowd", "on the front", "seconds", *figures])
     for one in outcomes:
         row = [round(value, 4) for value in (one.score, one.loss, one.risk)]
-        more = [round(one.figures[name], 4) for name in figures]
-        lines.writerow([one.trial.name, *row, one.smallest_group, one.trial.name in on_front, *more])
+        more = [round(one.figures[name], 4) if name in one.figures else "" for name in figures]
+        alike = [one.smallest_group, one.promises_crowd, one.trial.name in on_front, one.seconds]
+        lines.writerow([one.trial.name, *row, *alike, *more])
     return text.getvalue()
 
 

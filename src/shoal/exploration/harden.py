@@ -39,8 +39,9 @@ def hardened(
     assert limits.max_risk is not None
     best: Outcome | None = None
     paths: list[list[Outcome]] = []
-    crowds = _crowds(outcomes, quasi, setup, runs, limits.max_risk, limits.min_k)
-    for base in [*crowds, *_bases(outcomes, limits.max_risk, limits.min_k)]:
+    allowed = [one for one in outcomes if limits.crowd_kept_by(one)]
+    crowds = _crowds(allowed, quasi, setup, runs, limits.max_risk, limits.min_k)
+    for base in [*crowds, *_bases(allowed, limits.max_risk)]:
         most = np.inf if best is None else best.loss
         path = list(_path(base, quasi, setup, runs, limits.max_risk, most))
         last, paths = path[-1], [*paths, path]
@@ -71,9 +72,8 @@ def _crowds(
     return [min([runs.done[trial.name], *large], key=lambda one: (one.loss, one.trial.name))]
 
 
-def _bases(outcomes: Sequence[Outcome], max_risk: float, min_k: int | None) -> list[Outcome]:
+def _bases(allowed: Sequence[Outcome], max_risk: float) -> list[Outcome]:
     """What to begin with: the least loss at which plain linkage finds few enough, and a few at which it nearly does."""
-    allowed = [one for one in outcomes if min_k is None or one.smallest_group >= min_k]
     safe = [one for one in allowed if _linked(one) <= max_risk]
     first = min(safe, key=lambda one: (one.loss, one.trial.name), default=None)
     # Of those that are not safe, what loses less than any that is found less often.

@@ -12,11 +12,12 @@ __all__ = ["Limits"]
 
 @dataclass(frozen=True)
 class Limits:
-    """The most risk and loss in per cent, and the fewest records alike; None: any."""
+    """The most risk and loss in per cent, and the fewest records alike; None: any. And whether a crowd is a must."""
 
-    max_risk: float | None = None  # DR of numbers, RL of labels; of hardening, records that a trained attacker finds
-    max_loss: float | None = None  # IL of numbers, which has no upper bound; L of labels
+    max_risk: float | None = None  # of hardening, the records that a trained attacker finds
+    max_loss: float | None = None  # IL of numbers has no upper bound
     min_k: int | None = None
+    crowd: bool = True  # only what promises a crowd, whatever the data
 
     def __post_init__(self) -> None:
         if self.max_risk is not None and not 0 <= self.max_risk <= 100:
@@ -25,9 +26,14 @@ class Limits:
             raise InputError(f"max_loss={self.max_loss!r} must be a number of per cent, 0 or more")
 
     def kept_by(self, outcome: Outcome) -> bool:
-        """Whether an outcome keeps all three."""
+        """Whether an outcome keeps them all."""
         return (
-            (self.max_risk is None or outcome.risk <= self.max_risk)
+            self.crowd_kept_by(outcome)
+            and (self.max_risk is None or outcome.risk <= self.max_risk)
             and (self.max_loss is None or outcome.loss <= self.max_loss)
-            and (self.min_k is None or outcome.smallest_group >= self.min_k)
         )
+
+    def crowd_kept_by(self, outcome: Outcome) -> bool:
+        """Whether an outcome has the crowd that is asked for."""
+        enough = self.min_k is None or outcome.smallest_group >= self.min_k
+        return enough and (outcome.promises_crowd or not self.crowd)

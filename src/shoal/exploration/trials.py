@@ -1,4 +1,4 @@
-"""Ways to protect a table, each tried out: what it costs, what it risks, and the command that does it."""
+"""Ways to protect a table, each tried out: what it costs and what it risks."""
 
 from __future__ import annotations
 
@@ -11,14 +11,29 @@ from numpy.typing import NDArray
 
 from shoal.io.pairs import numeric_table
 from shoal.masking import Noise, RankSwap
-from shoal.microaggregation import CategoricalMicroaggregation, Microaggregation, coarsened
+from shoal.microaggregation import (
+    CategoricalMicroaggregation,
+    Microaggregation,
+    MixedMicroaggregation,
+    coarsened,
+)
 from shoal.protection.masked import equal_rows
 from shoal.results.exploration import Outcome, Trial
 from shoal.risk.disclosure import DisclosureRisk
 from shoal.risk.equality import linked_by_equality
 from shoal.utility.loss import table_loss
 
-__all__ = ["TrialSetup", "coarser", "judged", "label_trials", "masked_by", "number_trials", "try_out"]
+__all__ = [
+    "TrialSetup",
+    "coarser",
+    "judged",
+    "label_trials",
+    "masked_by",
+    "mixed_trials",
+    "number_trials",
+    "table_method_of",
+    "try_out",
+]
 
 KS = (3, 4, 5, 6, 8, 10, 15, 20)
 SOME_KS = (3, 5, 10)
@@ -34,6 +49,7 @@ class TrialSetup:
     refine: bool = True  # whether better groups than MDAV's are searched for
     ontology: Any = None  # of labels, what they mean
     mapping: Any = None
+    kind: str = "numbers"  # as in results.exploration.MEASURES
 
 
 def number_trials(n_rows: int, n_columns: int) -> list[Trial]:
@@ -51,15 +67,22 @@ def label_trials(n_rows: int) -> list[Trial]:
     return [Trial("sa-mdav", k=k) for k in KS if k <= n_rows]
 
 
-def _estimator(trial: Trial, setup: TrialSetup) -> Any:
-    """What does it. Noise is drawn with a fixed seed here, to be compared; a release draws its own."""
+def mixed_trials(n_rows: int) -> list[Trial]:
+    """Maskings of a table of numbers and labels: only microaggregation knows both."""
+    return [Trial("mdav", k=k) for k in KS if k <= n_rows]
+
+
+def table_method_of(trial: Trial, setup: TrialSetup, seed: int | None = None) -> Any:
+    """The estimator that does it. Noise and swaps take a seed only to be compared; a release draws its own."""
     if trial.percent is not None:
         if trial.method == "rank-swap":
-            return RankSwap(trial.percent, random_state=0)
-        return Noise(trial.percent, correlated=trial.method == "correlated-noise", random_state=0)
-    k = trial.k or 2
+            return RankSwap(trial.percent, random_state=seed)
+        return Noise(trial.percent, correlated=trial.method == "correlated-noise", random_state=seed)
+    k, meaning = trial.k or 2, {"ontology": setup.ontology, "mapping": setup.mapping}
     if trial.method == "sa-mdav":
-        return CategoricalMicroaggregation(k, refine=setup.refine, ontology=setup.ontology, mapping=setup.mapping)
+        return CategoricalMicroaggregation(k, refine=setup.refine, **meaning)
+    if setup.kind == "mixed":
+        return MixedMicroaggregation(k, refine=setup.refine, **meaning)
     return Microaggregation(k, method=trial.method, attribute_groups=trial.attribute_groups, refine=setup.refine)
 
 
@@ -71,7 +94,7 @@ def try_out(trial: Trial, quasi: pa.Table, setup: TrialSetup) -> Outcome:
 
 def masked_by(trial: Trial, quasi: pa.Table, setup: TrialSetup) -> tuple[Any, pa.Table]:
     """What masked the table, and the table it made; columns are coarsened after that."""
-    model = _estimator(trial, setup).set_output(transform="default")
+    model = table_method_of(trial, setup, seed=0).set_output(transform="default")
     return model, coarser(model.fit_transform(quasi), trial.coarsen)
 
 
@@ -89,6 +112,9 @@ def judged(trial: Trial, quasi: pa.Table, model: Any, masked: pa.Table) -> Outco
     if trial.method == "sa-mdav":
         linked = 100.0 * linked_by_equality(*_concepts(quasi, model))
         loss = 100.0 * float(model.information_loss_)
+        return Outcome(trial, loss, linked, smallest, {"L": loss, "RL": linked})
+    if isinstance(model, MixedMicroaggregation):
+        linked, loss = 100.0 * _linked_to_nearest(quasi, model, masked), 100.0 * float(model.information_loss_)
         return Outcome(trial, loss, linked, smallest, {"L": loss, "RL": linked})
     before, after = numeric_table(quasi, "original"), numeric_table(masked, "protected")
     cost, risk = table_loss(before, after), DisclosureRisk().run(before, after)
@@ -115,3 +141,11 @@ def _concepts(quasi: pa.Table, model: Any) -> tuple[NDArray[np.int64], NDArray[n
         concepts, codes, *_ = reading.encode(quasi[name].combine_chunks())
         before.append(concepts[codes])
     return np.column_stack(before), model.concepts_[model.groups_]
+
+
+def _linked_to_nearest(quasi: pa.Table, model: Any, masked: pa.Table) -> float:
+    """The chance that who has the originals finds a record's row: the nearest released one, among its equals."""
+    nearest = model.transform(quasi)
+    rows = [pa.concat_arrays([*one.chunks, *other.chunks]) for one, other in zip(masked, nearest, strict=True)]
+    own, found = np.split(equal_rows(rows), 2)
+    return float(np.mean((own == found) / np.bincount(own)[own]))

@@ -10,6 +10,7 @@ from shoal.results.methods import IN_WORDS
 
 __all__ = ["exploration_html", "in_words", "hardening_path", "risk_utility_map"]
 
+CROWD, NO_CROWD = "promises a crowd", "promises no crowd"
 COLOURS = [DEEP, SAND, "#b0563b", "#4f9bb0", "#7a6fa8", "#6b8e4e", "#c98a1b", INK]
 
 
@@ -24,8 +25,11 @@ def exploration_html(found: Exploration) -> str:
         asked=_asked(found),
         beyond=sum(one.loss > _most_loss(found) for one in found.outcomes),
         fronts={one.trial.name for one in found.front},
-        loss="change of statistics IL" if found.kind == "numbers" else "information loss L",
-        risk="disclosure risk DR" if found.kind == "numbers" else "share of records linked RL",
+        loss=found.measures.loss_in_words,
+        risk=found.measures.risk_in_words,
+        what="documents" if found.kind == "documents" else "a table",
+        record="document" if found.kind == "documents" else "record",
+        without_crowd=sum(not one.promises_crowd for one in found.outcomes),
         learned=LEARNED,
         hardening=hardening_path(found) if found.hardened else None,
     )
@@ -40,9 +44,9 @@ def risk_utility_map(found: Exploration) -> Picture:
         f"{count(len(found.front), 'of them is', 'of them are')} on the front, where less risk costs more loss."
     )
     top = _most_loss(found)
-    title = "Change of statistics IL, per cent" if found.kind == "numbers" else "Information lost L, per cent"
-    x = {"field": "loss", "type": "quantitative", "title": title, "scale": {"domain": [0, top]}}
-    y = {"field": "risk", "type": "quantitative", "title": "Disclosure risk, per cent"}
+    titles = [f"{words[0].upper()}{words[1:]}, per cent" for words in _words(found)]
+    x = {"field": "loss", "type": "quantitative", "title": titles[0], "scale": {"domain": [0, top]}}
+    y = {"field": "risk", "type": "quantitative", "title": titles[1]}
     layers: list[dict[str, object]] = [
         {
             "data": {"values": [_point(one) for one in found.front if one.loss <= top]},
@@ -55,6 +59,12 @@ def risk_utility_map(found: Exploration) -> Picture:
             "encoding": {
                 "x": x,
                 "y": y,
+                "shape": {
+                    "field": "crowd",
+                    "type": "nominal",
+                    "scale": {"domain": [CROWD, NO_CROWD], "range": ["circle", "cross"]},
+                    "legend": {"orient": "bottom", "title": None},
+                },
                 "color": {
                     "field": "method",
                     "type": "nominal",
@@ -77,8 +87,7 @@ def risk_utility_map(found: Exploration) -> Picture:
         mark = {"type": "rule", "strokeDash": [4, 4], "color": INK}
         layers.append({"data": {"values": [{}]}, "mark": mark, "encoding": {channel: rule}})
     rows = tuple(
-        (one.trial.name, number(one.score), number(one.loss), number(one.risk), number(one.smallest_group))
-        for one in found.outcomes
+        (one.trial.name, number(one.score), number(one.loss), number(one.risk), _alike(one)) for one in found.outcomes
     )
     header = ("Protection", "Score", "Loss", "Risk", "Fewest alike")
     return Picture(svg({"width": 600, "height": 360, "layer": layers}, description), description, header, rows)
@@ -87,6 +96,10 @@ def risk_utility_map(found: Exploration) -> Picture:
 def in_words(trial: Trial) -> str:
     """A protection in the words of people who do not know our names."""
     return trial.name.replace(trial.method, IN_WORDS.get(trial.method, trial.method), 1)
+
+
+def _words(found: Exploration) -> tuple[str, str]:
+    return found.measures.loss_in_words, found.measures.risk_in_words
 
 
 def _asked(found: Exploration) -> str:
@@ -155,7 +168,12 @@ def hardening_path(found: Exploration) -> Picture:
     return Picture(svg({"height": 260, "layer": layers}, description), description, header, rows)
 
 
+def _alike(one: Outcome) -> str:
+    return number(one.smallest_group) + ("" if one.promises_crowd else ", no crowd promised")
+
+
 def _point(one: Outcome) -> dict[str, object]:
     some = one.trial.attribute_groups is not None
     method = f"{one.trial.method}, some columns" if some else one.trial.method
-    return {"method": method, "loss": one.loss, "risk": one.risk}
+    crowd = CROWD if one.promises_crowd else NO_CROWD
+    return {"method": method, "loss": one.loss, "risk": one.risk, "crowd": crowd}

@@ -1,4 +1,4 @@
-"""What was tried on a table, what each trial gave, and which is recommended."""
+"""What was tried on a table or a collection, what each trial gave, and which is recommended."""
 
 from __future__ import annotations
 
@@ -6,9 +6,28 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["LEARNED", "Exploration", "Outcome", "Trial"]
+__all__ = ["LEARNED", "MEASURES", "Curve", "CurvePoint", "Exploration", "Measures", "Outcome", "Trial"]
 
 LEARNED = "learned, worst case"  # the figure that hardening brings down, in per cent
+WITHOUT_CROWD = ("ranking", "k-variance-sketch")  # methods that have a k and promise no crowd of whole records
+
+
+@dataclass(frozen=True)
+class Measures:
+    """What loss and risk are, of one kind of data: in a word for tables, and in words."""
+
+    loss: str
+    risk: str
+    loss_in_words: str
+    risk_in_words: str
+
+
+MEASURES = {
+    "numbers": Measures("IL", "DR", "change of statistics IL", "disclosure risk DR"),
+    "labels": Measures("L", "RL", "information loss L", "share of records linked RL"),
+    "mixed": Measures("L", "RL", "information loss L", "share of records linked RL"),
+    "documents": Measures("OL", "RL", "order of distances lost OL", "share of documents linked RL"),
+}
 
 
 @dataclass(frozen=True)
@@ -20,6 +39,8 @@ class Trial:
     attribute_groups: int | None = None
     percent: float | None = None
     coarsen: tuple[tuple[str, int], ...] = ()  # columns, and the least number of records of a class there
+    components: int | None = None  # of crowd sketches
+    delta: float | None = None  # of delta sketches
 
     def __post_init__(self) -> None:
         # JSON has lists only, and a trial read from it is the same trial.
@@ -33,6 +54,8 @@ class Trial:
             "" if self.attribute_groups is None else f"{self.attribute_groups} columns at a time",
             "" if self.k is None else f"k={self.k}",
             "" if self.percent is None else f"{self.percent:g} %",
+            "" if self.components is None else f"{self.components} numbers",
+            "" if self.delta is None else f"delta={self.delta:g}",
             *(f"{column} coarsened to {least}" for column, least in self.coarsen),
         ]
         return ", ".join(part for part in parts if part)
@@ -40,13 +63,14 @@ class Trial:
     @property
     def promises_crowd(self) -> bool:
         """Whether every record looks like others in all columns, and not by luck."""
-        return self.k is not None and self.attribute_groups is None and self.method != "ranking"
+        return self.k is not None and self.attribute_groups is None and self.method not in WITHOUT_CROWD
 
     @property
     def options(self) -> str:
         """The options of `shoal protect` that do this."""
         given = {"--method": self.method, "-k": self.k, "--attribute-groups": self.attribute_groups}
-        given |= {"--percent": None if self.percent is None else f"{self.percent:g}"}
+        given |= {"--percent": None if self.percent is None else f"{self.percent:g}", "--components": self.components}
+        given |= {"--delta": None if self.delta is None else f"{self.delta:g}"}
         pairs = [(option, str(value)) for option, value in given.items() if value is not None]
         pairs += [("--coarsen", f"{column}={least}") for column, least in self.coarsen]
         return " ".join(f"{option} {shlex.quote(value)}" for option, value in pairs)
@@ -57,10 +81,16 @@ class Outcome:
     """What a trial gave, in per cent where not said otherwise."""
 
     trial: Trial
-    loss: float  # numbers: IL; labels: L
-    risk: float  # numbers: DR; labels: RL
+    loss: float  # see MEASURES
+    risk: float
     smallest_group: int  # rows
     figures: Mapping[str, float]  # what loss and risk are made of
+    seconds: float = 0.0  # that the trial took, attacks included
+
+    @property
+    def promises_crowd(self) -> bool:
+        """Whether every record looks like k - 1 others, whatever the data."""
+        return self.trial.promises_crowd
 
     @property
     def score(self) -> float:
@@ -78,6 +108,43 @@ class Exploration:
     command: str | None  # that makes the recommended release
     max_risk: float | None
     max_loss: float | None
-    kind: str  # "numbers" or "labels"
+    kind: str  # "numbers", "labels", "mixed" or "documents"
     hardened: tuple[Outcome, ...] = ()  # step by step from what was begun with, one column coarser each time
     min_k: int | None = None  # the fewest records alike that was asked for
+    crowd: bool = True  # only what promises a crowd was to be recommended
+
+    @property
+    def measures(self) -> Measures:
+        """What loss and risk are here."""
+        return MEASURES[self.kind]
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """Loss and risk at one k, in per cent."""
+
+    k: int
+    loss: float
+    risk: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Loss and risk against k, estimated on a sample: a first look, not figures of the release."""
+
+    kind: str  # as of an exploration
+    points: tuple[CurvePoint, ...]
+    sample: int  # records looked at
+    records: int  # of all
+    refined: bool = False  # a release searches for better groups and usually loses less
+
+    @property
+    def estimate(self) -> bool:
+        """Whether records were left out, or groups not searched for as a release does."""
+        return self.sample < self.records or not self.refined
+
+    @property
+    def measures(self) -> Measures:
+        """What loss and risk are here."""
+        return MEASURES[self.kind]

@@ -59,6 +59,33 @@ def test_two_people_of_one_surname_are_two_entities(finder: EntityFinder) -> Non
     ]
 
 
+def test_a_surname_that_two_people_share_is_given_to_neither(finder: EntityFinder) -> None:
+    text = "Mr John Smith met Mary Smith. Smith left; SMITH, John stayed. Mrs Smith spoke to J. Smith. It was Smith’s."
+    people = {entity.name: mentions(text, entity) for entity in only(finder, text) if entity.kind == "PERSON"}
+    assert people == {
+        "Mr John Smith": ["Mr John Smith", "SMITH, John", "J. Smith"],
+        "Mary Smith": ["Mary Smith", "Mrs Smith"],
+        "Smith": ["Smith", "Smith"],
+    }
+
+
+def test_a_shared_surname_is_masked_as_probably_as_any_who_has_it(finder: EntityFinder) -> None:
+    entities = only(finder, "Mr John Smith met Mary Smith. Smith left.")
+    assert named(entities, "Smith").probability >= named(entities, "Mr John Smith").probability
+
+
+@pytest.mark.parametrize(
+    "words", ["Dear Mr. President: I agree.", "Ambassadors. Upon arrival he left.", "Article I. The pact."]
+)
+def test_a_title_before_no_name_is_nobody(finder: EntityFinder, words: str) -> None:
+    assert not [entity for entity in only(finder, words) if entity.kind == "PERSON"]
+
+
+def test_a_name_is_found_in_small_letters_unless_it_is_a_word(finder: EntityFinder) -> None:
+    text = "Marcus Baker is ill. tell marcus to see the baker."
+    assert mentions(text, named(only(finder, text), "Marcus Baker")) == ["Marcus Baker", "marcus"]
+
+
 def test_people_known_by_letters_are_found(finder: EntityFinder) -> None:
     text = "Mr X told Mrs A.B. that J.S. had left the U.S. before."
     people = [entity.name for entity in only(finder, text) if entity.kind == "PERSON"]
@@ -91,6 +118,13 @@ def test_the_number_of_a_heading_is_no_initial(finder: EntityFinder) -> None:
         ("4012888888881881", "ACCOUNT"),
         ("https://example.org/a?b=1", "URL"),
         ("12 Elm Street", "ADDRESS"),
+        ("ann [dot] lee (at) example.org", "EMAIL"),
+        ("@sparky_dave92", "ID"),
+        ("CD/MH/4471902", "ID"),
+        ("2021-00457-PD", "ID"),
+        ("7XKR219", "ID"),
+        ("QQ 12 34 56 C", "ID"),
+        ("KOWALCZYK, Agnieszka", "PERSON"),
     ],
 )
 def test_forms_are_found_whole(finder: EntityFinder, written: str, kind: str) -> None:

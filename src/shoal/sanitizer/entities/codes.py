@@ -23,6 +23,21 @@ _PATTERNS = tuple(
             1,
             r"(?<![\w+%-])[\w+%-][\w.+%!#$&'’*/=?^`{|}~-]{0,254}+@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}",
         ),
+        # "ann [dot] lee (at) example.org"
+        (
+            "EMAIL",
+            "email",
+            1,
+            r"(?i)(?<![\w.])[\w.+-]{1,64}(?:\s?[\[(]\s?(?:dot|at)\s?[\])]\s?[\w.-]{1,64}){1,8}",
+        ),
+        ("ID", "handle", 6, r"(?<![\w@./])@[A-Za-z_][\w.]{2,40}"),
+        (
+            "ID",
+            "handle",
+            6,
+            r"(?i)\b(?:skype|user\s?(?:name|id)|login|handle|insta(?:gram)?|twitter|telegram|snapchat|wechat)"
+            r"(?:\s+(?:is|id|name))?\s?[:=]\s?(?-i:(\S{3,60}))",
+        ),
         ("ACCOUNT", "iban", 3, r"(?i)\b[A-Z]{2}\d{2}(?:\s?[A-Z\d]{4}){2,7}\s?[A-Z\d]{1,4}\b(?<=\d\w\w\w\w)"),
         (
             "PHONE",
@@ -52,6 +67,16 @@ _PATTERNS = tuple(
             rf"(?<=\b[Nn]umber\s)[A-Z]?\d[\w/.-]{0, 20}\d|(?<=\b[Rr]ef\.\s){_CODE}|(?<=\b[Ff]ile\s){_CODE}",
         ),
         ("ID", "mixed", 9, r"(?<![\w-])(?=[A-Z\d-]{0,20}\d[A-Z\d-]{0,20}\d)[A-Z]{1,4}-?\d[A-Z\d-]{0,30}\b"),
+        # CD/MH/4471902, 2021-00457-PD: capitals and at least four digits, with slashes or hyphens.
+        (
+            "ID",
+            "mixed",
+            9,
+            r"(?<![\w/.-])(?=[A-Z\d/-]{0,40}[A-Z])(?=(?:[A-Z/-]{0,20}\d){4})[A-Z\d]{1,12}(?:[/-][A-Z\d]{1,12}){1,5}(?![\w/])",
+        ),
+        # 7XKR219, and the British numbers of national insurance.
+        ("ID", "mixed", 19, r"(?<![\w-])(?=[A-Z\d]{0,20}[A-Z])(?=(?:[A-Z]{0,10}\d){3})[A-Z\d]{6,20}(?![\w-])"),
+        ("ID", "ssn", 5, r"\b[A-Z]{2}(?:\s?\d{2}){3}\s?[A-D]\b"),
         ("ID", "digits", 30, r"(?<![\w.,/-])\d(?:[\d-]|(?<=\d)[ .](?=\d{2,4}\b)){4,30}\d(?![\w/]|[.,]\d)"),
         ("ID", "slashes", 25, r"(?<![\w/.])\d{1,12}(?:[/.:]\d{1,12}){1,3}[A-Z\d]{0,3}(?![\w/]|[.:]\d)"),
     )
@@ -84,7 +109,7 @@ def code_candidates(text: str) -> Iterator[Candidate]:
     """Codes and numbers of a text, by our patterns and by Presidio's recognizers."""
     for kind, form, rank, pattern in _PATTERNS:
         for match in pattern.finditer(text):
-            yield Candidate(match.start(), match.end(), kind, form, rank)
+            yield Candidate(*match.span(match.lastindex or 0), kind, form, rank)
     for offset, stretch in _stretches(text):
         for candidate in _recognised(stretch):
             yield candidate._replace(start=candidate.start + offset, end=candidate.end + offset)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shoal.sanitizer.entities.candidates import Candidate
-from shoal.sanitizer.entities.ordinary import is_common_word
+from shoal.sanitizer.entities.identity import PersonName, owners
+from shoal.sanitizer.entities.ordinary import FUNCTION_WORDS, is_common_word
 from shoal.sanitizer.entities.organisations import GENERIC
 from shoal.sanitizer.entities.spelling import folded, name_key, name_words
 
-__all__ = ["Draft", "linked", "same_person"]
+__all__ = ["Draft", "linked"]
 
 _NAMED = ("ORG", "LOC", "MISC")
 _WORD = re.compile(r"\w+")
@@ -32,57 +33,51 @@ class Draft:
 def linked(text: str, candidates: Sequence[Candidate]) -> list[Draft]:
     """The entities of a text, by first mention; `candidates` do not overlap."""
     people = _people(text, [candidate for candidate in candidates if candidate.kind == "PERSON"])
-    word_of_person = {folded(word): person for person in reversed(people) for word in _telling_words(person.name)}
+    by_word = _person_by_word(people)
     groups: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
     for candidate in candidates:
         if candidate.kind == "PERSON":
             continue
         key = name_key(text[candidate.start : candidate.end])
-        person = word_of_person.get(key) if candidate.kind in (*_NAMED, "NATIONALITY") else None
+        person = by_word.get(key) if candidate.kind in (*_NAMED, "NATIONALITY") else None
         if person is not None:
             person.mentions.append((candidate.start, candidate.end))
         else:
             groups["NAME" if candidate.kind in _NAMED else candidate.kind, key].append(candidate)
     drafts = people + [_draft(text, group) for group in _with_acronyms(text, groups)]
-    _find_everywhere(text, drafts)
-    for draft in drafts:
+    known = set(map(id, people))
+    drafts += [person for person in by_word.values() if id(person) not in known]
+    _find_everywhere(text, drafts, by_word)
+    mentioned = [draft for draft in drafts if draft.mentions]
+    for draft in mentioned:
         draft.mentions.sort()
-    return sorted(drafts, key=lambda draft: draft.mentions[0])
-
-
-def same_person(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether two names, word by word, may be one person's: Smith, J. Smith and John Smith may."""
-    first, second = ([folded(word) for word in name] for name in (one, other))
-    if len(first) > len(second):
-        first, second = second, first
-    if len(first) == 1:
-        return len(first[0].rstrip(".")) > 1 and first[0] in second
-    if first[-1] != second[-1]:
-        return False
-    return all(any(_given_names_agree(given, longer) for longer in second[:-1]) for given in first[:-1])
-
-
-def _given_names_agree(given: str, other: str) -> bool:
-    if "." in given or "." in other or min(len(given), len(other)) == 1:
-        return given[0] == other[0]
-    return given == other
+    return sorted(mentioned, key=lambda draft: draft.mentions[0])
 
 
 def _people(text: str, candidates: list[Candidate]) -> list[Draft]:
-    """One draft per person; the most complete names first, so that a surname finds its owner."""
-    people: list[tuple[list[str], list[Candidate]]] = []
-    holders: dict[str, list[int]] = defaultdict(list)  # word of a name -> people who have it
-    for candidate in sorted(candidates, key=lambda other: -len(name_words(text[other.start : other.end]))):
-        words = name_words(text[candidate.start : candidate.end]) or [text[candidate.start : candidate.end]]
-        near = holders[folded(words[-1])]
-        place = next((person for person in near if same_person(words, people[person][0])), None)
-        if place is None:
-            place = len(people)
-            people.append((words, []))
-            for word in words:
-                holders[folded(word)].append(place)
-        people[place][1].append(candidate)
-    return [_draft(text, group) for _, group in people]
+    """One draft per person, the most complete names first."""
+    name_of = {candidate: PersonName.of(text[candidate.start : candidate.end]) for candidate in candidates}
+    owner = owners(name_of.values(), misspelt=True)
+    groups: dict[PersonName, list[Candidate]] = defaultdict(list)
+    for candidate in sorted(candidates, key=lambda other: -len(name_of[other].words)):
+        groups[owner[name_of[candidate]]].append(candidate)
+    return [_draft(text, group) for group in groups.values()]
+
+
+def _person_by_word(people: Sequence[Draft]) -> dict[str, Draft]:
+    """The person that a word of a name points to. If several have it, it is a person of its own: nobody knows whose."""
+    holders: dict[str, list[Draft]] = defaultdict(list)
+    for person in people:
+        for word in dict.fromkeys(map(folded, _telling_words(person.name))):
+            holders[word].append(person)
+    by_word = {}
+    for word, having in holders.items():
+        alone = [person for person in having if PersonName.of(person.name) == PersonName((word,))]
+        if len(having) > 1 and not alone:
+            name = next(name for name in _telling_words(having[0].name) if folded(name) == word)
+            alone = [Draft("PERSON", having[0].form, name)]
+        by_word[word] = (alone or having)[0]
+    return by_word
 
 
 def _draft(text: str, group: list[Candidate]) -> Draft:
@@ -116,10 +111,10 @@ def _with_acronyms(text: str, groups: dict[tuple[str, str], list[Candidate]]) ->
 def _telling_words(name: str) -> list[str]:
     """The words of a person's name that point to them on their own."""
     words = [word for word in name_words(name) if len(word) > 2 and word[0].isupper() and "." not in word]
-    return [word for word in words if folded(word) not in GENERIC]
+    return [word for word in words if folded(word) not in GENERIC and folded(word) not in FUNCTION_WORDS]
 
 
-def _find_everywhere(text: str, drafts: Iterable[Draft]) -> None:
+def _find_everywhere(text: str, drafts: Sequence[Draft], by_word: Mapping[str, Draft]) -> None:
     """Add the mentions of known names that nobody pointed out, longest names first."""
     taken = bytearray(len(text))
     for draft in drafts:
@@ -128,7 +123,8 @@ def _find_everywhere(text: str, drafts: Iterable[Draft]) -> None:
     starts: dict[str, list[tuple[tuple[str, ...], Draft]]] = defaultdict(list)
     for draft in drafts:
         for words in _spellings(text, draft):
-            starts[words[0]].append((words, draft))
+            alone = draft.kind == "PERSON" and len(words) == 1
+            starts[words[0]].append((words, by_word.get(folded(words[0]), draft) if alone else draft))
     for names in starts.values():
         names.sort(key=lambda name: -len(name[0]))
     tokens = [(match.group(), match.start(), match.end()) for match in _WORD.finditer(text)]
@@ -163,7 +159,14 @@ def _spellings(text: str, draft: Draft) -> set[tuple[str, ...]]:
             names |= {tuple(_WORD.findall(word)) for word in _telling_words(text[start:end])}
             names.add(tuple(_WORD.findall(" ".join(words))))
     telling = {words for words in names if words and _tells(words, draft)}
-    return telling | {tuple(word.upper() for word in words) for words in telling if len("".join(words)) > 3}
+    shouted = {tuple(word.upper() for word in words) for words in telling if len("".join(words)) > 3}
+    whispered = {(words[0].lower(),) for words in telling if len(words) == 1 and _is_unmistakable(words[0], draft)}
+    return telling | shouted | whispered
+
+
+def _is_unmistakable(word: str, draft: Draft) -> bool:
+    """Whether a person's name can be told even in small letters: "marcus", not "baker"."""
+    return draft.kind == "PERSON" and len(word) > 4 and not is_common_word(word.lower())
 
 
 def _tells(words: tuple[str, ...], draft: Draft) -> bool:

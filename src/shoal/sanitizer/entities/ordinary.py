@@ -7,7 +7,7 @@ from functools import cache
 from shoal.io.lexicon import lexicon
 from shoal.io.wordnet_files import english_folder, read_nouns
 
-__all__ = ["CLOSED", "is_common_word", "is_famous", "word_set"]
+__all__ = ["CLOSED", "FUNCTION_WORDS", "is_common_word", "is_famous", "word_set"]
 
 
 def word_set(listed: str) -> frozenset[str]:
@@ -21,6 +21,11 @@ CLOSED = word_set(
     "between into about against not no all any each both such other some there here however moreover furthermore "
     "further also then thus may might can could will would shall should must do does did has have had if because "
     "although though"
+)
+# Those that are nobody's name, unlike May, Will or An, with what else is in every text.
+FUNCTION_WORDS = (CLOSED - word_set("may will an do can has here")) | word_set(
+    "my your our me him them upon than too very more most only even what whom whose how why per own same just now "
+    "among without whether others within around"
 )
 
 

@@ -6,17 +6,21 @@ import re
 from collections.abc import Iterator
 
 from shoal.sanitizer.entities.candidates import Candidate
-from shoal.sanitizer.entities.ordinary import is_common_word, word_set
-from shoal.sanitizer.entities.spelling import CAPITALISED, INITIAL, PARTICLES, TITLE
+from shoal.sanitizer.entities.identity import is_given_name
+from shoal.sanitizer.entities.ordinary import FUNCTION_WORDS, is_common_word, word_set
+from shoal.sanitizer.entities.organisations import GENERIC
+from shoal.sanitizer.entities.spelling import CAPITALISED, INITIAL, PARTICLES, TITLE, name_words
 
 __all__ = ["is_heading", "people_candidates"]
 
 _S = r"[^\S\n]{0,3}\n?[^\S\n]{0,3}"  # a blank, at most one line break
-_CAPITALISED = rf"(?!(?:The|In|On|He|She|It|They|And|But|By|At|For|From|As|When|After|Article|Section)\b){CAPITALISED}"
+_NOT_NAMES = "|".join(sorted(word.capitalize() for word in (*FUNCTION_WORDS, "article", "section", "chapter")))
+_CAPITALISED = rf"(?!(?:{_NOT_NAMES})\b){CAPITALISED}"
 _NAME_WORD = rf"(?:{INITIAL}|{_CAPITALISED})"
 # Names go over a line break only after a title or an initial; "President Kennedy\\nWashington" is two names.
 _NAME = rf"(?:{PARTICLES}\s+)?{_NAME_WORD}(?:(?:(?<=\.){_S}|[ \t]+|-)(?:{PARTICLES}\s+){{0,2}}{_NAME_WORD}){{0,4}}"
 _MORE = rf"(?:[ \t](?:{INITIAL}\s)?(?!(?:{TITLE})){CAPITALISED}){{0,2}}(?:,?\s(?:Jr|Sr|jr|sr)\.|\s(?:II|III|IV)\b)?"
+_SHOUTED = r"[A-ZÀ-ÖØ-ÞŁŚŻİŞÇĞ][A-ZÀ-ÖØ-ÞŁŚŻİŞÇĞ'’-]{1,30}+(?![a-z])"  # SMITH, John
 _PERSONAL = r"(?:M(?:r|rs|s|essrs|me|lle|iss|aster)|MR|MRS|MS|Drs?|DR|Prof(?:essor)?s?|Sir|Herr|Frau|Mister)\b\.?"
 _LETTERS = r"[A-Z](?:\.?[\s-]?[A-Z]){0,2}\b\.?"  # Mr X, Mrs A.B.
 _PATTERNS = tuple(
@@ -24,11 +28,18 @@ _PATTERNS = tuple(
     for form, rank, pattern in (
         ("titled", 10, rf"\b(?:{_PERSONAL}{_S}){{1,3}}(?:{_NAME}|{_LETTERS})"),
         ("titled", 17, rf"\b(?:{TITLE}\s+){{1,3}}{_NAME}"),
-        ("initialled", 13, rf"(?<![\w.])(?:{INITIAL}\s?){{1,4}}(?:{PARTICLES}\s+){{0,2}}{CAPITALISED}{_MORE}"),
+        ("initialled", 13, rf"(?<![\w.])(?:{INITIAL}\s?){{1,4}}(?:{PARTICLES}\s+){{0,2}}{_CAPITALISED}{_MORE}"),
         (
             "initialled",
             13,
-            rf"(?<![\w.]){CAPITALISED}\s(?:{INITIAL}\s?){{1,4}}(?:{PARTICLES}\s+){{0,2}}{CAPITALISED}{_MORE}",
+            rf"(?<![\w.]){_CAPITALISED}\s(?:{INITIAL}\s?){{1,4}}(?:{PARTICLES}\s+){{0,2}}{_CAPITALISED}{_MORE}",
+        ),
+        ("listed", 12, rf"(?<![\w.])(?:{PARTICLES}\s)?{_SHOUTED},[ \t]{_NAME_WORD}(?:[ \t]{_NAME_WORD}){{0,2}}"),
+        (
+            "listed",
+            12,
+            rf"(?m)(?:^|[:;/(]|\d[.)]|[-•*])[ \t]*({_CAPITALISED},[ \t]{_NAME_WORD}(?:[ \t]{_NAME_WORD}){{0,2}})"
+            r"(?=[ \t]*(?:$|[;/()–-]|\d|DOB|born|aged))",
         ),
         ("initials", 26, r"(?<![\w.])(?:[A-ZÀ-ÞŁŚŻİŞÇĞ]\.[\s-]?){1,3}[A-ZÀ-ÞŁŚŻİŞÇĞ]\.(?!\w)"),
         ("initials", 27, r"(?<![\w.(§])[A-ZÀ-ÞŁŚŻİŞÇĞ]\.(?=[,;’']|\s+[a-z])(?<!\d\s[A-Z]\.)"),
@@ -46,7 +57,8 @@ _ABBREVIATIONS = word_set(
 
 
 _HEADING = re.compile(r"[A-Z]\.\s(?:\w+\s){0,9}(\w+)")
-_NOT_INITIALS = ("u.s.", "u.n.", "u.k.", "no.", "art.")
+_NOT_INITIALS = re.compile(r"(?:^|[a-z])u\.[snk]\.|^(?:no|art)\.")
+_TITLE_WORDS = word_set("minister foreign prime vice ambassador chairman general assistant deputy under")
 
 
 def is_heading(text: str, start: int, end: int) -> bool:
@@ -64,8 +76,17 @@ def people_candidates(text: str) -> Iterator[Candidate]:
             words = re.sub(r"\s", "", match.group()).lower()
             if form == "initials" and words in _ABBREVIATIONS:
                 continue
-            if form == "initialled" and (
-                words.startswith(_NOT_INITIALS) or is_heading(text, match.start(), match.end())
-            ):
+            if form == "initialled" and (_NOT_INITIALS.search(words) or is_heading(text, match.start(), match.end())):
                 continue
-            yield Candidate(match.start(), match.end(), "PERSON", form, rank)
+            start, end = match.span(match.lastindex or 0)
+            if form in ("titled", "listed") and _names_nobody(text[start:end], form):
+                continue
+            yield Candidate(start, end, "PERSON", form, rank)
+
+
+def _names_nobody(written: str, form: str) -> bool:
+    """Whether a title or a comma stands with nothing but titles and ordinary words: "Mr. President", "Paris, Texas"."""
+    words = [word.lower() for word in name_words(written)]
+    if form == "titled":
+        return bool(words) and all(word in GENERIC or word in _TITLE_WORDS for word in words)
+    return is_common_word(words[-1]) and is_common_word(words[0]) and not is_given_name(words[0])

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-__all__ = ["CAPITALISED", "INITIAL", "PARTICLES", "TITLE", "folded", "name_key", "name_words"]
+__all__ = ["CAPITALISED", "GENERATIONS", "INITIAL", "PARTICLES", "TITLE", "folded", "name_key", "name_words"]
 
 # A capital, then letters, hyphens and apostrophes: O'Neil, Taylor-Sabori, McNamara, İşeri. Taken whole or not at all
 # (possessive), and of bounded length: patterns built of it stay linear on any text.
@@ -24,7 +24,10 @@ TITLE = (
     r"Chancellor|Chairman|Marshal|Prince|Princess|King|Queen|Counsellor|Consul|Vice President|Prime Minister|Officer|"
     r"Inspector|Detective|Constable|Agent|Nurse|Attorney|Deputy|Under Secretary|Assistant Secretary)\b\.?"
 )
+GENERATIONS = frozenset({"jr", "sr", "ii", "iii", "iv"})
+_AFTER_COMMA = GENERATIONS | {"esq", "phd", "md", "qc", "kc", "mp"}
 _TITLED = re.compile(rf"(?:{TITLE}\s+)+")
+_NAME_WORD = re.compile(r"[^\W\d_]+(?:[-‑'’][^\W\d_]+)*\.?")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _TRANSLATED = str.maketrans({"ı": "i", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "ß": "ss", "đ": "d", "‑": "-", "–": "-"})
 
@@ -45,5 +48,12 @@ def name_key(name: str) -> str:
 
 
 def name_words(name: str) -> list[str]:
-    """The words of a person's name, without titles."""
-    return re.findall(r"[^\W\d_]+(?:[-‑'’][^\W\d_]+)*\.?", _TITLED.sub("", _POSSESSIVE.sub("", name)))
+    """The words of a person's name, without titles, the surname last.
+
+    >>> name_words("Dr Anna Smith"), name_words("SMITH, John"), name_words("Smith, Jr.")
+    (['Anna', 'Smith'], ['John', 'SMITH'], ['Smith', 'Jr.'])
+    """
+    surname, comma, given = _POSSESSIVE.sub("", name).partition(",")
+    words = [_NAME_WORD.findall(_TITLED.sub("", part.strip())) for part in (surname, given)]
+    turned = comma and words[1] and folded(words[1][0]).rstrip(".") not in _AFTER_COMMA
+    return words[1] + words[0] if turned else words[0] + words[1]

@@ -24,7 +24,7 @@ _BY_THEMSELVES = {
     "EMAIL": ("email",),
     "PHONE": ("phone",),
     "ACCOUNT": ("card", "iban", "wallet", "bank"),
-    "ID": ("ssn", "itin", "passport", "licence", "nhs", "mac", "uuid"),
+    "ID": ("ssn", "itin", "passport", "licence", "nhs", "mac", "uuid", "handle"),
     "ADDRESS": ("address", "numbered"),
     "URL": ("url", "ip"),
     "PERSON": ("script",),

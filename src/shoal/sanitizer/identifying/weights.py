@@ -70,16 +70,24 @@ def _stays(draft: Draft, stays: frozenset[str]) -> bool:
 
 
 def _surnames(pairs: Sequence[tuple[Draft, float]]) -> dict[str, float]:
-    """The last words of people's names with their probability."""
-    people = [(name_words(draft.name), probability) for draft, probability in pairs if draft.kind == "PERSON"]
-    return {words[-1]: probability for words, probability in people if words and len(words[-1]) > 3}
+    """The last words of people's names with their probability, the highest of all who have it."""
+    of_surname: dict[str, float] = {}
+    for draft, probability in pairs:
+        words = name_words(draft.name) if draft.kind == "PERSON" else []
+        if words and len(words[-1]) > 3:
+            of_surname[words[-1]] = max(probability, of_surname.get(words[-1], 0.0))
+    return of_surname
 
 
 def _inside(draft: Draft, of_surname: Mapping[str, float]) -> float:
-    """The probability of a person whose name another name contains: the "Jensen Act" tells of Mr Jensen."""
-    if draft.kind not in ("ORG", "LOC", "MISC"):
+    """The probability of a person whose name another name contains: the "Jensen Act" tells of Mr Jensen.
+
+    A surname that several people share may be any of theirs.
+    """
+    words = name_words(draft.name)
+    if draft.kind not in ("ORG", "LOC", "MISC") and not (draft.kind == "PERSON" and len(words) == 1):
         return 0.0
-    return max((of_surname.get(word, 0.0) for word in name_words(draft.name)), default=0.0)
+    return max((of_surname.get(word, 0.0) for word in words), default=0.0)
 
 
 def _explained_end(text: str, draft: Draft) -> int:

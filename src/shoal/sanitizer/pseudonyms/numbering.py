@@ -11,7 +11,7 @@ from itertools import count
 
 from shoal.errors import InputError
 from shoal.results.sanitizing import KINDS, Entity
-from shoal.sanitizer.entities.collection import same_entities
+from shoal.sanitizer.entities.identity import same_entities
 from shoal.sanitizer.pseudonyms.general import NOUN_OF_KIND, Generalisation
 
 __all__ = ["SCOPES", "STYLES", "pseudonyms_of"]

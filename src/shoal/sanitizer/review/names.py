@@ -1,20 +1,28 @@
 """The strings to search for once something is masked: as written; of a person, without title and by surname; of a
 block, each of its sentences.
+
+What is masked by mistake must not empty all other documents: words that everybody uses ("the", "one of") are not
+searched for, and an ordinary word, or an acronym of three letters, that was masked with a capital counts only where it
+has one.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from shoal.sanitizer.entities.ordinary import is_common_word
+from shoal.sanitizer.entities.ordinary import FUNCTION_WORDS, is_common_word, word_set
 from shoal.sanitizer.entities.spelling import name_words
 from shoal.sanitizer.review.folding import folded
 from shoal.sanitizer.review.items import BLOCK
+from shoal.sanitizer.review.strings import LEAST_LETTERS
 from shoal.sanitizer.sentences import units_of
 
 __all__ = ["strings_to_search"]
 
 LEAST_SURNAME = 4  # letters, of a name that has more than a surname
+COUNTING = word_set("one two three four five six seven eight nine ten first second third several")
+_WORD = re.compile(r"[^\W\d_]+")
 LEAST_WORDS = 4  # of a sentence; shorter ones are in any text
 SUFFIXES = frozenset({"jr", "sr", "ii", "iii", "iv", "esq", "phd"})
 
@@ -26,10 +34,14 @@ def strings_to_search(kind: str, written: str) -> Iterator[str]:
     ['mrivodunstable', 'ivodunstable', 'dunstable']
     >>> list(strings_to_search("PERSON", "Ann Baker Jr."))
     ['annbakerjr', 'Baker']
+    >>> list(strings_to_search("ORG", "Union")), list(strings_to_search("MISC", "One of the"))
+    (['Union'], [])
+    >>> list(strings_to_search("ORG", "ISA"))  # not "is a"
+    ['Isa']
     >>> list(strings_to_search("BLOCK", "Yes. The bomb was small."))
     ['yesthebombwassmall', 'thebombwassmall']
     """
-    strings = [folded(written)]
+    strings = [_searchable(written)]
     if kind == "PERSON":
         words = name_words(written)
         if len(words) > 1:
@@ -41,12 +53,25 @@ def strings_to_search(kind: str, written: str) -> Iterator[str]:
     yield from (string for string in dict.fromkeys(strings) if string)
 
 
+def _searchable(written: str) -> str:
+    """Empty if these are words that everybody uses."""
+    string = folded(written)
+    if not string.isalpha():
+        return string
+    words = _WORD.findall(written)
+    if all(word.lower() in FUNCTION_WORDS or word.lower() in COUNTING for word in words):
+        return ""
+    acronym = written.isupper() and (len(string) <= LEAST_LETTERS or is_common_word(string))
+    ordinary = len(words) == 1 and written[:1].isupper() and is_common_word(string)
+    return string.capitalize() if acronym or ordinary else string
+
+
 def _surname(words: list[str]) -> str:
     """Empty if it is short, or if there is none: "the King of Spain"."""
     names = [word for word in words if not word[0].islower() and folded(word) not in SUFFIXES]
     if not names or "of" in words:
         return ""
     surname = folded(names[-1])
-    if len(words) > 1 and len(surname) < LEAST_SURNAME:
+    if surname in FUNCTION_WORDS or (len(words) > 1 and len(surname) < LEAST_SURNAME):
         return ""
     return surname.capitalize() if is_common_word(surname) else surname

@@ -16,6 +16,7 @@ from shoal.sanitizer.review.folding import folded
 from shoal.sanitizer.review.items import BLOCK, Item, Proposals, items_of
 from shoal.sanitizer.review.names import strings_to_search
 from shoal.sanitizer.review.replay import DECIDED, PENDING, State, Verdict, replay
+from shoal.sanitizer.review.shrinking import shrunk
 from shoal.sanitizer.review.strings import Strings, letters_of
 from shoal.sanitizer.review.work import WorkFolder
 
@@ -29,15 +30,7 @@ class Outcome:
     proposals: Proposals
     items: tuple[Item, ...]
     verdicts: tuple[Verdict, ...]
-
-    @cached_property
-    def masked(self) -> tuple[Item, ...]:
-        """Items that are masked, each with the places where it is."""
-        kept = []
-        for item, verdict in zip(self.items, self.verdicts, strict=True):
-            if verdict.state == DECIDED and verdict.masked:
-                kept.append(replace(item, mentions=(Mention(*verdict.span),)) if verdict.span else item)
-        return tuple(kept)
+    masked: tuple[Item, ...] = ()  # those that are masked, each with the places where it is
 
     @property
     def open(self) -> tuple[Item, ...]:
@@ -68,12 +61,15 @@ class Collection:
 
     def outcomes(self) -> Iterator[Outcome]:
         """The outcome of each document, repeats among its items."""
-        for proposals in self.work.proposals:
-            text = self.work.text(proposals)
-            outcome = self._proposed(proposals, text)
-            repeats = tuple(self._repeats(outcome, text))
-            verdicts = tuple(self.state.verdict(item.key) for item in repeats)
-            yield Outcome(proposals, (*outcome.items, *repeats), (*outcome.verdicts, *verdicts))
+        return map(self.outcome, self.work.proposals)
+
+    def outcome(self, proposals: Proposals) -> Outcome:
+        """The outcome of one document."""
+        text = self.work.text(proposals)
+        outcome = self._proposed(proposals, text)
+        repeats = tuple(self._repeats(outcome, text))
+        verdicts = tuple(self.state.verdict(item.key) for item in repeats)
+        return _outcome(proposals, (*outcome.items, *repeats), (*outcome.verdicts, *verdicts), text)
 
     @cached_property
     def masked_strings(self) -> dict[str, Item]:
@@ -88,7 +84,9 @@ class Collection:
                         strings.setdefault(string, item)
             item_at = {mention.start: item for item in masked for mention in item.mentions}
             for joined in _Stretches([mention for item in masked for mention in item.mentions]).joined:
-                strings.setdefault(folded(text[joined.start : joined.end]), item_at[joined.start])
+                item = item_at[joined.start]
+                for string in strings_to_search(item.kind, text[joined.start : joined.end]):
+                    strings.setdefault(string, item)
         return strings
 
     @cached_property
@@ -102,7 +100,7 @@ class Collection:
             for decision in self.state.added.get(proposals.document, ())
         )
         items = (*items_of(proposals), *(item for item in added if item is not None))
-        return Outcome(proposals, items, tuple(map(self.verdict, items)))
+        return _outcome(proposals, items, tuple(map(self.verdict, items)), text)
 
     def verdict(self, item: Item) -> Verdict:
         """An entity below the threshold stays unless somebody says otherwise."""
@@ -129,6 +127,15 @@ class Collection:
 def current(work: WorkFolder) -> Collection:
     """The collection as its log has it now."""
     return Collection(work, replay(work.log.read(), work.settings["reviewers"]))
+
+
+def _outcome(proposals: Proposals, items: tuple[Item, ...], verdicts: tuple[Verdict, ...], text: str) -> Outcome:
+    decided = (
+        shrunk(item, verdict.span, text) if verdict.span else item
+        for item, verdict in zip(items, verdicts, strict=True)
+        if verdict.state == DECIDED and verdict.masked
+    )
+    return Outcome(proposals, items, verdicts, tuple(decided))
 
 
 def _added(id: str, document: str, kind: str, span: tuple[int, int] | None, text: str) -> Item | None:

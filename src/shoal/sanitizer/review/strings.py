@@ -14,7 +14,7 @@ from functools import cached_property
 from shoal.sanitizer.entities.ordinary import is_common_word, is_famous
 from shoal.sanitizer.review.folding import WORD, folded, parts_of
 
-__all__ = ["Occurrence", "Strings", "letters_of", "tells"]
+__all__ = ["LEAST_LETTERS", "Occurrence", "Strings", "letters_of", "tells"]
 
 Place = tuple[int, int, str]  # start and end in the text, and what is written there, folded
 LEAST_LETTERS, LEAST_DIGITS = 3, 4  # shorter strings are everywhere and tell nothing
