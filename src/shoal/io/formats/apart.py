@@ -30,14 +30,8 @@ def read_apart(
 ) -> tuple[pa.Table, dict[str, ColumnDictionary]]:
     """Rows and dictionary of a file, read by another process and handed over through a pipe."""
     name = os.fspath(path)
-    asked: dict[str, Any] = {
-        "path": name,
-        "format": format,
-        "verbatim": sorted(verbatim),
-        "encoding": encoding,
-        "sheet": sheet,
-    }
-    asked["room"] = max(ROOM, TIMES * os.stat(path).st_size)
+    asked: dict[str, Any] = {"path": name, "format": format, "encoding": encoding, "sheet": sheet}
+    asked |= {"verbatim": sorted(verbatim), "room": max(ROOM, TIMES * os.stat(path).st_size)}
     root = str(Path(__file__).parents[3])
     done = subprocess.run(
         [sys.executable, "-c", "from shoal.io.formats.apart import serve; serve()"],

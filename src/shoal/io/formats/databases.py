@@ -47,6 +47,8 @@ def read_query(query: Query) -> pa.Table:
 
 
 def _refused(query: Query, reason: str, remedy: str = ONE_SELECT) -> InputError:
+    if reason in (REASONS["42P01"], REASONS["42703"]):
+        remedy = "check the names in it"
     return InputError(f"{query}: {reason}; {remedy}")
 
 
@@ -113,7 +115,7 @@ def _duckdb(query: Query) -> pa.Table:
             statements = connection.extract_statements(query.sql)
             if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
                 raise _refused(query, "the query is not one SELECT")
-            data = connection.execute(statements[0]).to_arrow_table()
+            data = connection.sql(query.sql).to_arrow_table()
             check_names(data.column_names, str(query))
             return data
     except duckdb.Error as problem:

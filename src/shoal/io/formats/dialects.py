@@ -18,7 +18,7 @@ from shoal.io.delimited import MISSING, parse_table
 from shoal.io.formats.sources import TableFile
 from shoal.results.dictionary import Dialect
 
-__all__ = ["parse_in_dialect"]
+__all__ = ["is_usual", "parse_in_dialect"]
 
 DELIMITERS = ",;\t|"
 ROWS_LOOKED_AT = 50
@@ -33,6 +33,7 @@ USUAL = frozenset(b"\x80\x85\x91\x92\x93\x94\x96\x97")
 UNUSUAL = re.compile(rb"[A-Za-z][\x93\x94][A-Za-z]")  # a quote within a word is an ö of code page 850
 WITH_COMMA = r"^\s*[+-]?\d+(,\d+)?([eE][+-]?\d{1,3})?\s*$"
 WITH_POINT = r"^\s*[+-]?\d+\.\d+\s*$"
+NO_COMMA = r"^[^,]*$"
 GROUPED = r"^\s*[+-]?\d{1,3}[.,]\d{3}\s*$"
 AS_IT_STANDS = r"^-?(0|[1-9]\d{0,14})(,\d+)?$"  # what a number is in a column that is released unchanged
 
@@ -47,6 +48,8 @@ def parse_in_dialect(
     utf8 = content if encoding == "utf-8" else text.encode()
     data = parse_table(utf8, kind, name, verbatim, delimiter)
     decimal = given.decimal or ("." if delimiter == "," else _decimal(data, name))
+    if decimal == "," and any(pa.types.is_floating(field.type) for field in data.schema):
+        raise InputError(f"{name} has numbers with a point, though the decimal sign is a comma; give --decimal point")
     dialect = Dialect(delimiter, decimal, encoding)
     usual = Dialect("\t" if kind == "tsv" else ",")
     recognised = [
@@ -60,6 +63,17 @@ def parse_in_dialect(
             stacklevel=4,
         )
     return (_with_commas(data, set(verbatim)) if decimal == "," else data), dialect
+
+
+def is_usual(head: bytes, kind: str, name: str) -> bool:
+    """Whether the beginning of a file is UTF-8 without a mark, and has commas, or tabs in a TSV."""
+    if head.startswith(tuple(MARKS)):
+        return False
+    try:
+        text = head[: head.rfind(b"\n") + 1].decode()
+    except UnicodeDecodeError:
+        return False
+    return kind == "tsv" or _delimiter(text, name) == ","
 
 
 def _decoded(content: bytes, given: str | None, name: str) -> tuple[str, str]:
@@ -128,7 +142,7 @@ def _divides_evenly(text: str, sign: str) -> bool:
 def _decimal(data: pa.Table, name: str) -> str:
     """A comma where columns have numbers with one and none with a point."""
     texts = {column: _given_texts(data[column]) for column in data.column_names if _is_text(data[column].type)}
-    commas = [column for column, cells in texts.items() if _all(cells, WITH_COMMA) and not _all(cells, r"^[^,]*$")]
+    commas = [column for column, cells in texts.items() if _all(cells, WITH_COMMA) and not _all(cells, NO_COMMA)]
     points = any(pa.types.is_floating(field.type) for field in data.schema)
     points |= any(_all(cells, WITH_POINT) for cells in texts.values())
     if not commas:
@@ -147,14 +161,13 @@ def _with_commas(data: pa.Table, verbatim: set[str]) -> pa.Table:
         if not _is_text(data[column].type):
             continue
         cells = _given_texts(data[column])
-        if len(cells) and _all(cells, AS_IT_STANDS if column in verbatim else WITH_COMMA):
+        unchanged = column in verbatim
+        if _all(cells, AS_IT_STANDS) if unchanged else _all(cells, WITH_COMMA) and not _all(cells, NO_COMMA):
             missing = pc.is_in(data[column], pa.array(MISSING, data[column].type))
             points = pc.replace_substring(pc.utf8_trim_whitespace(data[column]), ",", ".")
             numbers = pc.if_else(missing, None, pc.replace_substring_regex(points, r"^\+", ""))
-            kind = pa.int64() if column not in verbatim and _all(cells, r"^\s*[+-]?\d{1,15}\s*$") else pa.float64()
+            kind = pa.int64() if _all(cells, NO_COMMA) else pa.float64()
             data = data.set_column(place, column, numbers.cast(kind))
-        elif column not in verbatim and pa.types.is_floating(data[column].type):
-            continue
     return data
 
 

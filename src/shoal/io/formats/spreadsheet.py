@@ -1,4 +1,4 @@
-"""Spreadsheets (.xlsx) by calamine: one sheet, a header, a type for every column. Of formulas, their values are read."""
+"""Spreadsheets (.xlsx) by calamine: one sheet, a header, a type for every column. Of formulas the values are read."""
 
 from __future__ import annotations
 
