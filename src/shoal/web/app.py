@@ -13,16 +13,17 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 from shoal.errors import ShoalError
+from shoal.web.desk.desks import Desks
 from shoal.web.gate import Gate
 from shoal.web.index_session import IndexSession
 from shoal.web.jobs import Jobs
 from shoal.web.rendering import page
-from shoal.web.routes import index, jobs, start, uploads, verify
+from shoal.web.routes import desk, index, jobs, review, start, uploads, verify
 from shoal.web.workspace import Workspace
 
 __all__ = ["create_app"]
 
-ROUTES = (start, uploads, jobs, verify, index)
+ROUTES = (start, uploads, jobs, verify, review, desk, index)
 STATIC = Path(__file__).parent / "static"
 
 
@@ -32,6 +33,7 @@ def create_app(workspace: Workspace, token: str, port: int) -> FastAPI:
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
         app.state.workspace, app.state.jobs = workspace, Jobs(workspace)
+        app.state.desks = Desks()
         app.state.index = IndexSession(workspace)
         yield
         await app.state.index.disconnect()

@@ -8,10 +8,11 @@ from urllib.parse import parse_qs
 from fastapi import Depends, Request
 
 from shoal.errors import InputError
+from shoal.web.desk.desks import Desks
 from shoal.web.jobs import Jobs
 from shoal.web.workspace import Workspace
 
-__all__ = ["Fields", "Form", "TheJobs", "TheWorkspace"]
+__all__ = ["Fields", "Form", "TheDesks", "TheJobs", "TheWorkspace"]
 
 LARGEST_FORM = 4 << 20  # bytes: a table may have thousands of columns
 MOST_FIELDS = 100_000
@@ -23,6 +24,10 @@ def _workspace(request: Request) -> Any:
 
 def _jobs(request: Request) -> Any:
     return request.app.state.jobs
+
+
+def _desks(request: Request) -> Any:
+    return request.app.state.desks
 
 
 class Fields:
@@ -64,5 +69,6 @@ async def _form(request: Request) -> Fields:
 
 
 TheWorkspace = Annotated[Workspace, Depends(_workspace)]
+TheDesks = Annotated[Desks, Depends(_desks)]
 TheJobs = Annotated[Jobs, Depends(_jobs)]
 Form = Annotated[Fields, Depends(_form)]
