@@ -90,7 +90,7 @@ def _decoded(content: bytes, given: str | None, name: str) -> tuple[str, str]:
         return content.decode(), "utf-8"
     except UnicodeDecodeError:
         pass
-    high = frozenset(content) - frozenset(range(0x80)) - frozenset(range(0xA0, 0x100))
+    high = frozenset(content) - frozenset(range(0x80)) - frozenset(range(0xA0, 0xFF))
     if b"\0" in content or not high <= USUAL or UNUSUAL.search(content) or _is_nearly_utf8(content):
         # `parse_table` says where the first wrong byte is.
         return content.decode("utf-8", "surrogateescape"), "utf-8"
