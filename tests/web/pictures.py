@@ -1,7 +1,4 @@
-"""Pictures for the documentation, taken where the pages are tested.
-
-With SHOAL_PICTURES=1 in the environment they replace those in docs/images; else they are only taken.
-"""
+"""Pictures for the docs, taken by the tests: SHOAL_PICTURES=docs/images pytest tests/web writes them anew."""
 
 from __future__ import annotations
 
@@ -12,12 +9,18 @@ from playwright.sync_api import Page
 
 __all__ = ["take_picture"]
 
-IMAGES = Path(__file__).parents[2] / "docs" / "images"
+LARGEST = 150_000  # bytes
 
 
-def take_picture(page: Page, name: str) -> None:
-    """What the window shows, in light colours."""
-    page.emulate_media(color_scheme="light")
-    picture = page.screenshot()
-    if os.environ.get("SHOAL_PICTURES"):
-        (IMAGES / f"{name}.png").write_bytes(picture)
+def take_picture(page: Page, name: str, *, height: int = 800) -> None:
+    """docs/images/workbench-NAME.png, if pictures are asked for."""
+    folder = os.environ.get("SHOAL_PICTURES")
+    if not folder:
+        return
+    before = page.viewport_size
+    page.set_viewport_size({"width": 1280, "height": height})
+    path = Path(folder) / f"workbench-{name}.png"
+    page.screenshot(path=path, animations="disabled")
+    assert path.stat().st_size < LARGEST, f"{path.name} is too large for the docs"
+    if before is not None:
+        page.set_viewport_size(before)
