@@ -51,7 +51,7 @@ def test_from_a_letter_to_a_verified_release_and_back(tmp_path: Path, monkeypatc
     ok(run(tmp_path, "verify", "release"))
     assert "vault" in ok(run(tmp_path, "verify", "release", "--private", "release-private")).out
     ok(run(tmp_path, "unmask", "release", "-o", "back"))
-    assert (tmp_path / "back" / "document-0001.txt").read_text() == SMITH
+    assert (tmp_path / "back" / "a.txt").read_text() == SMITH
     assert run(tmp_path, "review", "work", "--undo", "0").code == 2  # locked
 
 

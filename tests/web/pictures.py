@@ -1,4 +1,7 @@
-"""Pictures for the docs, taken by the tests: SHOAL_PICTURES=docs/images pytest tests/web writes them anew."""
+"""Pictures for the documentation, taken where the pages are tested.
+
+With SHOAL_PICTURES=1 in the environment they replace those in docs/images; else they are only taken.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +12,21 @@ from playwright.sync_api import Locator, Page
 
 __all__ = ["take_picture"]
 
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
 LARGEST = 150_000  # bytes
 
 
-def take_picture(page: Page, name: str, *, height: int = 800, top: Locator | None = None) -> None:
-    """docs/images/workbench-NAME.png, if pictures are asked for; the page is scrolled so that it begins at `top`."""
-    folder = os.environ.get("SHOAL_PICTURES")
-    if not folder:
-        return
+def take_picture(page: Page, name: str, *, height: int | None = None, top: Locator | None = None) -> None:
+    """What the window shows, in light colours; scrolled so that it begins at `top`, if that is given."""
     before = page.viewport_size
-    page.set_viewport_size({"width": 1280, "height": height})
+    page.emulate_media(color_scheme="light")
+    if height is not None:
+        page.set_viewport_size({"width": 1280, "height": height})
     if top is not None:
         top.evaluate("place => scrollTo(0, place.getBoundingClientRect().top + scrollY - 20)")
-    path = Path(folder) / f"workbench-{name}.png"
-    page.screenshot(path=path, animations="disabled")
-    assert path.stat().st_size < LARGEST, f"{path.name} is too large for the docs"
+    picture = page.screenshot(animations="disabled")
+    assert len(picture) < LARGEST, f"{name} is too large for the docs"
+    if os.environ.get("SHOAL_PICTURES"):
+        (IMAGES / f"{name}.png").write_bytes(picture)
     if before is not None:
         page.set_viewport_size(before)

@@ -14,17 +14,18 @@ from starlette.exceptions import HTTPException
 
 from shoal.errors import ShoalError
 from shoal.web.aside import Aside
+from shoal.web.desk.desks import Desks
 from shoal.web.gate import Gate
 from shoal.web.index_session import IndexSession
 from shoal.web.jobs import Jobs
 from shoal.web.protecting.looks import Looks
 from shoal.web.rendering import page
-from shoal.web.routes import index, jobs, protect, sample, start, uploads, verify
+from shoal.web.routes import desk, index, jobs, protect, review, sample, start, uploads, verify
 from shoal.web.workspace import Workspace
 
 __all__ = ["create_app"]
 
-ROUTES = (start, uploads, jobs, sample, protect, verify, index)
+ROUTES = (start, uploads, jobs, sample, protect, verify, review, desk, index)
 STATIC = Path(__file__).parent / "static"
 
 
@@ -34,7 +35,7 @@ def create_app(workspace: Workspace, token: str, port: int) -> FastAPI:
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
         app.state.workspace, app.state.jobs, app.state.aside = workspace, Jobs(workspace), Aside()
-        app.state.looks, app.state.index = Looks(app.state.aside), IndexSession(workspace)
+        app.state.looks, app.state.desks, app.state.index = Looks(app.state.aside), Desks(), IndexSession(workspace)
         app.state.aside.begin()
         yield
         app.state.aside.stop()

@@ -438,6 +438,31 @@ def test_strings_are_whole_words_and_the_longest_wins() -> None:
     assert [found.string for found in search.find("Anna met Ann Smith and Ann, 5 times")] == ["annsmith", "ann"]
 
 
+def test_a_folder_of_another_version_is_told_from_one_that_is_no_work_folder(work: WorkFolder) -> None:
+    settings_file = work.path / "settings.json"
+    settings_file.write_text(settings_file.read_text().replace("shoal-sanitizer/1", "shoal-sanitizer/9"))
+    with pytest.raises(
+        InputError, match=r"another version of Shoal, or changed \('shoal-sanitizer/9', this version reads"
+    ):
+        WorkFolder(work.path)
+    settings_file.write_text("[")
+    with pytest.raises(InputError, match="no work folder"):
+        WorkFolder(work.path)
+
+
+def test_a_folder_that_could_not_be_begun_is_begun_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*given: object, **options: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(json, "dump", full)
+        with pytest.raises(OSError, match="No space left"):
+            Unfinished(tmp_path / "w", SETTINGS)
+    first, _ = letters()
+    Unfinished(tmp_path / "w", SETTINGS).add(first, LETTERS[0], None)
+    assert list(Unfinished(tmp_path / "w", SETTINGS).done) == ["a.txt"]
+
+
 def test_a_folder_that_is_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "file").write_text("x")

@@ -296,8 +296,11 @@ class Review:
             if proposals.document in documents
             for item in items_of(proposals)
         }
-        if any(key not in there for key in keys):  # added, or a repeat
-            there |= {item.key: item for outcome in self.collection().outcomes() for item in outcome.items}
+        missing = {document for document, name in keys if (document, name) not in there}  # added, or a repeat
+        if missing:
+            collection = self.collection()
+            outcomes = (collection.outcome(one) for one in self.work.proposals if one.document in missing)
+            there |= {item.key: item for outcome in outcomes for item in outcome.items}
         for document, name in keys:
             if (document, name) not in there:
                 raise InputError(f"there is no item {name[:20]!r} in document {document[:20]!r}; list them: --list")
