@@ -16,7 +16,7 @@ from tests.web.conftest import Workbench, start_workbench
 from tests.web.pictures import take_picture
 from tests.web.reviews import cases, long_report, review_folder
 
-LETTERS_JOB, LONG_JOB, PAIR_JOB, TRAP_JOB, CASES_JOB = ("1" * 16, "2" * 16, "3" * 16, "4" * 16, "5" * 16)
+LETTERS_JOB, LONG_JOB, PAIR_JOB, TRAP_JOB, CASES_JOB, LOCKED_JOB = (digit * 16 for digit in "123456")
 TRAP = "<img src=x onerror=alert(1)>"
 REPAINT = """() => {
   window.took = [];
@@ -38,6 +38,7 @@ def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
     trap = f"{TRAP} wrote to Ann Smith."
     named_folder(review_folder(folder, TRAP_JOB, TRAP), (trap, (entity(trap, "ORG", TRAP, probability=0.5),)))
     cases(review_folder(folder, CASES_JOB, "cases"))
+    work_folder(review_folder(folder, LOCKED_JOB, "soon locked"))
     before = os.environ.get("SHOAL_CONFIG")
     os.environ["SHOAL_CONFIG"] = str(folder / "config")
     running = start_workbench(folder)
@@ -274,6 +275,28 @@ def test_markup_in_names_and_texts_stays_text(page: Page, workbench: Workbench) 
     page.keyboard.press("h")
     expect(page.locator("#history-rows")).to_contain_text(TRAP)
     assert page.locator("main img").count() == 0
+
+
+def test_a_decision_that_is_refused_is_taken_back_with_the_reason(page: Page, workbench: Workbench) -> None:
+    desk(page, workbench, LOCKED_JOB)
+    expect_stands(page, "open", "open", "open")
+    (workbench.folder / "jobs" / LOCKED_JOB / "work" / "review" / "locked").write_text("a seal\n")
+    page.keyboard.press("a")
+    expect(page.locator("#refused")).to_contain_text("locked")
+    expect_stands(page, "open", "open", "open")
+    expect(page.locator("#locked")).to_contain_text("nothing can be decided any more")  # by the next news
+    expect(page.get_by_role("button", name="Mask")).to_be_disabled()
+
+
+def test_the_list_shows_what_the_filters_ask_for(page: Page, workbench: Workbench) -> None:
+    desk(page, workbench, CASES_JOB)
+    shown = page.locator("#list li:visible b")
+    page.get_by_label("Kind").first.select_option("PERSON")
+    expect(shown).to_have_text(["Dr. Weber", "Jonas Krämer", "Marta Oliveira"])
+    page.get_by_label("Show").select_option("unsure")
+    expect(shown).to_have_text(["Dr. Weber"])  # 74 %
+    page.get_by_label("Show").select_option("below")
+    expect(page.locator("#nothing")).to_have_text("Nothing here with this filter.")
 
 
 def test_the_desk_fits_narrow_and_wide_windows(page: Page, workbench: Workbench) -> None:

@@ -7,17 +7,18 @@ does, there is a repeat: one more item to decide about. Reviewers may leave it, 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from shoal.results.sanitizing import KINDS, Mention
 from shoal.sanitizer.review.folding import folded
-from shoal.sanitizer.review.items import BLOCK, Item, Proposals, items_of
+from shoal.sanitizer.review.items import BLOCK, Item, Proposals
 from shoal.sanitizer.review.names import strings_to_search
 from shoal.sanitizer.review.replay import DECIDED, PENDING, State, Verdict, replay
+from shoal.sanitizer.review.searching import RememberedSearch
 from shoal.sanitizer.review.shrinking import shrunk
-from shoal.sanitizer.review.strings import Strings, letters_of
+from shoal.sanitizer.review.strings import Occurrence, Strings, letters_of
 from shoal.sanitizer.review.work import WorkFolder
 
 __all__ = ["Collection", "Outcome", "current"]
@@ -55,9 +56,11 @@ class Outcome:
 class Collection:
     """All documents of a work folder after the decisions of its log. Texts are read one at a time."""
 
-    def __init__(self, work: WorkFolder, state: State) -> None:
+    def __init__(self, work: WorkFolder, state: State, remembered: RememberedSearch | None = None) -> None:
+        """`remembered` has searched the same texts before; whoever looks again and again keeps it."""
         self.work = work
         self.state = state
+        self._remembered = remembered
 
     def outcomes(self) -> Iterator[Outcome]:
         """The outcome of each document, repeats among its items."""
@@ -93,13 +96,18 @@ class Collection:
     def search(self) -> Strings:
         return Strings(self.masked_strings)
 
+    def _readable(self, proposals: Proposals, text: str) -> Iterable[Occurrence]:
+        if self._remembered is None:
+            return self.search.readable(text)
+        return self._remembered.readable(self.search, proposals.digest, text)
+
     def _proposed(self, proposals: Proposals, text: str) -> Outcome:
         """What was proposed and what reviewers added, before repeats."""
         added = (
             _added(decision.item, proposals.document, decision.kind, decision.span, text)
             for decision in self.state.added.get(proposals.document, ())
         )
-        items = (*items_of(proposals), *(item for item in added if item is not None))
+        items = (*proposals.items, *(item for item in added if item is not None))
         return _outcome(proposals, items, tuple(map(self.verdict, items)), text)
 
     def verdict(self, item: Item) -> Verdict:
@@ -114,7 +122,7 @@ class Collection:
         covered = _Stretches([mention for item in outcome.masked for mention in item.mentions])
         pending = _Stretches([mention for item in outcome.open for mention in item.mentions])
         left = outcome.left_places(text)
-        for occurrence in self.search.readable(text):
+        for occurrence in self._readable(outcome.proposals, text):
             place = Mention(occurrence.start, occurrence.end)
             if covered.cover(place) or pending.cover(place) or (place.start, place.end) in left:
                 continue
@@ -124,9 +132,9 @@ class Collection:
             yield replace(like, document=document, id=id, mentions=(place,), probability=1.0, within=within)
 
 
-def current(work: WorkFolder) -> Collection:
+def current(work: WorkFolder, remembered: RememberedSearch | None = None) -> Collection:
     """The collection as its log has it now."""
-    return Collection(work, replay(work.log.read(), work.settings["reviewers"]))
+    return Collection(work, replay(work.log.read(), work.settings["reviewers"]), remembered)
 
 
 def _outcome(proposals: Proposals, items: tuple[Item, ...], verdicts: tuple[Verdict, ...], text: str) -> Outcome:

@@ -1,8 +1,8 @@
 """Reviewing: somebody looks at what is open and decides. Every decision is a line of the log.
 
 All that a terminal or a page needs: `queue`, `outcome` and `text` to show, `decide`, `shrink`, `add`, `decide_all`,
-`undo` and `redo` to act, `differences`, `history` and `progress` to look back. Nothing is remembered between calls but
-the log.
+`undo` and `redo` to act, `differences`, `history` and `progress` to look back. Nothing holds but the log;
+whoever keeps a RememberedSearch only waits less.
 """
 
 from __future__ import annotations
@@ -11,15 +11,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from shoal.errors import InputError
 from shoal.results.sanitizing import KINDS, Decision
 from shoal.sanitizer.review.folding import folded
-from shoal.sanitizer.review.items import BLOCK, Item, Proposals, items_of
+from shoal.sanitizer.review.items import BLOCK, Item, Proposals
 from shoal.sanitizer.review.log import Making
 from shoal.sanitizer.review.outcome import Collection, Outcome, current
 from shoal.sanitizer.review.overview import HistoryLine, Progress, history_of, progress_of
 from shoal.sanitizer.review.replay import DISPUTED, replay
+from shoal.sanitizer.review.searching import RememberedSearch
 from shoal.sanitizer.review.shrinking import equal_part
 from shoal.sanitizer.review.steps import last_step, last_undo
 from shoal.sanitizer.review.work import WorkFolder
@@ -39,7 +41,10 @@ def check_reviewer(reviewer: str) -> None:
 def sameness(item: Item) -> tuple[str, ...]:
     """What equal items have in common: kind and name, and the longer word they are within, if any. A block is alone."""
     alone = item.key if item.kind == BLOCK else ()
-    return (item.kind, folded(item.name) or item.name, folded(item.within), *alone)
+    return (item.kind, _folded(item.name) or item.name, _folded(item.within), *alone)
+
+
+_folded = lru_cache(maxsize=65_536)(folded)  # names come again and again
 
 
 @dataclass(frozen=True)
@@ -82,14 +87,15 @@ class Review:
     was written. Several people may decide at once, each with a Review of their own.
     """
 
-    def __init__(self, work: WorkFolder, reviewer: str) -> None:
+    def __init__(self, work: WorkFolder, reviewer: str, remembered: RememberedSearch | None = None) -> None:
         check_reviewer(reviewer)
         self.work = work
         self.reviewer = reviewer
+        self._remembered = remembered
 
     def collection(self) -> Collection:
         """What holds now, with what others have decided meanwhile."""
-        return current(self.work)
+        return current(self.work, self._remembered)
 
     def queue(self) -> list[Group]:
         """What this reviewer has still to decide, the least sure first."""
@@ -294,7 +300,7 @@ class Review:
             item.key: item
             for proposals in self.work.proposals
             if proposals.document in documents
-            for item in items_of(proposals)
+            for item in proposals.items
         }
         missing = {document for document, name in keys if (document, name) not in there}  # added, or a repeat
         if missing:

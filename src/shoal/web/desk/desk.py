@@ -16,6 +16,7 @@ from shoal.release.sanitized.plan import plan
 from shoal.results.sanitizing import Decision
 from shoal.sanitizer.review.outcome import Collection, current
 from shoal.sanitizer.review.reviewing import Review
+from shoal.sanitizer.review.searching import RememberedSearch
 from shoal.sanitizer.review.shrinking import equal_part
 from shoal.sanitizer.review.work import WorkFolder
 from shoal.web.desk.offsets import Offsets
@@ -50,6 +51,7 @@ class Desk:
         self._deciding = copy(self._work)  # to decide: with a log of its own, so that nobody waits for a look
         self._looking, self._writing = Lock(), Lock()
         self._snapshot: Snapshot | None = None
+        self._remembered = RememberedSearch()
 
     @property
     def documents(self) -> list[str]:
@@ -77,7 +79,7 @@ class Desk:
         with self._looking:
             length = len(self._work.log.read())
             if self._snapshot is None or self._snapshot.length != length:
-                collection = current(self._work)
+                collection = current(self._work, self._remembered)
                 outcomes = {outcome.proposals.document: outcome for outcome in collection.outcomes()}
                 self._snapshot = Snapshot(length, collection, outcomes)
             return self._snapshot
@@ -134,7 +136,7 @@ class Desk:
         keys = [chosen.key]
         if item is not None and chosen.everywhere:
             keys = list(snapshot.decided_together(item, reviewer, chosen.action, chosen.adjudicates))
-        review = Review(self._deciding, reviewer)
+        review = Review(self._deciding, reviewer, self._remembered)
         span = None if chosen.span is None else self._from_browser(document, chosen.span)
         with self._writing:
             if chosen.action == "shrink" and span is not None:
@@ -159,17 +161,17 @@ class Desk:
         """Mask what nobody proposed."""
         place = self._from_browser(document, span)
         with self._writing:
-            made = Review(self._deciding, reviewer).add(document, place, kind, reason=reason)
+            made = Review(self._deciding, reviewer, self._remembered).add(document, place, kind, reason=reason)
         return self._made(made, document, reviewer)
 
     def undo(self, reviewer: str, document: str, reason: str) -> dict[str, Any]:
         with self._writing:
-            made = Review(self._deciding, reviewer).undo(reason=reason)
+            made = Review(self._deciding, reviewer, self._remembered).undo(reason=reason)
         return self._made(made, document, reviewer)
 
     def redo(self, reviewer: str, document: str) -> dict[str, Any]:
         with self._writing:
-            made = Review(self._deciding, reviewer).redo()
+            made = Review(self._deciding, reviewer, self._remembered).redo()
         return self._made(made, document, reviewer)
 
     def _made(self, made: tuple[Decision, ...], document: str, reviewer: str) -> dict[str, Any]:

@@ -1,33 +1,23 @@
 // The desk. A decision is painted at once and then sent; if it is refused, it is taken back and the reason shown.
 
 import { After } from "./after.js";
-import { askWhatToAdd, didWhat, showHistory, when } from "./dialogs.js";
-import { kindOf, List, percent, toDecide } from "./list.js";
+import { askWhatToAdd, showHistory } from "./dialogs.js";
+import { List, toDecide } from "./list.js";
 import { Marks } from "./marks.js";
 import { Server } from "./server.js";
+import { paintDocument, showCard, showDocuments, showProgress } from "./showing.js";
 import { cutOf, Shrinking } from "./shrinking.js";
+import { byId, refuse, say, state } from "./state.js";
 
 const EVERY = 1500; // milliseconds between two looks at what others decided
 const SOON = 250;
 
-const byId = (id) => document.getElementById(id);
 const place = document.querySelector("[data-desk]");
 const reviewersNeeded = Number(place.dataset.reviewers);
 const server = new Server(place.dataset.desk, place.dataset.reviewer);
 const marks = new Marks(byId("text"));
 const after = new After(byId("after"));
 const list = new List(byId("list"), byId("show"), byId("kind"), byId("nothing"));
-
-const state = { document: null, items: [], documents: [], length: -1, locked: false, chosen: null, view: "before", shrinking: null };
-
-const say = (words) => (byId("said").textContent = words);
-
-function refuse(words) {
-  byId("refused").textContent = words;
-  byId("refused").hidden = !words;
-}
-
-// What is shown
 
 function choose(item, number = 0) {
   stopShrinking();
@@ -40,80 +30,6 @@ function choose(item, number = 0) {
     else after.scrollTo(item.spans[0][0]);
   }
   remember();
-}
-
-function showCard() {
-  const item = state.chosen;
-  byId("now-name").textContent = item ? item.name : "Nothing chosen";
-  const facts = [];
-  if (item) {
-    facts.push(kindOf(item));
-    if (item.id.startsWith("r")) facts.push("the same is masked elsewhere");
-    if (item.terms) facts.push(`because of: ${item.terms}`);
-    if (item.probability !== null) facts.push(`${percent(item.probability)} likely to need a mask`);
-    if (item.spans.length > 1) facts.push(`${item.spans.length} places here`);
-    if (item.equal > 1) facts.push(`${item.equal} equal in ${item.documents} ${item.documents > 1 ? "documents" : "document"}`);
-    if (item.stands === "disputed") facts.push(item.mine ? "reviewers differ; another person settles it" : "reviewers differ: your answer settles it");
-  }
-  byId("now-facts").textContent = facts.join(" · ");
-  const lines = (item?.by ?? []).map((decision) => {
-    const line = document.createElement("li");
-    const why = decision.reason ? `: ${decision.reason}` : "";
-    line.textContent = `${decision.reviewer} ${didWhat(decision)}, ${when(decision.at)}${why}`;
-    return line;
-  });
-  byId("now-by").replaceChildren(...lines);
-}
-
-function showProgress() {
-  const here = state.documents.find((one) => one.id === state.document);
-  if (here) {
-    here.open = state.items.filter((item) => item.stands === "open").length;
-    here.disputed = state.items.filter((item) => item.stands === "disputed").length;
-    here.total = state.items.filter((item) => item.stands !== "below").length;
-    paintDocument(here);
-  }
-  const sum = (name) => state.documents.reduce((total, one) => total + one[name], 0);
-  const [left, total] = [sum("open") + sum("disputed"), sum("total")];
-  byId("overall").max = total || 1;
-  byId("overall").value = total ? total - left : 1;
-  byId("overall-words").textContent = left ? `${left} of ${total} to decide` : "everything is decided";
-}
-
-function paintDocument(one) {
-  const row = byId(`document-${one.id}`);
-  const bar = row.querySelector("progress");
-  const left = one.open + one.disputed;
-  bar.max = one.total || 1;
-  bar.value = one.total ? one.total - left : 1;
-  const words = left ? `${one.open} open` + (one.disputed ? `, ${one.disputed} differ` : "") : "done";
-  const told = row.querySelector(".left");
-  if (told.textContent !== words) told.textContent = words;
-}
-
-function showDocuments() {
-  const rows = state.documents.map((one) => {
-    const row = document.createElement("li");
-    const link = document.createElement("a");
-    link.id = `document-${one.id}`;
-    link.href = `?document=${one.id}`;
-    const name = document.createElement("b");
-    name.textContent = one.name;
-    const bar = document.createElement("progress");
-    bar.setAttribute("aria-label", `Decided in ${one.name}`);
-    const left = document.createElement("span");
-    left.className = "soft left";
-    link.append(name, bar, left);
-    link.addEventListener("click", (event) => {
-      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-      event.preventDefault();
-      open(one.id, { push: true });
-    });
-    row.append(link);
-    return row;
-  });
-  byId("documents").replaceChildren(...rows);
-  state.documents.forEach(paintDocument);
 }
 
 // Where one is: the address has the document and the item.
@@ -132,10 +48,13 @@ function address() {
   return `?${query}`;
 }
 
+let opening = 0;
 async function open(name, { push = false, item = null, edge = null } = {}) {
   clearTimeout(remembering);
   if (push && state.document) history.replaceState(null, "", address());
+  const turn = ++opening;
   const told = await server.get(`documents/${name}`);
+  if (turn !== opening) return; // another one was asked for meanwhile
   state.document = name;
   state.items = told.items.map((item) => named(item, told.text));
   state.length = told.length;
@@ -202,9 +121,9 @@ function take(items, all) {
 // What others decided
 
 let looking;
-function lookSoon(after = SOON) {
+function lookSoon(wait = SOON) {
   clearTimeout(looking);
-  looking = setTimeout(look, after);
+  looking = setTimeout(look, wait);
 }
 
 async function look() {
@@ -222,7 +141,7 @@ async function look() {
       }
     }
   } catch (problem) {
-    refuse(problem.message);
+    if (!problem.lost) refuse(problem.message); // else the page says so already
   }
   lookSoon(EVERY);
 }
@@ -472,7 +391,7 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     return DOES[event.shiftKey ? "redo" : "undo"]();
   }
-  if (control || event.isComposing) return;
+  if (control || event.isComposing || !byId("single-keys").checked) return;
   const inText = target.closest(".text");
   const arrow = { ArrowDown: "down", ArrowUp: "previous" }[event.key];
   const does = arrow && !inText ? arrow : KEYS[event.key];
@@ -481,6 +400,10 @@ document.addEventListener("keydown", (event) => {
   DOES[does]();
 });
 
+byId("single-keys").checked = localStorage.getItem("shoal-desk-keys") !== "off";
+byId("single-keys").addEventListener("change", (event) =>
+  localStorage.setItem("shoal-desk-keys", event.target.checked ? "on" : "off"),
+);
 for (const button of document.querySelectorAll("[data-does]")) {
   // A click must not take away what is selected in the text.
   button.addEventListener("mousedown", (event) => event.preventDefault());
@@ -516,7 +439,7 @@ async function begin() {
   const told = await server.get("progress");
   state.documents = told.documents;
   lock(told.locked);
-  showDocuments();
+  showDocuments((name) => open(name, { push: true }).catch((problem) => refuse(problem.message)));
   const query = new URLSearchParams(location.search);
   const named = state.documents.find((one) => one.id === query.get("document"));
   const first = named ?? state.documents.find((one) => one.open + one.disputed) ?? state.documents[0];

@@ -39,6 +39,11 @@ export function askWhatToAdd(text, selected, add) {
     if (!place) event.preventDefault();
     else add(place, byId("adding-kind").value, byId("adding-reason").value);
   };
+  byId("adding-kind").onkeydown = (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    form.requestSubmit();
+  };
   tell();
   dialog.showModal();
   (chosen ? byId("adding-kind") : from).focus();

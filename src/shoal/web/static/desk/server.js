@@ -8,7 +8,7 @@ async function answered(request) {
     answer = await request;
   } catch {
     lost.hidden = false;
-    throw new Error("The workbench does not answer; what you decided last was not kept.");
+    throw Object.assign(new Error("The workbench does not answer; what you decided last was not kept."), { lost: true });
   }
   lost.hidden = true;
   let content = null;
