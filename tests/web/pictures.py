@@ -17,7 +17,7 @@ LARGEST = 150_000  # bytes
 
 
 def take_picture(page: Page, name: str, *, height: int | None = None, top: Locator | None = None) -> None:
-    """What the window shows, in light colours; scrolled so that it begins at `top`, if that is given."""
+    """workbench-NAME.png: what the window shows, in light colours; scrolled so that it begins at `top`, if that is given."""
     before = page.viewport_size
     page.emulate_media(color_scheme="light")
     if height is not None:
@@ -27,6 +27,6 @@ def take_picture(page: Page, name: str, *, height: int | None = None, top: Locat
     picture = page.screenshot(animations="disabled")
     assert len(picture) < LARGEST, f"{name} is too large for the docs"
     if os.environ.get("SHOAL_PICTURES"):
-        (IMAGES / f"{name}.png").write_bytes(picture)
+        (IMAGES / f"workbench-{name}.png").write_bytes(picture)
     if before is not None:
         page.set_viewport_size(before)

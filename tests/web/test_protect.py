@@ -69,7 +69,7 @@ def test_a_table_becomes_a_verified_release_in_six_clicks(page: Page, patients: 
     expect(page.frame_locator("iframe.report").first.locator("h1")).to_contain_text("80 protected records")
     expect(page.locator(".private")).to_contain_text("Never hand this out")
     check_accessible(page)
-    take_picture(page, "workbench-release", height=620)
+    take_picture(page, "release", height=620)
     with page.expect_download() as saved:
         page.get_by_role("link", name="Save the release").click()
     assert saved.value.suggested_filename == "release.zip"
@@ -228,18 +228,18 @@ def test_a_job_of_a_stopped_workbench_can_be_run_again(browser: Browser, many: P
 
 def test_the_sample_leads_to_the_page(page: Page) -> None:
     check_accessible(page)
-    take_picture(page, "workbench-start", height=800)
+    take_picture(page, "start", height=800)
     page.get_by_role("button", name="Try a table").first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Protect subjects.csv")
-    take_picture(page, "workbench-columns", height=800, top=page.locator("form > .card").first)
+    take_picture(page, "columns", height=800, top=page.locator("form > .card").first)
     expect(page.locator("#curve[data-state=there]")).to_be_visible()
-    take_picture(page, "workbench-crowd", top=page.locator(".crowd"), height=520)
+    take_picture(page, "crowd", top=page.locator(".crowd"), height=520)
     page.get_by_role("group", name="town").get_by_label("Labels are").select_option("groups")
     for town in ("Saltmere", "Thornley Quay", "Marram Sands"):
         page.get_by_label(town).check()
     page.get_by_role("button", name="Move here").nth(1).click()
     page.get_by_label("Name of the group").first.fill("by the sea")
-    take_picture(page, "workbench-groups", height=760)
+    take_picture(page, "groups", height=760)
     page.keyboard.press("Escape")
     page.go_back()
     page.get_by_role("button", name="Try letters").click()

@@ -20,12 +20,24 @@ from shoal.web.index_session import IndexSession
 from shoal.web.jobs import Jobs
 from shoal.web.protecting.looks import Looks
 from shoal.web.rendering import page
-from shoal.web.routes import desk, index, jobs, protect, review, sample, start, uploads, verify
+from shoal.web.routes import (
+    assess,
+    desk,
+    explore,
+    index,
+    jobs,
+    protect,
+    review,
+    sample,
+    start,
+    uploads,
+    verify,
+)
 from shoal.web.workspace import Workspace
 
 __all__ = ["create_app"]
 
-ROUTES = (start, uploads, jobs, sample, protect, verify, review, desk, index)
+ROUTES = (start, uploads, jobs, sample, protect, verify, assess, explore, review, desk, index)
 STATIC = Path(__file__).parent / "static"
 
 
@@ -35,7 +47,8 @@ def create_app(workspace: Workspace, token: str, port: int) -> FastAPI:
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
         app.state.workspace, app.state.jobs, app.state.aside = workspace, Jobs(workspace), Aside()
-        app.state.looks, app.state.desks, app.state.index = Looks(app.state.aside), Desks(), IndexSession(workspace)
+        app.state.looks, app.state.index = Looks(app.state.aside), IndexSession(workspace)
+        app.state.desks = Desks()
         app.state.aside.begin()
         yield
         app.state.aside.stop()

@@ -13,7 +13,7 @@ import shlex
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -81,6 +81,7 @@ class Job:
     folder: Path
     about: Mapping[str, Any] = field(default_factory=dict)  # what its page wants to remember
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    then: Callable[[Job], None] | None = field(default=None, repr=False)
     state: str = WAITING
     ending: str | None = None  # what it will have been, once the command has ended
     steps: dict[str, Step] = field(default_factory=dict)
@@ -167,12 +168,13 @@ class Jobs:
         command: Command,
         about: Mapping[str, Any],
         secrets: Mapping[str, str] | None = None,
+        then: Callable[[Job], None] | None = None,
     ) -> Job:
         """Run the command in a folder of the workspace; it waits if others run.
 
-        `secrets` are variables of its environment, which are written nowhere.
+        `secrets` are variables of its environment, which are written nowhere; `then` is called when it is done.
         """
-        job = Job(folder.name, page, title, command, folder, about, secrets or {})
+        job = Job(folder.name, page, title, command, folder, about, secrets or {}, then)
         self._jobs[job.id] = job
         job.write()
         self._tasks[job.id] = asyncio.create_task(self._run(job))
@@ -249,6 +251,8 @@ class Jobs:
         job.state, job.ending, job.ended = state, None, time.time()
         if job.folder.is_dir():  # else it was closed
             job.write()
+        if state == DONE and job.then is not None:
+            job.then(job)
 
 
 def _take(job: Job, line: str) -> None:

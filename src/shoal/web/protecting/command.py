@@ -15,7 +15,7 @@ from shoal.web.jobs import Command
 from shoal.web.protecting.choices import Choices, are_labels
 from shoal.web.protecting.look import Look
 
-__all__ = ["METHODS", "RELEASE", "protect_command"]
+__all__ = ["METHODS", "RELEASE", "protect_command", "source_words"]
 
 RELEASE = "release"
 
@@ -57,6 +57,18 @@ def protect_command(choices: Choices, look: Look, source: str, hierarchies: Mapp
     calls |= {"l": str(choices.l)} if choices.l else {}
     calls |= {} if choices.attack else {"attack": "False"}
     return Command(given, _python(source, calls))
+
+
+def source_words(choices: Choices, look: Look, work: Path) -> tuple[tuple[str, ...], str]:
+    """The roles of columns, for a shell and for Python; what a shell cannot list is written to `work`."""
+    if not look.is_table:
+        words, calls = _of_documents(choices, look)
+        return words, ", ".join(f"{name}={value}" for name, value in calls.items())
+    if not choices.columns(look, Role.QUASI):
+        raise InputError("no column is protected; choose Protect for at least one that others may know of a person")
+    lists = {role.value: choices.columns(look, role) for role in Role}
+    named = ", ".join(f"{role}={columns!r}" for role, columns in lists.items() if columns)
+    return _roles(lists, work), f"roles=Roles({named})"
 
 
 def _check(choices: Choices, look: Look) -> None:

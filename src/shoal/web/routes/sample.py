@@ -34,9 +34,9 @@ async def try_it(what: str, workspace: TheWorkspace, aside: TheAside) -> Respons
         original = await run_in_threadpool(_file, workspace, "subjects.csv")
         release, private = workspace.new_upload(), workspace.new_upload()
         await aside.call(_protect, original.path, release.folder / "release", private.folder / "private")
-        workspace.remove(private.folder)
         if what == "assess":
-            return _to(f"/assess?original={original.id}&protected={release.id}")
+            return _to(f"/assess?original={original.id}&protected={release.id}&private={private.id}")
+        workspace.remove(private.folder)
         workspace.remove(original.folder)
         return _to(f"/verify?upload={release.id}")
     raise LookupError(what)
