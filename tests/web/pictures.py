@@ -17,7 +17,7 @@ LARGEST = 150_000  # bytes
 
 
 def take_picture(page: Page, name: str, *, height: int | None = None, top: Locator | None = None) -> None:
-    """workbench-NAME.png: what the window shows, in light colours; scrolled so that it begins at `top`, if that is given."""
+    """workbench-NAME.png: what the window shows, in light colours, from `top` on if that is given."""
     before = page.viewport_size
     page.emulate_media(color_scheme="light")
     if height is not None:
