@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from shoal.protection.tables.layout import Layout, TableProtection, carried_as, 
 from shoal.protection.tables.representatives import standardised
 from shoal.release.tables.columns import ColumnOutline, Explained, outline_column
 from shoal.release.tables.crowd_columns import crowd_columns
+from shoal.results.dictionary import ColumnDictionary, Dialect
 from shoal.results.promised import GroupPromises
 
 Floats = NDArray[np.float64]
@@ -56,6 +57,8 @@ class Outline:
     columns: tuple[str, ...]  # of the file
     quasi: Mapping[str, ColumnOutline]
     format: str
+    dictionary: Mapping[str, ColumnDictionary] = field(default_factory=dict)
+    dialect: Dialect | None = None
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,8 @@ def outline_of(opened: Opened, choices: ColumnChoices, explained: Explained) -> 
     with _named(opened.part):
         choices.check(data.column_names, quasi)
         columns = {name: outline_column(name, data[name], choices, explained) for name in quasi}
-    return Outline(opened.roles, tuple(data.column_names), columns, opened.table.format)
+    table = opened.table
+    return Outline(opened.roles, tuple(data.column_names), columns, table.format, table.dictionary, table.dialect)
 
 
 def complete_part(
