@@ -46,10 +46,10 @@ __all__ = [
     "Roles",
     "Table",
     "check_complete",
-    "check_labels",
     "check_no_gaps",
     "column_numbers",
     "holds_numbers",
+    "not_numbers",
     "quasi_matrix",
     "read_table",
     "resolve_roles",
@@ -278,24 +278,6 @@ def check_no_gaps(columns: Sequence[str], numbers: npt.NDArray[np.float64], reme
         raise InputError(f"column {', '.join(found)}; fill them, drop the rows{remedy}")
 
 
-def check_labels(table: Table, columns: Iterable[str], hierarchy: bool = False) -> None:
-    """Refuse what is no label unless a hierarchy says so: dates and the like, and text of which half has digits.
-
-    `hierarchy`: there is one for all columns of text, which may well have digits in it.
-    """
-    for name in columns:
-        column = table.data[name]
-        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-        if not (pa.types.is_boolean(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-            raise _not_numbers(column, shown(name))
-        if not pa.types.is_boolean(kind) and not hierarchy:
-            texts = column.cast(pa.large_string())
-            present = pc.and_(pc.is_valid(texts), pc.invert(pc.is_in(texts, pa.array(MISSING, pa.large_string()))))
-            digits = pc.and_(present, pc.fill_null(pc.match_substring_regex(texts, r"\d"), False))
-            if 2 * (pc.sum(digits).as_py() or 0) >= max(pc.sum(present).as_py() or 0, 1):
-                raise _not_numbers(texts, shown(name), "correct them, say what labels mean (--ontology)")
-
-
 def holds_numbers(kind: pa.DataType) -> bool:
     """Whether a column of this type can be averaged."""
     if pa.types.is_dictionary(kind):
@@ -309,7 +291,7 @@ def column_numbers(column: pa.ChunkedArray, name: str) -> npt.NDArray[np.float64
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if not holds_numbers(column.type):
-        raise _not_numbers(column, name)
+        raise not_numbers(column, name)
     numbers: npt.NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy()
     infinite = np.flatnonzero(np.isinf(numbers))
     if infinite.size:
@@ -333,7 +315,7 @@ def column_numbers(column: pa.ChunkedArray, name: str) -> npt.NDArray[np.float64
     return numbers
 
 
-def _not_numbers(column: pa.ChunkedArray, name: str, remedy: str = "correct them") -> InputError:
+def not_numbers(column: pa.ChunkedArray, name: str, remedy: str = "correct them") -> InputError:
     """Why this column cannot be averaged, and what to do."""
     kind = column.type
     if pa.types.is_boolean(kind):

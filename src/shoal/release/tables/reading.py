@@ -19,11 +19,12 @@ from shoal.errors import InputError
 from shoal.io import Roles, Table, read_table, resolve_roles
 from shoal.io.files import shown
 from shoal.io.kinds.choices import ColumnChoices
+from shoal.io.kinds.label_checks import check_labels
 from shoal.io.kinds.number_forms import NumberForm
 from shoal.io.kinds.recognition import FEW_VALUES
 from shoal.io.parts import local_copy
 from shoal.io.row_order import check_sortable, sort_rows, sortable
-from shoal.io.table import check_labels, check_no_gaps
+from shoal.io.table import check_no_gaps
 from shoal.microaggregation.blocks.block import Block
 from shoal.microaggregation.blocks.executors import memory_of
 from shoal.microaggregation.blocks.tree import sample_keys

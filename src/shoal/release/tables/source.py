@@ -187,6 +187,8 @@ def _of_few_values(layout: Layout, readings: Sequence[Reading]) -> tuple[str, ..
         values = frozenset().union(*(one for one in sets if one is not None)) if None not in sets else None
         if values is None or not 1 < len(values) <= FEW_VALUES or form.kind not in (Kind.NUMBER, Kind.WHOLE):
             continue
+        if 4 * len(values) > sum(reading.n_rows for reading in readings):  # of few records, all columns have few values
+            continue
         if all(value.is_integer() for value in values):
             found.append(name)
     return tuple(found)
