@@ -83,7 +83,7 @@ TimeBudget = Annotated[
 ]
 L = Annotated[
     float | None,
-    typer.Option("--l", help="Least number of values of each confidential column in a group.", **options.above_zero()),
+    typer.Option("--l", help="Least number of values of each confidential column in a group.", **options.diversity()),
 ]
 Diversity = Annotated[
     str,

@@ -25,7 +25,7 @@ def checked_promises(
     if l is not None and diversity == ENTROPY:
         if not _is_number(l) or not 1 < l < 1e9:
             raise InputError(f"l={l!r} must be a number above 1, since it is counted by entropy")
-    elif l is not None and (not _is_number(l) or l != int(l) or l < 2):
+    elif l is not None and (not isinstance(l, int | np.integer) or isinstance(l, bool) or l < 2):
         raise InputError(f"l={l!r} must be a whole number of at least 2")
     if (diversity == RECURSIVE) != (c is not None):
         raise InputError(
