@@ -288,6 +288,14 @@ def test_a_decision_that_is_refused_is_taken_back_with_the_reason(page: Page, wo
     expect(page.get_by_role("button", name="Mask")).to_be_disabled()
 
 
+def test_no_release_is_made_while_something_is_open(page: Page, workbench: Workbench) -> None:
+    page.goto(f"{workbench.origin}/review/{PAIR_JOB}/release")
+    expect(page.get_by_role("status").first).to_contain_text("still to decide")
+    check_accessible(page)
+    page.get_by_role("button", name="Make the release").click()
+    expect(page.get_by_role("alert").first).to_contain_text("items are not decided")
+
+
 def test_the_list_shows_what_the_filters_ask_for(page: Page, workbench: Workbench) -> None:
     desk(page, workbench, CASES_JOB)
     shown = page.locator("#list li:visible b")
