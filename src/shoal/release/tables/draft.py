@@ -26,9 +26,10 @@ from shoal.protection.publishable import DIGITS, FEW_MOVED, grid_of, reason_of_a
 from shoal.protection.rounding import chosen_steps
 from shoal.protection.tables import TableProtection, table_method
 from shoal.protection.tables.layout import Layout, MaskedBlock, carried_as, column_of
+from shoal.protection.tables.people import grouped_by_person
 from shoal.release.cluster import diverse_parts, write_parts
 from shoal.release.draft import Draft
-from shoal.release.part_facts import crowd_figures, diversity_parameters
+from shoal.release.part_facts import check_holding, crowd_figures, diversity_parameters, holding_of
 from shoal.release.sources import TableSource
 from shoal.release.tables import part as part_steps
 from shoal.release.tables import reading
@@ -46,6 +47,7 @@ from shoal.release.tables.source import ReadTable, TableOptions, read_table_sour
 from shoal.results.claims import Withheld
 from shoal.results.leaks import LeakCard
 from shoal.results.loss import Loss
+from shoal.results.promised import GroupPromises
 from shoal.results.rates import Rate
 from shoal.results.summary import StatedLoss, Summary, TableFigures
 from shoal.risk.distance import DistanceLinkage
@@ -70,7 +72,7 @@ def draft_table(
     spread = spread_of(table, shown_rows, schedule)
     rows = [schedule.submit(reading.rows_of, part, layout, protection) for part in table.parts]
     table.parts.clear()  # what nobody holds any more need not be kept
-    blocks, bound = _grouped(rows, n_rows, protection, layout, options.l, schedule)
+    blocks, bound = _grouped(rows, n_rows, protection, layout, options.promises, schedule)
     masked = [schedule.submit(protection.masked, block, layout) for block in blocks]
     masked = _coarsened(masked, layout, coarsen, schedule)
     error, steps = _rounding(masked, table, spread.spread, schedule)
@@ -101,11 +103,11 @@ def draft_table(
         method=protection.name,
         promises_k=protection.k_anonymous,
         rows=n_rows,
-        **_crowds(facts, table),
+        **_crowds(facts, table, options.promises),
         loss=_loss(facts, reasons),
         distances=distances_of(facts, n_rows, layout, spread) if publishable and not layout.labels else NOT_PUBLISHED,
         withheld=(Withheld(INCOMPLETE, len(table.withheld)),) if table.withheld else (),
-        l_promised=options.l,
+        promised=options.promises,
         attacks=attacks,
         attacked=options.attack,
         figures=figures,
@@ -115,7 +117,8 @@ def draft_table(
         summary=summary,
         columns=described(_schema(layout), layout.roles, text),
         shared_columns=protection.together,
-        parameters=_parameters(protection, coarsen, grid_of(layout.numbers, steps)) | diversity_parameters(options.l),
+        parameters=_parameters(protection, coarsen, grid_of(layout.numbers, steps))
+        | diversity_parameters(options.promises),
         files={},
         private_files=_private_files(facts, table, card),
         formulas=sum((fact.formulas for fact in facts), Counter()),
@@ -130,17 +133,25 @@ def _checked_coarsening(asked: Mapping[str, int], table: ReadTable) -> dict[str,
 
 
 def _grouped(
-    rows: list[Any], n_rows: int, protection: TableProtection, layout: Layout, l: int | None, schedule: Schedule
+    rows: list[Any],
+    n_rows: int,
+    protection: TableProtection,
+    layout: Layout,
+    promises: GroupPromises,
+    schedule: Schedule,
 ) -> tuple[list[Any], float]:
-    """Blocks of rows in groups (futures), diverse if that is asked for, and the least SSE possible if it is known."""
+    """Blocks of rows in groups (futures) that have what is promised, and the least SSE possible if it is known."""
     if layout.kept is not None:
-        block, bound = protection.group(rows[0], layout)
-        return [block if l is None else protection.diverse(block, layout, l)], bound
+        check_holding(holding_of(rows[0], ()), (), protection.k, promises)
+        block, bound = grouped_by_person(rows[0], layout, protection)
+        return [protection.diverse(block, layout, promises) if promises else block], bound
     blocks = protection.group_parts(rows, n_rows, layout, schedule)
-    if l is not None:
+    if promises:
         carried = {name: carried_as(name) for name in layout.roles.confidential}
         merge = partial(schedule.submit, protection.diverse)
-        blocks = diverse_parts(blocks, carried, l, lambda block: merge(block, layout, l), schedule)
+        blocks = diverse_parts(
+            blocks, carried, protection.k, promises, lambda block, all: merge(block, layout, promises, all), schedule
+        )
     return blocks, 0.0
 
 
@@ -180,8 +191,8 @@ def _arranged(
     return [parts[number] for number in sort_rows(pa.concat_tables(first)).tolist()]
 
 
-def _crowds(facts: Sequence[part_steps.TableFacts], table: ReadTable) -> dict[str, Any]:
-    crowds = crowd_figures([fact.groups for fact in facts], table.layout.roles.confidential)
+def _crowds(facts: Sequence[part_steps.TableFacts], table: ReadTable, promises: GroupPromises) -> dict[str, Any]:
+    crowds = crowd_figures([fact.groups for fact in facts], table.layout.roles.confidential, promises)
     return crowds if table.protection.k_anonymous else crowds | {"smallest_group": min(one.smallest for one in facts)}
 
 

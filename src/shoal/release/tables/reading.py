@@ -28,6 +28,8 @@ from shoal.microaggregation.exact_sums import exact_sums, squared_deviations
 from shoal.protection.masked import values_of
 from shoal.protection.tables.layout import Layout, TableProtection, carried_as, number_behind
 from shoal.protection.tables.means import standardised
+from shoal.release.tables.crowd_columns import crowd_columns
+from shoal.results.promised import GroupPromises
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -73,6 +75,7 @@ class Part:
     values: Floats  # (rows, numbers)
     others: pa.Table  # labels, confidential and insensitive columns
     names: NDArray[Any]  # file and row
+    crowd: Mapping[str, Ints]  # whose each row is, and the k it asks for, where that is promised
 
     def __sizeof__(self) -> int:
         return memory_of(self.values, self.names) + int(self.others.nbytes)
@@ -97,7 +100,12 @@ def outline_of(opened: Opened) -> Outline:
 
 
 def complete_part(
-    opened: Opened, numbers: tuple[str, ...], missing: str, unexplained: Sequence[str] | None, hierarchy: bool
+    opened: Opened,
+    numbers: tuple[str, ...],
+    missing: str,
+    unexplained: Sequence[str] | None,
+    hierarchy: bool,
+    promises: GroupPromises,
 ) -> Part:
     """The rows that miss none of the numbers, in the order of their content if they are all.
 
@@ -115,11 +123,15 @@ def complete_part(
         others = pa.table({name: sortable(data[name]) for name in data.column_names if name in kept})
         for name in others.column_names:
             check_sortable(name, others[name])
+        crowd = crowd_columns(data, promises)
     rows = np.flatnonzero(complete)
     prefix = f"{Path(opened.part).name}:" if opened.part else ""
     names = np.array([f"{prefix}{row + 1}" for row in range(len(complete))], dtype=object)
     if not opened.part:
-        order = sort_rows(data.select([*roles.quasi, *roles.confidential, *roles.insensitive]))
+        content = data.select([*roles.quasi, *roles.confidential, *roles.insensitive])
+        for name, column in crowd.items():
+            content = content.append_column(f"\0{name}", pa.array(column))
+        order = sort_rows(content)
         rows = order[complete[order]]
     values, kept_rows = values[rows], others.take(pa.array(rows)) if others.num_columns else others
     reading = Reading(
@@ -131,7 +143,7 @@ def complete_part(
         withheld=names[~complete].tolist(),
         labels={name: _different(kept_rows[name]) for name in roles.quasi if name not in numbers},
     )
-    return Part(reading, values, kept_rows, names[rows])
+    return Part(reading, values, kept_rows, names[rows], {name: column[rows] for name, column in crowd.items()})
 
 
 @contextmanager
@@ -179,7 +191,7 @@ def smallest_keys(values: Floats, layout: Layout, most: int) -> tuple[NDArray[np
 def rows_of(part: Part, layout: Layout, protection: TableProtection) -> Block:
     """The rows of a part, and with each what it stood for."""
     n_rows = len(part.values)
-    carried: dict[str, NDArray[Any]] = {"name": part.names, "values": part.values}
+    carried: dict[str, NDArray[Any]] = {"name": part.names, "values": part.values, **part.crowd}
     nothing = sp.csr_matrix((n_rows, 0))
     if layout.kept is not None:
         return Block(nothing, carried | {"row": np.arange(n_rows)}, np.zeros(n_rows, dtype=np.int64))

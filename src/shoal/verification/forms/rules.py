@@ -9,6 +9,7 @@ from typing import Any
 __all__ = [
     "Rule",
     "Unfit",
+    "above",
     "anything",
     "boolean",
     "by_name",
@@ -53,6 +54,15 @@ def boolean(value: Any, place: str) -> None:
 def number(value: Any, place: str) -> None:
     if type(value) not in (int, float) or not abs(value) < 1e300:
         raise Unfit(place, "a number")
+
+
+def above(limit: float) -> Rule:
+    def rule(value: Any, place: str) -> None:
+        number(value, place)
+        if not value > limit:
+            raise Unfit(place, f"a number above {limit}")
+
+    return rule
 
 
 def whole(least: int) -> Rule:
