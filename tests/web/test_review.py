@@ -313,7 +313,7 @@ def test_the_desk_fits_narrow_and_wide_windows(page: Page, workbench: Workbench)
         page.keyboard.press(key)
         page.wait_for_timeout(300)
     page.set_viewport_size({"width": 1280, "height": 800})
-    take_picture(page, "review")
+    take_picture(page, "review", height=640)
     for width in (360, 768, 2560):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
