@@ -100,7 +100,7 @@ def draft_table(
     text = text_columns(parts[0].released, layout.roles) if in_text else ()
     figures = TableFigures(
         columns=column_changes(facts, layout, spread, steps, reasons),
-        generalisations=generalisations_of(facts, protection, publishable),
+        generalisations=generalisations_of(facts, protection, layout, publishable),
         coarsened=tuple(coarsen.items()),
         linked=_linked(parts[0], layout) if source.whole and publishable else None,
         insensitive=layout.roles.insensitive,
