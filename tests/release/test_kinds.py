@@ -155,6 +155,13 @@ def test_gaps_are_filled_with_the_mean_of_the_group(tmp_path: Path) -> None:
     assert sorted(cells(made, "hours"))[4:] == pytest.approx([(50 + 3 * 36.5) / 4] * 4, abs=1.0)
 
 
+def test_a_category_said_by_option_counts_more_than_the_order_of_a_roles_file(tmp_path: Path) -> None:
+    rows = {"risk": ["low", "low", "high", "low", "high", "high"]}
+    roles = Roles(quasi=("risk",), kinds={"risk": "ordered"}, order={"risk": ("low", "mid", "high")})
+    made = release(rows, tmp_path, k=6, roles=roles, categorical={"risk": "set"})
+    assert set(cells(made, "risk")) == {"high | low"}
+
+
 def test_the_only_label_among_gaps_is_not_shown_for_its_group(tmp_path: Path) -> None:
     # Of the old, one has a risk: "high". With the others at the column's mean, rank 1 of 0 to 3, the middle is "some".
     rows = {
