@@ -16,6 +16,7 @@ ALL = (
     "categorical",
     "mixed",
     "diversity",
+    "following",
     "utility",
     "blocks",
     "linkage",

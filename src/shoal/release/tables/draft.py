@@ -14,9 +14,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.assessment.leaks import leaks_of_release
-from shoal.bundle.folders import Writer, write_csv, write_text
+from shoal.bundle.folders import GONE, Writer, write_csv, write_text
 from shoal.io.row_order import sort_rows
 from shoal.microaggregation import coarsened
+from shoal.microaggregation.blocks.block import Block
 from shoal.microaggregation.blocks.executors import Schedule
 from shoal.pages.leak_card import leaks_html, learned_rates
 from shoal.protection.coarsening import check_coarsened_columns
@@ -25,6 +26,7 @@ from shoal.protection.groups import stated_loss
 from shoal.protection.publishable import DIGITS, FEW_MOVED, grid_of, reason_of_all
 from shoal.protection.rounding import chosen_steps
 from shoal.protection.tables import TableProtection, table_method
+from shoal.protection.tables.following import Following
 from shoal.protection.tables.layout import Layout, MaskedBlock, carried_as, column_of
 from shoal.release.cluster import diverse_parts, write_parts
 from shoal.release.draft import Draft
@@ -69,6 +71,7 @@ def draft_table(
     shown_rows = n_rows if source.whole else SHOWN
     spread = spread_of(table, shown_rows, schedule)
     rows = [schedule.submit(reading.rows_of, part, layout, protection) for part in table.parts]
+    anew = None if table.continuation is None else _loss_anew(rows[0], table, options.l)
     table.parts.clear()  # what nobody holds any more need not be kept
     blocks, bound = _grouped(rows, n_rows, protection, layout, options.l, schedule)
     masked = [schedule.submit(protection.masked, block, layout) for block in blocks]
@@ -88,7 +91,7 @@ def draft_table(
     text = text_columns(parts[0].released, layout.roles) if in_text else ()
     figures = TableFigures(
         columns=column_changes(facts, layout, spread, steps, reasons),
-        generalisations=generalisations_of(facts, protection, publishable),
+        generalisations=generalisations_of(facts, getattr(protection, "newcomers", protection), publishable),
         coarsened=tuple(coarsen.items()),
         linked=_linked(parts[0], layout) if source.whole and publishable else None,
         insensitive=layout.roles.insensitive,
@@ -104,7 +107,7 @@ def draft_table(
         **_crowds(facts, table),
         loss=_loss(facts, reasons),
         distances=distances_of(facts, n_rows, layout, spread) if publishable and not layout.labels else NOT_PUBLISHED,
-        withheld=(Withheld(INCOMPLETE, len(table.withheld)),) if table.withheld else (),
+        withheld=_withheld(table),
         l_promised=options.l,
         attacks=attacks,
         attacked=options.attack,
@@ -115,7 +118,9 @@ def draft_table(
         summary=summary,
         columns=described(_schema(layout), layout.roles, text),
         shared_columns=protection.together,
-        parameters=_parameters(protection, coarsen, grid_of(layout.numbers, steps)) | diversity_parameters(options.l),
+        parameters=_parameters(protection, coarsen, grid_of(layout.numbers, steps))
+        | diversity_parameters(options.l)
+        | ({} if table.continuation is None else table.continuation.parameters(anew if not any(reasons) else None)),
         files={},
         private_files=_private_files(facts, table, card),
         formulas=sum((fact.formulas for fact in facts), Counter()),
@@ -144,6 +149,17 @@ def _grouped(
     return blocks, 0.0
 
 
+def _loss_anew(block: Block, table: ReadTable, l: int | None) -> float:
+    """What would be lost by a release of the same records that follows no other."""
+    protection, layout = table.protection, table.layout
+    assert isinstance(protection, Following)
+    grouped, _ = protection.newcomers.group(block, layout)
+    grouped = grouped if l is None else protection.newcomers.diverse(grouped, layout, l)
+    masked = protection.newcomers.masked(grouped, layout)
+    sse, sst = protection.squares(masked, masked.numbers, layout)
+    return sse / sst if sst > 0 else 0.0
+
+
 def _coarsened(masked: list[Any], layout: Layout, coarsen: Mapping[str, int], schedule: Schedule) -> list[Any]:
     """The blocks with columns aggregated once more, in classes over all rows."""
     classes: dict[int, tuple[Floats, Floats]] = {}
@@ -161,6 +177,8 @@ def _rounding(masked: list[Any], table: ReadTable, spread: Floats, schedule: Sch
     """The squared error of the masked numbers, and the step of each column's grid; 0 where nothing is rounded."""
     layout = table.layout
     error = _total(part_steps.squared_error, masked, schedule, layout)
+    if table.continuation is not None:  # the grid of the rows that are kept
+        return error, table.continuation.steps(layout.numbers)
     if not table.protection.averages:
         return error, np.zeros(len(layout.numbers))
     added = partial(_total, part_steps.added_error, masked, schedule, layout)
@@ -191,6 +209,14 @@ def _loss(facts: Sequence[part_steps.TableFacts], reasons: Sequence[str | None])
     return stated_loss(loss, reason is None, reason, DIGITS)
 
 
+def _withheld(table: ReadTable) -> tuple[Withheld, ...]:
+    found = (Withheld(INCOMPLETE, len(table.withheld)),) if table.withheld else ()
+    if table.continuation is None:
+        return found
+    counts = Counter(reason for _, reason in table.continuation.withheld)
+    return (*found, *(Withheld(reason, counts[reason]) for reason in sorted(counts)))
+
+
 def _parameters(protection: TableProtection, coarsen: dict[str, int], grid: dict[str, float]) -> dict[str, Any]:
     method = {"microaggregation" if protection.k > 1 else "masking": protection.parameters()}
     return method | ({"coarsen": coarsen} if coarsen else {}) | ({"rounded_to": grid} if grid else {})
@@ -200,7 +226,12 @@ def _private_files(
     facts: Sequence[part_steps.TableFacts], table: ReadTable, card: LeakCard | None
 ) -> dict[str, Writer]:
     """For the owner alone. The card's weights would help an attacker, so a release does not hold them."""
-    files = {"withheld.csv": write_csv(("row", "reason"), [(row, INCOMPLETE) for row in table.withheld])}
+    continuation = table.continuation
+    withheld = [(row, INCOMPLETE) for row in table.withheld]
+    withheld += [] if continuation is None else continuation.withheld
+    files = {"withheld.csv": write_csv(("row", "reason"), withheld)}
+    if continuation is not None:
+        files[GONE] = write_csv(("record",), [(record,) for record in continuation.gone])
     if table.layout.labels:
         files["generalisations.csv"] = every_generalisation(facts, table.layout)
     if card is not None:

@@ -43,6 +43,7 @@ class Arranged:
     texts: Mapping[str, Counter[tuple[Any, Any]]]  # of each column of labels, records by what was and is written
     loss: Loss
     order: Ints  # of the block's rows
+    records: NDArray[Any] | None = None  # the ids of the rows' records
 
     def __sizeof__(self) -> int:
         return memory_of(self.names, self.values, self.masked) + int(self.released.nbytes)
@@ -120,6 +121,7 @@ def arranged(
         texts={name: _texts(column_of(block, layout, name), labels.released) for name, labels in masked.labels.items()},
         loss=Loss(sse, sst - sse),
         order=order,
+        records=block.carried["record"][order] if "record" in block.carried else None,
     )
 
 
@@ -140,7 +142,7 @@ def write_part(
     with replacing(target) as path:
         write_table(part.released, path)
     groups = _equal(part.released, layout.roles.quasi)
-    write_mapping_part(part.names, groups, mapping)
+    write_mapping_part(part.names, groups, mapping, part.records)
 
     first = np.unique(groups, return_index=True)[1]
     contents = part.released.select(list(layout.roles.quasi)).take(pa.array(first)).to_pylist()

@@ -40,6 +40,8 @@ class Opened:
     table: Table
     roles: Roles
     part: str  # its name; "" for a table in one piece
+    rows: Ints | None = None  # of the file, from 0, where some were left out
+    records: NDArray[Any] | None = None  # the id of each row's record, where a column has it
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ class Part:
     values: Floats  # (rows, numbers)
     others: pa.Table  # labels, confidential and insensitive columns
     names: NDArray[Any]  # file and row
+    records: NDArray[Any] | None = None  # ids
 
     def __sizeof__(self) -> int:
         return memory_of(self.values, self.names) + int(self.others.nbytes)
@@ -117,7 +120,8 @@ def complete_part(
             check_sortable(name, others[name])
     rows = np.flatnonzero(complete)
     prefix = f"{Path(opened.part).name}:" if opened.part else ""
-    names = np.array([f"{prefix}{row + 1}" for row in range(len(complete))], dtype=object)
+    numbers_of_rows = range(len(complete)) if opened.rows is None else opened.rows.tolist()
+    names = np.array([f"{prefix}{row + 1}" for row in numbers_of_rows], dtype=object)
     if not opened.part:
         order = sort_rows(data.select([*roles.quasi, *roles.confidential, *roles.insensitive]))
         rows = order[complete[order]]
@@ -131,7 +135,8 @@ def complete_part(
         withheld=names[~complete].tolist(),
         labels={name: _different(kept_rows[name]) for name in roles.quasi if name not in numbers},
     )
-    return Part(reading, values, kept_rows, names[rows])
+    records = None if opened.records is None else opened.records[rows]
+    return Part(reading, values, kept_rows, names[rows], records)
 
 
 @contextmanager
@@ -180,6 +185,7 @@ def rows_of(part: Part, layout: Layout, protection: TableProtection) -> Block:
     """The rows of a part, and with each what it stood for."""
     n_rows = len(part.values)
     carried: dict[str, NDArray[Any]] = {"name": part.names, "values": part.values}
+    carried |= {} if part.records is None else {"record": part.records}
     nothing = sp.csr_matrix((n_rows, 0))
     if layout.kept is not None:
         return Block(nothing, carried | {"row": np.arange(n_rows)}, np.zeros(n_rows, dtype=np.int64))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal import progress
+from shoal.bundle.earlier import Earlier
 from shoal.errors import InputError
 from shoal.io import Roles
 from shoal.io.files import shown
@@ -20,8 +21,10 @@ from shoal.microaggregation.exact_sums import mean_of_sums, scale_of
 from shoal.ontology.value_mapping import check_mapping, explained_columns
 from shoal.protection.tables import TableProtection, averaged, table_method, table_protection, unexplained
 from shoal.protection.tables.concepts import Concepts
+from shoal.protection.tables.following import Following
 from shoal.protection.tables.layout import Layout
 from shoal.release.sources import TableSource
+from shoal.release.tables.after import Continuation, continued, with_records
 from shoal.release.tables.reading import (
     Outline,
     Reading,
@@ -44,6 +47,8 @@ class TableOptions:
     missing: str
     coarsen: Mapping[str, int]
     attack: bool
+    id_column: str | None = None  # that names the records, privately
+    after: Earlier | None = None  # the release that this one follows
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,7 @@ class ReadTable:
     layout: Layout
     n_rows: int
     withheld: list[str]  # rows that miss a number
+    continuation: Continuation | None = None  # of an earlier release
 
 
 def read_table_source(source: TableSource, k: int, options: TableOptions, schedule: Schedule) -> ReadTable:
@@ -63,10 +69,16 @@ def read_table_source(source: TableSource, k: int, options: TableOptions, schedu
     submit, gather, n_parts = schedule.submit, schedule.gather, len(source.parts)
     ontology, mapping = _meanings(options.method, source.roles)
     unchanged = () if source.roles is None else (*source.roles.confidential, *source.roles.insensitive)
-    verbatim = (*unchanged, *explained_columns(ontology, mapping))
+    named = () if options.id_column is None else (options.id_column,)
+    verbatim = (*unchanged, *named, *explained_columns(ontology, mapping))
     if not source.whole:
         progress.step("reading", 0, n_parts)
     opened = [submit(open_part, part, source.roles, verbatim, source.whole) for part in source.parts]
+    continuation: Continuation | None = None
+    if options.id_column is not None:
+        opened = [with_records(opened[0], options.id_column)]
+    if options.after is not None:
+        opened[0], continuation = continued(opened[0], options.after, k, options.l)
     outlines: list[Outline] = []
     for part in opened:
         outlines += gather([submit(outline_of, part)])
@@ -108,7 +120,10 @@ def read_table_source(source: TableSource, k: int, options: TableOptions, schedu
         kept=read[0].others if source.whole else None,
     )
     prepared = protection.prepared(layout, _all_labels(readings, layout))
-    return ReadTable(read, outline, prepared, layout, n_rows, withheld)
+    if continuation is not None:
+        layout = replace(layout, constant=np.zeros_like(layout.constant))  # the rows that are kept may differ
+        prepared = Following(prepared, continuation.rows, continuation.row_of, layout)
+    return ReadTable(read, outline, prepared, layout, n_rows, withheld, continuation)
 
 
 def _meanings(method: Any, roles: Roles | None) -> tuple[Any, Any]:
