@@ -71,6 +71,17 @@ def test_any_of_a_group_may_be_drawn_beside_those_who_left() -> None:
     assert drawn == {(1,), (2,), (3,)}
 
 
+def test_an_attacker_who_repeats_both_releases_never_has_fewer_than_k_who_may_have_left() -> None:
+    """The small version of the benchmark: of a release that starts anew, nearly everybody is found."""
+    from benchmarks.following import K, attacks, made
+
+    anew, after = attacks("made", made()[:120], tries=120)
+    assert anew["found"] > 0.5
+    assert anew["at worst"] == 1.0
+    assert after["at worst"] <= 1 / K
+    assert after["found"] <= 1 / K + 1e-12
+
+
 histories = st.lists(st.lists(st.integers(0, 39), max_size=8), min_size=1, max_size=6)
 
 

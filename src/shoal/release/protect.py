@@ -94,8 +94,7 @@ def protect(
     out : path
         The folder to make. It appears whole or not at all.
     text_column, id_column, label_column : str
-        For documents; the label is confidential and released unchanged. The id column of a table names its records on
-        the private side, so that a later release can follow this one.
+        For documents; the label is confidential and released unchanged. The id column also names a table's records.
     roles : Roles
         For tables: which columns are protected, released, dropped. A column without a role is dropped.
     space : VectorSpace
@@ -122,11 +121,8 @@ def protect(
         client is worked on here.
     attack : bool
         Attack the release before it is handed out, and say in the report what was found.
-    after : path
-        For tables: an earlier release, made with an id column, that this one follows. Records that were released keep
-        the row that was published of them, newcomers have groups of their own, and fewer than k of them wait.
-    earlier_private : path
-        The private side of that release. Default: next to it, "-private" added.
+    after, earlier_private : path
+        For tables: an earlier release, made with an id column, whose rows this one keeps, and its private side.
     sign : path
         Your OpenSSH private key (Ed25519), with which the certificate is signed.
     """
@@ -145,15 +141,10 @@ def protect(
     check_places(opened.path, release, hidden, force)
     draft: Callable[..., Draft]
     if isinstance(opened, DocumentSource):
-        _check_for_documents(l, opened.label, missing, coarsen)
-        if more.get("after") is not None:
-            raise InputError(
-                "after is for tables; documents that come and go are kept by the index: shoal index create --from"
-            )
+        _check_for_documents(l, opened.label, missing, coarsen, more.get("after"))
         draft = _draft_of_documents(opened, k, method, space, l, attack)
     else:
         _check_for_tables(columns, space)
-        check_method(method)
         asked = TableOptions(method, l, missing, coarsen, attack, columns["id_column"], _earlier(more, hidden, release))
         _check_following(asked, opened.whole)
         draft = partial(draft_table, opened, k, asked)
@@ -184,7 +175,13 @@ def _check_for_records(name: str, l: int | None, whole: bool) -> None:
         raise InputError(f"{name} are made of one file, for parts would tell where a record came from; join them first")
 
 
-def _check_for_documents(l: int | None, label: str | None, missing: str, coarsen: Mapping[str, int]) -> None:
+def _check_for_documents(
+    l: int | None, label: str | None, missing: str, coarsen: Mapping[str, int], after: Any
+) -> None:
+    if after is not None:
+        raise InputError(
+            "after is for tables; documents that come and go are kept by the index: shoal index create --from"
+        )
     if l is not None and label is None:
         raise InputError(f"l={l} needs a confidential column; name it with --label-column")
     if missing != "refuse":
@@ -216,6 +213,7 @@ def _earlier(more: MoreOptions, private: Path, release: Path) -> Earlier | None:
 
 def _check_following(options: TableOptions, whole: bool) -> None:
     """What can be asked of records with ids, and of a release that follows another."""
+    check_method(options.method)
     if options.id_column is not None and not whole:
         raise InputError("id_column is for a table in one piece, and this is in parts; join them, or leave it out")
     if options.after is None:

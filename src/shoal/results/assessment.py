@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.results.leaks import LeakCard
 from shoal.results.loss import TableLoss
+from shoal.results.overlap import Overlap
 from shoal.results.rates import Differenced, Disclosure, Inferred, Rate
 from shoal.results.utility import ModelUtility, SpaceUtility
 
@@ -35,6 +36,7 @@ class TableAssessment:
     leaks: LeakCard | None = None  # what attackers trained on known links find
     minimality: tuple[tuple[str, Inferred], ...] = ()  # by confidential column, what joined groups tell
     differencing: Differenced | None = None  # what a second release without a record tells of it
+    overlap: Overlap | None = None  # with an earlier release: crowds in common, and what subtracting shows
     notes: tuple[str, ...] = ()  # what makes figures less certain, in a sentence each
 
     @property
@@ -50,6 +52,8 @@ class TableAssessment:
             found["loss"]["PIL"] = self.loss.probabilistic.mean
             found["loss"]["squared"]["information_loss"] = self.loss.squared.information_loss
             found["risk"] |= {"DR": self.risk.risk, "linkage": self.risk.linkage}
+        if self.overlap is not None:
+            found["overlap"] |= {"sentence": self.overlap.sentence, "safe": self.overlap.safe}
         return found | {"score": self.score}
 
 
