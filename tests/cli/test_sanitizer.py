@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from shoal.sanitizer.review.reviewing import Review
 from tests.cli.run import Ran, run, snapshot
 from tests.io.texts.files import pdf_of
 from tests.io.texts.test_texts import encrypted_pdf
@@ -50,7 +51,7 @@ def test_from_a_letter_to_a_verified_release_and_back(tmp_path: Path, monkeypatc
     ok(run(tmp_path, "verify", "release"))
     assert "vault" in ok(run(tmp_path, "verify", "release", "--private", "release-private")).out
     ok(run(tmp_path, "unmask", "release", "-o", "back"))
-    assert (tmp_path / "back" / "document-0001.txt").read_text() == SMITH
+    assert (tmp_path / "back" / "a.txt").read_text() == SMITH
     assert run(tmp_path, "review", "work", "--undo", "0").code == 2  # locked
 
 
@@ -70,6 +71,30 @@ def test_a_block_is_shrunk_and_a_string_added_at_the_keyboard(tmp_path: Path, mo
     ok(run(tmp_path, "review", "work", "--reviewer", "ana"))
     last = work.log.read()[-2:]
     assert [(d.action, d.kind, d.span) for d in last] == [("add", "LOC", (25, 31)), ("shrink", "", (37, 45))]
+
+
+def test_equal_entities_are_shrunk_undone_and_redone_at_the_keyboard(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = work_folder(tmp_path / "work")
+    typed(monkeypatch, "s Ray\nuyq")
+    ok(run(tmp_path, "review", "work", "--reviewer", "ana"))
+    lines = [(d.document, d.item, d.action, d.span, d.of) for d in work.log.read()]
+    assert lines == [
+        ("d1", "e1", "shrink", (18, 21), None),
+        ("d2", "e0", "shrink", (4, 7), None),
+        ("d1", "e1", "undo", None, 0),
+        ("d2", "e0", "undo", None, 1),
+        ("d1", "e1", "undo", None, 2),
+        ("d2", "e0", "undo", None, 3),
+    ]
+    history = json.loads(ok(run(tmp_path, "review", "work", "--history", "--json")).out)
+    assert [line["holds"] for line in history] == [True, True, False, False, True, True]
+    shown = ok(run(tmp_path, "review", "work", "--history")).out.splitlines()
+    assert "ana" in shown[0] and "shrink 18-21" in shown[0] and "(taken back)" in shown[2]
+    ok(run(tmp_path, "review", "work", "--reviewer", "ana", "--undo", "0"))
+    ok(run(tmp_path, "review", "work", "--reviewer", "ana", "--redo"))
+    assert "2 masked, 0 left as they are, 2 pending, 0 disputed" in run(tmp_path, "review", "work", "--list").err
 
 
 def test_two_reviewers_and_a_third_who_settles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,6 +128,18 @@ def test_decisions_come_from_a_file_all_or_none(tmp_path: Path) -> None:
     assert work.log.read() == ()
     ok(run(tmp_path, "review", "work", "--reviewer", "ana", "--decisions", "good.jsonl"))
     assert {decision.action for decision in work.log.read()} == {"accept", "add", "shrink"}
+
+
+def test_a_file_of_decisions_that_one_may_not_make_changes_nothing(tmp_path: Path) -> None:
+    work = work_folder(tmp_path / "work")
+    Review(work, "ana").decide([("d1", "e0")], "accept")
+    given = [
+        {"document": "d1", "item": name, "action": action} for name, action in (("b0", "accept"), ("e0", "reject"))
+    ]
+    (tmp_path / "d.jsonl").write_text("".join(json.dumps(one) + "\n" for one in given))
+    ran = run(tmp_path, "review", "work", "--reviewer", "ana", "--adjudicate", "--decisions", "d.jsonl")
+    assert ran.code == 2 and "cannot adjudicate" in ran.err
+    assert len(work.log.read()) == 1
 
 
 UNKNOWN_SENSE = """name = "p"

@@ -20,9 +20,10 @@ from shoal.bundle.load import load
 from shoal.errors import InputError
 from shoal.release.sanitized.pdf_pages import redacted_pdf
 from shoal.release.sanitized.redact import PdfBars
-from shoal.release.sanitized.unmask import unmask
+from shoal.release.sanitized.unmask import file_names, unmask
 from shoal.results.sanitizing import Block, Entity, Mention
 from shoal.sanitizer.review.items import Proposals, text_digest
+from shoal.sanitizer.review.outcome import current
 from shoal.sanitizer.review.reviewing import Review
 from shoal.sanitizer.review.work import Unfinished, WorkFolder
 from shoal.verification.verify import verify
@@ -95,6 +96,26 @@ def test_the_rule_does_not_settle_what_reviewers_differ_about(work: WorkFolder, 
     assert verify(released(work, tmp_path / "release", accept_rest=0.0).folder)
 
 
+def test_the_rule_is_taken_back_if_no_release_comes_of_it(
+    work: WorkFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from shoal.release.sanitized import redact as module
+
+    def full(*given: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    before = list(current(work).outcomes())
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "_write_private", full)
+        with pytest.raises(InputError, match="no space left on device"):
+            released(work, tmp_path / "release", accept_rest=0.5)
+    assert list(current(work).outcomes()) == before
+    assert not work.locked
+    assert list(tmp_path.glob("release*")) == []
+    accept_everything(work)  # people decide after all
+    assert released(work, tmp_path / "release").summary.unseen == 0
+
+
 def test_the_rule_masks_whatever_has_a_masked_name_within_it(tmp_path: Path) -> None:
     first, second = "Quillfeather left.", "On the Dhomhnaill & Quillfeather Case."
     work = named_folder(
@@ -113,6 +134,14 @@ def test_what_reviewers_left_on_purpose_is_counted_and_verified(work: WorkFolder
     review.decide([("d2", "e0"), ("d1", "e0"), ("d1", "b0")], "reject")
     made = released(work, tmp_path / "release")
     assert made.summary.kept == 1
+    assert verify(made.folder, secrets=secrets_of(made))
+
+
+def test_the_number_of_a_pseudonym_and_the_word_after_it_are_no_masked_date(tmp_path: Path) -> None:
+    text = "Ozal may come on 1 May."
+    people = (entity(text, "PERSON", "Ozal"), entity(text, "DATE", "1 May"))
+    made = released(named_folder(tmp_path / "work", (text, people)), tmp_path / "release", accept_rest=0.0)
+    assert (made.folder / "documents" / "document-0001.txt").read_text() == "Pers1 may come on Date1."
     assert verify(made.folder, secrets=secrets_of(made))
 
 
@@ -184,8 +213,27 @@ def test_unmask_gives_the_originals(work: WorkFolder, tmp_path: Path) -> None:
     accept_everything(work)
     made = released(work, tmp_path / "release")
     back = unmask(made.folder, tmp_path / "back", identities=IDENTITIES)
-    assert {path.read_text() for path in back.folder.iterdir()} == set(LETTERS)
+    assert [(back.folder / name).read_text() for name in ("a.txt", "b.txt")] == list(LETTERS)
     assert back.folder.stat().st_mode & 0o777 == 0o700
+    listed = dict(line.split(",") for line in (back.folder / "index.csv").read_text().splitlines())
+    first = (made.folder / "documents" / "document-0001.txt").read_text()
+    assert ("Bob Ray wrote" in first or "Pers1 wrote" in first) == (listed["document-0001"] == "b.txt")
+    assert sorted(listed.values()) == ["a.txt", "b.txt", "original"]
+
+
+@pytest.mark.parametrize(
+    ("sources", "names"),
+    [
+        (["x/a.txt", "x/b.md", "x/c.docx", "17"], ["x/a.txt", "x/b.md", "x/c.docx.txt", "17.txt"]),
+        (["../../etc/passwd", "/root/a.txt"], ["etc/passwd.txt", "root/a.txt"]),
+        (["a.txt", "A.TXT", "a.txt/b.txt", "c/d.txt", "c"], ["a.txt", None, None, "c/d.txt", "c.txt"]),
+        (["index.csv", "document-0002.txt", "..", "a\0b:c.txt"], [None, "document-0002.txt", None, "a_b_c.txt"]),
+    ],
+)
+def test_originals_have_names_that_stay_in_their_folder_and_apart(sources: list[str], names: list[str | None]) -> None:
+    documents = [f"document-{number:04}" for number in range(1, len(sources) + 1)]
+    expected = [name or f"{document}.txt" for document, name in zip(documents, names, strict=True)]
+    assert list(file_names(documents, dict(zip(documents, sources, strict=True))).values()) == expected
 
 
 def test_the_order_of_the_input_is_not_that_of_the_release(tmp_path: Path) -> None:
@@ -228,7 +276,11 @@ def test_whatever_is_masked_is_verified_and_undone(data: st.DataObject) -> None:
             return
         assert verify(made.folder, secrets=secrets_of(made))
         back = unmask(made.folder, folder / "back", identities=IDENTITIES)
-        assert sorted(path.read_bytes().decode() for path in back.folder.iterdir()) == sorted(texts)
+        assert sorted(originals_in(back.folder)) == sorted(texts)
+
+
+def originals_in(folder: Path) -> list[str]:
+    return [path.read_bytes().decode() for path in folder.iterdir() if path.name != "index.csv"]
 
 
 def letters_alone(text: str) -> str:
@@ -421,7 +473,7 @@ def test_every_style_and_scope_is_verified_and_undone(tmp_path: Path, style: str
     made = released(work, tmp_path / "release", form="html")
     assert verify(made.folder, secrets=secrets_of(made))
     back = unmask(made.folder, tmp_path / "back", identities=IDENTITIES)
-    assert {path.read_text() for path in back.folder.iterdir()} == set(LETTERS)
+    assert set(originals_in(back.folder)) == set(LETTERS)
 
 
 def test_a_release_is_loaded_as_texts(work: WorkFolder, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,19 @@ import typer
 import shoal
 from shoal.errors import InputError
 
-__all__ = ["above_zero", "coarsening", "listed", "named", "one_of", "ontologies", "path", "seconds", "weights", "whole"]
+__all__ = [
+    "above_zero",
+    "coarsening",
+    "diversity",
+    "listed",
+    "named",
+    "one_of",
+    "ontologies",
+    "path",
+    "seconds",
+    "weights",
+    "whole",
+]
 
 
 def whole(least: int) -> dict[str, Any]:
@@ -24,6 +37,20 @@ def whole(least: int) -> dict[str, Any]:
             number = least - 1
         if number < least:
             raise typer.BadParameter(f"{_short(given)!r} must be a whole number of at least {least}")
+        return number
+
+    return {"parser": parse, "metavar": "<number>"}
+
+
+def diversity() -> dict[str, Any]:
+    """An option that takes a whole number of at least 2, or for entropy a fraction above 1."""
+
+    def parse(given: Any) -> float:
+        number = float("nan")
+        with suppress(ValueError):
+            number = float(given) if "." in str(given) else int(given)
+        if not number > 1:
+            raise typer.BadParameter(f"{_short(given)!r} must be a whole number of at least 2, or with entropy above 1")
         return number
 
     return {"parser": parse, "metavar": "<number>"}

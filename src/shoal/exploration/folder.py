@@ -21,7 +21,7 @@ from shoal.io.private_files import PRIVATE_FILE, PRIVATE_FOLDER, close_to_others
 from shoal.io.table import Role
 from shoal.results.exploration import Exploration, Outcome, Trial
 
-__all__ = ["ExplorationFolder"]
+__all__ = ["RUNS", "ExplorationFolder", "outcome_of"]
 
 RUNS, RESULTS, REPORT, ROLES = "runs.json", "results.csv", "report.html", "roles.toml"
 HARDENING = "hardening.csv"
@@ -42,7 +42,7 @@ class ExplorationFolder:
             others = set(os.listdir(folder)) - FILES - {name + ASIDE for name in FILES}
             known = json.loads(runs.read_text(encoding="utf-8")) if runs.is_file() else None
             if known is not None and known["fingerprint"] == fingerprint:
-                self.done = {name: _outcome(one) for name, one in known["runs"].items()}
+                self.done = {name: outcome_of(one) for name, one in known["runs"].items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
             reason = getattr(problem, "strerror", None) or "its runs cannot be read"
             raise InputError(f"{shown(folder)} cannot be used ({reason}); choose another folder") from None
@@ -90,8 +90,10 @@ class ExplorationFolder:
                 aside.unlink(missing_ok=True)
 
 
-def _outcome(data: dict[str, Any]) -> Outcome:
-    return Outcome(**(data | {"trial": Trial(**data["trial"])}))
+def outcome_of(data: dict[str, Any]) -> Outcome:
+    """From the JSON of an exploration."""
+    known = {name: value for name, value in data.items() if name in Outcome.__dataclass_fields__}
+    return Outcome(**(known | {"trial": Trial(**data["trial"])}))
 
 
 def _table(found: Exploration, outcomes: tuple[Outcome, ...]) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shoal.results.claims import Closeness, Diversity, Withheld
+from shoal.results.promised import NOTHING_MORE, Crowd, GroupPromises
 from shoal.results.rates import Rate
 
 __all__ = [
@@ -197,12 +198,13 @@ class Summary:
     distances: Distances
     withheld: tuple[Withheld, ...]
     diversity: tuple[Diversity, ...]
-    l_promised: int | None  # minimum enforced with --l, None when none was asked for
     figures: DocumentFigures | SketchFigures | TableFigures
     attacks: tuple[Rate, ...] = ()  # what an intruder finds
     attacked: bool = True  # False: the owner left the attacks out
     closeness: tuple[Closeness, ...] = ()  # of each confidential column
     files: tuple[tuple[str, str], ...] = ()  # (file name, what it is), for the reader
+    promised: GroupPromises = NOTHING_MORE  # of every group, beside k
+    crowds: tuple[Crowd, ...] = ()  # groups by their records, people and largest own k
 
     @property
     def kind(self) -> str:

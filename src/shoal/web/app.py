@@ -13,16 +13,31 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 from shoal.errors import ShoalError
+from shoal.web.aside import Aside
+from shoal.web.desk.desks import Desks
 from shoal.web.gate import Gate
 from shoal.web.index_session import IndexSession
 from shoal.web.jobs import Jobs
+from shoal.web.protecting.looks import Looks
 from shoal.web.rendering import page
-from shoal.web.routes import index, jobs, start, uploads, verify
+from shoal.web.routes import (
+    assess,
+    desk,
+    explore,
+    index,
+    jobs,
+    protect,
+    review,
+    sample,
+    start,
+    uploads,
+    verify,
+)
 from shoal.web.workspace import Workspace
 
 __all__ = ["create_app"]
 
-ROUTES = (start, uploads, jobs, verify, index)
+ROUTES = (start, uploads, jobs, sample, protect, verify, assess, explore, review, desk, index)
 STATIC = Path(__file__).parent / "static"
 
 
@@ -31,9 +46,12 @@ def create_app(workspace: Workspace, token: str, port: int) -> FastAPI:
 
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
-        app.state.workspace, app.state.jobs = workspace, Jobs(workspace)
-        app.state.index = IndexSession(workspace)
+        app.state.workspace, app.state.jobs, app.state.aside = workspace, Jobs(workspace), Aside()
+        app.state.looks, app.state.index = Looks(app.state.aside), IndexSession(workspace)
+        app.state.desks = Desks()
+        app.state.aside.begin()
         yield
+        app.state.aside.stop()
         await app.state.index.disconnect()
         await app.state.jobs.stop()
 

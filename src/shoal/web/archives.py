@@ -9,7 +9,7 @@ from shoal.errors import InputError
 from shoal.io.private_files import PRIVATE_FOLDER, private_file
 from shoal.web.workspace import inside
 
-__all__ = ["unpack_release"]
+__all__ = ["unpack", "unpack_release"]
 
 LARGEST = 20 << 30  # bytes, unpacked
 MOST_FILES = 100_000
@@ -18,6 +18,15 @@ CHUNK = 1 << 20
 
 def unpack_release(archive: Path, folder: Path) -> Path:
     """The folder of a release, from a zip that holds it or its files; made below `folder`."""
+    unpack(archive, folder)
+    found = sorted(path.parent for path in folder.rglob("certificate.json"))
+    if not found:
+        raise InputError(f"{archive.name} holds no release: there is no certificate.json in it; choose another file")
+    return min(found, key=lambda path: len(path.parts))
+
+
+def unpack(archive: Path, folder: Path) -> Path:
+    """The one folder that a zip holds, or the folder that its files were put into."""
     try:
         with zipfile.ZipFile(archive) as packed:
             _unpack(packed, folder)
@@ -25,10 +34,8 @@ def unpack_release(archive: Path, folder: Path) -> Path:
         if isinstance(why, InputError):
             raise
         raise InputError(f"{archive.name} is no zip, is broken, or is encrypted; send the zip as you got it") from None
-    found = sorted(path.parent for path in folder.rglob("certificate.json"))
-    if not found:
-        raise InputError(f"{archive.name} holds no release: there is no certificate.json in it; choose another file")
-    return min(found, key=lambda path: len(path.parts))
+    found = list(folder.iterdir())
+    return found[0] if len(found) == 1 and found[0].is_dir() else folder
 
 
 def _unpack(packed: zipfile.ZipFile, folder: Path) -> None:

@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from shoal.pages import words
+from shoal.web.protecting.result import figures, has_leaks
 
 __all__ = ["PAGES", "page"]
 
@@ -35,7 +36,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"number": words.number, "percent": words.percent, "count": words.count, "seconds": _seconds}
-    environment.globals |= {"pages": PAGES, "themes": THEMES}
+    environment.globals |= {"pages": PAGES, "themes": THEMES, "figures": figures, "leaks": has_leaks}
     return environment
 
 

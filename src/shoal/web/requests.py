@@ -8,10 +8,13 @@ from urllib.parse import parse_qs
 from fastapi import Depends, Request
 
 from shoal.errors import InputError
+from shoal.web.aside import Aside
+from shoal.web.desk.desks import Desks
 from shoal.web.jobs import Jobs
+from shoal.web.protecting.looks import Looks
 from shoal.web.workspace import Workspace
 
-__all__ = ["Fields", "Form", "TheJobs", "TheWorkspace"]
+__all__ = ["Fields", "Form", "TheAside", "TheDesks", "TheJobs", "TheLooks", "TheWorkspace"]
 
 LARGEST_FORM = 4 << 20  # bytes: a table may have thousands of columns
 MOST_FIELDS = 100_000
@@ -21,8 +24,20 @@ def _workspace(request: Request) -> Any:
     return request.app.state.workspace
 
 
+def _aside(request: Request) -> Any:
+    return request.app.state.aside
+
+
 def _jobs(request: Request) -> Any:
     return request.app.state.jobs
+
+
+def _looks(request: Request) -> Any:
+    return request.app.state.looks
+
+
+def _desks(request: Request) -> Any:
+    return request.app.state.desks
 
 
 class Fields:
@@ -64,5 +79,8 @@ async def _form(request: Request) -> Fields:
 
 
 TheWorkspace = Annotated[Workspace, Depends(_workspace)]
+TheAside = Annotated[Aside, Depends(_aside)]
+TheDesks = Annotated[Desks, Depends(_desks)]
 TheJobs = Annotated[Jobs, Depends(_jobs)]
+TheLooks = Annotated[Looks, Depends(_looks)]
 Form = Annotated[Fields, Depends(_form)]

@@ -110,6 +110,12 @@ class Workspace:
     def upload(self, name: str) -> Upload:
         return Upload(self._known(self.uploads, name, "this upload"))
 
+    def all_uploads(self) -> list[Upload]:
+        """What was uploaded and not closed, from the newest to the oldest."""
+        folders = [folder for folder in self.uploads.iterdir() if _ID.fullmatch(folder.name)]
+        whole = [Upload(folder) for folder in folders if len(list(folder.iterdir())) == 1]
+        return sorted(whole, key=lambda upload: -upload.folder.stat().st_mtime)
+
     def new_job(self) -> Path:
         folder = self._new(self.jobs)
         (folder / "work").mkdir(mode=PRIVATE_FOLDER)
@@ -129,7 +135,12 @@ class Workspace:
 
     def lend(self, upload: Upload, job: Path) -> str:
         """Put what was uploaded where the job works, without a copy if the disk can; the name it has there."""
-        source, target = upload.path, job / "work" / upload.name
+        return self.link(upload.path, job / "work")
+
+    @staticmethod
+    def link(source: Path, folder: Path) -> str:
+        """The file or folder under its name in another folder, without a copy if the disk can."""
+        target = folder / source.name
         if source.is_dir():
             shutil.copytree(source, target, copy_function=_linked)
         else:

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import InputError
-from shoal.results.sanitizing import Decision
+from shoal.results.sanitizing import Decision, Entity, Mention
 from shoal.sanitizer.review.folding import folded
 from shoal.sanitizer.review.outcome import Collection, current
 from shoal.sanitizer.review.replay import replay
@@ -113,10 +113,86 @@ def test_a_block_shrinks_within_its_bounds_only(work: WorkFolder) -> None:
     review.decide([DOSE], "shrink", span=(37, 41))
     (outcome, _) = current(work).outcomes()
     assert [LETTERS[0][m.start : m.end] for item in outcome.masked for m in item.mentions] == ["dose"]
-    with pytest.raises(InputError, match="not within a block"):
+    with pytest.raises(InputError, match="span 0-41 is not within b0 of d1"):
         review.decide([DOSE], "shrink", span=(0, 41))
-    with pytest.raises(InputError, match="shrink blocks only"):
-        review.decide([SMITH], "shrink", span=(0, 3))
+    with pytest.raises(InputError, match="no letter"):
+        review.decide([DOSE], "shrink", span=(36, 37))
+
+
+def test_an_entity_shrinks_in_all_its_places_alike(tmp_path: Path) -> None:
+    first = "Dr Ann Vale of Girona met Vale; DR ANN VALE OF GIRONA left Girona."
+    second = "To Dr. Ann Vale of Girona."
+    mentions = tuple(Mention(*span) for span in ((0, 21), (26, 30), (32, 53)))
+    name = "Dr Ann Vale of Girona"
+    work = named_folder(
+        tmp_path / "w",
+        (first, (Entity("PERSON", mentions, name, "direct", 0.9),)),
+        (
+            second,
+            (entity(second, "PERSON", "Dr. Ann Vale of Girona"), entity(second, "LOC", "Girona", probability=0.1)),
+        ),
+    )
+    review = Review(work, "ana")
+    made = review.shrink([("d1", "e0"), ("d2", "e0")], (0, 11))
+    assert [(decision.action, decision.span) for decision in made] == [("shrink", (0, 11)), ("shrink", (3, 15))]
+    shown = [
+        (item.name, [review.text(item.document)[m.start : m.end] for m in item.mentions])
+        for outcome in current(work).outcomes()
+        for item in outcome.masked
+    ]
+    assert shown == [("Dr Ann Vale", ["Dr Ann Vale", "Vale", "DR ANN VALE"]), ("Dr. Ann Vale", ["Dr. Ann Vale"])]
+    assert open_items(work) == set()  # Girona is masked nowhere any more
+    with pytest.raises(InputError, match="e1 of d2 does not have that part; decide it by itself"):
+        review.shrink([("d1", "e0"), ("d2", "e1")], (0, 11))
+    review.undo()
+    assert open_items(work) == {("d1", "e0"), ("d2", "e0")}
+
+
+def test_redo_brings_back_what_undo_took_step_by_step(work: WorkFolder) -> None:
+    review, other = Review(work, "ana"), Review(work, "ben")
+    review.decide([SMITH], "accept")
+    review.decide([RAY, RAY_2], "accept")
+    review.undo()
+    review.undo()
+    assert masked(work) == set()
+    other.decide([GIRONA], "accept")  # what others do is no matter
+    assert [decision.of for decision in review.redo()] == [5]
+    assert masked(work) == {SMITH, GIRONA}
+    review.redo()
+    assert masked(work) == {SMITH, RAY, RAY_2, GIRONA}
+    assert review.redo() == ()
+    review.undo()
+    assert masked(work) == {SMITH, GIRONA}
+    review.decide([DOSE], "reject")
+    assert review.redo() == ()  # another way was taken
+    assert masked(work) == {SMITH, GIRONA}
+
+
+def test_history_says_who_decided_what_and_what_still_holds(work: WorkFolder) -> None:
+    review = Review(work, "ana")
+    review.decide([SMITH], "accept", reason="a patient")
+    review.undo()
+    Review(work, "ben").decide([SMITH, RAY], "reject")
+    lines = [(line.decision.reviewer, line.decision.action, line.holds) for line in review.history(SMITH)]
+    assert lines == [("ana", "accept", False), ("ana", "undo", True), ("ben", "reject", True)]
+    assert len(review.history()) == 4
+    review.redo()
+    assert [line.holds for line in review.history(SMITH)] == [True, False, True, True]
+
+
+def test_progress_counts_what_is_decided_and_open(work: WorkFolder) -> None:
+    ana, ben = Review(work, "ana"), Review(work, "ben")
+    ana.decide([SMITH, RAY], "accept")
+    ben.decide([RAY, DOSE], "reject")
+    progress = ana.progress()
+    # Masked: Ann Smith. Left: the dose. Disputed: Bob Ray of the first letter. Pending: Bob Ray of the second, and
+    # ANN-SMITH there.
+    assert (progress.masked, progress.left, progress.disputed, progress.pending) == (1, 1, 1, 2)
+    assert (progress.items, progress.open, progress.waiting) == (5, 3, 2)
+    assert progress.by_reviewer == {"ana": 2, "ben": 2}
+    assert ben.outcome("d2").open == tuple(item for item in ana.outcome("d2").items)
+    with pytest.raises(InputError, match="there is no document 'd3'; give one of d1 to d2"):
+        ana.text("d3")
 
 
 def test_an_added_entity_is_masked_wherever_the_document_has_it(tmp_path: Path) -> None:
@@ -283,7 +359,9 @@ STEPS = st.lists(
         st.tuples(st.sampled_from(["accept", "reject"]), st.sampled_from([SMITH, RAY, GIRONA, DOSE, RAY_2])),
         st.tuples(st.just("shrink"), st.integers(33, 40)),
         st.tuples(st.just("add"), st.integers(0, 60)),
+        st.tuples(st.just("shrink entity"), st.integers(1, 9)),
         st.tuples(st.just("undo"), st.none()),
+        st.tuples(st.just("redo"), st.none()),
     ),
     max_size=12,
 )
@@ -293,6 +371,10 @@ def act(review: Review, step: tuple[str, object]) -> None:
     action, of = step
     if action == "undo":
         review.undo()
+    elif action == "redo":
+        review.redo()
+    elif action == "shrink entity":
+        review.shrink([SMITH], (0, of))  # type: ignore[arg-type]
     elif action == "shrink":
         review.decide([DOSE], "shrink", span=(of, 41))  # type: ignore[arg-type]
     elif action == "add":
@@ -354,6 +436,31 @@ def test_strings_are_found_whatever_their_case_accents_spaces_and_hyphens(string
 def test_strings_are_whole_words_and_the_longest_wins() -> None:
     search = Strings(["ann", "annsmith", "5"])
     assert [found.string for found in search.find("Anna met Ann Smith and Ann, 5 times")] == ["annsmith", "ann"]
+
+
+def test_a_folder_of_another_version_is_told_from_one_that_is_no_work_folder(work: WorkFolder) -> None:
+    settings_file = work.path / "settings.json"
+    settings_file.write_text(settings_file.read_text().replace("shoal-sanitizer/1", "shoal-sanitizer/9"))
+    with pytest.raises(
+        InputError, match=r"another version of Shoal, or changed \('shoal-sanitizer/9', this version reads"
+    ):
+        WorkFolder(work.path)
+    settings_file.write_text("[")
+    with pytest.raises(InputError, match="no work folder"):
+        WorkFolder(work.path)
+
+
+def test_a_folder_that_could_not_be_begun_is_begun_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*given: object, **options: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(json, "dump", full)
+        with pytest.raises(OSError, match="No space left"):
+            Unfinished(tmp_path / "w", SETTINGS)
+    first, _ = letters()
+    Unfinished(tmp_path / "w", SETTINGS).add(first, LETTERS[0], None)
+    assert list(Unfinished(tmp_path / "w", SETTINGS).done) == ["a.txt"]
 
 
 def test_a_folder_that_is_something_else_is_left_alone(tmp_path: Path) -> None:

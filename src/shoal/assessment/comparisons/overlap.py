@@ -18,7 +18,7 @@ from shoal.bundle.private_mapping import private_folder
 from shoal.errors import InputError
 from shoal.io.files import shown
 from shoal.io.table import holds_numbers
-from shoal.results.overlap import Overlap
+from shoal.results.assessment import Overlap
 from shoal.risk.differencing import near_by_chance, subtracted
 from shoal.risk.intersection import intersection_attack
 

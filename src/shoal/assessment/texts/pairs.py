@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from shoal.io.texts import TextSource
 __all__ = ["AlignedTexts", "align_texts", "is_sanitized", "is_texts", "read_texts"]
 
 RELEASED = "documents"  # folder of a release's texts
+UNMASKED = "index.csv"  # of shoal unmask
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ def align_texts(original: Any, protected: Any, columns: Mapping[str, str | None]
     if any(columns.values()) and not (_has_columns(original) or _has_columns(protected)):
         raise InputError("text files have no columns; leave out --text-column and --id-column")
     released = is_sanitized(protected)
-    before = read_texts(original, columns)
+    before = (_unmasked(original) if released else None) or read_texts(original, columns)
     after = _released(Path(protected)) if released else read_texts(protected, columns)
     if not before.keys() >= after.keys():
         before, after = _by_stem(before), _by_stem(after)
@@ -79,6 +81,23 @@ def _released(folder: Path) -> dict[str, str]:
     for path in sorted((folder / RELEASED).glob("*.txt")):
         with reading(path):
             texts[path.name] = path.read_bytes().decode("utf-8")
+    return texts
+
+
+def _unmasked(source: Any) -> dict[str, str] | None:
+    """Originals as shoal unmask writes them, by their names in the release; None: there is no index of these."""
+    index = Path(source) / UNMASKED if isinstance(source, str | os.PathLike) else None
+    if index is None or not index.is_file():
+        return None
+    with reading(index), index.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
+    if not rows or rows[0] != ["document", "original"] or any(len(row) != 2 for row in rows):
+        return None
+    texts = {}
+    for document, name in rows[1:]:
+        path = Path(source) / name
+        with reading(path):
+            texts[f"{document}.txt"] = path.read_bytes().decode("utf-8", "surrogatepass")
     return texts
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,13 +16,12 @@ from shoal.cli.terminal import examples, printable, say, write
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
-    from shoal.results.sanitizing import Decision
     from shoal.sanitizer.review.items import Item
-    from shoal.sanitizer.review.reviewing import Review
+    from shoal.sanitizer.review.reviewing import Order, Review
 
 __all__ = ["review"]
 
-FIELDS = {"document", "item", "action", "kind", "span", "reason"}
+FIELDS = {"document", "item", "action", "kind", "reason"}
 LARGEST = 100_000_000  # bytes of a file of decisions
 
 
@@ -47,10 +47,12 @@ def review(
         list[int] | None,
         typer.Option(help="Number of a decision to take back; as often as needed.", **options.whole(0)),
     ] = None,
+    redo: Annotated[bool, typer.Option("--redo", help="Bring back what you undid last.")] = False,
     listed: Annotated[bool, typer.Option("--list", help="List what is open for you, and decide nothing.")] = False,
     differences: Annotated[
         bool, typer.Option("--differences", help="List what reviewers decided differently.")
     ] = False,
+    history: Annotated[bool, typer.Option("--history", help="List who decided what, and when.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Accept or reject what was proposed: the least sure first, equal ones at once, with undo.
@@ -62,14 +64,19 @@ def review(
     from shoal.sanitizer.review.reviewing import Review
     from shoal.sanitizer.review.work import WorkFolder
 
-    if sum(map(bool, (listed, differences, decisions, undo))) > 1:
-        raise InputError("--list, --differences, --decisions and --undo exclude each other; give one of them")
+    if sum(map(bool, (listed, differences, history, decisions, undo, redo))) > 1:
+        raise InputError(
+            "--list, --differences, --history, --decisions, --undo and --redo exclude each other; give one of them"
+        )
     mine = Review(WorkFolder(work), reviewer or _own_name())
     if decisions is not None:
-        made = _decide(mine, _read(decisions), adjudicate)
-        _say_made(mine, made, as_json)
+        _say_made(mine, mine.decide_all(_read(decisions), adjudicates=adjudicate), as_json)
     elif undo:
         _say_made(mine, mine.undo(undo), as_json)
+    elif redo:
+        _say_made(mine, mine.redo(), as_json)
+    elif history:
+        _list_history(mine, as_json)
     elif differences:
         _list_differences(mine, as_json)
     elif listed:
@@ -85,49 +92,33 @@ def _own_name() -> str:
         raise InputError("your name on this machine is unknown; give one with --reviewer") from None
 
 
-def _read(path: Path) -> list[dict[str, Any]]:
+def _read(path: Path) -> list[Order]:
     """Lines with document, item and action; a line that adds has span and kind in place of an item."""
     from shoal.io.files import is_folder, reading
 
     with reading(path):
         if is_folder(path) or path.stat().st_size > LARGEST:
             raise InputError(f"{path} is a folder, or larger than {LARGEST:,} bytes; give a file of decisions")
-        lines = [line for line in path.read_bytes().decode("utf-8").splitlines() if line.strip()]
-    decisions = []
-    for number, line in enumerate(lines, start=1):
-        try:
-            content = json.loads(line)
-            if not set(content) <= FIELDS or not all(isinstance(content[name], str) for name in ("document", "action")):
-                raise ValueError("fields")
-            content["span"] = None if content.get("span") is None else tuple(map(int, content["span"]))
-            if content["span"] is not None and len(content["span"]) != 2:
-                raise ValueError("span")
-        except (ValueError, TypeError, KeyError):
-            raise InputError(
-                f"{path}, line {number}: a decision has document, item and action, and may have span, kind and reason"
-            ) from None
-        decisions.append(content)
-    return decisions
+        lines = path.read_bytes().decode("utf-8").splitlines()
+    return [_order(path, number, line) for number, line in enumerate(lines, start=1) if line.strip()]
 
 
-def _decide(review: Review, given: list[dict[str, Any]], adjudicate: bool) -> list[Decision]:
-    """All are checked before the first is written."""
-    made: list[Decision] = []
-    steps: dict[tuple[Any, ...], list[tuple[str, str]]] = {}
-    for one in given:
-        if one["action"] != "add":
-            step = one["action"], one["span"], str(one.get("reason", ""))
-            steps.setdefault(step, []).append((one["document"], str(one.get("item", ""))))
-    for (action, span, _), keys in steps.items():
-        review.check(keys, action, span)
-    added = [one for one in given if one["action"] == "add"]
-    for one in added:
-        review.check_added(one["document"], one["span"] or (0, 0), str(one.get("kind", "")))
-    for (action, span, reason), keys in steps.items():
-        made += review.decide(keys, action, span=span, reason=reason, adjudicates=adjudicate)
-    for one in added:
-        made += review.add(one["document"], one["span"], one["kind"], reason=str(one.get("reason", "")))
-    return made
+def _order(path: Path, number: int, line: str) -> Order:
+    from shoal.sanitizer.review.reviewing import Order
+
+    try:
+        given = json.loads(line)
+        span = given.pop("span", None)
+        if span is not None:
+            start, end = span
+            span = int(start), int(end)
+        if not set(given) <= FIELDS or not all(isinstance(value, str) for value in given.values()):
+            raise ValueError("fields")
+        return Order(**{"item": "", **given}, span=span)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise InputError(
+            f"{path}, line {number}: a decision has document, item and action, and may have span, kind and reason"
+        ) from None
 
 
 def _say_made(review: Review, made: Any, as_json: bool) -> None:
@@ -148,6 +139,9 @@ def _list_open(review: Review, as_json: bool) -> None:
         for item in group.items:
             write(_line(item))
     say(f"{sum(len(group.items) for group in groups):,} items in {len(groups):,} groups are open")
+    done = review.progress()
+    decided = f"{done.masked:,} masked, {done.left:,} left as they are"
+    say(f"of all {done.items:,}: {decided}, {done.pending:,} pending, {done.disputed:,} disputed")
 
 
 def _list_differences(review: Review, as_json: bool) -> None:
@@ -163,6 +157,23 @@ def _list_differences(review: Review, as_json: bool) -> None:
     for one in found:
         write(_line(one.item) + "  " + printable("; ".join(f"{d.reviewer}: {d.action}" for d in one.decisions)))
     say(f"{len(found):,} items were decided differently")
+
+
+def _list_history(review: Review, as_json: bool) -> None:
+    lines = review.history()
+    if as_json:
+        write(json.dumps([asdict(line.decision) | {"holds": line.holds} for line in lines], indent=2))
+        return
+    for line in lines:
+        one = line.decision
+        span = f" {one.span[0]}-{one.span[1]}" if one.span else ""
+        of = f" {one.of}" if one.of is not None else ""
+        what = (
+            f"{one.number:<5} {one.at[:19]}  {one.reviewer:<12} {one.document:<6} {one.item:<10} {one.action}{span}{of}"
+        )
+        marks = ("" if line.holds else "  (taken back)") + ("  (adjudicated)" if one.adjudicates else "")
+        write(printable(what + marks + (f"  {one.reason}" if one.reason else "")))
+    say(f"{len(lines):,} decisions, {sum(line.holds for line in lines):,} hold")
 
 
 def _as_data(item: Item) -> dict[str, Any]:

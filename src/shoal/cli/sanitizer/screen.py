@@ -46,7 +46,7 @@ class Screen:
         body.append(f"   {counted(places, 'place')} in {counted(documents, 'document')}\n", style="dim")
         self._add_places(body, group.items, PLACES)
         self._console.print(Panel(body, title=f"{left:,} to decide · {item.document} {item.id}", title_align="left"))
-        self._console.print(Text("a accept  r reject  n next  u undo  ? keys  q quit", style="dim"))
+        self._console.print(Text("a accept  r reject  s shrink  n next  u undo  ? keys  q quit", style="dim"))
 
     def show_all(self, group: Group) -> None:
         body = Text()

@@ -21,12 +21,13 @@ KEYS = {
     "r": "reject: leave it, and all equal ones",
     "A": "accept only the one shown",
     "R": "reject only the one shown",
-    "s": "shrink a block to the part that you type",
+    "s": "shrink it, and all equal ones, to the part that you type",
     "+": "add a string of this document that nobody proposed",
     "w": "write down a reason for the next decision",
     "d": "show all places",
     "n": "next: decide later",
     "u": "undo your last step",
+    "y": "redo what you undid last",
     "?": "show these keys",
     "q": "quit; everything decided is kept",
 }
@@ -70,9 +71,8 @@ class Session:
                     queue = [*queue[1:], group]
                     later += 1
                     break
-                if key == "u":
-                    undone = self.review.undo(reason=self._taken_reason())
-                    self.screen.say(f"{len(undone):,} taken back" if undone else "there is nothing of yours to undo")
+                if key in "uy":
+                    self._undo() if key == "u" else self._redo()
                     queue, later = self._queue(), 0
                     break
                 if key in self._actions and self._actions[key](group):
@@ -88,26 +88,33 @@ class Session:
             return self.review.queue()
         return [Group((difference.item,), disputed=True) for difference in self.review.differences()]
 
-    def _decide(self, group: Group, action: str, span: tuple[int, int] | None = None) -> bool:
+    def _decide(self, group: Group, action: str) -> bool:
         keys = [item.key for item in group.items]
         return self._told(
-            lambda: self.review.decide(
-                keys, action, span=span, reason=self._taken_reason(), adjudicates=self.adjudicates
-            )
+            lambda: self.review.decide(keys, action, reason=self._taken_reason(), adjudicates=self.adjudicates)
         )
+
+    def _undo(self) -> None:
+        undone = self.review.undo(reason=self._taken_reason())
+        self.screen.say(f"{len(undone):,} taken back" if undone else "there is nothing of yours to undo")
+
+    def _redo(self) -> None:
+        redone = self.review.redo(reason=self._taken_reason())
+        self.screen.say(f"{len(redone):,} brought back" if redone else "there is nothing of yours to redo")
 
     def _shrink(self, group: Group) -> bool:
         item = group.items[0]
-        if item.kind != BLOCK:
-            self.screen.say("only blocks shrink; reject this, and add the part that must go")
-            return False
-        start = item.mentions[0].start
-        part = _typed("Part to remove")
-        place = self.screen.text(item.document)[start : item.mentions[0].end].find(part) if part else -1
+        part = _typed("Part to mask")
+        text = self.screen.text(item.document)
+        places = (text.find(part, mention.start, mention.end) for mention in item.mentions)
+        place = next((place for place in places if place >= 0), -1) if part else -1
         if place < 0:
-            self.screen.say("the block does not have that part")
+            self.screen.say("no place shown has that part; type it as it is written there")
             return False
-        return self._decide(group, "shrink", (start + place, start + place + len(part)))
+        keys, span = [item.key for item in group.items], (place, place + len(part))
+        return self._told(
+            lambda: self.review.shrink(keys, span, reason=self._taken_reason(), adjudicates=self.adjudicates)
+        )
 
     def _add(self, group: Group) -> bool:
         """Stays at the same question: what was added is one more mask."""

@@ -10,7 +10,7 @@ import typer
 from shoal.cli import options
 from shoal.cli.app import app
 from shoal.cli.sanitizer.options import Key, Private, identities_of
-from shoal.cli.terminal import examples, printable, say, write
+from shoal.cli.terminal import examples, printable, say, shown_progress, write
 
 __all__ = ["unmask"]
 
@@ -22,11 +22,15 @@ def unmask(
     key: Key = None,
     private: Private = None,
 ) -> None:
-    """Put back what was masked, to the last byte, with the vault and its key."""
+    """Put back what was masked, to the last byte, with the vault and its key.
+
+    The texts have the names they came with; index.csv says which document of the release is which.
+    """
     from shoal.release.sanitized.unmask import unmask
 
     identities, passphrase = identities_of(key)
-    back = unmask(release, out, identities=identities, passphrase=passphrase, private=private)
+    with shown_progress():
+        back = unmask(release, out, identities=identities, passphrase=passphrase, private=private)
     write(printable(f"originals    {back.folder}"))
     write(f"documents    {back.documents:,}")
     say("these are confidential again")

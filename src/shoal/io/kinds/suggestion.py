@@ -33,11 +33,11 @@ def suggested_role(name: str, kind: Kind, distinct: int, rows: int) -> tuple[Rol
     if kind is Kind.IDENTIFIER:
         return Role.IDENTIFIER, "one value per record points at the record: it is dropped"
     if kind is Kind.TEXT:
-        return Role.IDENTIFIER, "text can hold names and cannot be averaged: dropped here; see shoal sanitize"
+        return Role.IDENTIFIER, "text can hold names and cannot be averaged: dropped"
     if distinct == 0:
         return Role.IDENTIFIER, "it holds nothing: dropped"
     if words & _WANTED:
-        return Role.CONFIDENTIAL, "by its name it is what an intruder wants to learn: released, and watched with --l"
+        return Role.CONFIDENTIAL, "by its name it is what an intruder wants to learn: released, and watched"
     if words & _KNOWN_ELSEWHERE:
         return Role.QUASI, "by its name others may know it of a person: it is protected"
     if distinct == 1:

@@ -4,6 +4,6 @@ What does not survive as text is named, and so is every file that cannot be read
 
 from __future__ import annotations
 
-from shoal.io.texts.sources import SourceText, TextSource
+from shoal.io.texts.sources import READERS, SourceText, TextSource
 
-__all__ = ["SourceText", "TextSource"]
+__all__ = ["READERS", "SourceText", "TextSource"]

@@ -15,7 +15,7 @@ from shoal.io.texts.docx import docx_text
 from shoal.io.texts.html import html_text
 from shoal.io.texts.pdf import pdf_text
 
-__all__ = ["LARGEST", "SourceText", "TextSource"]
+__all__ = ["LARGEST", "READERS", "SourceText", "TextSource"]
 
 LARGEST = 5_000_000  # characters of one document
 LARGEST_FILE = 200_000_000  # bytes; a PDF or DOCX may be mostly pictures

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -23,10 +23,11 @@ from shoal.microaggregation.labels.embedding import embedded
 from shoal.microaggregation.labels.mixed_table import Scales, column_weights
 from shoal.microaggregation.labels.unordered import Flat
 from shoal.microaggregation.spaces.euclidean import EuclideanSpace
-from shoal.protection.tables.diverse import merged
+from shoal.protection.tables.diverse import joined_as_promised
 from shoal.protection.tables.layout import Layout, MaskedBlock, MaskedLabels, TableProtection, column_of
 from shoal.protection.tables.means import standardised
 from shoal.results.methods import IN_WORDS
+from shoal.results.promised import GroupPromises
 
 __all__ = ["Concepts"]
 
@@ -87,14 +88,25 @@ class Concepts:
     def group(self, block: Block, layout: Layout) -> tuple[Block, float]:
         return self._grouped(block, layout), 0.0
 
+    def nearest(self, grouped: Block, rows: Block, layout: Layout) -> Ints:
+        model = self._represented(self._quasi(grouped, layout), grouped.groups)
+        found: Ints = model.nearest(self._quasi(rows, layout))
+        return found
+
     def group_parts(self, parts: list[Any], n_rows: int, layout: Layout, schedule: Schedule) -> list[Any]:
         blocks = divided_into_blocks(parts, n_rows, Plan(self.k, BLOCK_ROWS, EuclideanSpace), schedule)
         return [schedule.submit(self._grouped, block, layout) for block in blocks]
 
-    def diverse(self, block: Block, layout: Layout, least: int) -> Block:
+    def diverse(
+        self,
+        block: Block,
+        layout: Layout,
+        promises: GroupPromises,
+        overall: Sequence[Mapping[str, int]] | None = None,
+    ) -> Block:
         quasi = self._quasi(block, layout)
-        model = self._represented(quasi, block.groups)
-        return merged(block, layout, least, model.distance_to_groups(quasi))
+        distances = self._represented(quasi, block.groups).distance_to_groups(quasi)
+        return joined_as_promised(block, layout, self.k, promises, overall, distances)
 
     def masked(self, block: Block, layout: Layout) -> MaskedBlock:
         quasi = self._quasi(block, layout)

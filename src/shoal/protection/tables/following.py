@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from shoal.microaggregation.labels.column import ABSENT
 from shoal.microaggregation.labels.unordered import Flat
 from shoal.protection.tables.concepts import ANY, Concepts
 from shoal.protection.tables.layout import Layout, MaskedBlock, MaskedLabels, TableProtection, column_of
+from shoal.results.promised import GroupPromises
 
 __all__ = ["Following"]
 
@@ -53,13 +54,22 @@ class Following:
         return self.newcomers.rows(block, layout)
 
     def group(self, block: Block, layout: Layout) -> tuple[Block, float]:
-        return self._grouped(block, layout, None), 0.0
+        return self._grouped(block, layout, GroupPromises()), 0.0
 
     def group_parts(self, parts: list[Any], n_rows: int, layout: Layout, schedule: Schedule) -> list[Any]:
         raise InputError("a release that follows another is made of a table in one piece; join the parts first")
 
-    def diverse(self, block: Block, layout: Layout, least: int) -> Block:
-        return self._grouped(block, layout, least)
+    def nearest(self, grouped: Block, rows: Block, layout: Layout) -> Ints:
+        return self.newcomers.nearest(grouped, rows, layout)
+
+    def diverse(
+        self,
+        block: Block,
+        layout: Layout,
+        promises: GroupPromises,
+        overall: Sequence[Mapping[str, int]] | None = None,
+    ) -> Block:
+        return self._grouped(block, layout, promises)
 
     def masked(self, block: Block, layout: Layout) -> MaskedBlock:
         row, new = self._published(block)
@@ -94,13 +104,13 @@ class Following:
         assert isinstance(self.newcomers, Concepts)
         return self.newcomers
 
-    def _grouped(self, block: Block, layout: Layout, least: int | None) -> Block:
+    def _grouped(self, block: Block, layout: Layout, promises: GroupPromises) -> Block:
         """Those who are published by one row are a group; newcomers have groups of their own."""
         row, new = self._published(block)
         groups = np.unique(row, return_inverse=True)[1].astype(np.int64)
         if len(new):
             alone = self.newcomers.group(block.take(new), layout)[0]
-            alone = alone if least is None else self.newcomers.diverse(alone, layout, least)
+            alone = self.newcomers.diverse(alone, layout, promises) if promises else alone
             groups[new] = groups.max() + 1 + alone.groups
             groups = np.unique(groups, return_inverse=True)[1].astype(np.int64)
         return replace(block, groups=groups)

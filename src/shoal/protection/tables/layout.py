@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -13,8 +13,21 @@ from numpy.typing import NDArray
 from shoal.io import Roles
 from shoal.microaggregation.blocks.block import Block
 from shoal.microaggregation.blocks.executors import Schedule
+from shoal.results.promised import GroupPromises
 
-__all__ = ["Layout", "MaskedBlock", "MaskedLabels", "TableProtection", "carried_as", "column_of", "number_behind"]
+__all__ = [
+    "OWN_K",
+    "PERSON",
+    "Layout",
+    "MaskedBlock",
+    "MaskedLabels",
+    "TableProtection",
+    "carried_as",
+    "column_of",
+    "number_behind",
+]
+
+PERSON, OWN_K = "person", "own k"  # under which names a block carries whose each record is, and the k it asks for
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -71,11 +84,23 @@ class TableProtection(Protocol):
     def group(self, block: Block, layout: Layout) -> tuple[Block, float]:
         """All rows in groups, and the least SSE that any groups could have; 0 if that is not known."""
 
+    def nearest(self, grouped: Block, rows: Block, layout: Layout) -> Ints:
+        """The group that is nearest to each of some other rows."""
+
     def group_parts(self, parts: list[Any], n_rows: int, layout: Layout, schedule: Schedule) -> list[Any]:
         """Blocks of rows in groups (futures), from parts of them (futures)."""
 
-    def diverse(self, block: Block, layout: Layout, least: int) -> Block:
-        """The block with groups joined until each has `least` values of every confidential column."""
+    def diverse(
+        self,
+        block: Block,
+        layout: Layout,
+        promises: GroupPromises,
+        overall: Sequence[Mapping[str, int]] | None = None,
+    ) -> Block:
+        """The block with groups joined until each has what is promised.
+
+        `overall` has how many records of all blocks have each value of every confidential column; None: this is all.
+        """
 
     def masked(self, block: Block, layout: Layout) -> MaskedBlock:
         """The rows with the representatives of their groups."""

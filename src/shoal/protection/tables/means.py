@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from shoal.errors import InputError
+from shoal.kernels.grouping.mixed import nearest_point
 from shoal.microaggregation import Microaggregation
 from shoal.microaggregation.blocks.block import Block
 from shoal.microaggregation.blocks.executors import Schedule
@@ -21,9 +22,10 @@ from shoal.microaggregation.blocks.grouping import Plan, block_count, group_in_b
 from shoal.microaggregation.numeric import group_means
 from shoal.microaggregation.spaces.euclidean import EuclideanSpace
 from shoal.protection.masked import distance_to_means
-from shoal.protection.tables.diverse import merged
+from shoal.protection.tables.diverse import joined_as_promised
 from shoal.protection.tables.layout import Layout, MaskedBlock, TableProtection
 from shoal.results.methods import IN_WORDS
+from shoal.results.promised import GroupPromises
 
 __all__ = ["Means", "number_squares", "standardised", "words_for"]
 
@@ -56,6 +58,13 @@ class Means:
         model = clone(self._model).fit(table)
         return replace(block, groups=model.groups_), float(getattr(model, "lower_bound_", 0.0))
 
+    def nearest(self, grouped: Block, rows: Block, layout: Layout) -> Ints:
+        means = group_means(standardised(grouped.carried["values"], layout), grouped.groups)
+        numbers = standardised(rows.carried["values"], layout)
+        no_labels = np.empty((len(numbers), 0), np.int64), np.empty((0, 1, 1))
+        found: Ints = nearest_point(numbers, *no_labels, means, np.empty((len(means), 0), np.int64))
+        return found
+
     def group_parts(self, parts: list[Any], n_rows: int, layout: Layout, schedule: Schedule) -> list[Any]:
         model = self._model
         if model.method != "mdav":
@@ -64,9 +73,15 @@ class Means:
         plan = Plan(model.k, most, EuclideanSpace, model.refine, model.time_budget, model.random_state)
         return group_in_blocks(parts, n_rows, plan, schedule)
 
-    def diverse(self, block: Block, layout: Layout, least: int) -> Block:
-        standard = standardised(block.carried["values"], layout)
-        return merged(block, layout, least, distance_to_means(standard, block.groups))
+    def diverse(
+        self,
+        block: Block,
+        layout: Layout,
+        promises: GroupPromises,
+        overall: Sequence[Mapping[str, int]] | None = None,
+    ) -> Block:
+        distances = distance_to_means(standardised(block.carried["values"], layout), block.groups)
+        return joined_as_promised(block, layout, self.k, promises, overall, distances)
 
     def masked(self, block: Block, layout: Layout) -> MaskedBlock:
         return MaskedBlock(block, group_means(block.carried["values"], block.groups)[block.groups], {})

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from shoal.release.sanitized.plan import Planned
@@ -17,6 +18,7 @@ __all__ = ["ACCEPTED_UNSEEN", "promises_of", "stated_of", "summary_of"]
 
 ACCEPTED_UNSEEN = "shoal --accept-rest"  # the reviewer in whose name the rest is decided
 DIAL = 20  # steps of the threshold
+DIGITS = "0123456789"
 FEWEST = 30  # figures over fewer entities or places might tell how long a name is, or how likely
 
 
@@ -27,16 +29,19 @@ def summary_of(
     settings = collection.work.settings
     decisions = active(collection.work.log.read())
     people = {decision.reviewer for decision in decisions} - {ACCEPTED_UNSEEN}
-    pieces = sum(len(document.masked.pieces) for document in planned)
-    hidden = sum(len(original) for document in planned for _, _, original in document.masked.pieces)
-    shown = sum(len(document.masked.text) - _replaced(document) for document in planned)
+    pieces = hidden = shown = blocks = 0
+    for document in planned:
+        pieces += len(document.masked.pieces)
+        hidden += sum(len(original) for _, _, original in document.masked.pieces)
+        shown += len(document.masked.text) - _replaced(document)
+        blocks += document.removed
     return SanitizedSummary(
         documents=len(planned),
         form=form,
         style=settings["style"],
         scope=settings["scope"],
         kinds=tuple(_kinds(planned, settings["scope"], settings["style"])),
-        blocks=sum(document.removed for document in planned),
+        blocks=blocks,
         kept=0,
         hidden_share=hidden / (hidden + shown) if pieces >= FEWEST else None,
         model=settings["model"],
@@ -53,16 +58,16 @@ def summary_of(
 
 def promises_of(summary: SanitizedSummary, planned: Sequence[Planned], head: str, digest: str) -> dict[str, Any]:
     """What anyone can count in the texts, and the fingerprints of what only the owner has."""
-    texts = [document.masked.text for document in planned]
     pseudonyms = {pseudonym for document in planned for pseudonym, _, _ in document.entities}
     countable = sorted(pseudonyms) if summary.style != "general" else []
+    counts = _counts([*countable, REMOVED], (document.masked.text for document in planned))
     return {
         "documents": summary.documents,
         "form": summary.form,
         "style": summary.style,
         "scope": summary.scope,
-        "pseudonyms": {pseudonym: _count(pseudonym, texts) for pseudonym in countable},
-        "removed": _count(REMOVED, texts),
+        "pseudonyms": {pseudonym: counts[pseudonym] for pseudonym in countable},
+        "removed": counts[REMOVED],
         "log": {"decisions": summary.decisions, "head": head},
         "vault": digest,
     }
@@ -84,20 +89,17 @@ def stated_of(summary: SanitizedSummary) -> dict[str, Any]:
     }
 
 
-def _count(string: str, texts: Sequence[str]) -> int:
-    """Pers1 is not in Pers12."""
-    if not string[-1].isdigit():
-        return sum(text.count(string) for text in texts)
-    ends = (text[place + len(string) : place + len(string) + 1] for text in texts for place in _places(string, text))
-    return sum(not end.isdigit() for end in ends)
-
-
-def _places(string: str, text: str) -> list[int]:
-    places, place = [], text.find(string)
-    while place >= 0:
-        places.append(place)
-        place = text.find(string, place + len(string))
-    return places
+def _counts(strings: Sequence[str], texts: Iterable[str]) -> Counter[str]:
+    """How often each is in the texts, read once. Pers1 is not in Pers12."""
+    prefixes = sorted({string.rstrip(DIGITS) for string in strings if string[-1] in DIGITS}, key=len, reverse=True)
+    numbered = re.compile(f"(?=((?:{'|'.join(map(re.escape, prefixes))})[{DIGITS}]+))")
+    others = [string for string in strings if string[-1] not in DIGITS]
+    counts: Counter[str] = Counter()
+    for text in texts:
+        if prefixes:
+            counts.update(match[1] for match in numbered.finditer(text))
+        counts.update({string: text.count(string) for string in others})
+    return counts
 
 
 def _replaced(document: Planned) -> int:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from shoal import progress
 from shoal.bundle.folders import CERTIFICATE, PUBLIC_FOLDER, check_places, folders_written_aside, private_beside
-from shoal.errors import InputError
+from shoal.errors import InputError, ShoalError
 from shoal.io.files import PathLike
 from shoal.io.private_files import PRIVATE_FOLDER
 from shoal.pages.sanitized import sanitized_readme, sanitized_report
@@ -102,8 +103,12 @@ def redact(
     hidden = private_beside(release) if private is None else Path(private)
     _check(form, accept_rest, pdf_bars)
     check_places(folder.path, release, hidden, force)
-    if accept_rest is not None:
-        _accept_rest(folder, accept_rest)
+    with _rest_decided(folder, accept_rest):
+        return _made(folder, release, hidden, sealing, form, pdf_bars)
+
+
+def _made(folder: WorkFolder, release: Path, hidden: Path, sealing: Sealing, form: str, pdf_bars: PdfBars) -> Redacted:
+    """The release of a folder in which everything is decided."""
     collection = current(folder)
     outcomes = list(collection.outcomes())
     check_decided(outcomes)
@@ -131,6 +136,23 @@ def _check(form: str, accept_rest: float | None, pdf_bars: PdfBars) -> None:
         raise InputError(f"accept_rest={accept_rest!r} is a probability; give a number from 0 to 1")
     if pdf_bars.over not in BARS:
         raise InputError(f"bars over {pdf_bars.over!r} are not known; use one of {', '.join(BARS)}")
+
+
+@contextmanager
+def _rest_decided(folder: WorkFolder, least: float | None) -> Iterator[None]:
+    """What is open is decided by the rule. If no release comes of it, the rule's decisions are taken back: they win
+    over those of people, who would never be asked again.
+    """
+    before = len(folder.log.read())
+    try:
+        if least is not None:
+            _accept_rest(folder, least)
+        yield
+    except BaseException:
+        made = [one.number for one in folder.log.read()[before:] if one.reviewer == ACCEPTED_UNSEEN]
+        with suppress(ShoalError, OSError):  # what went wrong is told, not this
+            Review(folder, ACCEPTED_UNSEEN).undo(made, reason="no release was made")
+        raise
 
 
 def _accept_rest(folder: WorkFolder, least: float) -> None:
@@ -223,9 +245,10 @@ def _write_pages(
 def _write_private(
     folder: WorkFolder, planned: Sequence[Planned], secrets: Secrets, sealing: Sealing, aside: Path
 ) -> None:
-    vault = Vault.of({document.name: document.masked for document in planned})
+    vault = Vault.of((document.name, document.masked) for document in planned)
     vault.seal(aside / VAULT, sealing.recipients, sealing.passphrase)
-    (aside / RECORD).write_bytes(sealed_record(secrets, sealing.recipients, sealing.passphrase))
+    sources = {document.name: document.proposals.source for document in planned}
+    (aside / RECORD).write_bytes(sealed_record(secrets, sources, sealing.recipients, sealing.passphrase))
     log = folder.path / DECISIONS
     (aside / DECISIONS).write_bytes(log.read_bytes() if log.exists() else b"")
 

@@ -6,7 +6,8 @@ import hashlib
 import hmac
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,17 @@ from shoal.sanitizer.pseudonyms import Vault
 from shoal.sanitizer.review.items import text_digest
 from shoal.sanitizer.review.strings import Strings, tells
 
-__all__ = ["DECISIONS", "RECORD", "VAULT", "occurrences", "read_secrets", "sealed_record", "secrets_of", "vault_digest"]
+__all__ = [
+    "DECISIONS",
+    "RECORD",
+    "VAULT",
+    "occurrences",
+    "read_secrets",
+    "read_sources",
+    "sealed_record",
+    "secrets_of",
+    "vault_digest",
+]
 
 VAULT, RECORD, DECISIONS = "vault.age", "record.age", "decisions.jsonl"
 FORM = "shoal record"
@@ -31,8 +42,9 @@ def secrets_of(planned: Sequence[Planned], masked_strings: Iterable[str], scope:
     entities = {
         (document.name if scope == "document" else "", *entity) for document in planned for entity in document.entities
     }
-    pieces = {document.name: document.masked.pieces for document in planned}
-    digests = {document.name: text_digest(document.masked.text) for document in planned}
+    pieces, digests = {}, {}
+    for document in planned:
+        pieces[document.name], digests[document.name] = document.masked.pieces, text_digest(document.masked.text)
     return Secrets(key, pieces, strings, {}, tuple(sorted(entities)), digests)
 
 
@@ -46,14 +58,17 @@ def vault_digest(secrets: Secrets) -> str:
     return hmac.new(bytes.fromhex(secrets.key), _content(secrets), hashlib.sha256).hexdigest()
 
 
-def sealed_record(secrets: Secrets, recipients: Sequence[str], passphrase: str | None) -> bytes:
-    """What the vault does not have, sealed like the vault."""
+def sealed_record(
+    secrets: Secrets, sources: Mapping[str, str], recipients: Sequence[str], passphrase: str | None
+) -> bytes:
+    """What the vault does not have, and where each document came from, sealed like the vault."""
     record = {
         "form": FORM,
         "key": secrets.key,
         "strings": secrets.strings,
         "kept": secrets.kept,
         "entities": secrets.entities,
+        "sources": dict(sources),
     }
     return sealed(json.dumps(record).encode("ascii"), recipients, passphrase)
 
@@ -61,24 +76,42 @@ def sealed_record(secrets: Secrets, recipients: Sequence[str], passphrase: str |
 def read_secrets(private: Path, identities: Sequence[str], passphrase: str | None) -> Secrets:
     """From the private side of a release."""
     vault = Vault.open(private / VAULT, identities, passphrase)
-    with reading(private / RECORD):
-        content = (private / RECORD).read_bytes()
-    try:
-        record: Mapping[str, Any] = json.loads(opened(content, identities, passphrase))
-        if record["form"] != FORM:
-            raise KeyError(FORM)
+    with _reading_record(private):
+        record = _record(private, identities, passphrase)
         entities = tuple((str(a), str(b), str(c), str(d)) for a, b, c, d in record["entities"])
         strings = tuple(map(str, record["strings"]))
         kept = {file: dict(counts) for file, counts in record["kept"].items()}
-    except (KeyError, TypeError, ValueError, AttributeError) as problem:
-        if isinstance(problem, InputError):
-            raise
-        raise InputError(f"{shown(private / RECORD)} is no record of a release; give its private folder") from None
     log = private / DECISIONS
     pieces = {document: vault.pieces(document) for document in vault.documents}
     digests = {document: vault.digest(document) for document in vault.documents}
     lines = log.read_bytes() if log.is_file() else None
     return Secrets(record["key"], pieces, strings, kept, entities, digests, lines)
+
+
+def read_sources(private: Path, identities: Sequence[str], passphrase: str | None) -> dict[str, str]:
+    """Where the documents of a release came from, by their names in it; a record of an older version does not say."""
+    with _reading_record(private):
+        sources = _record(private, identities, passphrase).get("sources", {})
+        return {str(name): str(source) for name, source in sources.items()}
+
+
+def _record(private: Path, identities: Sequence[str], passphrase: str | None) -> dict[str, Any]:
+    with reading(private / RECORD):
+        content = (private / RECORD).read_bytes()
+    record: dict[str, Any] = json.loads(opened(content, identities, passphrase))
+    if record["form"] != FORM:
+        raise KeyError(FORM)
+    return record
+
+
+@contextmanager
+def _reading_record(private: Path) -> Iterator[None]:
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        if isinstance(problem, InputError):
+            raise
+        raise InputError(f"{shown(private / RECORD)} is no record of a release; give its private folder") from None
 
 
 def _content(secrets: Secrets) -> bytes:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from shoal.bundle.earlier import Earlier
 from shoal.errors import InputError
-from shoal.io import Table
 from shoal.io.files import counted, shown, unknown_column
 from shoal.io.table import holds_numbers
 from shoal.microaggregation.following import Followed, follow
@@ -21,6 +20,7 @@ from shoal.protection.groups import value_codes
 from shoal.protection.masked import equal_rows, values_of
 from shoal.release.tables.files import file_name
 from shoal.release.tables.reading import Opened
+from shoal.results.promised import DISTINCT, GroupPromises
 
 __all__ = ["Continuation", "continued", "with_records"]
 
@@ -73,11 +73,12 @@ def with_records(opened: Opened, id_column: str) -> Opened:
     return replace(opened, records=np.array(texts.to_pylist(), dtype=object))
 
 
-def continued(opened: Opened, earlier: Earlier, k: int, l: int | None) -> tuple[Opened, Continuation]:
+def continued(opened: Opened, earlier: Earlier, k: int, promises: GroupPromises) -> tuple[Opened, Continuation]:
     """The rows of a table that are published after an earlier release, and what is published of them."""
     if opened.records is None:
         raise InputError("who is who in two releases goes by an id; name its column with --id-column")
     _check_alike(opened, earlier, k)
+    l = None if promises.l is None else int(promises.l)
     shown_columns = earlier.columns("confidential", "insensitive")
     place = {record: row for row, record in enumerate(opened.records.tolist())}
     now = np.array([place.get(record, -1) for record in earlier.records.tolist()], dtype=np.int64)
@@ -138,7 +139,7 @@ def _chosen(
     left = [record for record, kept in zip(earlier.records.tolist(), followed.kept.tolist(), strict=True) if not kept]
     changed = {earlier.records[row] for row in np.flatnonzero(~stays).tolist()} & place.keys()
     gone = sorted({*earlier.gone, *(one for one in left if one not in changed)}) if shown_columns else []
-    table = Table(opened.table.data.take(pa.array(rows)), opened.table.format)
+    table = replace(opened.table, data=opened.table.data.take(pa.array(rows)))
     chosen = replace(opened, table=table, rows=rows, records=opened.records[rows])
     withheld = tuple((f"{row + 1}", reason) for row, reason in sorted(reasons.items()))
     grid = earlier.certificate["stated"]["parameters"].get("rounded_to", {})
@@ -169,6 +170,9 @@ def _check_alike(opened: Opened, earlier: Earlier, k: int) -> None:
         raise InputError("the earlier release promises no crowd, so there is none to keep; start anew without --after")
     if earlier.k != k:
         raise InputError(f"k={k}, and the earlier release has k={earlier.k}; give -k {earlier.k}, or start anew")
+    kinds = {"closeness", "crowds"} & earlier.certificate["promises"].keys()
+    if kinds or earlier.certificate["promises"]["diversity"].get("kind", DISTINCT) != DISTINCT:
+        raise InputError("the earlier release promises more than k and distinct l, which cannot be kept; start anew")
     if "coarsen" in earlier.certificate["stated"]["parameters"]:
         raise InputError("the earlier release has coarsened columns, which cannot go on; start anew without --after")
     roles = opened.roles
@@ -188,7 +192,7 @@ def _check_alike(opened: Opened, earlier: Earlier, k: int) -> None:
             raise InputError(
                 f"column {shown(name)} holds numbers in one of the two releases and labels in the other; give one kind"
             )
-    now, before = file_name(opened.table.format), file_name(earlier.format)
+    now, before = file_name(opened.table.format, opened.table.dialect), file_name(earlier.format)
     if now != before:
         raise InputError(f"the earlier release is {before}, and this one would be {now}; give the same format")
 

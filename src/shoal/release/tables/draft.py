@@ -28,12 +28,14 @@ from shoal.protection.rounding import chosen_steps
 from shoal.protection.tables import TableProtection, table_method
 from shoal.protection.tables.following import Following
 from shoal.protection.tables.layout import Layout, MaskedBlock, carried_as, column_of
+from shoal.protection.tables.people import grouped_by_person
 from shoal.release.cluster import diverse_parts, write_parts
 from shoal.release.draft import Draft
-from shoal.release.part_facts import crowd_figures, diversity_parameters
+from shoal.release.part_facts import check_holding, crowd_figures, diversity_parameters, holding_of
 from shoal.release.sources import TableSource
 from shoal.release.tables import part as part_steps
 from shoal.release.tables import reading
+from shoal.release.tables.copies import Copy, copy_of
 from shoal.release.tables.figures import (
     SHOWN,
     column_changes,
@@ -48,6 +50,7 @@ from shoal.release.tables.source import ReadTable, TableOptions, read_table_sour
 from shoal.results.claims import Withheld
 from shoal.results.leaks import LeakCard
 from shoal.results.loss import Loss
+from shoal.results.promised import GroupPromises
 from shoal.results.rates import Rate
 from shoal.results.summary import StatedLoss, Summary, TableFigures
 from shoal.risk.distance import DistanceLinkage
@@ -71,13 +74,13 @@ def draft_table(
     shown_rows = n_rows if source.whole else SHOWN
     spread = spread_of(table, shown_rows, schedule)
     rows = [schedule.submit(reading.rows_of, part, layout, protection) for part in table.parts]
-    anew = None if table.continuation is None else _loss_anew(rows[0], table, options.l)
+    anew = None if table.continuation is None else _loss_anew(rows[0], table, options.promises)
     table.parts.clear()  # what nobody holds any more need not be kept
-    blocks, bound = _grouped(rows, n_rows, protection, layout, options.l, schedule)
+    blocks, bound = _grouped(rows, n_rows, protection, layout, options.promises, schedule)
     masked = [schedule.submit(protection.masked, block, layout) for block in blocks]
     masked = _coarsened(masked, layout, coarsen, schedule)
     error, steps = _rounding(masked, table, spread.spread, schedule)
-    name = file_name(table.outline.format) if source.whole else None
+    name = file_name(table.outline.format, table.outline.dialect) if source.whole else None
     in_text = name is not None and not name.endswith(".parquet")
     parts = _arranged(masked, layout, protection, steps, in_text, schedule)
 
@@ -88,6 +91,8 @@ def draft_table(
     reasons = reasons_of(facts, layout, spread)
     publishable = FEW_MOVED not in reasons
     attacks, card = _attacked(parts[0], masked[0], layout, options, publishable) if source.whole else ((), None)
+    outline = table.outline
+    copy = copy_of(parts[0].released, outline.format, outline.dictionary, outline.dialect) if source.whole else None
     text = text_columns(parts[0].released, layout.roles) if in_text else ()
     figures = TableFigures(
         columns=column_changes(facts, layout, spread, steps, reasons),
@@ -104,27 +109,35 @@ def draft_table(
         method=protection.name,
         promises_k=protection.k_anonymous,
         rows=n_rows,
-        **_crowds(facts, table),
+        **_crowds(facts, table, options.promises),
         loss=_loss(facts, reasons),
         distances=distances_of(facts, n_rows, layout, spread) if publishable and not layout.labels else NOT_PUBLISHED,
         withheld=_withheld(table),
-        l_promised=options.l,
+        promised=options.promises,
         attacks=attacks,
         attacked=options.attack,
         figures=figures,
-        files=((name, "one row per record"),) if name else (("table", "folder of parts, one row per record"),),
+        files=_files(name, copy),
     )
     return Draft(
         summary=summary,
         columns=described(_schema(layout), layout.roles, text),
         shared_columns=protection.together,
         parameters=_parameters(protection, coarsen, grid_of(layout.numbers, steps))
-        | diversity_parameters(options.l)
+        | diversity_parameters(options.promises)
         | ({} if table.continuation is None else table.continuation.parameters(anew if not any(reasons) else None)),
-        files={},
+        files={} if copy is None else {copy.name: copy.write},
+        copy=None if copy is None else copy.about,
         private_files=_private_files(facts, table, card),
         formulas=sum((fact.formulas for fact in facts), Counter()),
     )
+
+
+def _files(name: str | None, copy: Copy | None) -> tuple[tuple[str, str], ...]:
+    """What the release holds, for people."""
+    if name is None:
+        return (("table", "folder of parts, one row per record"),)
+    return ((name, "one row per record"), *([] if copy is None else [(copy.name, copy.in_words)]))
 
 
 def _checked_coarsening(asked: Mapping[str, int], table: ReadTable) -> dict[str, int]:
@@ -135,26 +148,34 @@ def _checked_coarsening(asked: Mapping[str, int], table: ReadTable) -> dict[str,
 
 
 def _grouped(
-    rows: list[Any], n_rows: int, protection: TableProtection, layout: Layout, l: int | None, schedule: Schedule
+    rows: list[Any],
+    n_rows: int,
+    protection: TableProtection,
+    layout: Layout,
+    promises: GroupPromises,
+    schedule: Schedule,
 ) -> tuple[list[Any], float]:
-    """Blocks of rows in groups (futures), diverse if that is asked for, and the least SSE possible if it is known."""
+    """Blocks of rows in groups (futures) that have what is promised, and the least SSE possible if it is known."""
     if layout.kept is not None:
-        block, bound = protection.group(rows[0], layout)
-        return [block if l is None else protection.diverse(block, layout, l)], bound
+        check_holding(holding_of(rows[0], ()), (), protection.k, promises)
+        block, bound = grouped_by_person(rows[0], layout, protection)
+        return [protection.diverse(block, layout, promises) if promises else block], bound
     blocks = protection.group_parts(rows, n_rows, layout, schedule)
-    if l is not None:
+    if promises:
         carried = {name: carried_as(name) for name in layout.roles.confidential}
         merge = partial(schedule.submit, protection.diverse)
-        blocks = diverse_parts(blocks, carried, l, lambda block: merge(block, layout, l), schedule)
+        blocks = diverse_parts(
+            blocks, carried, protection.k, promises, lambda block, all: merge(block, layout, promises, all), schedule
+        )
     return blocks, 0.0
 
 
-def _loss_anew(block: Block, table: ReadTable, l: int | None) -> float:
+def _loss_anew(block: Block, table: ReadTable, promises: GroupPromises) -> float:
     """What would be lost by a release of the same records that follows no other."""
     protection, layout = table.protection, table.layout
     assert isinstance(protection, Following)
     grouped, _ = protection.newcomers.group(block, layout)
-    grouped = grouped if l is None else protection.newcomers.diverse(grouped, layout, l)
+    grouped = protection.newcomers.diverse(grouped, layout, promises) if promises else grouped
     masked = protection.newcomers.masked(grouped, layout)
     sse, sst = protection.squares(masked, masked.numbers, layout)
     return sse / sst if sst > 0 else 0.0
@@ -198,8 +219,8 @@ def _arranged(
     return [parts[number] for number in sort_rows(pa.concat_tables(first)).tolist()]
 
 
-def _crowds(facts: Sequence[part_steps.TableFacts], table: ReadTable) -> dict[str, Any]:
-    crowds = crowd_figures([fact.groups for fact in facts], table.layout.roles.confidential)
+def _crowds(facts: Sequence[part_steps.TableFacts], table: ReadTable, promises: GroupPromises) -> dict[str, Any]:
+    crowds = crowd_figures([fact.groups for fact in facts], table.layout.roles.confidential, promises)
     return crowds if table.protection.k_anonymous else crowds | {"smallest_group": min(one.smallest for one in facts)}
 
 

@@ -19,7 +19,15 @@ from shoal.microaggregation.blocks.executors import memory_of
 from shoal.protection.masked import equal_rows, values_of
 from shoal.protection.publishable import moved_records
 from shoal.protection.rounding import on_grid
-from shoal.protection.tables.layout import Layout, MaskedBlock, MaskedLabels, TableProtection, column_of
+from shoal.protection.tables.layout import (
+    OWN_K,
+    PERSON,
+    Layout,
+    MaskedBlock,
+    MaskedLabels,
+    TableProtection,
+    column_of,
+)
 from shoal.protection.tables.means import standardised
 from shoal.release.part_facts import GroupFacts, facts_of, replacing, write_mapping_part
 from shoal.release.tables.files import write_table
@@ -43,6 +51,7 @@ class Arranged:
     texts: Mapping[str, Counter[tuple[Any, Any]]]  # of each column of labels, records by what was and is written
     loss: Loss
     order: Ints  # of the block's rows
+    crowd: Mapping[str, Ints]  # whose each row is, and the k it asks for, where that is promised
     records: NDArray[Any] | None = None  # the ids of the rows' records
 
     def __sizeof__(self) -> int:
@@ -121,6 +130,7 @@ def arranged(
         texts={name: _texts(column_of(block, layout, name), labels.released) for name, labels in masked.labels.items()},
         loss=Loss(sse, sst - sse),
         order=order,
+        crowd={name: block.carried[name][order] for name in (PERSON, OWN_K) if name in block.carried},
         records=block.carried["record"][order] if "record" in block.carried else None,
     )
 
@@ -151,7 +161,7 @@ def write_part(
     keys, shown_rows = smallest_keys(part.values, layout, most)
     confidential = {name: values_of(part.released[name]) for name in layout.roles.confidential}
     return TableFacts(
-        groups=facts_of(digests, groups, confidential),
+        groups=facts_of(digests, groups, confidential, part.crowd),
         smallest=min(int(np.bincount(_equal(part.released, part_of)).min()) for part_of in protection.together),
         moved=part.moved,
         loss=part.loss,

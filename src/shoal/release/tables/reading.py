@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,9 @@ from shoal.microaggregation.exact_sums import exact_sums, squared_deviations
 from shoal.protection.masked import values_of
 from shoal.protection.tables.layout import Layout, TableProtection, carried_as, number_behind
 from shoal.protection.tables.means import standardised
+from shoal.release.tables.crowd_columns import crowd_columns
+from shoal.results.dictionary import ColumnDictionary, Dialect
+from shoal.results.promised import GroupPromises
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -52,6 +55,8 @@ class Outline:
     columns: tuple[str, ...]  # of the file
     numbers: frozenset[str]  # quasi-identifiers that hold numbers
     format: str
+    dictionary: Mapping[str, ColumnDictionary] = field(default_factory=dict)
+    dialect: Dialect | None = None
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,7 @@ class Part:
     values: Floats  # (rows, numbers)
     others: pa.Table  # labels, confidential and insensitive columns
     names: NDArray[Any]  # file and row
+    crowd: Mapping[str, Ints]  # whose each row is, and the k it asks for, where that is promised
     records: NDArray[Any] | None = None  # ids
 
     def __sizeof__(self) -> int:
@@ -96,11 +102,17 @@ def outline_of(opened: Opened) -> Outline:
     """The columns of a part, and which quasi-identifiers hold numbers; an empty column may hold anything."""
     data, quasi = opened.table.data, opened.roles.quasi
     numbers = frozenset(name for name in quasi if holds_numbers(data[name].type))
-    return Outline(opened.roles, tuple(data.column_names), numbers, opened.table.format)
+    table = opened.table
+    return Outline(opened.roles, tuple(data.column_names), numbers, table.format, table.dictionary, table.dialect)
 
 
 def complete_part(
-    opened: Opened, numbers: tuple[str, ...], missing: str, unexplained: Sequence[str] | None, hierarchy: bool
+    opened: Opened,
+    numbers: tuple[str, ...],
+    missing: str,
+    unexplained: Sequence[str] | None,
+    hierarchy: bool,
+    promises: GroupPromises,
 ) -> Part:
     """The rows that miss none of the numbers, in the order of their content if they are all.
 
@@ -118,12 +130,16 @@ def complete_part(
         others = pa.table({name: sortable(data[name]) for name in data.column_names if name in kept})
         for name in others.column_names:
             check_sortable(name, others[name])
+        crowd = crowd_columns(data, promises)
     rows = np.flatnonzero(complete)
     prefix = f"{Path(opened.part).name}:" if opened.part else ""
     numbers_of_rows = range(len(complete)) if opened.rows is None else opened.rows.tolist()
     names = np.array([f"{prefix}{row + 1}" for row in numbers_of_rows], dtype=object)
     if not opened.part:
-        order = sort_rows(data.select([*roles.quasi, *roles.confidential, *roles.insensitive]))
+        content = data.select([*roles.quasi, *roles.confidential, *roles.insensitive])
+        for name, column in crowd.items():
+            content = content.append_column(f"\0{name}", pa.array(column))
+        order = sort_rows(content)
         rows = order[complete[order]]
     values, kept_rows = values[rows], others.take(pa.array(rows)) if others.num_columns else others
     reading = Reading(
@@ -136,7 +152,8 @@ def complete_part(
         labels={name: _different(kept_rows[name]) for name in roles.quasi if name not in numbers},
     )
     records = None if opened.records is None else opened.records[rows]
-    return Part(reading, values, kept_rows, names[rows], records)
+    of_crowd = {name: column[rows] for name, column in crowd.items()}
+    return Part(reading, values, kept_rows, names[rows], of_crowd, records)
 
 
 @contextmanager
@@ -184,7 +201,7 @@ def smallest_keys(values: Floats, layout: Layout, most: int) -> tuple[NDArray[np
 def rows_of(part: Part, layout: Layout, protection: TableProtection) -> Block:
     """The rows of a part, and with each what it stood for."""
     n_rows = len(part.values)
-    carried: dict[str, NDArray[Any]] = {"name": part.names, "values": part.values}
+    carried: dict[str, NDArray[Any]] = {"name": part.names, "values": part.values, **part.crowd}
     carried |= {} if part.records is None else {"record": part.records}
     nothing = sp.csr_matrix((n_rows, 0))
     if layout.kept is not None:

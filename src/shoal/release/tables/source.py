@@ -25,6 +25,7 @@ from shoal.protection.tables.following import Following
 from shoal.protection.tables.layout import Layout
 from shoal.release.sources import TableSource
 from shoal.release.tables.after import Continuation, continued, with_records
+from shoal.release.tables.crowd_columns import check_promised_columns
 from shoal.release.tables.reading import (
     Outline,
     Reading,
@@ -33,6 +34,7 @@ from shoal.release.tables.reading import (
     open_part,
     outline_of,
 )
+from shoal.results.promised import GroupPromises
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -43,7 +45,7 @@ class TableOptions:
     """What is asked for a table beside k."""
 
     method: Any  # an estimator, a function that chooses one by the columns, or None
-    l: int | None
+    promises: GroupPromises
     missing: str
     coarsen: Mapping[str, int]
     attack: bool
@@ -69,7 +71,7 @@ def read_table_source(source: TableSource, k: int, options: TableOptions, schedu
     submit, gather, n_parts = schedule.submit, schedule.gather, len(source.parts)
     ontology, mapping = _meanings(options.method, source.roles)
     unchanged = () if source.roles is None else (*source.roles.confidential, *source.roles.insensitive)
-    named = () if options.id_column is None else (options.id_column,)
+    named = [name for name in (options.promises.person, options.id_column) if name is not None]
     verbatim = (*unchanged, *named, *explained_columns(ontology, mapping))
     if not source.whole:
         progress.step("reading", 0, n_parts)
@@ -78,7 +80,7 @@ def read_table_source(source: TableSource, k: int, options: TableOptions, schedu
     if options.id_column is not None:
         opened = [with_records(opened[0], options.id_column)]
     if options.after is not None:
-        opened[0], continuation = continued(opened[0], options.after, k, options.l)
+        opened[0], continuation = continued(opened[0], options.after, k, options.promises)
     outlines: list[Outline] = []
     for part in opened:
         outlines += gather([submit(outline_of, part)])
@@ -87,8 +89,7 @@ def read_table_source(source: TableSource, k: int, options: TableOptions, schedu
     outline, roles = outlines[0], outlines[0].roles
     _check_columns(source.parts, outlines)
     check_mapping(mapping, outline.columns)
-    if options.l is not None and not roles.confidential:
-        raise InputError(f"l={options.l} needs a confidential column; name it with --confidential")
+    check_promised_columns(options.promises, outline.columns, roles)
     of_numbers = tuple(name for name in roles.quasi if all(name in one.numbers for one in outlines))
     of_labels = tuple(name for name in roles.quasi if name not in of_numbers)
     method = table_method(options.method, of_numbers, of_labels)
@@ -97,7 +98,9 @@ def read_table_source(source: TableSource, k: int, options: TableOptions, schedu
     as_labels = isinstance(protection, Concepts)
     checked = unexplained(method, of_labels) if as_labels else None
     hierarchy = as_labels and method.ontology is not None
-    read = [submit(complete_part, part, numbers, options.missing, checked, hierarchy) for part in opened]
+    read = [
+        submit(complete_part, part, numbers, options.missing, checked, hierarchy, options.promises) for part in opened
+    ]
     readings: list[Reading] = gather([submit(attrgetter("reading"), part) for part in read])
     n_rows = sum(reading.n_rows for reading in readings)
     withheld = [name for reading in readings for name in reading.withheld]

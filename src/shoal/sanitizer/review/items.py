@@ -6,16 +6,17 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 from shoal.results.sanitizing import Block, Entity, Hit, Mention
 
-__all__ = ["BLOCK", "Item", "Proposals", "items_of", "proposals_from", "proposals_line", "text_digest"]
+__all__ = ["BLOCK", "Item", "Proposals", "proposals_from", "proposals_line", "text_digest"]
 
 BLOCK = "BLOCK"  # the kind of a stretch that is removed as a whole
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Item:
     """Something in one document that is masked or stays."""
 
@@ -45,19 +46,19 @@ class Proposals:
     entities: tuple[Entity, ...]
     blocks: tuple[Block, ...]
 
-
-def items_of(proposals: Proposals) -> tuple[Item, ...]:
-    """Entities and blocks by their ids."""
-    name = proposals.document
-    entities = (
-        Item(name, f"e{number}", entity.kind, entity.name, entity.mentions, entity.probability, entity.role)
-        for number, entity in enumerate(proposals.entities)
-    )
-    blocks = (
-        Item(name, f"b{number}", BLOCK, _terms(block), (Mention(block.start, block.end),), 1.0)
-        for number, block in enumerate(proposals.blocks)
-    )
-    return (*entities, *blocks)
+    @cached_property
+    def items(self) -> tuple[Item, ...]:
+        """Entities and blocks by their ids."""
+        name = self.document
+        entities = (
+            Item(name, f"e{number}", entity.kind, entity.name, entity.mentions, entity.probability, entity.role)
+            for number, entity in enumerate(self.entities)
+        )
+        blocks = (
+            Item(name, f"b{number}", BLOCK, _terms(block), (Mention(block.start, block.end),), 1.0)
+            for number, block in enumerate(self.blocks)
+        )
+        return (*entities, *blocks)
 
 
 def text_digest(text: str) -> str:

@@ -7,16 +7,18 @@ does, there is a repeat: one more item to decide about. Reviewers may leave it, 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from shoal.results.sanitizing import KINDS, Mention
 from shoal.sanitizer.review.folding import folded
-from shoal.sanitizer.review.items import BLOCK, Item, Proposals, items_of
+from shoal.sanitizer.review.items import BLOCK, Item, Proposals
 from shoal.sanitizer.review.names import strings_to_search
 from shoal.sanitizer.review.replay import DECIDED, PENDING, State, Verdict, replay
-from shoal.sanitizer.review.strings import Strings, letters_of
+from shoal.sanitizer.review.searching import RememberedSearch
+from shoal.sanitizer.review.shrinking import shrunk
+from shoal.sanitizer.review.strings import Occurrence, Strings, letters_of
 from shoal.sanitizer.review.work import WorkFolder
 
 __all__ = ["Collection", "Outcome", "current"]
@@ -29,15 +31,7 @@ class Outcome:
     proposals: Proposals
     items: tuple[Item, ...]
     verdicts: tuple[Verdict, ...]
-
-    @cached_property
-    def masked(self) -> tuple[Item, ...]:
-        """Items that are masked, each with the places where it is."""
-        kept = []
-        for item, verdict in zip(self.items, self.verdicts, strict=True):
-            if verdict.state == DECIDED and verdict.masked:
-                kept.append(replace(item, mentions=(Mention(*verdict.span),)) if verdict.span else item)
-        return tuple(kept)
+    masked: tuple[Item, ...] = ()  # those that are masked, each with the places where it is
 
     @property
     def open(self) -> tuple[Item, ...]:
@@ -62,18 +56,23 @@ class Outcome:
 class Collection:
     """All documents of a work folder after the decisions of its log. Texts are read one at a time."""
 
-    def __init__(self, work: WorkFolder, state: State) -> None:
+    def __init__(self, work: WorkFolder, state: State, remembered: RememberedSearch | None = None) -> None:
+        """`remembered` has searched the same texts before; whoever looks again and again keeps it."""
         self.work = work
         self.state = state
+        self._remembered = remembered
 
     def outcomes(self) -> Iterator[Outcome]:
         """The outcome of each document, repeats among its items."""
-        for proposals in self.work.proposals:
-            text = self.work.text(proposals)
-            outcome = self._proposed(proposals, text)
-            repeats = tuple(self._repeats(outcome, text))
-            verdicts = tuple(self.state.verdict(item.key) for item in repeats)
-            yield Outcome(proposals, (*outcome.items, *repeats), (*outcome.verdicts, *verdicts))
+        return map(self.outcome, self.work.proposals)
+
+    def outcome(self, proposals: Proposals) -> Outcome:
+        """The outcome of one document."""
+        text = self.work.text(proposals)
+        outcome = self._proposed(proposals, text)
+        repeats = tuple(self._repeats(outcome, text))
+        verdicts = tuple(self.state.verdict(item.key) for item in repeats)
+        return _outcome(proposals, (*outcome.items, *repeats), (*outcome.verdicts, *verdicts), text)
 
     @cached_property
     def masked_strings(self) -> dict[str, Item]:
@@ -97,14 +96,19 @@ class Collection:
     def search(self) -> Strings:
         return Strings(self.masked_strings)
 
+    def _readable(self, proposals: Proposals, text: str) -> Iterable[Occurrence]:
+        if self._remembered is None:
+            return self.search.readable(text)
+        return self._remembered.readable(self.search, proposals.digest, text)
+
     def _proposed(self, proposals: Proposals, text: str) -> Outcome:
         """What was proposed and what reviewers added, before repeats."""
         added = (
             _added(decision.item, proposals.document, decision.kind, decision.span, text)
             for decision in self.state.added.get(proposals.document, ())
         )
-        items = (*items_of(proposals), *(item for item in added if item is not None))
-        return Outcome(proposals, items, tuple(map(self.verdict, items)))
+        items = (*proposals.items, *(item for item in added if item is not None))
+        return _outcome(proposals, items, tuple(map(self.verdict, items)), text)
 
     def verdict(self, item: Item) -> Verdict:
         """An entity below the threshold stays unless somebody says otherwise."""
@@ -118,7 +122,7 @@ class Collection:
         covered = _Stretches([mention for item in outcome.masked for mention in item.mentions])
         pending = _Stretches([mention for item in outcome.open for mention in item.mentions])
         left = outcome.left_places(text)
-        for occurrence in self.search.readable(text):
+        for occurrence in self._readable(outcome.proposals, text):
             place = Mention(occurrence.start, occurrence.end)
             if covered.cover(place) or pending.cover(place) or (place.start, place.end) in left:
                 continue
@@ -128,9 +132,18 @@ class Collection:
             yield replace(like, document=document, id=id, mentions=(place,), probability=1.0, within=within)
 
 
-def current(work: WorkFolder) -> Collection:
+def current(work: WorkFolder, remembered: RememberedSearch | None = None) -> Collection:
     """The collection as its log has it now."""
-    return Collection(work, replay(work.log.read(), work.settings["reviewers"]))
+    return Collection(work, replay(work.log.read(), work.settings["reviewers"]), remembered)
+
+
+def _outcome(proposals: Proposals, items: tuple[Item, ...], verdicts: tuple[Verdict, ...], text: str) -> Outcome:
+    decided = (
+        shrunk(item, verdict.span, text) if verdict.span else item
+        for item, verdict in zip(items, verdicts, strict=True)
+        if verdict.state == DECIDED and verdict.masked
+    )
+    return Outcome(proposals, items, verdicts, tuple(decided))
 
 
 def _added(id: str, document: str, kind: str, span: tuple[int, int] | None, text: str) -> Item | None:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from shoal.results.sanitizing import Decision
 
-__all__ = ["DECIDED", "DISPUTED", "PENDING", "State", "Verdict", "active", "replay"]
+__all__ = ["DECIDED", "DISPUTED", "PENDING", "State", "Verdict", "active", "replay", "undone_numbers"]
 
 PENDING, DISPUTED, DECIDED = "pending", "disputed", "decided"
 Key = tuple[str, str]  # document and item
@@ -50,12 +50,18 @@ class State:
         return tuple(sorted(key for key in self.by_reviewer if self.verdict(key).state == DISPUTED))
 
 
-def active(decisions: Sequence[Decision]) -> tuple[Decision, ...]:
-    """Those that were not taken back. Taking back an undo brings back what it had undone."""
+def undone_numbers(decisions: Sequence[Decision]) -> frozenset[int]:
+    """The decisions that were taken back. Taking back an undo brings back what it had undone."""
     undone: set[int] = set()
     for decision in reversed(decisions):
         if decision.action == "undo" and decision.number not in undone and decision.of is not None:
             undone.add(decision.of)
+    return frozenset(undone)
+
+
+def active(decisions: Sequence[Decision]) -> tuple[Decision, ...]:
+    """Those that hold: neither an undo nor taken back."""
+    undone = undone_numbers(decisions)
     return tuple(decision for decision in decisions if decision.action != "undo" and decision.number not in undone)
 
 

@@ -1,24 +1,35 @@
-"""Reviewing: somebody looks at what is open and decides. Every decision is a line of the log."""
+"""Reviewing: somebody looks at what is open and decides. Every decision is a line of the log.
+
+All that a terminal or a page needs: `queue`, `outcome` and `text` to show, `decide`, `shrink`, `add`, `decide_all`,
+`undo` and `redo` to act, `differences`, `history` and `progress` to look back. Nothing holds but the log;
+whoever keeps a RememberedSearch only waits less.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import groupby
+from functools import lru_cache
 
 from shoal.errors import InputError
 from shoal.results.sanitizing import KINDS, Decision
 from shoal.sanitizer.review.folding import folded
-from shoal.sanitizer.review.items import BLOCK, Item, items_of
+from shoal.sanitizer.review.items import BLOCK, Item, Proposals
 from shoal.sanitizer.review.log import Making
-from shoal.sanitizer.review.outcome import Collection, current
-from shoal.sanitizer.review.replay import DISPUTED, active, replay
+from shoal.sanitizer.review.outcome import Collection, Outcome, current
+from shoal.sanitizer.review.overview import HistoryLine, Progress, history_of, progress_of
+from shoal.sanitizer.review.replay import DISPUTED, replay
+from shoal.sanitizer.review.searching import RememberedSearch
+from shoal.sanitizer.review.shrinking import equal_part
+from shoal.sanitizer.review.steps import last_step, last_undo
 from shoal.sanitizer.review.work import WorkFolder
 
-__all__ = ["Difference", "Group", "Review", "check_reviewer", "sameness"]
+__all__ = ["Difference", "Group", "Order", "Review", "check_reviewer", "sameness"]
 
 Key = tuple[str, str]  # document and item
+PLACES = 3  # of an item that a message names
 
 
 def check_reviewer(reviewer: str) -> None:
@@ -30,7 +41,10 @@ def check_reviewer(reviewer: str) -> None:
 def sameness(item: Item) -> tuple[str, ...]:
     """What equal items have in common: kind and name, and the longer word they are within, if any. A block is alone."""
     alone = item.key if item.kind == BLOCK else ()
-    return (item.kind, folded(item.name) or item.name, folded(item.within), *alone)
+    return (item.kind, _folded(item.name) or item.name, _folded(item.within), *alone)
+
+
+_folded = lru_cache(maxsize=65_536)(folded)  # names come again and again
 
 
 @dataclass(frozen=True)
@@ -47,6 +61,18 @@ class Group:
 
 
 @dataclass(frozen=True)
+class Order:
+    """What somebody wants to be decided about an item, or added to a document."""
+
+    document: str
+    item: str  # "" of what is added
+    action: str  # "accept", "reject", "shrink" or "add"
+    span: tuple[int, int] | None = None  # of "shrink" and "add"
+    kind: str = ""  # of "add"
+    reason: str = ""
+
+
+@dataclass(frozen=True)
 class Difference:
     """An item that reviewers decided differently."""
 
@@ -55,16 +81,21 @@ class Difference:
 
 
 class Review:
-    """The review of a work folder by one person."""
+    """The review of a work folder by one person.
 
-    def __init__(self, work: WorkFolder, reviewer: str) -> None:
+    Items are named by document and id: ("d1", "e0"). Whatever cannot be decided is an InputError, and then nothing
+    was written. Several people may decide at once, each with a Review of their own.
+    """
+
+    def __init__(self, work: WorkFolder, reviewer: str, remembered: RememberedSearch | None = None) -> None:
         check_reviewer(reviewer)
         self.work = work
         self.reviewer = reviewer
+        self._remembered = remembered
 
     def collection(self) -> Collection:
         """What holds now, with what others have decided meanwhile."""
-        return current(self.work)
+        return current(self.work, self._remembered)
 
     def queue(self) -> list[Group]:
         """What this reviewer has still to decide, the least sure first."""
@@ -76,6 +107,22 @@ class Review:
                 if self.reviewer not in decided_by.get(item.key, {}):
                     groups.setdefault(sameness(item), []).append(item)
         return sorted((Group(tuple(items)) for items in groups.values()), key=lambda group: group.unsure)
+
+    def text(self, document: str) -> str:
+        """The text of a document, in which the places of items are counted."""
+        return self.work.text(self._proposals(document))
+
+    def outcome(self, document: str) -> Outcome:
+        """Every item of a document, what holds for it, and what is masked."""
+        return self.collection().outcome(self._proposals(document))
+
+    def progress(self) -> Progress:
+        """How many items are decided and open, for this reviewer and for all."""
+        return progress_of(self.collection(), self.reviewer)
+
+    def history(self, key: Key | None = None) -> list[HistoryLine]:
+        """Who decided what, when and why: about an item or about everything, in order, with what was taken back."""
+        return history_of(self.work.log.read(), key)
 
     def differences(self) -> list[Difference]:
         """What reviewers decided differently, and nobody has adjudicated."""
@@ -96,39 +143,83 @@ class Review:
         reason: str = "",
         adjudicates: bool = False,
     ) -> tuple[Decision, ...]:
-        """Accept, reject or shrink; all at once or nothing. Nobody adjudicates what they have decided before."""
+        """Accept or reject, or shrink to a span; all at once or nothing. Nobody adjudicates what they have decided."""
         listed = list(keys)
         self.check(listed, action, span)
+        return self._decide([(key, span) for key in listed], action, reason, adjudicates)
 
-        def make(decisions: tuple[Decision, ...]) -> Sequence[Decision]:
-            if adjudicates:
-                self._check_uninvolved(decisions, listed)
-            at = self._now(decisions)
-            return [
-                Decision(0, *key, action, "", span, None, adjudicates, self.reviewer, at, reason, "") for key in listed
-            ]
+    def shrink(
+        self, keys: Sequence[Key], span: tuple[int, int], *, reason: str = "", adjudicates: bool = False
+    ) -> tuple[Decision, ...]:
+        """Mask only a part of the first item, a span of its document, and the same part of all others."""
+        self.check(keys[:1], "shrink", span)
+        part = self.text(keys[0][0])[slice(*span)]
+        spans = [(keys[0], span)]
+        for item in self._items(keys[1:]):
+            place = equal_part(item, self.text(item.document), part)
+            if place is None:
+                raise InputError(f"{item.id} of {item.document} does not have that part; decide it by itself")
+            spans.append((item.key, place))
+        return self._decide(spans, "shrink", reason, adjudicates)
 
-        return self._append(make)
+    def _decide(
+        self, spans: Sequence[tuple[Key, tuple[int, int] | None]], action: str, reason: str, adjudicates: bool
+    ) -> tuple[Decision, ...]:
+        orders = [Order(*key, action, span, reason=reason) for key, span in spans]
+        return self._append(lambda decisions: self._decisions(orders, decisions, adjudicates))
 
     def add(self, document: str, span: tuple[int, int], kind: str, *, reason: str = "") -> tuple[Decision, ...]:
         """Mask a stretch that nobody proposed: an entity of a kind, or a block."""
-        self.check_added(document, span, kind)
+        return self.decide_all([Order(document, "", "add", span, kind, reason)])
 
-        def make(decisions: tuple[Decision, ...]) -> Sequence[Decision]:
-            number = sum(decision.action == "add" and decision.document == document for decision in decisions)
-            at = self._now(decisions)
-            return [Decision(0, document, f"a{number}", "add", kind, span, None, False, self.reviewer, at, reason, "")]
+    def decide_all(self, orders: Sequence[Order], *, adjudicates: bool = False) -> tuple[Decision, ...]:
+        """Different decisions as one step: all are written, or none. Undo takes all of them back."""
+        same: dict[tuple[str, tuple[int, int] | None], list[Key]] = {}
+        for order in orders:
+            if order.action == "add":
+                self.check_added(order.document, order.span or (0, 0), order.kind)
+            else:
+                same.setdefault((order.action, order.span), []).append((order.document, order.item))
+        for (action, span), keys in same.items():
+            self.check(keys, action, span)
+        return self._append(lambda decisions: self._decisions(orders, decisions, adjudicates))
 
-        return self._append(make)
+    def _decisions(
+        self, orders: Sequence[Order], decisions: tuple[Decision, ...], adjudicates: bool
+    ) -> Sequence[Decision]:
+        if adjudicates:
+            self._check_uninvolved(decisions, [(order.document, order.item) for order in orders])
+        at = self._now(decisions)
+        added = Counter(decision.document for decision in decisions if decision.action == "add")
+        made = []
+        for order in orders:
+            item, settles = order.item, adjudicates
+            if order.action == "add":
+                item, settles = f"a{added[order.document]}", False
+                added[order.document] += 1
+            made.append(
+                Decision(
+                    0,
+                    order.document,
+                    item,
+                    order.action,
+                    order.kind,
+                    order.span,
+                    None,
+                    settles,
+                    self.reviewer,
+                    at,
+                    order.reason,
+                    "",
+                )
+            )
+        return made
 
     def check_added(self, document: str, span: tuple[int, int], kind: str) -> None:
         """Refuse what cannot be added."""
         if kind not in (*KINDS, BLOCK):
             raise InputError(f"kind {kind[:20]!r} is unknown; give one of: {', '.join((*KINDS, BLOCK))}")
-        proposals = {proposals.document: proposals for proposals in self.work.proposals}
-        if document not in proposals:
-            raise InputError(f"there is no document {document[:20]!r}; give one of d1 to d{len(proposals)}")
-        length = len(self.work.text(proposals[document]))
+        length = len(self.text(document))
         if not 0 <= span[0] < span[1] <= length:
             raise InputError(
                 f"span {span[0]}-{span[1]} is not within the {length} characters of {document}; correct it"
@@ -137,23 +228,27 @@ class Review:
     def undo(self, numbers: Iterable[int] | None = None, *, reason: str = "") -> tuple[Decision, ...]:
         """Take back decisions by their numbers, or all that this reviewer made in their last step."""
         asked = None if numbers is None else list(numbers)
-
-        def make(decisions: tuple[Decision, ...]) -> Sequence[Decision]:
-            chosen = self._last_step(decisions) if asked is None else list(self._own(decisions, asked))
-            return self._taken_back(decisions, chosen, reason)
-
-        return self._append(make)
+        return self._take_back(
+            lambda decisions: (
+                last_step(decisions, self.reviewer) if asked is None else list(self._own(decisions, asked))
+            ),
+            reason,
+        )
 
     def redo(self, *, reason: str = "") -> tuple[Decision, ...]:
-        """Bring back what this reviewer's last undo took back; again and again, until they decide something else."""
-        return self._append(lambda decisions: self._taken_back(decisions, self._last_undone(decisions), reason))
+        """Bring back what this reviewer undid last, step by step, as long as they have decided nothing since."""
+        return self._take_back(lambda decisions: last_undo(decisions, self.reviewer), reason)
 
-    def _taken_back(self, decisions: tuple[Decision, ...], chosen: Sequence[Decision], reason: str) -> list[Decision]:
-        at = self._now(decisions)
-        return [
-            Decision(0, one.document, one.item, "undo", "", None, one.number, False, self.reviewer, at, reason, "")
-            for one in chosen
-        ]
+    def _take_back(self, choose: Making, reason: str) -> tuple[Decision, ...]:
+        def make(decisions: tuple[Decision, ...]) -> Sequence[Decision]:
+            chosen = choose(decisions)
+            at = self._now(decisions)
+            return [
+                Decision(0, one.document, one.item, "undo", "", None, one.number, False, self.reviewer, at, reason, "")
+                for one in chosen
+            ]
+
+        return self._append(make)
 
     def _append(self, make: Making) -> tuple[Decision, ...]:
         def unlocked(decisions: tuple[Decision, ...]) -> Sequence[Decision]:
@@ -172,26 +267,6 @@ class Review:
                     "let another person settle it, or take the decision back"
                 )
 
-    def _last_step(self, decisions: tuple[Decision, ...]) -> list[Decision]:
-        """Decisions made at once have the same time."""
-        own = [decision for decision in active(decisions) if decision.reviewer == self.reviewer]
-        return [decision for decision in own if decision.at == own[-1].at] if own else []
-
-    def _last_undone(self, decisions: tuple[Decision, ...]) -> list[Decision]:
-        """The undo to take back. One that was taken back is no longer there, and a new decision ends them all."""
-        undone: list[list[Decision]] = []
-        own = (decision for decision in decisions if decision.reviewer == self.reviewer)
-        for _, made in groupby(own, key=lambda decision: decision.at):
-            step = list(made)
-            taken_back = step[0].of
-            if taken_back is None:
-                undone.clear()
-            elif decisions[taken_back].action != "undo":
-                undone.append(step)
-            else:
-                undone = [other for other in undone if other[0].number != taken_back]
-        return undone[-1] if undone else []
-
     def _own(self, decisions: tuple[Decision, ...], numbers: Sequence[int]) -> Iterator[Decision]:
         for number in numbers:
             if not 0 <= number < len(decisions):
@@ -206,27 +281,43 @@ class Review:
             raise InputError(f"action {action[:20]!r} is unknown; accept, reject or shrink")
         if (action == "shrink") != (span is not None):
             raise InputError("shrink takes a span, START-END in characters, and nothing else does; correct it")
+        for item in self._items(keys):
+            if span is None:
+                continue
+            if not any(mention.start <= span[0] < span[1] <= mention.end for mention in item.mentions):
+                places = ", ".join(f"{mention.start}-{mention.end}" for mention in item.mentions[:PLACES])
+                raise InputError(
+                    f"span {span[0]}-{span[1]} is not within {item.id} of {item.document} ({places}); "
+                    "shrink it within its bounds, or add what is more"
+                )
+            if not folded(self.text(item.document)[slice(*span)]):
+                raise InputError(f"span {span[0]}-{span[1]} of {item.document} has no letter or digit; reject the item")
+
+    def _items(self, keys: Sequence[Key]) -> list[Item]:
+        """By their keys; all must be there."""
         documents = {document for document, _ in keys}
         there = {
             item.key: item
             for proposals in self.work.proposals
             if proposals.document in documents
-            for item in items_of(proposals)
+            for item in proposals.items
         }
-        if any(key not in there for key in keys):  # added, or a repeat
-            there |= {item.key: item for outcome in self.collection().outcomes() for item in outcome.items}
+        missing = {document for document, name in keys if (document, name) not in there}  # added, or a repeat
+        if missing:
+            collection = self.collection()
+            outcomes = (collection.outcome(one) for one in self.work.proposals if one.document in missing)
+            there |= {item.key: item for outcome in outcomes for item in outcome.items}
         for document, name in keys:
-            item = there.get((document, name))
-            if item is None:
+            if (document, name) not in there:
                 raise InputError(f"there is no item {name[:20]!r} in document {document[:20]!r}; list them: --list")
-            if span is None:
-                continue
-            first = item.mentions[0]
-            if item.kind != BLOCK or not first.start <= span[0] < span[1] <= first.end:
-                raise InputError(
-                    f"span {span[0]}-{span[1]} is not within a block ({first.start}-{first.end} of {document}); "
-                    "shrink blocks only, and within their bounds"
-                )
+        return [there[key] for key in keys]
+
+    def _proposals(self, document: str) -> Proposals:
+        for proposals in self.work.proposals:
+            if proposals.document == document:
+                return proposals
+        count = len(self.work.proposals)
+        raise InputError(f"there is no document {document[:20]!r}; give one of d1 to d{count}")
 
     @staticmethod
     def _now(decisions: tuple[Decision, ...]) -> str:

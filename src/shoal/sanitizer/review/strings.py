@@ -63,10 +63,15 @@ class Strings:
     """
 
     def __init__(self, strings: Iterable[str]) -> None:
-        self._known = {string for string in strings if tells(string)}
+        self._known = frozenset(string for string in strings if tells(string))
         self._capitalised = {string.casefold(): string for string in self._known if string != string.casefold()}
         self._sorted = sorted({string.casefold() for string in self._known})
         self._within: dict[str, tuple[tuple[int, int, str], ...]] = {}  # what each word has within it
+
+    @property
+    def strings(self) -> frozenset[str]:
+        """Those that are long enough to be searched for."""
+        return self._known
 
     def find(self, text: str) -> Iterator[Occurrence]:
         """Every occurrence, in order; they do not overlap."""

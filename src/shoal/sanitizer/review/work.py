@@ -123,11 +123,20 @@ class Unfinished:
             return
         if path.exists() and any(path.iterdir()):
             raise InputError(f"{shown(path)} exists and is no work folder; choose another name")
-        (path / DOCUMENTS).mkdir(parents=True, exist_ok=True)
-        for folder in (path, path / DOCUMENTS):
-            folder.chmod(PRIVATE_FOLDER)
-        with open(path / SETTINGS, "w", encoding="utf-8", opener=private_file) as file:
-            json.dump({**settings, "format": FORMAT, "secret": os.urandom(32).hex()}, file, indent=2, sort_keys=True)
+        path.mkdir(parents=True, exist_ok=True)
+        path.chmod(PRIVATE_FOLDER)
+        self._begin({**settings, "format": FORMAT, "secret": os.urandom(32).hex()})
+
+    def _begin(self, settings: Mapping[str, Any]) -> None:
+        """Settings are there whole or not at all: a folder with half of them could neither go on nor begin anew."""
+        aside = self.path / f"{SETTINGS}.part"
+        try:
+            with open(aside, "w", encoding="utf-8", opener=private_file) as file:
+                json.dump(settings, file, indent=2, sort_keys=True)
+            aside.rename(self.path / SETTINGS)
+        except BaseException:
+            aside.unlink(missing_ok=True)
+            raise
 
     def _resume(self) -> None:
         partial = self.path / UNFINISHED
@@ -145,6 +154,9 @@ class Unfinished:
     def add(self, proposals: Proposals, text: str, pdf: Path | None) -> None:
         """Write the text, then the line that says that it is there."""
         documents = self.path / DOCUMENTS
+        if not documents.exists():
+            documents.mkdir()
+            documents.chmod(PRIVATE_FOLDER)
         with open(documents / f"{proposals.document}.txt", "wb", opener=private_file) as file:
             file.write(text.encode("utf-8", "surrogatepass"))
         if pdf is not None:
@@ -165,11 +177,18 @@ class Unfinished:
 
 
 def _settings(path: Path) -> dict[str, Any]:
+    content: Any = None
     try:
         content = json.loads((path / SETTINGS).read_bytes())
         known = content["format"] == FORMAT and len(bytes.fromhex(content["secret"])) == 32
     except (OSError, ValueError, TypeError, KeyError):
         known = False
+    if not known and isinstance(content, dict) and str(content.get("format", "")).startswith("shoal-sanitizer/"):
+        made = str(content["format"])[:40]
+        raise InputError(
+            f"{shown(path)} was made by another version of Shoal, or changed ({made!r}, this version reads "
+            f"{FORMAT!r}); go on with that version, or run sanitize anew"
+        )
     if not known:
         raise InputError(f"{shown(path)} is no work folder; give the one that shoal sanitize made")
     return dict(content)

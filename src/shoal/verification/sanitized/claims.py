@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from shoal.results.claims import Claim, Statement
 from shoal.results.sanitized import Secrets
 from shoal.verification.forms.certificate import CERTIFICATE
-from shoal.verification.sanitized.forms import check_page, check_pictures, document_name, read_text
+from shoal.verification.sanitized.forms import ReleasedTexts, check_page, check_pictures, document_name
 from shoal.verification.sanitized.secrets import secret_claims
 
 __all__ = ["sanitized_claims", "sanitized_statements"]
@@ -25,14 +27,14 @@ def sanitized_claims(release: Path, content: Mapping[str, Any], secrets: Secrets
         if (parts := document_name(file)) is not None:
             files.setdefault(parts[0], set()).add(parts[1])
     yield from _documents(files, promises)
-    texts = {name: read_text(release, f"documents/{name}.txt") for name in sorted(files) if "txt" in files[name]}
+    texts = ReleasedTexts(release, (name for name in sorted(files) if "txt" in files[name]))
     for name in texts:
         if "html" in files[name]:
             check_page(release, f"documents/{name}.html", texts[name])
     pages = [check_pictures(release, f"documents/{name}.pdf") for name in sorted(files) if "pdf" in files[name]]
     if pages:
         yield Claim("pages", True, f"{sum(pages):,} pages are pictures alone: no text, no metadata")
-    yield from _pseudonyms(list(texts.values()), promises)
+    yield from _pseudonyms(texts.values(), promises)
     if secrets is not None:
         yield from secret_claims(release, content, texts, secrets)
 
@@ -63,24 +65,29 @@ def _documents(files: Mapping[str, set[str]], promises: Mapping[str, Any]) -> It
     yield Claim("form", not wrong, detail if not wrong else f"{wrong[0]} is not in the form promised: {form}")
 
 
-def _pseudonyms(texts: list[str], promises: Mapping[str, Any]) -> Iterator[Claim]:
-    wrong = [
-        pseudonym
-        for pseudonym, count in promises["pseudonyms"].items()
-        if not pseudonym or _count(pseudonym, texts) != count
-    ]
-    total = sum(promises["pseudonyms"].values())
+def _pseudonyms(texts: Iterable[str], promises: Mapping[str, Any]) -> Iterator[Claim]:
+    promised = promises["pseudonyms"]
+    counts = _counts([*promised, REMOVED], texts)
+    wrong = [pseudonym for pseudonym, count in promised.items() if not pseudonym or counts[pseudonym] != count]
     if wrong:
         yield Claim("pseudonyms", False, f"{len(wrong):,} pseudonyms are not as often in the texts as promised")
-    elif promises["pseudonyms"]:
-        yield Claim("pseudonyms", True, f"{len(promises['pseudonyms']):,} pseudonyms in {total:,} places, as promised")
-    removed = _count(REMOVED, texts)
+    elif promised:
+        total = sum(promised.values())
+        yield Claim("pseudonyms", True, f"{len(promised):,} pseudonyms in {total:,} places, as promised")
+    removed = counts[REMOVED]
     same = removed == promises["removed"]
     detail = f"{removed:,} blocks are marked as removed"
     yield Claim("blocks", same, detail if same else f"{detail}, not {promises['removed']:,}")
 
 
-def _count(string: str, texts: list[str]) -> int:
-    """Pers1 is not in Pers12."""
-    parts = (part for text in texts for part in text.split(string)[1:])
-    return sum(not (string[-1].isdigit() and part[:1].isdigit()) for part in parts)
+def _counts(strings: Sequence[str], texts: Iterable[str]) -> Counter[str]:
+    """How often each is in the texts. Pers1 is not in Pers12: what ends in a number is counted with all its digits."""
+    prefixes = {stem for string in strings if (stem := string.rstrip("0123456789")) != string}
+    numbered = re.compile(f"(?=((?:{'|'.join(map(re.escape, sorted(prefixes, key=len, reverse=True)))})[0-9]+))")
+    others = [string for string in strings if string and string[-1] not in "0123456789"]
+    counts: Counter[str] = Counter()
+    for text in texts:
+        if prefixes:
+            counts.update(match[1] for match in numbered.finditer(text))
+        counts.update({string: text.count(string) for string in others})
+    return counts

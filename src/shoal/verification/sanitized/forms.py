@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from html import unescape
 from pathlib import Path
 
 from shoal.verification.forms.pages import POLICY
 from shoal.verification.forms.refused import Refused
 
-__all__ = ["check_page", "check_pictures", "document_name", "read_text"]
+__all__ = ["ReleasedTexts", "check_page", "check_pictures", "document_name", "read_text"]
 
 LARGEST_TEXT = 50_000_000  # bytes
 LARGEST_PICTURES = 2_000_000_000
@@ -65,6 +66,25 @@ def read_text(release: Path, file: str) -> str:
         return path.read_bytes().decode("utf-8")
     except UnicodeDecodeError:
         raise Refused("document", "is not text in UTF-8", file) from None
+
+
+class ReleasedTexts(Mapping[str, str]):
+    """The texts of a release by the names of their documents, each read when it is asked for."""
+
+    def __init__(self, release: Path, names: Iterable[str]) -> None:
+        self._release = release
+        self._names = dict.fromkeys(names)
+
+    def __getitem__(self, name: str) -> str:
+        if name not in self._names:
+            raise KeyError(name)
+        return read_text(self._release, f"documents/{name}.txt")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 def check_page(release: Path, file: str, text: str) -> None:

@@ -15,7 +15,7 @@ from shoal.results.claims import Claim
 from shoal.results.sanitized import Secrets
 from shoal.verification.forms.certificate import CERTIFICATE
 from shoal.verification.sanitized.forms import read_text
-from shoal.verification.sanitized.strings import found_in
+from shoal.verification.sanitized.strings import Wanted, found_in
 
 __all__ = ["secret_claims"]
 
@@ -61,15 +61,17 @@ def _consistent(texts: Mapping[str, str], secrets: Secrets, promises: Mapping[st
     of_document: dict[str, set[str]] = {}
     for document, pseudonym, _, _ in secrets.entities:
         of_document.setdefault(document, set()).add(pseudonym)
+    everywhere = of_document.get("", set())
     if set(secrets.pieces) != set(texts):
         yield Claim("pseudonyms", False, "the vault is of other documents")
         return
     for name, pieces in secrets.pieces.items():
-        known = of_document.get("", set()) | of_document.get(name, set())
+        known, text = of_document.get(name, set()), texts[name]
         end_before = 0
         for start, end, _ in pieces:
-            shown = texts[name][start:end].rstrip()
-            if not end_before <= start < end or (shown != REMOVED and shown not in known):
+            shown = text[start:end].rstrip()
+            known_here = shown == REMOVED or shown in known or shown in everywhere
+            if not end_before <= start < end or not known_here:
                 yield Claim("pseudonyms", False, "a masked place does not show its pseudonym", f"documents/{name}.txt")
                 return
             places[shown] += 1
@@ -85,22 +87,26 @@ def _consistent(texts: Mapping[str, str], secrets: Secrets, promises: Mapping[st
 
 def _nothing_left(release: Path, texts: Mapping[str, str], secrets: Secrets) -> Iterator[Claim]:
     """Every string of the vault, in every file: no more often than reviewers left it on purpose."""
-    originals = set(secrets.strings)
-    files = {f"documents/{name}.txt": text for name, text in texts.items()}
-    files |= {name: read_text(release, name) for name in PAGES if (release / name).is_file()}
+    everything = Wanted(secrets.strings)
+    words = Wanted(string for string in secrets.strings if not string.isdigit())
+    pages = [name for name in PAGES if (release / name).is_file()]
     broken = left = 0
-    for file, text in files.items():
+    for file in (*(f"documents/{name}.txt" for name in texts), *pages):
+        text = read_text(release, file)
         # The numbers of a certificate are sizes and counts.
-        wanted = {string for string in originals if not string.isdigit()} if file == CERTIFICATE else originals
+        found = found_in(FINGERPRINT.sub(" ", text), words) if file == CERTIFICATE else found_in(text, everything)
         allowed = secrets.kept.get(file, {})
-        found = found_in(FINGERPRINT.sub(" ", text) if file == CERTIFICATE else text, wanted)
         if any(count > allowed.get(string, 0) for string, count in found.items()):
             broken += 1
             yield Claim("masked strings", False, "a string that was masked can be read here", file)
         left += found.total() if file.startswith("documents/") else 0
     kept = f"; {left:,} places were left on purpose" if left else ""
     if not broken:
-        yield Claim("masked strings", True, f"{len(originals):,} strings looked for in {len(files):,} files{kept}")
+        yield Claim(
+            "masked strings",
+            True,
+            f"{len(secrets.strings):,} strings looked for in {len(texts) + len(pages):,} files{kept}",
+        )
 
 
 def _log(log: bytes | None, promised: Mapping[str, Any]) -> Claim:

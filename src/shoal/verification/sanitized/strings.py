@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-__all__ = ["found_in"]
+__all__ = ["Wanted", "found_in"]
 
 LEAST_LETTERS_AMID, LEAST_DIGITS_AMID = 5, 7
 BEGINNING = 3  # letters by which strings are sorted
@@ -35,11 +35,11 @@ ALIKE = str.maketrans(
 )
 
 
-def found_in(text: str, strings: Iterable[str]) -> Counter[str]:
+def found_in(text: str, strings: Iterable[str] | Wanted) -> Counter[str]:
     """How often each folded string is in the text: the longest that begins at a place counts, and what is within it
     no more. Whole words and parts come first.
     """
-    wanted = _Wanted(strings)
+    wanted = strings if isinstance(strings, Wanted) else Wanted(strings)
     letters = _Letters(text)
     found: Counter[str] = Counter()
     ends: list[int] = []  # of what was found, and where it begins
@@ -74,8 +74,8 @@ def found_in(text: str, strings: Iterable[str]) -> Counter[str]:
     return found
 
 
-class _Wanted:
-    """The strings, by how they begin, the longest first, all in small letters."""
+class Wanted:
+    """Strings to look for in many texts, by how they begin, the longest first, all in small letters."""
 
     def __init__(self, strings: Iterable[str]) -> None:
         listed = sorted(set(strings))

@@ -6,6 +6,7 @@ computed once for every length of the log, beside.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -13,9 +14,10 @@ from typing import Any
 
 from shoal.release.sanitized.plan import plan
 from shoal.results.sanitizing import Decision
-from shoal.sanitizer.review.items import BLOCK
 from shoal.sanitizer.review.outcome import Collection, current
 from shoal.sanitizer.review.reviewing import Review
+from shoal.sanitizer.review.searching import RememberedSearch
+from shoal.sanitizer.review.shrinking import equal_part
 from shoal.sanitizer.review.work import WorkFolder
 from shoal.web.desk.offsets import Offsets
 from shoal.web.desk.snapshot import Snapshot
@@ -23,6 +25,7 @@ from shoal.web.desk.views import as_after, as_document, as_history, as_items
 
 __all__ = ["Choice", "Desk"]
 
+Key = tuple[str, str]  # document and item
 Span = tuple[int, int]
 
 
@@ -30,7 +33,7 @@ Span = tuple[int, int]
 class Choice:
     """What a reviewer chose for an item; places are the browser's."""
 
-    key: tuple[str, str]  # document and item
+    key: Key
     action: str  # accept, reject or shrink
     span: Span | None = None  # what remains of it, if it is shrunk
     reason: str = ""
@@ -44,10 +47,11 @@ class Desk:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._work = WorkFolder(path)  # to look
-        self._deciding = WorkFolder(path)  # to decide: its log is read on its own, so that nobody waits for a look
         self._proposals = {proposals.document: proposals for proposals in self._work.proposals}
+        self._deciding = copy(self._work)  # to decide: with a log of its own, so that nobody waits for a look
         self._looking, self._writing = Lock(), Lock()
         self._snapshot: Snapshot | None = None
+        self._remembered = RememberedSearch()
 
     @property
     def documents(self) -> list[str]:
@@ -75,7 +79,7 @@ class Desk:
         with self._looking:
             length = len(self._work.log.read())
             if self._snapshot is None or self._snapshot.length != length:
-                collection = current(self._work)
+                collection = current(self._work, self._remembered)
                 outcomes = {outcome.proposals.document: outcome for outcome in collection.outcomes()}
                 self._snapshot = Snapshot(length, collection, outcomes)
             return self._snapshot
@@ -94,7 +98,7 @@ class Desk:
         snapshot = self.snapshot()
         outcome = snapshot.outcomes[document]
         text = self._work.text(outcome.proposals)
-        items = as_items(snapshot, outcome, Offsets(text), reviewer)
+        items = self._items(snapshot, document, text, reviewer)
         return as_document(outcome.proposals, text) | {"length": snapshot.length, "items": items}
 
     def news(self, document: str, reviewer: str, since: int) -> dict[str, Any]:
@@ -104,9 +108,8 @@ class Desk:
                 return {"length": since, "locked": self.locked}
         progress = self.progress(reviewer)
         snapshot = self.snapshot()
-        outcome = snapshot.outcomes[document]
-        items = as_items(snapshot, outcome, Offsets(self._work.text(outcome.proposals)), reviewer)
-        return progress | {"length": snapshot.length, "items": items}
+        text = self._work.text(snapshot.outcomes[document].proposals)
+        return progress | {"length": snapshot.length, "items": self._items(snapshot, document, text, reviewer)}
 
     def after(self, document: str) -> dict[str, Any]:
         """What the document would say if the release were made now. With numbers for a collection, all are planned."""
@@ -131,29 +134,44 @@ class Desk:
         document, _ = chosen.key
         item = snapshot.item(chosen.key)
         keys = [chosen.key]
-        if item is not None and chosen.everywhere and item.kind != BLOCK and chosen.action != "shrink":
+        if item is not None and chosen.everywhere:
             keys = list(snapshot.decided_together(item, reviewer, chosen.action, chosen.adjudicates))
+        review = Review(self._deciding, reviewer, self._remembered)
         span = None if chosen.span is None else self._from_browser(document, chosen.span)
         with self._writing:
-            review = Review(self._deciding, reviewer)
-            made = review.decide(keys, chosen.action, span=span, reason=chosen.reason, adjudicates=chosen.adjudicates)
+            if chosen.action == "shrink" and span is not None:
+                keys = [chosen.key, *self._with_part(snapshot, chosen.key, keys, span)]
+                made = review.shrink(keys, span, reason=chosen.reason, adjudicates=chosen.adjudicates)
+            else:
+                made = review.decide(
+                    keys, chosen.action, span=span, reason=chosen.reason, adjudicates=chosen.adjudicates
+                )
         return self._made(made, document, reviewer)
+
+    def _with_part(self, snapshot: Snapshot, key: Key, keys: list[Key], span: Span) -> list[Key]:
+        """Of the others, those that have the part to which an item is shrunk."""
+        part = self._text(key[0])[slice(*span)]
+        others = [item for item in map(snapshot.item, keys) if item is not None and item.key != key]
+        return [item.key for item in others if equal_part(item, self._text(item.document), part) is not None]
+
+    def _text(self, document: str) -> str:
+        return self._work.text(self._proposals[document])
 
     def add(self, reviewer: str, document: str, span: Span, kind: str, reason: str) -> dict[str, Any]:
         """Mask what nobody proposed."""
         place = self._from_browser(document, span)
         with self._writing:
-            made = Review(self._deciding, reviewer).add(document, place, kind, reason=reason)
+            made = Review(self._deciding, reviewer, self._remembered).add(document, place, kind, reason=reason)
         return self._made(made, document, reviewer)
 
     def undo(self, reviewer: str, document: str, reason: str) -> dict[str, Any]:
         with self._writing:
-            made = Review(self._deciding, reviewer).undo(reason=reason)
+            made = Review(self._deciding, reviewer, self._remembered).undo(reason=reason)
         return self._made(made, document, reviewer)
 
     def redo(self, reviewer: str, document: str) -> dict[str, Any]:
         with self._writing:
-            made = Review(self._deciding, reviewer).redo()
+            made = Review(self._deciding, reviewer, self._remembered).redo()
         return self._made(made, document, reviewer)
 
     def _made(self, made: tuple[Decision, ...], document: str, reviewer: str) -> dict[str, Any]:
@@ -165,16 +183,20 @@ class Desk:
         changed = self._changed(collection, [key for key in touched if key[0] == document], reviewer)
         return {"length": length, "made": len(made), "touched": touched[:1], "items": changed}
 
-    def _changed(self, collection: Collection, keys: list[tuple[str, str]], reviewer: str) -> list[dict[str, Any]]:
+    def _changed(self, collection: Collection, keys: list[Key], reviewer: str) -> list[dict[str, Any]]:
         before = self._snapshot
         if before is None or not keys:
             return []
-        outcome = before.outcomes[keys[0][0]]
-        items = [item for item in outcome.items if item.key in set(keys)]
-        verdicts = tuple(map(collection.verdict, items))
-        now = Snapshot(0, collection, {})
-        part = type(outcome)(outcome.proposals, tuple(items), verdicts)
-        return as_items(now, part, Offsets(self._work.text(outcome.proposals)), reviewer, equal=before)
+        items = [item for item in map(before.item, keys) if item is not None]
+        text = self._text(keys[0][0])
+        judged = [(item, collection.verdict(item)) for item in items]
+        return as_items(collection.state, judged, before, text, reviewer)
+
+    @staticmethod
+    def _items(snapshot: Snapshot, document: str, text: str, reviewer: str) -> list[dict[str, Any]]:
+        outcome = snapshot.outcomes[document]
+        judged = zip(outcome.items, outcome.verdicts, strict=True)
+        return as_items(snapshot.collection.state, judged, snapshot, text, reviewer)
 
     def _from_browser(self, document: str, span: Span) -> Span:
         proposals = self._proposals.get(document)

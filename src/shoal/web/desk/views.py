@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from shoal.release.sanitized.plan import Planned
-from shoal.results.sanitizing import Decision
+from shoal.results.sanitizing import KINDS, Decision
 from shoal.sanitizer.review.items import BLOCK, Item, Proposals
-from shoal.sanitizer.review.outcome import Outcome
-from shoal.sanitizer.review.replay import DISPUTED, Verdict, active
+from shoal.sanitizer.review.replay import DISPUTED, State, Verdict, active
+from shoal.sanitizer.review.shrinking import shrunk
 from shoal.web.desk.offsets import Offsets
 from shoal.web.desk.snapshot import Snapshot, standing
 
-__all__ = ["as_after", "as_document", "as_history", "as_items"]
+__all__ = ["KIND_NAMES", "as_after", "as_document", "as_history", "as_items"]
+
+# Kinds as people call them; those not here are called by their own name.
+KIND_NAMES = {kind: kind.lower() for kind in KINDS} | {
+    "ORG": "organisation",
+    "LOC": "place",
+    "EMAIL": "e-mail",
+    "ID": "number of a person",
+    "CASE": "number of a case",
+    "URL": "link",
+    "MISC": "other",
+    BLOCK: "passage",
+}
 
 
 def as_document(proposals: Proposals, text: str) -> dict[str, Any]:
@@ -21,23 +33,23 @@ def as_document(proposals: Proposals, text: str) -> dict[str, Any]:
 
 
 def as_items(
-    snapshot: Snapshot, outcome: Outcome, offsets: Offsets, reviewer: str, equal: Snapshot | None = None
+    state: State, judged: Iterable[tuple[Item, Verdict]], equal: Snapshot, text: str, reviewer: str
 ) -> list[dict[str, Any]]:
-    """Every item of a document. `equal` is where equal ones are looked up, if not in the same snapshot."""
+    """Items of a document and what holds for each; equal ones are looked up in a snapshot."""
     found = []
-    for item, verdict in zip(outcome.items, outcome.verdicts, strict=True):
-        alike = (equal or snapshot).equal(item)
-        group = "/".join(alike[0].key)
+    offsets = Offsets(text)
+    for item, verdict in judged:
+        alike = equal.equal(item)
+        group = {"group": "/".join(alike[0].key), "equal": len(alike)}
         documents = len({other.document for other in alike})
-        found.append(
-            _as_item(snapshot, item, verdict, offsets, reviewer)
-            | {"group": group, "equal": len(alike), "documents": documents}
-        )
+        # What is masked of it, if less than all.
+        left = None if verdict.span is None else _spans(shrunk(item, verdict.span, text), offsets)
+        known = _as_item(state, item, verdict, offsets, reviewer)
+        found.append(known | group | {"documents": documents, "cut": left})
     return found
 
 
-def _as_item(snapshot: Snapshot, item: Item, verdict: Verdict, offsets: Offsets, reviewer: str) -> dict[str, Any]:
-    state = snapshot.collection.state
+def _as_item(state: State, item: Item, verdict: Verdict, offsets: Offsets, reviewer: str) -> dict[str, Any]:
     given = state.by_reviewer.get(item.key, {})
     mine = given.get(reviewer)
     settled = state.adjudicated.get(item.key)
@@ -46,12 +58,11 @@ def _as_item(snapshot: Snapshot, item: Item, verdict: Verdict, offsets: Offsets,
     return {
         "id": item.id,
         "kind": item.kind,
+        "called": KIND_NAMES[item.kind],
         "name": " ".join(item.name.split()),
-        "spans": [_span((mention.start, mention.end), offsets) for mention in item.mentions],
-        "probability": item.probability if item.kind != BLOCK else None,
-        "repeat": item.id.startswith("r"),
+        "spans": _spans(item, offsets),
+        "probability": item.probability if item.id.startswith("e") else None,  # of what the model found
         "stands": standing(verdict, mine is not None),
-        "span": None if verdict.span is None else _span(verdict.span, offsets),
         "mine": None if mine is None else mine.action,
         "by": [] if blind else [_as_answer(decision, offsets) for decision in answers],
         "others": len(given) - (mine is not None),
@@ -105,6 +116,10 @@ def as_history(decisions: Sequence[Decision], snapshot: Snapshot, reviewer: str,
             }
         )
     return entries
+
+
+def _spans(item: Item, offsets: Offsets) -> list[tuple[int, int]]:
+    return [_span((mention.start, mention.end), offsets) for mention in item.mentions]
 
 
 def _span(span: tuple[int, int], offsets: Offsets) -> tuple[int, int]:

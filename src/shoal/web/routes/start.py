@@ -6,15 +6,26 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from shoal.web.rendering import THEMES, page
-from shoal.web.requests import Form, TheJobs
+from shoal.web.requests import Form, TheJobs, TheWorkspace
 
 router = APIRouter()
 YEAR = 365 * 86_400
 
 
+# What of the sample each page can be tried with.
+SAMPLES = {
+    "protect": (("table", "Try a table"), ("documents", "Try letters")),
+    "verify": (("verify", "Try a release"),),
+    "assess": (("assess", "Try a table and its release"),),
+    "explore": (("explore", "Try a table"),),
+    "review": (("review", "Try a few letters"),),
+    "index": (),
+}
+
+
 @router.get("/")
-async def start(request: Request, jobs: TheJobs) -> Response:
-    return page(request, "start.html.jinja", jobs=list(jobs))
+async def start(request: Request, jobs: TheJobs, workspace: TheWorkspace) -> Response:
+    return page(request, "start.html.jinja", jobs=list(jobs), uploads=workspace.all_uploads(), samples=SAMPLES)
 
 
 @router.post("/theme")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import RedirectResponse, Response
 
 from shoal.errors import InputError
 from shoal.web.requests import TheWorkspace
@@ -33,3 +34,10 @@ async def receive(upload: str, name: str, request: Request, workspace: TheWorksp
 async def close(upload: str, workspace: TheWorkspace) -> dict[str, str]:
     await run_in_threadpool(workspace.remove, workspace.upload(upload).folder)
     return {}
+
+
+@router.post("/uploads/{upload}/remove")
+async def remove(upload: str, workspace: TheWorkspace) -> Response:
+    """The same from a page without a script."""
+    await close(upload, workspace)
+    return RedirectResponse("/", 303)

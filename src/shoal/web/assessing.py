@@ -1,0 +1,92 @@
+"""A pair to be assessed: where its parts are, how its rows are put side by side, and the command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shoal.assessment.aligned import align_tables
+from shoal.bundle.load import kind_of_release
+from shoal.errors import InputError
+from shoal.web.commands import options, python_call
+from shoal.web.jobs import Command
+
+__all__ = ["OUT", "Comparing", "SideBySide", "assess_command", "coarsened", "side_by_side"]
+
+OUT = "assessment"
+FIRST = 6  # rows that are shown
+
+
+@dataclass(frozen=True)
+class Comparing:
+    """What was chosen: how rows belong together, and what else to look at."""
+
+    key: str = ""
+    aligned: bool = False
+    target: str = ""
+    differencing: int | None = None
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """The first rows of both, and how they were put side by side; or why they could not be."""
+
+    how: str = ""
+    problem: str = ""
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[tuple[str, str], ...], ...] = ()  # of each row, the cells before and after
+    left_out: tuple[str, ...] = ()
+    tables: bool = True  # else documents, whose rows are put side by side by their names
+
+
+def side_by_side(original: Path, protected: Path, private: Path | None, comparing: Comparing) -> SideBySide:
+    """A look at the pair, before it is judged."""
+    if _is_documents(protected):
+        how = "by the private mapping" if private is not None else "by their names, or by their place"
+        return SideBySide(how=how, tables=False)
+    try:
+        found = align_tables(original, protected, key=comparing.key or None, private=private, aligned=comparing.aligned)
+    except InputError as problem:
+        return SideBySide(problem=str(problem))
+    columns = (*found.numbers, *found.labels)
+    cells = [
+        [found.before[name].slice(0, FIRST).to_pylist(), found.after[name].slice(0, FIRST).to_pylist()]
+        for name in columns
+    ]
+    rows = tuple(
+        tuple((_shown(before[row]), _shown(after[row])) for before, after in cells)
+        for row in range(min(FIRST, len(found.before)))
+    )
+    return SideBySide(found.how, "", columns, rows, found.left_out)
+
+
+def assess_command(original: str, protected: str, private: str | None, comparing: Comparing) -> Command:
+    """Paths as the job sees them."""
+    named = {"private": private, "key": comparing.key or None, "target": comparing.target or None}
+    flags: dict[str, Any] = {"aligned": comparing.aligned or None, "differencing": comparing.differencing}
+    words = options({f"--{name}": value for name, value in {**named, **flags}.items()})
+    python = python_call("assess", original, protected, OUT, **named, **flags)
+    return Command(("assess", original, protected, "-o", OUT, *words), python)
+
+
+def coarsened(plain: Command, columns: Mapping[str, int]) -> Command:
+    """The command that makes a release, with columns coarsened after the method has masked them."""
+    words = [word for column, least in columns.items() for word in ("--coarsen", f"{column}={least}")]
+    python = f"{plain.python.rstrip().removesuffix(')').rstrip().removesuffix(',')}, coarsen={dict(columns)!r})"
+    return Command((*plain.words, *words), python)
+
+
+def _is_documents(protected: Path) -> bool:
+    """Whether a release holds vectors, sketches or texts."""
+    if protected.is_dir():
+        return kind_of_release(protected) != "table"
+    return protected.suffix in (".npz", ".jsonl")
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "–"
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= 60 else text[:60] + "…"

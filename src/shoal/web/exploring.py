@@ -1,0 +1,71 @@
+"""What an exploration has tried so far, and the commands that explore and that protect as a trial did."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from shoal.exploration.explore import pareto_front
+from shoal.exploration.folder import RUNS, outcome_of
+from shoal.results.exploration import Outcome
+from shoal.web.commands import options
+from shoal.web.jobs import Command
+
+__all__ = ["OUT", "as_points", "as_trial_command", "explore_command", "tried"]
+
+OUT = "exploration"
+
+
+def explore_command(
+    source: str, words: Sequence[str], python: str, max_risk: float | None, max_loss: float | None, min_k: int | None
+) -> Command:
+    """`words` and `python` say which columns have which role."""
+    limits = {"max_risk": max_risk, "max_loss": max_loss, "min_k": min_k}
+    given = options({f"--{name.replace('_', '-')}": value for name, value in limits.items()})
+    calls = "".join(f", {name}={value!r}" for name, value in limits.items() if value is not None)
+    called = f"from shoal import Roles, explore\n\nexplore({source!r}, {OUT!r}, {python}{calls})"
+    return Command(("explore", source, "-o", OUT, *words, *given), called)
+
+
+def as_trial_command(source: str, words: Sequence[str], python: str, outcome: Outcome) -> Command:
+    """The release that a trial would be."""
+    trial = {name: value for name, value in vars(outcome.trial).items() if value not in (None, ())}
+    method, *rest = (f"{value!r}" if name == "method" else f"{name}={value!r}" for name, value in trial.items())
+    called = (
+        "from shoal import Roles, protect\n"
+        "from shoal.exploration.explore import protect_options\n"
+        "from shoal.results.exploration import Trial\n\n"
+        f"trial = Trial({', '.join((method, *rest))})\n"
+        f"chosen = protect_options(trial, {source!r}, {python})\n"
+        f'protect({source!r}, out="release", **chosen)'
+    )
+    return Command(("protect", source, "-o", "release", *words, *shlex.split(outcome.trial.options)), called)
+
+
+def tried(folder: Path) -> list[Outcome]:
+    """The outcomes so far, also while others are under way."""
+    try:
+        runs = json.loads((folder / OUT / RUNS).read_bytes())["runs"]
+    except (OSError, ValueError, KeyError):
+        return []
+    return [outcome_of(one) for one in runs.values()]
+
+
+def as_points(outcomes: Sequence[Outcome], recommended: str | None) -> Iterator[dict[str, Any]]:
+    """For the map."""
+    front = {one.trial.name for one in pareto_front(outcomes)}
+    for one in sorted(outcomes, key=lambda outcome: (outcome.score, outcome.trial.name)):
+        yield {
+            "name": one.trial.name,
+            "loss": one.loss,
+            "risk": one.risk,
+            "score": one.score,
+            "alike": one.smallest_group,
+            "crowd": one.trial.promises_crowd,
+            "front": one.trial.name in front,
+            "recommended": one.trial.name == recommended,
+            "figures": dict(one.figures),
+        }

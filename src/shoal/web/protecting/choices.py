@@ -1,0 +1,147 @@
+"""What is chosen on the page, from the fields of its form and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from shoal.errors import InputError
+from shoal.io.files import shown
+from shoal.io.kinds.inspection import ColumnInspection
+from shoal.io.kinds.vocabulary import AVERAGED
+from shoal.io.table import Role
+from shoal.web.protecting.look import Look
+from shoal.web.requests import Fields
+
+__all__ = ["BY_FILE", "BY_GROUPS", "BY_MEANING", "K", "PLAIN", "Choices", "are_labels"]
+
+K = 5
+PLAIN, BY_MEANING, BY_GROUPS, BY_FILE = "plain", "meaning", "groups", "file"
+Groups = Mapping[str, tuple[str, ...]]  # the values of each group
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Columns are known by their place, since their names may be anything."""
+
+    roles: Mapping[int, str] = field(default_factory=dict)
+    labels: Mapping[int, str] = field(default_factory=dict)  # how labels of protected columns are compared
+    groups: Mapping[int, Groups] = field(default_factory=dict)
+    files: Mapping[int, str] = field(default_factory=dict)  # uploads of hierarchies
+    text: str = ""
+    identity: str = ""
+    label: str = ""
+    k: int = K
+    l: int | None = None
+    missing: str = "refuse"
+    method: str = ""
+    percent: float | None = None
+    refine: bool = True
+    attack: bool = True
+
+    def columns(self, look: Look, role: str) -> tuple[str, ...]:
+        """The names of the columns that have this role."""
+        return tuple(column.name for place, column in enumerate(look.columns) if self.roles.get(place) == role)
+
+    def protected(self, look: Look) -> list[tuple[int, ColumnInspection]]:
+        """The quasi-identifiers."""
+        return [(place, column) for place, column in enumerate(look.columns) if self.roles.get(place) == Role.QUASI]
+
+    @classmethod
+    def suggested(cls, look: Look) -> Choices:
+        """What the page shows at first."""
+        if not look.is_table:
+            return cls(text=look.text)
+        roles = {place: column.role.value for place, column in enumerate(look.columns)}
+        gaps = any(column.missing for column in look.columns if column.role is Role.QUASI)
+        watched = any(column.role is Role.CONFIDENTIAL for column in look.columns)
+        return cls(roles=roles, l=2 if watched else None, missing="withhold" if gaps else "refuse")
+
+    @classmethod
+    def from_fields(cls, fields: Fields, look: Look) -> Choices:
+        """What somebody chose; a field that is not there stands as it was suggested."""
+        places = range(len(look.columns))
+        roles = {place: fields.text(f"role-{place}") for place in places}
+        for place, role in roles.items():
+            if role not in list(Role):
+                raise InputError(f"column {shown(look.columns[place].name)} has no role; choose one")
+        percent = fields.text("percent")
+        return cls(
+            roles=roles,
+            labels={place: fields.text(f"labels-{place}") or PLAIN for place in places},
+            groups={place: _groups(text) for place in places if (text := fields.text(f"groups-{place}"))},
+            files={place: fields.text(f"file-{place}") for place in places},
+            text=fields.text("text"),
+            identity=fields.text("identity"),
+            label=fields.text("label"),
+            k=fields.whole("k", 2) or K,
+            l=fields.whole("l", 2),
+            missing=fields.text("missing") or "refuse",
+            method=fields.text("method"),
+            percent=_above_zero(percent) if percent else None,
+            refine=fields.text("refine") == "yes",
+            attack=fields.text("attack") == "yes",
+        )
+
+    def with_query(self, fields: Fields, look: Look) -> Choices:
+        """What an address says, such as ?k=7&quasi=age&quasi=income: columns that it names no role for are dropped."""
+        listed = {name: role.value for role in Role for name in fields.all(role.value)}
+        roles = {place: listed.get(column.name, Role.IDENTIFIER.value) for place, column in enumerate(look.columns)}
+        percent = fields.text("percent")
+        return replace(
+            self,
+            roles=roles if listed else self.roles,
+            text=fields.text("text") or self.text,
+            k=fields.whole("k", 2) or self.k,
+            l=fields.whole("l", 2) or self.l,
+            method=fields.text("method") or self.method,
+            percent=_above_zero(percent) if percent else self.percent,
+        )
+
+    def as_data(self) -> dict[str, Any]:
+        """For the job to remember."""
+        return {name: _plain(value) for name, value in vars(self).items()}
+
+    @classmethod
+    def from_data(cls, kept: Mapping[str, Any], look: Look) -> Choices:
+        """What was chosen for an earlier job, as far as it fits this file."""
+        chosen = cls(**{name: value for name, value in kept.items() if name in cls.__dataclass_fields__})
+        by_place: dict[str, Any] = {
+            name: {int(place): one for place, one in getattr(chosen, name).items()} for name in _BY_PLACE
+        }
+        if set(by_place["roles"]) != set(range(len(look.columns))):
+            return cls.suggested(look)
+        return replace(chosen, **by_place)
+
+
+_BY_PLACE = ("roles", "labels", "groups", "files")
+
+
+def are_labels(column: ColumnInspection) -> bool:
+    """Whether values of a protected column are compared as labels, not averaged."""
+    return column.kind not in AVERAGED
+
+
+def _plain(value: Any) -> Any:
+    return {str(place): one for place, one in value.items()} if isinstance(value, Mapping) else value
+
+
+def _above_zero(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < 1e9:
+        raise InputError(f"strength {shown(text[:20])} must be a number above 0")
+    return number
+
+
+def _groups(text: str) -> Groups:
+    """Values by the name of their group, as the editor of the page writes them."""
+    try:
+        found = json.loads(text)
+        return {str(name): tuple(map(str, values)) for name, values in found.items()}
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        raise InputError("the groups of a column cannot be read; open its editor and save them again") from None

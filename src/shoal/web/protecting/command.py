@@ -1,0 +1,159 @@
+"""What was chosen, as `shoal protect …` and as the Python that makes the same release."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from shoal.errors import InputError
+from shoal.io.files import shown
+from shoal.io.table import Role
+from shoal.web.commands import options
+from shoal.web.jobs import Command
+from shoal.web.protecting.choices import Choices, are_labels
+from shoal.web.protecting.look import Look
+
+__all__ = ["METHODS", "RELEASE", "protect_command", "source_words"]
+
+RELEASE = "release"
+
+# What the page offers: name, and what it is. Those of WITHOUT_CROWD need to know how strong.
+METHODS = {
+    "table": {
+        "": "Chosen by the columns: means of numbers, common concepts of labels",
+        "ranking": "One column after the other: no crowd for whole records",
+        "rank-swap": "Swap values of similar rank: no crowd is promised",
+        "noise": "Add noise: no crowd is promised",
+    },
+    "documents": {
+        "": "By words: every document gets the words of its group",
+        "semantic": "By meaning: words are generalised with WordNet",
+        "crowd-sketch": "As sketches: words are hidden, similarities stay",
+    },
+    "baskets": {
+        "": "By items: every basket gets the items of its group",
+        "crowd-sketch": "As sketches: items are hidden, similarities stay",
+    },
+}
+WITHOUT_CROWD = {"rank-swap": "RankSwap({})", "noise": "Noise({})"}
+OF_DOCUMENTS = {
+    "semantic": ("SemanticMicroaggregation()", "VectorSpace(min_df={k}, stem=False, terms_per_document=50)"),
+    "crowd-sketch": ("CrowdSketch()", None),
+}
+
+
+def protect_command(choices: Choices, look: Look, source: str, hierarchies: Mapping[str, str], work: Path) -> Command:
+    """`hierarchies`: the file of each column whose labels WordNet does not compare. A roles file is put into `work`."""
+    _check(choices, look)
+    if look.is_table:
+        words, calls = _of_table(choices, look, hierarchies, work)
+    else:
+        words, calls = _of_documents(choices, look)
+    given = ("protect", source, "-k", str(choices.k), "-o", RELEASE, *words)
+    given += options({"--l": choices.l, "--no-attack": not choices.attack})
+    calls = {"k": str(choices.k), "out": repr(RELEASE)} | calls
+    calls |= {"l": str(choices.l)} if choices.l else {}
+    calls |= {} if choices.attack else {"attack": "False"}
+    return Command(given, _python(source, calls))
+
+
+def source_words(choices: Choices, look: Look, work: Path) -> tuple[tuple[str, ...], str]:
+    """The roles of columns, for a shell and for Python; what a shell cannot list is written to `work`."""
+    if not look.is_table:
+        words, calls = _of_documents(choices, look)
+        return words, ", ".join(f"{name}={value}" for name, value in calls.items())
+    if not choices.columns(look, Role.QUASI):
+        raise InputError("no column is protected; choose Protect for at least one that others may know of a person")
+    lists = {role.value: choices.columns(look, role) for role in Role}
+    named = ", ".join(f"{role}={columns!r}" for role, columns in lists.items() if columns)
+    return _roles(lists, work), f"roles=Roles({named})"
+
+
+def _check(choices: Choices, look: Look) -> None:
+    if look.is_table and not choices.columns(look, Role.QUASI):
+        raise InputError("no column is protected; choose Protect for at least one that others may know of a person")
+    if choices.method not in METHODS[look.inspection.kind]:
+        raise InputError(f"method {shown(choices.method)} is not for {look.inspection.kind}; choose another")
+    if choices.method in WITHOUT_CROWD and choices.percent is None:
+        raise InputError("this method needs to know how strong it shall be; enter the strength in per cent, such as 5")
+
+
+def _of_table(
+    choices: Choices, look: Look, hierarchies: Mapping[str, str], work: Path
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    lists = {role.value: choices.columns(look, role) for role in Role}
+    words = _roles(lists, work)
+    named = ", ".join(f"{role}={columns!r}" for role, columns in lists.items() if columns)
+    calls = {"roles": f"Roles({named})"}
+    for column, file in hierarchies.items():
+        if "=" in column:
+            raise InputError(f"column {shown(column)} has an = in its name, and labels; rename the column")
+        words += ("--ontology", f"{column}={file}")
+    words += options({"--missing": choices.missing if choices.missing != "refuse" else None})
+    calls |= {"missing": repr(choices.missing)} if choices.missing != "refuse" else {}
+    if choices.method in WITHOUT_CROWD:
+        words += ("--method", choices.method, "--percent", f"{choices.percent:g}")
+        return words, calls | {"method": WITHOUT_CROWD[choices.method].format(f"{choices.percent:g}")}
+    words += options({"--method": choices.method, "--no-refine": not choices.refine})
+    return words, calls | _estimator(choices, look, hierarchies)
+
+
+def _roles(lists: Mapping[str, tuple[str, ...]], work: Path) -> tuple[str, ...]:
+    """As lists where the names can be listed, else as a file."""
+    names = [name for columns in lists.values() for name in columns]
+    if all(name == name.strip() and "," not in name and name.isprintable() for name in names):
+        flags = {"quasi": "--quasi", "confidential": "--confidential", "insensitive": "--insensitive"}
+        flags |= {"identifier": "--drop"}
+        return options({flags[role]: ",".join(columns) for role, columns in lists.items()})
+    lines = (f"{role} = {json.dumps(columns)}".replace("\x7f", "\\u007f") for role, columns in lists.items())
+    (work / "roles.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return ("--roles", "roles.toml")
+
+
+def _estimator(choices: Choices, look: Look, hierarchies: Mapping[str, str]) -> dict[str, str]:
+    """Only where it is not the one that is taken by itself."""
+    if not hierarchies and not choices.method and choices.refine:
+        return {}
+    refine = "" if choices.refine else "refine=False"
+    labels = [are_labels(column) for _, column in choices.protected(look)]
+    if not any(labels):
+        method = f"method={choices.method!r}" if choices.method else ""
+        return {"method": f"Microaggregation({', '.join(filter(None, (method, refine)))})"}
+    known = ", ".join(f"{column!r}: Hierarchy.from_file({file!r})" for column, file in hierarchies.items())
+    ontology = f"ontology={{{known}}}" if hierarchies else ""
+    if not all(labels):
+        return {"method": f"MixedMicroaggregation({', '.join(filter(None, (ontology, refine)))})"}
+    refine = refine or "refine=True"
+    return {"method": f"CategoricalMicroaggregation({', '.join(filter(None, (ontology, refine)))})"}
+
+
+def _of_documents(choices: Choices, look: Look) -> tuple[tuple[str, ...], dict[str, str]]:
+    columns = {"text-column": choices.text, "id-column": choices.identity, "label-column": choices.label}
+    words = options({f"--{name}": column for name, column in columns.items()})
+    calls = {name.replace("-", "_"): repr(column) for name, column in columns.items() if column}
+    words += options({"--method": choices.method, "--no-refine": not choices.refine and choices.method != "semantic"})
+    if choices.method in OF_DOCUMENTS:
+        method, space = OF_DOCUMENTS[choices.method]
+        calls["method"] = method
+        if choices.method == "crowd-sketch" and not choices.refine:
+            calls["method"] = "CrowdSketch(method=SphericalMicroaggregation(refine=False))"
+        calls |= {"space": space.format(k=choices.k)} if space else {}
+    elif not choices.refine:
+        calls["method"] = "SphericalMicroaggregation(refine=False)"
+    return words, calls
+
+
+_NAMES = (
+    *("CategoricalMicroaggregation", "CrowdSketch", "Hierarchy", "Microaggregation", "MixedMicroaggregation", "Noise"),
+    *("RankSwap", "Roles", "SemanticMicroaggregation", "SphericalMicroaggregation", "VectorSpace"),
+)
+
+
+def _python(source: str, calls: Mapping[str, str]) -> str:
+    """The import and the call, one argument per line."""
+    code = "".join(calls.values())
+    imports = [name for name in _NAMES if re.search(rf"\b{name}\b", code)]
+    lines = "".join(f"    {name}={value},\n" for name, value in calls.items())
+    return f"from shoal import {', '.join([*imports, 'protect'])}\n\nprotect(\n    {source!r},\n{lines})"

@@ -1,0 +1,139 @@
+"""A first look at a file: what it is, its columns, and its first rows or documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from shoal.errors import InputError
+from shoal.io import Corpus
+from shoal.io.delimited import stream_rows
+from shoal.io.files import is_folder, kind_of, open_text, reading, shown
+from shoal.io.kinds.inspection import ColumnInspection, Inspection, inspect
+from shoal.io.kinds.recognition import plain_values
+from shoal.io.record_files import read_columns
+from shoal.io.table import read_table
+
+__all__ = ["MOST_VALUES", "Look", "look_at", "values_of"]
+
+FIRST = 6  # rows shown
+LONGEST = 80  # characters of a cell
+LONGEST_TEXT = 400  # of a document
+KEYED = 50  # lines of JSONL whose keys are looked at
+MOST_VALUES = 200  # that somebody would put into groups by hand
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a file is, and how it begins. It quotes the data and is for its owner alone."""
+
+    inspection: Inspection
+    header: tuple[str, ...]
+    first: tuple[tuple[str, ...], ...]
+    fields: tuple[str, ...] = ()  # of documents: the columns that may hold text, id or label
+    text: str = ""  # the one that holds the text, if it is not the one that is taken by itself
+
+    @property
+    def is_table(self) -> bool:
+        return self.inspection.kind == "table"
+
+    @property
+    def columns(self) -> tuple[ColumnInspection, ...]:
+        return self.inspection.columns
+
+    @property
+    def texts(self) -> list[str]:
+        """A table's columns of sentences: perhaps these are the documents."""
+        return [column.name for column in self.columns if column.kind == "text"]
+
+
+def look_at(path: Path, text_column: str | None = None) -> Look:
+    """Inspect the file, as documents if a column of text is named."""
+    text = text_column or _text_key(path)
+    if text is None:
+        inspection = inspect(path)
+        if inspection.kind == "table":
+            header, rows = _first_rows(path)
+            return Look(inspection, header, rows)
+    corpus = Corpus(path, text_column=text)
+    if text is not None:
+        inspection = inspect(corpus)
+    first = tuple((document.id, _text(document.text or document.items)) for document in islice(corpus, FIRST))
+    return Look(inspection, ("Name", "Items" if corpus.of_items else "Text"), first, _fields(path), text or "")
+
+
+def values_of(path: Path, column: str, most: int | None = None) -> list[str]:
+    """The different values of a column, as a hierarchy must spell them."""
+    found = plain_values(read_table(path, [column]).data[column])
+    if most is not None and len(found) > most:
+        raise InputError(
+            f"column {shown(column)} has {len(found):,} different values, more than the {most} that can be put into "
+            "groups by hand; give a hierarchy as a file"
+        )
+    return sorted(str(value) for value in found.to_pylist())
+
+
+def _first_rows(path: Path) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    kind = kind_of(path)
+    with reading(path):
+        if kind in ("csv", "tsv"):
+            with open_text(path, newline="") as stream:
+                header, rows = stream_rows(stream, kind, shown(path))
+                return tuple(header), _cells(row or [] for row in islice(rows, FIRST))
+        if kind == "parquet":
+            file = pq.ParquetFile(path)
+            batch = next(file.iter_batches(batch_size=FIRST), None)
+            columns = [] if batch is None else [column.to_pylist() for column in batch.columns]
+            return tuple(file.schema_arrow.names), _cells(zip(*columns, strict=True))
+    data = read_table(path).data.slice(0, FIRST)
+    return tuple(data.column_names), _cells(zip(*(column.to_pylist() for column in data.columns), strict=True))
+
+
+def _cells(rows: Iterable[Iterable[Any]]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(_cut("" if cell is None else str(cell), LONGEST) for cell in row) for row in rows)
+
+
+def _text(content: Any) -> str:
+    return _cut(content if isinstance(content, str) else ", ".join(map(str, content or ())), LONGEST_TEXT)
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def _fields(path: Path) -> tuple[str, ...]:
+    """What the columns of documents are called; texts in a folder have their sub-folder."""
+    if is_folder(path):
+        return ("folder",)
+    kind = kind_of(path)
+    if kind in ("csv", "tsv", "parquet"):
+        return tuple(read_columns(path, kind))
+    return tuple(_lengths(path)) if kind == "jsonl" else ()
+
+
+def _text_key(path: Path) -> str | None:
+    """Of JSONL without a key "text" or "items", the key with the longest texts."""
+    if is_folder(path) or kind_of(path) != "jsonl":
+        return None
+    lengths = _lengths(path)
+    return None if not lengths or {"text", "items"} & lengths.keys() else max(lengths, key=lambda key: lengths[key])
+
+
+def _lengths(path: Path) -> dict[str, int]:
+    """The keys of the first lines of JSONL, and how many characters the texts below each have."""
+    found: dict[str, int] = {}
+    with reading(path), open_text(path, newline="\n") as lines:
+        for line in islice(lines, KEYED):
+            try:
+                record = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            for key, value in record.items() if isinstance(record, dict) else ():
+                found[key] = found.get(key, 0) + (len(value) if isinstance(value, str) else 0)
+    return found

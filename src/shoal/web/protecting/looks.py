@@ -1,0 +1,30 @@
+"""Looks that were taken, so that a reload or a second tab need not wait."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from shoal.web.aside import Aside
+from shoal.web.protecting.look import Look, look_at
+from shoal.web.workspace import Upload
+
+__all__ = ["Looks"]
+
+MOST = 16
+
+
+class Looks:
+    """The last few, in memory: they quote the data."""
+
+    def __init__(self, aside: Aside) -> None:
+        self._aside = aside
+        self._kept: OrderedDict[tuple[str, str], Look] = OrderedDict()
+
+    async def at(self, upload: Upload, text_column: str = "") -> Look:
+        """What was uploaded, as documents if a column of text is named."""
+        which = upload.id, text_column
+        if which not in self._kept:
+            self._kept[which] = await self._aside.call(look_at, upload.path, text_column or None)
+            if len(self._kept) > MOST:
+                self._kept.popitem(last=False)
+        return self._kept[which]

@@ -1,0 +1,151 @@
+"""Assess: an original and its protected version, put side by side, attacked and measured."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+from fastapi import APIRouter, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import RedirectResponse, Response
+
+from shoal.errors import InputError
+from shoal.io.private_files import PRIVATE_FOLDER
+from shoal.web.archives import unpack, unpack_release
+from shoal.web.assessing import Comparing, assess_command, coarsened, side_by_side
+from shoal.web.jobs import DONE, Command, Job, Jobs
+from shoal.web.protecting.command import RELEASE
+from shoal.web.rendering import page
+from shoal.web.requests import Fields, Form, TheAside, TheJobs, TheWorkspace
+from shoal.web.workspace import Upload, Workspace
+
+router = APIRouter(prefix="/assess")
+PARTS = ("original", "protected", "private")
+PRIVATE = f"{RELEASE}-private"
+
+
+@router.get("")
+async def choose(
+    request: Request, workspace: TheWorkspace, original: str = "", protected: str = "", private: str = ""
+) -> Response:
+    """Two files to drop; with both, the page that puts them side by side."""
+    if original and protected:
+        return RedirectResponse(f"/assess/pair?original={original}&protected={protected}&private={private}", 303)
+    given = workspace.upload(original).name if original else ""
+    return page(request, "assess.html.jinja", original=original, original_name=given)
+
+
+@router.post("")
+async def take(form: Form, workspace: TheWorkspace) -> Response:
+    """Both are here. A release may come as a zip."""
+    parts = []
+    for part in PARTS:
+        if not form.text(part):
+            continue
+        upload = workspace.upload(form.text(part))
+        if part != "original" and upload.path.suffix.lower() == ".zip":
+            await run_in_threadpool(_unpack, workspace, upload, part)
+        parts.append(f"{part}={upload.id}")
+    return RedirectResponse(f"/assess/pair?{'&'.join(parts)}", 303)
+
+
+@router.get("/pair")
+async def pair(request: Request, workspace: TheWorkspace, aside: TheAside) -> Response:
+    """How the rows are put side by side, or what is missing for that."""
+    asked = Fields({name: request.query_params.getlist(name) for name in request.query_params})
+    uploads = _uploads(asked, workspace)
+    paths = {part: upload.path for part, upload in uploads.items()}
+    comparing = _comparing(asked)
+    seen = await aside.call(side_by_side, paths["original"], paths["protected"], paths.get("private"), comparing)
+    return page(request, "assess_pair.html.jinja", uploads=uploads, comparing=comparing, seen=seen)
+
+
+@router.post("/pair")
+async def run(form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Response:
+    """Attack and measure."""
+    uploads, comparing, folder = _uploads(form, workspace), _comparing(form), workspace.new_job()
+    try:
+        names = {
+            part: await run_in_threadpool(_lend, workspace, one.path, folder, part) for part, one in uploads.items()
+        }
+    except Exception:
+        workspace.remove(folder)
+        raise
+    command = assess_command(names["original"], names["protected"], names.get("private"), comparing)
+    title = f"{uploads['original'].name} and its protected version"
+    return _to(jobs.start(folder, "assess", title, command, {}))
+
+
+@router.post("/release/{job}")
+async def release(job: str, workspace: TheWorkspace, jobs: TheJobs) -> Response:
+    """Assess the release that a job made."""
+    return _to(_assess_release(jobs.get(job), workspace, jobs))
+
+
+@router.post("/coarsen/{job}")
+async def coarsen(job: str, form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Response:
+    """Make the release anew with a column coarsened once more, and measure again."""
+    column, least = form.text("column"), form.whole("least", 2)
+    made = jobs.get(str(jobs.get(job).about.get("protected", "")))
+    if least is None or not column:
+        raise InputError("no column is named to be coarsened; choose one on the leak card")
+    columns = {**made.about.get("coarsened", {}), column: least}
+    folder = workspace.new_job()
+    for path in made.work.iterdir():
+        if path.name not in (RELEASE, PRIVATE):
+            await run_in_threadpool(workspace.link, path, folder / "work")
+    about = {**made.about, "coarsened": columns, "plain": made.about.get("plain", asdict(made.command))}
+    command = coarsened(Command(tuple(about["plain"]["words"]), about["plain"]["python"]), columns)
+    title = f"{made.title.partition(', coarsened')[0]}, coarsened"
+
+    def measure(done: Job) -> None:
+        _assess_release(done, workspace, jobs)
+
+    return _to(jobs.start(folder, "protect", title, command, about, then=measure))
+
+
+def _assess_release(made: Job, workspace: Workspace, jobs: Jobs) -> Job:
+    """The release that a job made, beside its own input."""
+    if made.state != DONE or made.page != "protect":
+        raise InputError("this job made no release of a file; protect one first")
+    folder, source = workspace.new_job(), made.command.words[1]
+    parts = {"original": made.work / source, "protected": made.work / RELEASE, "private": made.work / PRIVATE}
+    names = {part: _lend(workspace, path, folder, part) for part, path in parts.items()}
+    command = assess_command(names["original"], names["protected"], names["private"], Comparing())
+    title = made.title.replace("Release of", "Assessment of", 1)
+    return jobs.start(folder, "assess", title, command, {"protected": made.id})
+
+
+def _lend(workspace: Workspace, path: Path, folder: Path, part: str) -> str:
+    """Each part in a folder of its own: an original and its protected version may have one name."""
+    place = folder / "work" / part
+    place.mkdir(mode=PRIVATE_FOLDER)
+    return f"{part}/{workspace.link(path, place)}"
+
+
+def _unpack(workspace: Workspace, upload: Upload, part: str) -> None:
+    """Replace an archive by the folder it holds."""
+    aside = workspace.new_upload()
+    try:
+        found = unpack_release(upload.path, aside.folder) if part == "protected" else unpack(upload.path, aside.folder)
+        upload.path.unlink()
+        found.rename(upload.folder / part)
+    finally:
+        workspace.remove(aside.folder)
+
+
+def _uploads(given: Fields, workspace: Workspace) -> dict[str, Upload]:
+    found = {part: workspace.upload(given.text(part)) for part in PARTS if given.text(part)}
+    if not {"original", "protected"} <= found.keys():
+        raise InputError("an original and its protected version are needed; choose both")
+    return found
+
+
+def _comparing(given: Fields) -> Comparing:
+    return Comparing(
+        given.text("key"), given.text("aligned") == "yes", given.text("target"), given.whole("differencing", 1)
+    )
+
+
+def _to(job: Job) -> Response:
+    return RedirectResponse(f"/jobs/{job.id}", 303)

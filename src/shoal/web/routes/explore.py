@@ -1,0 +1,115 @@
+"""Explore: many protections of one table or collection, on a map of what each costs and risks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import RedirectResponse, Response
+
+from shoal.errors import InputError
+from shoal.io.table import Role
+from shoal.web.exploring import as_points, as_trial_command, explore_command, tried
+from shoal.web.protecting.choices import Choices, are_labels
+from shoal.web.protecting.command import source_words
+from shoal.web.protecting.look import Look
+from shoal.web.rendering import page
+from shoal.web.requests import Fields, Form, TheJobs, TheLooks, TheWorkspace
+from shoal.web.workspace import Upload
+
+router = APIRouter(prefix="/explore")
+
+
+@router.get("")
+async def choose(request: Request, upload: str = "") -> Response:
+    return RedirectResponse(f"/explore/{upload}", 303) if upload else page(request, "explore.html.jinja")
+
+
+@router.get("/{upload}")
+async def look(upload: str, request: Request, workspace: TheWorkspace, looks: TheLooks) -> Response:
+    """What the file holds, and which columns others may know."""
+    given = workspace.upload(upload)
+    found = await looks.at(given, request.query_params.get("text", ""))
+    return _shown(request, given, found, Choices.suggested(found))
+
+
+@router.post("/{upload}")
+async def explore(
+    upload: str, request: Request, form: Form, workspace: TheWorkspace, looks: TheLooks, jobs: TheJobs
+) -> Response:
+    """Try them all."""
+    given = workspace.upload(upload)
+    found = await looks.at(given, form.text("text"))
+    chosen, folder = Choices.suggested(found), workspace.new_job()
+    try:
+        chosen = Choices.from_fields(form, found)
+        limits = _per_cent(form, "max_risk"), _per_cent(form, "max_loss"), form.whole("min_k", 2)
+        source = await run_in_threadpool(workspace.lend, given, folder)
+        words, python = source_words(chosen, found, folder / "work")
+    except InputError as problem:
+        workspace.remove(folder)
+        return _shown(request, given, found, chosen, str(problem))
+    about = {"upload": given.id, "words": list(words), "python": python, "kind": found.inspection.kind}
+    command = explore_command(source, words, python, *limits)
+    job = jobs.start(folder, "explore", f"Exploration of {given.name}", command, about)
+    return RedirectResponse(f"/jobs/{job.id}", 303)
+
+
+@router.get("/outcomes/{job}")
+async def outcomes(job: str, jobs: TheJobs) -> dict[str, Any]:
+    """What was tried so far."""
+    found = jobs.get(job)
+    best = (found.result or {}).get("recommended") if found.over else None
+    recommended = None if best is None else _named(best)
+    return {"points": list(as_points(await run_in_threadpool(tried, found.work), recommended)), "over": found.over}
+
+
+@router.post("/protect/{job}")
+async def protect(job: str, form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Response:
+    """Make the release that one of the trials would be."""
+    explored = jobs.get(job)
+    by_name = {one.trial.name: one for one in await run_in_threadpool(tried, explored.work)}
+    if form.text("trial") not in by_name:
+        raise InputError("this protection has not been tried; choose one of the map")
+    folder, source = workspace.new_job(), explored.command.words[1]
+    for name in (source, "roles.toml"):
+        if (explored.work / name).exists():
+            await run_in_threadpool(workspace.link, explored.work / name, folder / "work")
+    about = explored.about
+    command = as_trial_command(source, about["words"], about["python"], by_name[form.text("trial")])
+    started = jobs.start(folder, "protect", f"Release of {source}", command, {"upload": about["upload"]})
+    return RedirectResponse(f"/jobs/{started.id}", 303)
+
+
+def _shown(request: Request, upload: Upload, found: Look, chosen: Choices, problem: str = "") -> Response:
+    return page(
+        request,
+        "explore_file.html.jinja",
+        status=422 if problem else 200,
+        upload=upload,
+        look=found,
+        chosen=chosen,
+        problem=problem,
+        roles=tuple(Role),
+        are_labels=are_labels,
+    )
+
+
+def _per_cent(form: Fields, name: str) -> float | None:
+    text = form.text(name)
+    if not text:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value <= 100:
+        raise InputError(f"{name.replace('_', ' ')} {text[:20]} must be a number above 0 and at most 100, in per cent")
+    return value
+
+
+def _named(recommended: dict[str, Any]) -> str:
+    from shoal.exploration.folder import outcome_of
+
+    return outcome_of(recommended).trial.name

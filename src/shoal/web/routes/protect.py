@@ -1,0 +1,147 @@
+"""Protect: a file, a look at it, what is chosen, and the release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import RedirectResponse, Response
+
+from shoal.errors import InputError
+from shoal.io.table import Role
+from shoal.web.commands import verify_command
+from shoal.web.protecting.choices import BY_FILE, BY_GROUPS, BY_MEANING, Choices, are_labels
+from shoal.web.protecting.command import METHODS, RELEASE, protect_command
+from shoal.web.protecting.curve import estimate
+from shoal.web.protecting.hierarchies import hierarchy_pairs, write_hierarchy
+from shoal.web.protecting.look import MOST_VALUES, Look, values_of
+from shoal.web.rendering import page
+from shoal.web.requests import Fields, Form, TheAside, TheJobs, TheLooks, TheWorkspace
+from shoal.web.workspace import Upload, Workspace
+
+router = APIRouter(prefix="/protect")
+ROLES = (Role.QUASI, Role.CONFIDENTIAL, Role.INSENSITIVE, Role.IDENTIFIER)  # as the page shows them
+
+
+@router.get("")
+async def choose(request: Request, upload: str = "") -> Response:
+    """A place to drop a file; with a file, its page."""
+    return RedirectResponse(f"/protect/{upload}", 303) if upload else page(request, "protect.html.jinja")
+
+
+@router.get("/{upload}")
+async def look(upload: str, request: Request, workspace: TheWorkspace, looks: TheLooks, jobs: TheJobs) -> Response:
+    """What the file holds, and what is suggested, or was chosen for an earlier job."""
+    given, asked = workspace.upload(upload), request.query_params
+    found = await looks.at(given, asked.get("text", ""))
+    chosen = Choices.suggested(found)
+    if asked.get("from"):
+        chosen = Choices.from_data(jobs.get(asked["from"]).about.get("choices", {}), found)
+    chosen = chosen.with_query(Fields({name: asked.getlist(name) for name in asked}), found)
+    return _shown(request, given, found, chosen)
+
+
+@router.post("/{upload}")
+async def protect(
+    upload: str, request: Request, form: Form, workspace: TheWorkspace, looks: TheLooks, jobs: TheJobs, aside: TheAside
+) -> Response:
+    """Run it. What cannot be done is said on the page, with everything as it was chosen."""
+    given = workspace.upload(upload)
+    found = await looks.at(given, form.text("text"))
+    chosen = Choices.suggested(found)
+    folder = workspace.new_job()
+    try:
+        chosen = Choices.from_fields(form, found)
+        source = await run_in_threadpool(workspace.lend, given, folder)
+        hierarchies = {}
+        for place, column in _label_columns(chosen, found):
+            hierarchies[column] = await _hierarchy(place, column, chosen, given, workspace, folder, aside)
+        command = protect_command(chosen, found, source, hierarchies, folder / "work")
+    except InputError as problem:
+        workspace.remove(folder)
+        return _shown(request, given, found, chosen, str(problem))
+    about = {"upload": given.id, "choices": chosen.as_data()}
+    job = jobs.start(folder, "protect", f"Release of {given.name}", command, about)
+    return RedirectResponse(f"/jobs/{job.id}", 303)
+
+
+@router.get("/{upload}/values/{place}")
+async def values(upload: str, place: int, workspace: TheWorkspace, looks: TheLooks, aside: TheAside) -> dict[str, Any]:
+    """The values of a column, to be put into groups."""
+    given = workspace.upload(upload)
+    found = await looks.at(given)
+    if not 0 <= place < len(found.columns):
+        raise LookupError(place)
+    column = found.columns[place].name
+    return {"column": column, "values": await aside.call(values_of, given.path, column, MOST_VALUES)}
+
+
+@router.post("/{upload}/curve")
+async def curve(upload: str, form: Form, workspace: TheWorkspace, looks: TheLooks, aside: TheAside) -> dict[str, Any]:
+    """Loss and risk against k, on a sample."""
+    given = workspace.upload(upload)
+    found = await looks.at(given, form.text("text"))
+    return await aside.call(estimate, given.path, found, Choices.from_fields(form, found))
+
+
+@router.get("/again/{job}")
+async def again(job: str, workspace: TheWorkspace, jobs: TheJobs) -> Response:
+    """The page of the file, with what was chosen for this job; the file is fetched from the job if it was closed."""
+    about = jobs.get(job).about
+    try:
+        upload = workspace.upload(str(about["upload"]))
+    except LookupError:
+        upload = workspace.new_upload()
+        source = jobs.get(job).work / jobs.get(job).command.words[1]
+        await run_in_threadpool(workspace.link, source, upload.folder)
+    return RedirectResponse(f"/protect/{upload.id}?from={job}", 303)
+
+
+@router.post("/verify/{job}")
+async def verify(job: str, workspace: TheWorkspace, jobs: TheJobs) -> Response:
+    """Verify the release that a job made, and that it has the seal it was given."""
+    made = jobs.get(job)
+    seal = made.result["certificate"]["seal"]
+    folder = workspace.new_job()
+    await run_in_threadpool(workspace.link, made.work / RELEASE, folder / "work")
+    started = jobs.start(folder, "verify", made.title, verify_command(RELEASE, seal, None), {"of": job})
+    return RedirectResponse(f"/jobs/{started.id}", 303)
+
+
+def _shown(request: Request, upload: Upload, found: Look, chosen: Choices, problem: str = "") -> Response:
+    return page(
+        request,
+        "protect_file.html.jinja",
+        status=422 if problem else 200,
+        upload=upload,
+        look=found,
+        chosen=chosen,
+        problem=problem,
+        methods=METHODS[found.inspection.kind],
+        roles=ROLES,
+        are_labels=are_labels,
+    )
+
+
+def _label_columns(chosen: Choices, found: Look) -> list[tuple[int, str]]:
+    """Protected columns of labels whose meaning is not looked up in WordNet."""
+    if not found.is_table or chosen.method:
+        return []
+    protected = [(place, column.name) for place, column in chosen.protected(found) if are_labels(column)]
+    return [(place, name) for place, name in protected if chosen.labels.get(place) != BY_MEANING]
+
+
+async def _hierarchy(
+    place: int, column: str, chosen: Choices, given: Upload, workspace: Workspace, folder: Path, aside: TheAside
+) -> str:
+    """The name of its file, where the job works."""
+    work = folder / "work"
+    if chosen.labels.get(place) == BY_FILE:
+        if not chosen.files.get(place):
+            raise InputError(f"column {column} is to be compared by a hierarchy; choose its file")
+        return await run_in_threadpool(workspace.lend, workspace.upload(chosen.files[place]), folder)
+    groups = chosen.groups.get(place, {}) if chosen.labels.get(place) == BY_GROUPS else {}
+    known = await aside.call(values_of, given.path, column)
+    return write_hierarchy(work, place, hierarchy_pairs(column, known, groups))

@@ -1,0 +1,172 @@
+"""Review: documents come in, proposals are made, and in the end the release. Between them is the desk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fastapi import APIRouter, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import RedirectResponse, Response
+
+from shoal.errors import InputError
+from shoal.io.private_files import config_folder
+from shoal.release.sanitized.redact import FORMS
+from shoal.sanitizer.identifying.dial import DEFAULT_THRESHOLD
+from shoal.sanitizer.policies import BUILT_IN
+from shoal.sanitizer.pseudonyms import SCOPES, STYLES
+from shoal.sanitizer.sentences import UNITS
+from shoal.web.desk.commands import (
+    PRIVATE,
+    RELEASE,
+    WORK,
+    Redacting,
+    Sanitizing,
+    redact_command,
+    sanitize_command,
+    verify_sanitized_command,
+)
+from shoal.web.jobs import DONE, Job
+from shoal.web.rendering import page
+from shoal.web.requests import Fields, Form, TheDesks, TheJobs, TheWorkspace
+
+router = APIRouter(prefix="/review")
+
+POLICIES = (*BUILT_IN, "none")
+LOCKED_KEY = b"age-encryption.org/v1"  # how a key file begins that a passphrase locks
+
+
+@router.get("")
+async def choose(request: Request, workspace: TheWorkspace, jobs: TheJobs, upload: str = "") -> Response:
+    """What was uploaded elsewhere can be brought along."""
+    name = workspace.upload(upload).name if upload else ""
+    earlier = [job for job in jobs if job.page == "review"]
+    return page(
+        request,
+        "review.html.jinja",
+        upload=upload,
+        name=name,
+        policies=POLICIES,
+        threshold=DEFAULT_THRESHOLD,
+        earlier=earlier,
+    )
+
+
+@router.post("")
+async def propose(form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Response:
+    """Find what should be masked."""
+    upload = workspace.upload(form.text("upload"))
+    chosen = _sanitizing(form)
+    folder = workspace.new_job()
+    try:
+        source = await run_in_threadpool(workspace.lend, upload, folder)
+        if source == WORK:
+            raise InputError(f"a file or folder named {WORK} cannot be used here; rename it")
+    except Exception:
+        workspace.remove(folder)
+        raise
+    job = jobs.start(folder, "review", upload.name, sanitize_command(source, chosen), {})
+    workspace.remove(upload.folder)
+    return RedirectResponse(f"/jobs/{job.id}", 303)
+
+
+@router.get("/{job}/release")
+async def before_release(job: str, request: Request, jobs: TheJobs, desks: TheDesks) -> Response:
+    """What is still open, and what the release is to be."""
+    review = jobs.get(job)
+    desk = desks.of(review)
+    documents = (await run_in_threadpool(desk.progress, ""))["documents"]
+    key = config_folder() / "sanitizer.key"
+    return page(
+        request,
+        "review_release.html.jinja",
+        job=review,
+        open=sum(one["open"] for one in documents),
+        disputed=sum(one["disputed"] for one in documents),
+        locked=desk.locked,
+        pdf=desk.has_pdf,
+        key=key,
+        key_is_there=key.exists(),
+        made=[other for other in jobs if other.about.get("review") == job and other.page == "redact"],
+    )
+
+
+@router.post("/{job}/release")
+async def release(job: str, form: Form, workspace: TheWorkspace, jobs: TheJobs, desks: TheDesks) -> Response:
+    """A job of its own, so that the release stays when the review is closed."""
+    review = jobs.get(job)
+    desks.of(review)
+    chosen = _redacting(form)
+    await run_in_threadpool(_check_key)
+    folder = workspace.new_job()
+    _lend(folder, review, WORK)
+    made = jobs.start(folder, "redact", f"Release of {review.title}", redact_command(chosen), {"review": job})
+    return RedirectResponse(f"/jobs/{made.id}", 303)
+
+
+@router.post("/{job}/verify")
+async def verify(job: str, workspace: TheWorkspace, jobs: TheJobs) -> Response:
+    """Count every promise, and look for every masked string with the vault."""
+    made = jobs.get(job)
+    if made.page != "redact" or made.state != DONE:
+        raise LookupError(job)
+    folder = workspace.new_job()
+    for name in (RELEASE, PRIVATE):
+        _lend(folder, made, name)
+    started = jobs.start(folder, "verify", made.title, verify_sanitized_command(), {"release": job})
+    return RedirectResponse(f"/jobs/{started.id}", 303)
+
+
+def _lend(folder: Path, owner: Job, name: str) -> None:
+    """Another job's folder, under its name where this job works; it is not copied, for a review has one log."""
+    (folder / "work" / name).symlink_to(Path("..") / ".." / owner.id / "work" / name)
+
+
+def _sanitizing(form: Fields) -> Sanitizing:
+    reviewers = form.whole("reviewers", 1) or 1
+    if reviewers > 2:
+        raise InputError(f"reviewers={reviewers}: one or two must agree; give 1 or 2")
+    return Sanitizing(
+        _one_of(form, "policy", POLICIES),
+        _one_of(form, "style", STYLES),
+        _one_of(form, "scope", SCOPES),
+        _one_of(form, "unit", UNITS),
+        reviewers,
+        _probability(form, "threshold"),
+        form.text("text_column"),
+        form.text("id_column"),
+    )
+
+
+def _redacting(form: Fields) -> Redacting:
+    recipients = tuple(form.text("recipients").split())
+    rest = _probability(form, "accept_rest") if form.text("rest") else ""
+    if form.text("rest") and not rest:
+        raise InputError("the probability from which the rest is masked is missing; give a number from 0 to 1")
+    bars = _one_of(form, "bars", ("words", "lines"))
+    return Redacting(_one_of(form, "form", FORMS), rest, bars, bool(form.text("keep_pictures")), recipients)
+
+
+def _one_of(form: Fields, name: str, allowed: tuple[str, ...]) -> str:
+    """The first one, if nothing was chosen."""
+    given = form.text(name) or allowed[0]
+    if given not in allowed:
+        raise InputError(f"{name}={given[:20]!r} is unknown; choose one of {', '.join(allowed)}")
+    return given
+
+
+def _probability(form: Fields, name: str) -> str:
+    given = form.text(name)
+    try:
+        sound = not given or 0 <= float(given) <= 1
+    except ValueError:
+        sound = False
+    if not sound:
+        raise InputError(f"{name}={given[:20]!r} is a probability; give a number from 0 to 1")
+    return given
+
+
+def _check_key() -> None:
+    """A job has nobody to ask for a passphrase."""
+    key = config_folder() / "sanitizer.key"
+    if key.is_file() and key.read_bytes().startswith(LOCKED_KEY):
+        raise InputError(f"{key} is locked with a passphrase; make this release in a shell, where you can type it")

@@ -1,0 +1,71 @@
+"""The sample: invented letters and patients as if somebody had uploaded them, so that every page can be tried."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fastapi import APIRouter
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import RedirectResponse, Response
+
+from shoal.io import Roles
+from shoal.microaggregation import Microaggregation
+from shoal.release.protect import protect
+from shoal.sample import letters, write_sample
+from shoal.web.requests import TheAside, TheWorkspace
+from shoal.web.workspace import Upload, Workspace
+
+router = APIRouter(prefix="/sample")
+FEW = 12  # letters to review
+K = 5
+
+
+@router.post("/{what}")
+async def try_it(what: str, workspace: TheWorkspace, aside: TheAside) -> Response:
+    """Upload what the page needs, and lead there."""
+    if what in ("table", "documents", "explore"):
+        name = "letters.jsonl" if what == "documents" else "subjects.csv"
+        upload = await run_in_threadpool(_file, workspace, name)
+        return _to(f"/{'explore' if what == 'explore' else 'protect'}?upload={upload.id}")
+    if what == "review":
+        upload = await run_in_threadpool(_letters, workspace)
+        return _to(f"/review?upload={upload.id}")
+    if what in ("verify", "assess"):
+        original = await run_in_threadpool(_file, workspace, "subjects.csv")
+        release, private = workspace.new_upload(), workspace.new_upload()
+        await aside.call(_protect, original.path, release.folder / "release", private.folder / "private")
+        if what == "assess":
+            return _to(f"/assess?original={original.id}&protected={release.id}&private={private.id}")
+        workspace.remove(private.folder)
+        workspace.remove(original.folder)
+        return _to(f"/verify?upload={release.id}")
+    raise LookupError(what)
+
+
+def _to(address: str) -> Response:
+    return RedirectResponse(address, 303)
+
+
+def _file(workspace: Workspace, name: str) -> Upload:
+    """One file of the sample."""
+    made, upload = workspace.new_upload(), workspace.new_upload()
+    write_sample(made.folder)
+    (made.folder / name).rename(upload.folder / name)
+    workspace.remove(made.folder)
+    return upload
+
+
+def _letters(workspace: Workspace) -> Upload:
+    """A folder of a few letters."""
+    upload = workspace.new_upload()
+    folder = upload.folder / "letters"
+    folder.mkdir()
+    for letter in letters()[:FEW]:
+        (folder / f"{letter.id}.txt").write_text(letter.text, encoding="utf-8")
+    return upload
+
+
+def _protect(table: Path, out: Path, private: Path) -> None:
+    """A release of the sample's table, made quickly."""
+    roles = Roles(quasi=("age", "height_cm", "weight_kg", "income"), confidential=("diagnosis",))
+    protect(table, K, out, roles=roles, method=Microaggregation(refine=False), l=2, private=private, attack=False)

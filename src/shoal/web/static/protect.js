@@ -1,0 +1,73 @@
+// What becomes of a file: the summary of what was chosen, how labels are compared, and what the choices lead to.
+
+import { startCurve } from "./curve.js";
+import { openEditor } from "./groups.js";
+
+const form = document.getElementById("choices");
+const columns = [...form.querySelectorAll(".column")];
+
+const inWords = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+const role = (column) => column.querySelector(".roles input:checked")?.value;
+
+/** Whether there is something to protect, in one sentence. */
+function summarise() {
+  const summary = document.getElementById("summary");
+  const run = document.getElementById("run");
+  if (!columns.length) {
+    summary.textContent = "Words and how often a crowd has them are released, never a text.";
+    return;
+  }
+  const has = (name) => columns.filter((column) => role(column) === name).length;
+  const kept = has("confidential") + has("insensitive");
+  run.disabled = !has("quasi");
+  summary.textContent = run.disabled
+    ? "Choose Protect for at least one column that others may know of a person."
+    : `${inWords(has("quasi"), "column")} protected, ${kept} released as ${kept === 1 ? "it is" : "they are"}, ${has("identifier")} left out.`;
+}
+
+/** Labels need to be compared only where they are protected. */
+function showLabels() {
+  for (const column of columns) {
+    const place = column.querySelector(".labels");
+    if (!place) continue;
+    const how = place.querySelector("select").value;
+    place.hidden = role(column) !== "quasi";
+    place.querySelector(".edit").hidden = how !== "groups";
+    place.querySelector(".file").hidden = how !== "file";
+  }
+}
+
+function showStrength() {
+  const strength = document.getElementById("strength");
+  if (!strength) return;
+  strength.hidden = !["rank-swap", "noise"].includes(form.elements.method.value);
+  form.elements.percent.required = !strength.hidden;
+}
+
+const estimate = startCurve(form);
+
+form.addEventListener("change", (event) => {
+  summarise();
+  showLabels();
+  showStrength();
+  if (/^(role|labels|text|identity|label)/.test(event.target.name)) estimate();
+});
+for (const button of form.querySelectorAll("[data-edits]")) {
+  button.addEventListener("click", async () => {
+    const field = form.elements[`groups-${button.dataset.edits}`];
+    if (await openEditor(form.dataset.upload, button.dataset.edits, button.dataset.column, field)) estimate();
+  });
+}
+// A choice of groups is of no use without groups: the editor opens at once.
+for (const select of form.querySelectorAll(".labels select")) {
+  select.addEventListener("change", () => {
+    if (select.value === "groups") select.parentElement.querySelector(".edit").click();
+  });
+}
+// A field that is hidden cannot say what is wrong with it.
+form.addEventListener("invalid", (event) => event.target.closest("details")?.setAttribute("open", ""), true);
+
+summarise();
+showLabels();
+showStrength();
+estimate();

@@ -1,0 +1,62 @@
+"""The map of an exploration, in a real browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.csv as csv
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.web.accessibility import check_accessible
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory, people: Path) -> Path:
+    path = tmp_path_factory.mktemp("few") / "people.csv"
+    csv.write_csv(csv.read_csv(people).slice(0, 60).select(["age", "income"]), path)
+    return path
+
+
+def test_the_map_fills_can_be_limited_and_compared_and_leads_to_a_release(page: Page, few: Path) -> None:
+    page.goto(page.url + "explore")
+    check_accessible(page)
+    page.get_by_label("Choose a file").set_input_files(few)
+    page.wait_for_url("**/explore/*")
+    check_accessible(page)
+    page.get_by_role("button", name="Try them all").press("Enter")
+    page.wait_for_url("**/jobs/*")
+    expect(page.locator("#points circle").first).to_be_visible()
+    some = page.locator("#points circle").count()
+    expect(page.get_by_role("link", name="The report")).to_be_visible()
+    assert page.locator("#points circle").count() >= some
+    check_accessible(page)
+
+    # Limits: what is outside fades, and what promises no crowd is outside from the start.
+    assert page.locator("#trials tr.outside").count() >= page.locator("circle.crowdless").count() > 0
+    page.get_by_label("Loss at most").fill("1")
+    expect(page.locator("#points line.limit")).to_have_count(1)
+    page.get_by_label("Loss at most").fill("")
+
+    # By keyboard: compare two, then protect with the recommended one.
+    for box in page.locator("#trials input").all()[:2]:
+        box.focus()
+        page.keyboard.press("Space")
+    expect(page.get_by_role("region", name="Comparison")).to_contain_text("Risk")
+    expect(page.locator("#points circle.chosen")).to_have_count(2)
+    best = page.locator("#trials tr.recommended")
+    name = best.locator("td").nth(1).inner_text().removesuffix(" (recommended)")
+    best.get_by_role("button").press("Enter")
+    expect(page.get_by_role("status").first).to_contain_text("The release is made")
+    page.get_by_text("The same in a shell or in Python").click()
+    expect(page.get_by_label("Command", exact=True)).to_contain_text(f"--method {name.split(',')[0]}")
+
+
+def test_a_limit_that_is_no_per_cent_is_refused_with_all_as_it_was(page: Page, few: Path) -> None:
+    page.goto(page.url + "explore")
+    page.get_by_label("Choose a file").set_input_files(few)
+    page.wait_for_url("**/explore/*")
+    page.get_by_text("More", exact=True).click()
+    page.get_by_label("Most risk").evaluate("input => { input.type = 'text'; input.value = '200' }")
+    page.get_by_role("button", name="Try them all").click()
+    expect(page.get_by_role("alert").first).to_contain_text("max risk 200")

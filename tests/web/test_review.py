@@ -1,0 +1,313 @@
+"""The review desk, in a real browser: from a letter to a verified release, and what a desk must withstand."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, FileChooser, Page, expect
+
+from tests.sanitizer.review.folders import entity, named_folder, work_folder
+from tests.web.accessibility import check_accessible
+from tests.web.conftest import Workbench, start_workbench
+from tests.web.pictures import take_picture
+from tests.web.reviews import cases, long_report, review_folder
+
+LETTERS_JOB, LONG_JOB, PAIR_JOB, TRAP_JOB, CASES_JOB, LOCKED_JOB = (digit * 16 for digit in "123456")
+TRAP = "<img src=x onerror=alert(1)>"
+REPAINT = """() => {
+  window.took = [];
+  document.addEventListener("keydown", (event) => requestAnimationFrame(() => {
+    const painted = new MessageChannel();
+    painted.port1.onmessage = () => took.push(performance.now() - event.timeStamp);
+    painted.port2.postMessage(0);
+  }), true);
+}"""
+
+
+@pytest.fixture(scope="module")
+def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
+    """With reviews in it, and a folder for keys that is not the user's own."""
+    folder = tmp_path_factory.mktemp("workbench")
+    work_folder(review_folder(folder, LETTERS_JOB, "letters"))
+    named_folder(review_folder(folder, LONG_JOB, "report.txt"), long_report(500_000, 300))
+    work_folder(review_folder(folder, PAIR_JOB, "two readers"), reviewers=2)
+    trap = f"{TRAP} wrote to Ann Smith."
+    named_folder(review_folder(folder, TRAP_JOB, TRAP), (trap, (entity(trap, "ORG", TRAP, probability=0.5),)))
+    cases(review_folder(folder, CASES_JOB, "cases"))
+    work_folder(review_folder(folder, LOCKED_JOB, "soon locked"))
+    before = os.environ.get("SHOAL_CONFIG")
+    os.environ["SHOAL_CONFIG"] = str(folder / "config")
+    running = start_workbench(folder)
+    if before is None:
+        del os.environ["SHOAL_CONFIG"]
+    else:
+        os.environ["SHOAL_CONFIG"] = before
+    yield running
+    running.process.terminate()
+    running.process.wait(30)
+
+
+def desk(page: Page, workbench: Workbench, job: str, reviewer: str = "Ana", query: str = "") -> None:
+    """The desk of a review; the first time it asks who is there."""
+    page.goto(f"{workbench.origin}/review/{job}{query}")
+    if page.get_by_label("Your name").count():
+        page.get_by_label("Your name").fill(reviewer)
+        page.keyboard.press("Enter")
+    page.locator("[data-ready]").wait_for()
+
+
+def tab_to(page: Page, name: str) -> None:
+    """As somebody without a mouse does: Tab, until what has the focus has this name."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        named = page.evaluate(
+            "() => { const here = document.activeElement; if (here === document.body) return '';"
+            " return here.labels?.[0]?.innerText ?? here.getAttribute('aria-label') ?? here.innerText ?? ''; }"
+        )
+        if name in named:
+            return
+    raise AssertionError(f"{name} cannot be reached with Tab")
+
+
+def stands(page: Page) -> list[str]:
+    """How each proposal of the document shown stands, in the order of the list."""
+    return page.locator("#list li").evaluate_all("rows => rows.map((row) => row.className)")
+
+
+def expect_stands(page: Page, *expected: str) -> None:
+    """`below` is not shown, and left out."""
+    page.wait_for_function(
+        "expected => JSON.stringify([...document.querySelectorAll('#list li:not([hidden])')]"
+        ".map((row) => row.className)) === expected",
+        arg=json.dumps(list(expected), separators=(",", ":")),
+        timeout=15_000,
+    )
+
+
+def test_from_a_letter_to_a_verified_release_by_keyboard_alone(page: Page, tmp_path: Path) -> None:
+    letter = tmp_path / "letter.txt"
+    letter.write_text("Prof. Smith called Maria Garcia on 972 418 000. The submarine fired a missile at the fortress.")
+    tab_to(page, "Review")
+    page.keyboard.press("Enter")
+    check_accessible(page)
+    chosen: list[FileChooser] = []
+    page.on("filechooser", lambda chooser: chosen.append(chooser))
+    tab_to(page, "Choose a file")
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(500)
+    chosen[0].set_files(letter)
+    expect(page.get_by_text("letter.txt is here")).to_be_visible()
+    tab_to(page, "Find what to hide")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="1 document")).to_be_visible(timeout=240_000)
+    check_accessible(page)
+    tab_to(page, "Open the desk")
+    page.keyboard.press("Enter")
+    page.get_by_label("Your name").wait_for()
+    page.keyboard.type("Ana")
+    page.keyboard.press("Enter")
+    page.locator("[data-ready]").wait_for()
+    for _ in range(20):
+        if "everything" in page.locator("#overall-words").inner_text():
+            break
+        page.keyboard.press("a")
+        page.wait_for_timeout(400)
+    expect(page.locator("#overall-words")).to_have_text("everything is decided")
+    page.keyboard.press("v")
+    expect(page.locator("#after")).to_contain_text("Pers")
+    expect(page.locator("#after")).not_to_contain_text("Smith")
+    check_accessible(page)
+    tab_to(page, "Make the release")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status").first).to_contain_text("Everything is decided")
+    check_accessible(page)
+    tab_to(page, "Make the release")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status").first).to_contain_text("The release is ready", timeout=120_000)
+    expect(page.locator(".private")).to_contain_text("never hand this out")
+    check_accessible(page)
+    tab_to(page, "Verify it")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status").first).to_contain_text("Every promise holds", timeout=120_000)
+    page.go_back()
+    page.get_by_role("link", name="Back to the desk").click()
+    expect(page.locator("#locked")).to_contain_text("locked")
+    page.locator("[data-ready]").wait_for()
+    page.keyboard.press("r")
+    expect(page.locator("#refused")).to_contain_text("locked")
+
+
+def test_a_decision_is_painted_within_50_ms_on_500_kb_with_300_marks(page: Page, workbench: Workbench) -> None:
+    desk(page, workbench, LONG_JOB)
+    assert page.locator("#list li").count() == 300
+    page.evaluate(REPAINT)
+    for key in "arararararar":
+        page.keyboard.press(key)
+        page.wait_for_timeout(150)
+    took = sorted(page.evaluate("took"))
+    assert took[6] < 50, took  # the median: another process may take the processor in between
+    expect(page.locator("#list .masked")).to_have_count(18)  # six decisions, each about three equal ones
+    expect(page.locator("#list .kept")).to_have_count(18)
+
+
+def test_equal_ones_are_decided_at_once_and_every_step_can_be_undone_and_redone(
+    page: Page, workbench: Workbench
+) -> None:
+    desk(page, workbench, LETTERS_JOB)
+    expect_stands(page, "open", "open", "open")  # Bob Ray (60 %), Ann Smith, the passage
+    page.keyboard.press("w")
+    page.keyboard.type("a witness")
+    page.keyboard.press("Enter")
+    page.keyboard.press("a")
+    expect_stands(page, "masked", "open", "open")
+    expect(page.locator("#document-d2")).to_contain_text("done")  # Bob Ray is there, too
+    page.keyboard.press("r")
+    page.keyboard.press("a")
+    expect_stands(page, "masked", "kept", "masked")
+    for expected in (("masked", "kept", "open"), ("masked", "open", "open"), ("open", "open", "open")):
+        page.keyboard.press("u")
+        expect_stands(page, *expected)
+    page.keyboard.press("u")
+    expect(page.locator("#said")).to_contain_text("nothing of yours to undo")
+    for expected in (("masked", "open", "open"), ("masked", "kept", "open"), ("masked", "kept", "masked")):
+        page.keyboard.press("U")
+        expect_stands(page, *expected)
+    page.keyboard.press("h")
+    expect(page.locator("#history-rows")).to_contain_text("a witness")
+    check_accessible(page)
+    page.keyboard.press("Escape")
+    page.get_by_role("link", name="b.txt").click()
+    expect(page.locator("#name")).to_have_text("b.txt")
+    page.keyboard.press("n")
+    page.go_back()
+    expect(page.locator("#name")).to_have_text("a.txt")
+    page.get_by_role("option").filter(has_text="Ann Smith").click()
+    page.wait_for_timeout(700)
+    page.reload()
+    page.locator("[data-ready]").wait_for()
+    expect(page.locator("#name")).to_have_text("a.txt")
+    expect(page.locator("#list [aria-selected=true]")).to_contain_text("Ann Smith")
+
+
+def test_marks_shrink_by_keys_and_by_mouse_and_what_nobody_proposed_is_added(page: Page, workbench: Workbench) -> None:
+    desk(page, workbench, LETTERS_JOB, query="?document=d1&item=b0")
+    page.keyboard.press("s")
+    for key in ("ArrowLeft", "Shift+ArrowRight", "Enter"):
+        page.keyboard.press(key)
+    expect(page.locator("#text .m.block.masked")).to_have_text("dose was")
+    name = page.locator("#text .m").filter(has_text="Bob Ray")
+    box = name.bounding_box()
+    assert box is not None
+    page.mouse.dblclick(box["x"] + box["width"] - 8, box["y"] + box["height"] / 2)  # selects the word Ray
+    page.keyboard.press("s")
+    expect(page.locator("#text .m.masked").first).to_have_text("Ray")
+    expect(page.locator("#document-d2")).to_contain_text("done")  # Bob Ray shrank there, too
+    page.keyboard.press("+")
+    page.get_by_label("Text", exact=True).wait_for()
+    page.keyboard.type("left")
+    page.keyboard.press("Enter")
+    expect(page.locator("#row-a0")).to_contain_text("added: person · masked")
+    page.get_by_role("option").filter(has_text="Ann Smith").click()
+    page.keyboard.press("a")
+    expect(page.locator("#document-d2")).to_contain_text("1 open")  # ANN-SMITH is a repeat
+    page.keyboard.press("v")
+    expect(page.locator("#after")).to_contain_text("Pers")
+    page.keyboard.press("v")
+    page.keyboard.press("?")
+    expect(page.get_by_text("The desk in a minute")).to_be_visible()
+    check_accessible(page)
+    page.keyboard.press("Escape")
+    with page.expect_download() as saved:
+        page.get_by_role("link", name="Save decisions").click()
+    lines = [json.loads(line) for line in saved.value.path().read_text().splitlines()]
+    assert {line["reviewer"] for line in lines} == {"Ana"}
+    assert lines[0]["reason"] == "a witness"
+
+
+def test_two_readers_decide_apart_and_a_third_settles_where_they_differ(
+    browser: Browser, page: Page, context: BrowserContext, workbench: Workbench
+) -> None:
+    def as_reader(name: str) -> Page:
+        other = context.new_page()
+        other.goto(f"{workbench.origin}/review/{PAIR_JOB}?rename")
+        other.get_by_label("Your name").fill(name)
+        other.keyboard.press("Enter")
+        other.locator("[data-ready]").wait_for()
+        return other
+
+    ana, ben = as_reader("Ana"), as_reader("Ben")
+    ana.keyboard.press("a")
+    expect_stands(ana, "waiting", "open", "open")
+    ben.wait_for_timeout(2_500)
+    expect_stands(ben, "open", "open", "open")
+    expect(ben.locator("#now-by")).not_to_contain_text("Ana")  # nobody sees the other's answer before their own
+    ben.keyboard.press("r")
+    expect_stands(ben, "disputed", "open", "open")
+    expect_stands(ana, "disputed", "open", "open")  # it comes by itself
+    ana.keyboard.press("k")
+    ana.keyboard.press("k")
+    expect(ana.locator("#now-by")).to_contain_text("Ben left")
+    chair = as_reader("Chair")
+    chair.get_by_label("Show").select_option("differences")
+    expect(chair.locator("#now-facts")).to_contain_text("your answer settles it")
+    chair.keyboard.press("a")
+    chair.get_by_label("Show").select_option("all")
+    expect_stands(chair, "masked", "open", "open")
+    expect_stands(ben, "masked", "open", "open")
+    for one in (ana, ben, chair):
+        one.close()
+    page.goto(f"{workbench.origin}/review/{LETTERS_JOB}?rename")
+    page.get_by_label("Your name").fill("Ana")
+    page.keyboard.press("Enter")
+    page.locator("[data-ready]").wait_for()
+
+
+def test_markup_in_names_and_texts_stays_text(page: Page, workbench: Workbench) -> None:
+    desk(page, workbench, TRAP_JOB)
+    expect(page.get_by_role("heading", level=1)).to_have_text(TRAP)
+    expect(page.locator("#text")).to_contain_text(TRAP)
+    expect(page.locator("#list")).to_contain_text(TRAP)
+    page.keyboard.press("a")
+    page.keyboard.press("h")
+    expect(page.locator("#history-rows")).to_contain_text(TRAP)
+    assert page.locator("main img").count() == 0
+
+
+def test_a_decision_that_is_refused_is_taken_back_with_the_reason(page: Page, workbench: Workbench) -> None:
+    desk(page, workbench, LOCKED_JOB)
+    expect_stands(page, "open", "open", "open")
+    (workbench.folder / "jobs" / LOCKED_JOB / "work" / "review" / "locked").write_text("a seal\n")
+    page.keyboard.press("a")
+    expect(page.locator("#refused")).to_contain_text("locked")
+    expect_stands(page, "open", "open", "open")
+    expect(page.locator("#locked")).to_contain_text("nothing can be decided any more")  # by the next news
+    expect(page.get_by_role("button", name="Mask")).to_be_disabled()
+
+
+def test_the_list_shows_what_the_filters_ask_for(page: Page, workbench: Workbench) -> None:
+    desk(page, workbench, CASES_JOB)
+    shown = page.locator("#list li:visible b")
+    page.get_by_label("Kind").first.select_option("PERSON")
+    expect(shown).to_have_text(["Dr. Weber", "Jonas Krämer", "Marta Oliveira"])
+    page.get_by_label("Show").select_option("unsure")
+    expect(shown).to_have_text(["Dr. Weber"])  # 74 %
+    page.get_by_label("Show").select_option("below")
+    expect(page.locator("#nothing")).to_have_text("Nothing here with this filter.")
+
+
+def test_the_desk_fits_narrow_and_wide_windows(page: Page, workbench: Workbench) -> None:
+    desk(page, workbench, CASES_JOB)
+    for key in "arn":
+        page.keyboard.press(key)
+        page.wait_for_timeout(300)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    take_picture(page, "review")
+    for width in (360, 768, 2560):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.set_viewport_size({"width": 1280, "height": 800})
+    check_accessible(page)
