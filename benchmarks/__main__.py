@@ -16,6 +16,7 @@ ALL = (
     "categorical",
     "mixed",
     "diversity",
+    "closeness",
     "following",
     "utility",
     "blocks",

@@ -214,6 +214,9 @@ OTHER = PEOPLE.rename(columns={"pay": "height"})
         ({"people": PEOPLE[:N].assign(who=None)}, "without an id"),
         ({"people": PEOPLE[:N].assign(who=PEOPLE["age"].astype(str) + PEOPLE["pay"].astype(str))}, "no record of"),
         ({"missing": "withhold"}, "needs all values"),
+        ({"categorical": ["age"], "method": None}, "age is a number in one"),
+        ({"people": PEOPLE[:N].assign(age="1980-01-02"), "method": None}, "age would be released otherwise than"),
+        ({"t": 0.5}, "keeps k and distinct l"),
         ({"coarsen": {"age": 9}}, "cannot be coarsened"),
         ({"k": 4}, "the earlier release has k=3; give -k 3"),
         ({"earlier_private": "nowhere"}, "is not there; give the private folder"),
@@ -232,6 +235,7 @@ def test_what_cannot_follow_is_refused_and_nothing_is_written(
         given[name] = None if given.get(name) is None else made / given[name]
     people, k, out = given.pop("people"), given.pop("k"), given.pop("out")
     given["method"] = None if isinstance(people, list) else given["method"]
+    given |= {"attack": False}
     before = sorted(made.rglob("*"))
     with pytest.raises(InputError, match=says):
         quietly(protect, people, k, made / out, **given)

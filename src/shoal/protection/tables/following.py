@@ -99,6 +99,14 @@ class Following:
     def parameters(self) -> dict[str, Any]:
         return self.newcomers.parameters()
 
+    def loss_anew(self, block: Block, layout: Layout, promises: GroupPromises) -> float:
+        """What would be lost by a release of the same records that follows no other."""
+        grouped, _ = self.newcomers.group(block, layout)
+        grouped = self.newcomers.diverse(grouped, layout, promises) if promises else grouped
+        masked = self.newcomers.masked(grouped, layout)
+        sse, sst = self.squares(masked, masked.numbers, layout)
+        return sse / sst if sst > 0 else 0.0
+
     @property
     def _concepts(self) -> Concepts:
         assert isinstance(self.newcomers, Concepts)

@@ -49,6 +49,28 @@ class Continuation:
         """The grid of each number; 0 for none."""
         return np.array([self.grid.get(name, 0.0) for name in numbers])
 
+    def check_numbers(self, numbers: Sequence[str], quasi: Sequence[str]) -> None:
+        """Refuse columns that are amounts in one release and something else in the other, and dates."""
+        for name in quasi:
+            if (name in numbers) != holds_numbers(self.rows[name].type):
+                raise InputError(
+                    f"column {shown(name)} is a number in one of the two releases and a label or a date in the other; "
+                    "give the same kind, or start anew without --after"
+                )
+
+    def check_kept(self, released: pa.Table, records: NDArray[Any] | None, quasi: Sequence[str]) -> None:
+        """Refuse settings that would change a row that was published: rounded otherwise, or written otherwise."""
+        assert records is not None
+        kept = [(place, self.row_of[one]) for place, one in enumerate(records.tolist()) if one in self.row_of]
+        places, rows = (np.array(side, dtype=np.int64) for side in zip(*kept, strict=True))
+        for name in quasi:
+            now, then = (_cells(table[name], some) for table, some in ((released, places), (self.rows, rows)))
+            if now != then:
+                raise InputError(
+                    f"column {shown(name)} would be released otherwise than before; give the options of the earlier "
+                    "release, or start anew without --after"
+                )
+
     def parameters(self, loss_anew: float | None) -> dict[str, Any]:
         """What the certificate says of it; `loss_anew`: what starting anew would lose, where that may be published."""
         anew = None if loss_anew is None else round(loss_anew, 3)
@@ -187,11 +209,6 @@ def _check_alike(opened: Opened, earlier: Earlier, k: int) -> None:
                 f"{role} columns differ from those of the earlier release ({', '.join(map(shown, odd[:5]))}); "
                 "give the same, or start anew without --after"
             )
-    for name in roles.quasi:
-        if holds_numbers(opened.table.data[name].type) != holds_numbers(earlier.rows[name].type):
-            raise InputError(
-                f"column {shown(name)} holds numbers in one of the two releases and labels in the other; give one kind"
-            )
     now, before = file_name(opened.table.format, opened.table.dialect), file_name(earlier.format)
     if now != before:
         raise InputError(f"the earlier release is {before}, and this one would be {now}; give the same format")
@@ -207,4 +224,7 @@ def _unchanged(before: pa.Table, rows: Ints, after: pa.Table, places: Ints, colu
 
 
 def _cells(column: pa.ChunkedArray, rows: Ints) -> list[str]:
-    return list(map(str, column.take(pa.array(rows)).to_pylist()))
+    """As they are written; a missing text is an empty one."""
+    if pa.types.is_integer(column.type):
+        column = column.cast(pa.float64())
+    return ["" if one is None else str(one) for one in column.take(pa.array(rows)).to_pylist()]
