@@ -16,6 +16,7 @@ ALL = (
     "categorical",
     "mixed",
     "diversity",
+    "closeness",
     "utility",
     "blocks",
     "linkage",

@@ -10,6 +10,7 @@ import shoal
 from shoal.cli import options
 from shoal.cli import protect_options as given
 from shoal.cli.app import AsJson, Force, app
+from shoal.cli.columns import reading
 from shoal.cli.methods import (
     Asked,
     document_method,
@@ -31,6 +32,7 @@ K = 5  # unless given
     epilog=examples(
         "shoal protect letters.jsonl -k 5 -o release/ --label-column speciality",
         "shoal protect people.csv -k 5 -o release/ --quasi age,income --confidential diagnosis --l 2",
+        "shoal protect postgresql://host/study --query 'select age, income from people' -o release/",
         "shoal protect baskets.dat -k 5 -o release/ --method crowd-sketch",
     )
 )
@@ -77,6 +79,11 @@ def protect(
     scheduler: given.Scheduler = None,
     attack: given.Attack = True,
     sign: given.Sign = None,
+    delimiter: reading.Delimiter = None,
+    decimal: reading.Decimal = None,
+    encoding: reading.Encoding = None,
+    sheet: reading.Sheet = None,
+    query: reading.Query = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -88,6 +95,7 @@ def protect(
     'letters/*.parquet' stands for documents in parts, or with roles for a table in parts; the release comes in parts
     as well.
     """
+    source = reading.table_source(source, delimiter, decimal, encoding, sheet, query)
     columns = roles_from(roles, quasi, confidential, insensitive, drop)
     names: dict[str, Any] = {"text_column": text_column, "id_column": id_column, "label_column": label_column}
     opened = _opened(source, roles=columns, on_cluster=scheduler is not None, **names)

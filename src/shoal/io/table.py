@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.feather
 import pyarrow.parquet as pq
 
 from shoal.errors import InputError
-from shoal.io.delimited import MISSING, parse_table
+from shoal.io.delimited import MISSING
 from shoal.io.files import (
     check_names,
     counted,
@@ -33,7 +34,12 @@ from shoal.io.files import (
     unknown_column,
     unsupported,
 )
+from shoal.io.formats.apart import read_apart
+from shoal.io.formats.databases import read_query
+from shoal.io.formats.dialects import parse_in_dialect
+from shoal.io.formats.sources import Query, TableFile, format_of
 from shoal.io.kinds.vocabulary import Kind, checked_kinds, checked_orders
+from shoal.results.dictionary import ColumnDictionary, Dialect
 
 __all__ = [
     "Role",
@@ -114,10 +120,13 @@ class Roles:
 
 @dataclass(frozen=True)
 class Table:
-    """The rows, and the format they came in: csv, tsv, csv.gz, tsv.gz, parquet or memory."""
+    """The rows, the format they came in (csv, tsv, csv.gz, tsv.gz, parquet, sav, dta, xpt, sas7bdat, xlsx, feather or
+    memory), and what that says of columns."""
 
     data: pa.Table
     format: str
+    dictionary: Mapping[str, ColumnDictionary] = field(default_factory=dict)
+    dialect: Dialect | None = None  # of a text file that is not written in the usual way
 
 
 def read_table(source: Any, verbatim: Iterable[str] = ()) -> Table:
@@ -126,8 +135,12 @@ def read_table(source: Any, verbatim: Iterable[str] = ()) -> Table:
     In columns of numbers an empty cell, `.`, `?`, NA, N/A, NaN and null are missing values. A column that mixes numbers
     and text is text, and text is taken as it stands. So is every column of a CSV or TSV that is named in `verbatim`.
     """
+    if isinstance(source, Query):
+        return _checked(read_query(source), "memory", "the answer of the database")
     if not isinstance(source, str | os.PathLike):
         return _checked(_from_dataframe(source), "memory", "the table")
+    if (format := format_of(source)) is not None:
+        return _in_format(source, format, verbatim)
     name, kind = shown(source), kind_of(source)
     if is_folder(source):
         raise InputError(f"{name} is a folder; give one CSV, TSV or Parquet file")
@@ -143,7 +156,26 @@ def read_table(source: Any, verbatim: Iterable[str] = ()) -> Table:
             data.validate(full=True)  # text that is no UTF-8 would only be found when it is used
             return _checked(data, kind, name)
         suffix = ".gz" if os.fspath(source).lower().endswith(".gz") else ""
-        return _checked(parse_table(read_bytes(source), kind, name, verbatim), kind + suffix, name)
+        given = source if isinstance(source, TableFile) else None
+        data, dialect = parse_in_dialect(read_bytes(source), kind, name, verbatim, given)
+        usual = Dialect("\t" if kind == "tsv" else ",")
+        return replace(_checked(data, kind + suffix, name), dialect=None if dialect == usual else dialect)
+
+
+def _in_format(source: str | os.PathLike[str], format: str, verbatim: Iterable[str]) -> Table:
+    """A table of a statistics package or a spreadsheet, or a Feather file."""
+    if format == "database":
+        raise InputError(f"{Query(source, '…')} is a database; say what to read: --query 'select * from …'")
+    name, given = shown(source), source if isinstance(source, TableFile) else TableFile(source)
+    if is_folder(source):
+        raise InputError(f"{name} is a folder; give one file")
+    with reading(source):
+        if format == "feather":
+            data = pyarrow.feather.read_table(os.fspath(source), memory_map=False)
+            data.validate(full=True)
+            return _checked(data, format, name)
+        data, dictionary = read_apart(source, format, verbatim, given.encoding, given.sheet)
+        return replace(_checked(data, format, name), dictionary=dictionary)
 
 
 def _checked(data: pa.Table, format: str, name: str) -> Table:

@@ -34,6 +34,7 @@ def certificate(draft: Draft, folder: Path) -> dict[str, Any]:
             "smallest_group": summary.smallest_group,
         },
         "form": getattr(figures, "form", None),
+        **({} if draft.copy is None else {"copy": draft.copy}),
         **_lengths(figures),
         **_of_groups(summary),
     }

@@ -14,6 +14,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from shoal.results.claims import Claim
+from shoal.verification.copies.claims import copy_claims
 from shoal.verification.forms import delimited
 from shoal.verification.forms.parquet import check_room, layout_of
 from shoal.verification.forms.refused import Refused
@@ -39,9 +40,13 @@ KINDS = {"string": pa.string(), "int64": pa.int64(), "double": pa.float64()}  # 
 def table_claims(release: Path, promises: dict[str, Any], format: str) -> Iterator[Claim]:
     """Every promise about the rows, counted from the file, or from its parts one at a time."""
     parts = parts_of(release, "table")
-    beside = [name for name in TABLE_FILES if (release / name).exists()]
+    copy = promises.get("copy")
+    beside = [name for name in TABLE_FILES if (release / name).exists() and not (copy and name == copy["file"])]
     if parts and beside:
         yield Claim("files", False, "the rows are there twice, in parts and in one file", beside[0])
+        return
+    if copy and beside != ["table.parquet"]:
+        yield Claim("files", False, "there is a copy of rows that are not there in Parquet", copy["file"])
         return
     file = parts[0] if parts else _only_file(release)
     quasi = [column["name"] for column in promises["columns"] if column["role"] == "quasi"]
@@ -58,6 +63,8 @@ def table_claims(release: Path, promises: dict[str, Any], format: str) -> Iterat
         yield from _count_text(release, file, promises, rows)
     yield rows_as_promised(rows.n_rows, promises, file)
     yield from crowd_claims(rows.sets, rows.whole, rows.values, rows.in_order(), promises, file)
+    if copy:
+        yield from copy_claims(release, pq.ParquetFile(release / file).read(), copy)
 
 
 def _count_parquet(
@@ -129,6 +136,8 @@ def _names(promises: dict[str, Any]) -> list[str]:
 
 def _only_file(release: Path) -> str:
     file, *others = [name for name in TABLE_FILES if (release / name).is_file()]
+    if others and (release / "table.parquet").is_file():
+        return "table.parquet"  # the other is a copy, or is refused as one file too many
     if others:
         raise ValueError("more than one table")
     return file

@@ -33,6 +33,7 @@ from shoal.release.part_facts import check_holding, crowd_figures, diversity_par
 from shoal.release.sources import TableSource
 from shoal.release.tables import part as part_steps
 from shoal.release.tables import reading
+from shoal.release.tables.copies import Copy, copy_of
 from shoal.release.tables.figures import (
     SHOWN,
     column_changes,
@@ -76,7 +77,7 @@ def draft_table(
     masked = [schedule.submit(protection.masked, block, layout) for block in blocks]
     masked = _coarsened(masked, layout, coarsen, schedule)
     error, steps = _rounding(masked, table, spread.spread, schedule)
-    name = file_name(table.outline.format) if source.whole else None
+    name = file_name(table.outline.format, table.outline.dialect) if source.whole else None
     in_text = name is not None and not name.endswith(".parquet")
     parts = _arranged(masked, layout, protection, steps, in_text, schedule)
 
@@ -87,6 +88,8 @@ def draft_table(
     reasons = reasons_of(facts, layout, spread)
     publishable = FEW_MOVED not in reasons
     attacks, card = _attacked(parts[0], masked[0], layout, options, publishable) if source.whole else ((), None)
+    outline = table.outline
+    copy = copy_of(parts[0].released, outline.format, outline.dictionary, outline.dialect) if source.whole else None
     text = text_columns(parts[0].released, layout.roles) if in_text else ()
     figures = TableFigures(
         columns=column_changes(facts, layout, spread, steps, reasons),
@@ -111,7 +114,7 @@ def draft_table(
         attacks=attacks,
         attacked=options.attack,
         figures=figures,
-        files=((name, "one row per record"),) if name else (("table", "folder of parts, one row per record"),),
+        files=_files(name, copy),
     )
     return Draft(
         summary=summary,
@@ -119,10 +122,18 @@ def draft_table(
         shared_columns=protection.together,
         parameters=_parameters(protection, coarsen, grid_of(layout.numbers, steps))
         | diversity_parameters(options.promises),
-        files={},
+        files={} if copy is None else {copy.name: copy.write},
+        copy=None if copy is None else copy.about,
         private_files=_private_files(facts, table, card),
         formulas=sum((fact.formulas for fact in facts), Counter()),
     )
+
+
+def _files(name: str | None, copy: Copy | None) -> tuple[tuple[str, str], ...]:
+    """What the release holds, for people."""
+    if name is None:
+        return (("table", "folder of parts, one row per record"),)
+    return ((name, "one row per record"), *([] if copy is None else [(copy.name, copy.in_words)]))
 
 
 def _checked_coarsening(asked: Mapping[str, int], table: ReadTable) -> dict[str, int]:

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from shoal.io import Roles
 from shoal.io.delimited import MISSING
+from shoal.results.dictionary import Dialect
 from shoal.results.summary import TextColumn
 
 __all__ = ["described", "file_name", "text_columns", "write_table"]
@@ -57,9 +58,10 @@ def _role_of(name: str, roles: Roles) -> str:
     return "confidential" if name in roles.confidential else "insensitive"
 
 
-def file_name(format: str) -> str:
-    """The file of a release in one piece."""
-    return "table.parquet" if format == "memory" else f"table.{format}"
+def file_name(format: str, dialect: Dialect | None = None) -> str:
+    """The file of a release in one piece whose rows are counted: like the input, or Parquet."""
+    plain = dialect is None and format in ("csv", "tsv", "csv.gz", "tsv.gz")
+    return f"table.{format}" if plain else "table.parquet"
 
 
 def write_table(data: pa.Table, path: Path) -> None:

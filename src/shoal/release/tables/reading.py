@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from shoal.protection.masked import values_of
 from shoal.protection.tables.layout import Layout, TableProtection, carried_as, number_behind
 from shoal.protection.tables.means import standardised
 from shoal.release.tables.crowd_columns import crowd_columns
+from shoal.results.dictionary import ColumnDictionary, Dialect
 from shoal.results.promised import GroupPromises
 
 Floats = NDArray[np.float64]
@@ -52,6 +53,8 @@ class Outline:
     columns: tuple[str, ...]  # of the file
     numbers: frozenset[str]  # quasi-identifiers that hold numbers
     format: str
+    dictionary: Mapping[str, ColumnDictionary] = field(default_factory=dict)
+    dialect: Dialect | None = None
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,8 @@ def outline_of(opened: Opened) -> Outline:
     """The columns of a part, and which quasi-identifiers hold numbers; an empty column may hold anything."""
     data, quasi = opened.table.data, opened.roles.quasi
     numbers = frozenset(name for name in quasi if holds_numbers(data[name].type))
-    return Outline(opened.roles, tuple(data.column_names), numbers, opened.table.format)
+    table = opened.table
+    return Outline(opened.roles, tuple(data.column_names), numbers, table.format, table.dictionary, table.dialect)
 
 
 def complete_part(

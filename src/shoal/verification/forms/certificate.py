@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from shoal.verification.copies.writing import COPIES
 from shoal.verification.forms.refused import Refused
 from shoal.verification.forms.rules import (
     Rule,
@@ -18,6 +19,7 @@ from shoal.verification.forms.rules import (
     by_name,
     digest,
     each,
+    either,
     fields,
     number,
     one_of,
@@ -82,6 +84,27 @@ _STATED_LATER: dict[str, Rule] = {  # what the first certificates of format 1 di
     "closeness": each(fields({"column": text, "t": number, "ordered": boolean})),
 }
 
+_CODE: Rule = either(number, text)
+_COPY = fields(  # of a table, in the format that came in
+    {
+        "file": one_of(*COPIES),
+        "writer": text,
+        "dialect": or_null(
+            fields({"delimiter": one_of(",", ";", "\t", "|"), "decimal": one_of(".", ","), "encoding": text})
+        ),
+        "columns": each(
+            fields(
+                {
+                    **dict.fromkeys(("name", "label"), text),
+                    **dict.fromkeys(("category", "letters"), boolean),
+                    "measure": one_of("", "nominal", "ordinal", "scale"),
+                    "values": each(fields({"code": _CODE, "label": text})),
+                    "missing": each(fields({"first": _CODE, "last": _CODE})),
+                }
+            )
+        ),
+    }
+)
 _PROMISES_2 = _PROMISES | {
     "form": or_null(one_of("pooled counts, tf-idf", "pooled counts, tf")),
     "diversity": fields(
@@ -154,7 +177,7 @@ FORMATS: dict[str, Rule] = {
             "documents": (fields(_PROMISES_2, _ASKED_FOR), _STATED_OF_RECORDS),
             "sanitized": (fields(_PROMISES_OF_SANITIZED), _STATED_OF_SANITIZED),
             "sketches": (fields(_PROMISES_OF_SKETCHES, _ASKED_FOR), _STATED_OF_RECORDS),
-            "table": (fields(_PROMISES_2, _ASKED_FOR), _STATED_OF_RECORDS),
+            "table": (fields(_PROMISES_2, {**_ASKED_FOR, "copy": _COPY}), _STATED_OF_RECORDS),
         }
     ),
 }

@@ -15,6 +15,7 @@ __all__ = [
     "by_name",
     "digest",
     "each",
+    "either",
     "fields",
     "number",
     "one_of",
@@ -98,6 +99,18 @@ def each(rule: Rule) -> Rule:
             rule(one, f"{place}[{number}]")
 
     return of_all
+
+
+def either(one: Rule, other: Rule) -> Rule:
+    """What fits one of two rules."""
+
+    def rule(value: Any, place: str) -> None:
+        try:
+            one(value, place)
+        except Unfit:
+            other(value, place)
+
+    return rule
 
 
 def by_name(rule: Rule) -> Rule:
