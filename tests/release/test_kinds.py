@@ -185,7 +185,7 @@ def test_pages_speak_of_dates_ranks_gaps_and_categories_as_such(tmp_path: Path) 
     options: Any = {"order": {"risk": ["low", "mid", "high"]}, "categorical": {"roof": "most frequent", "wall": "set"}}
     made = release(rows, tmp_path, k=5, missing="group", **options)
     readme, report = ((made.folder / name).read_text() for name in ("README.md", "report.html"))
-    assert re.search(r"`born` was changed, to multiples of \d+ days: median 19\d\d-\d\d-\d\d, spread [\d,]+ days", readme)
+    assert re.search(r"`born` was changed, to multiples of \d+ days: median 19\d\d-\d\d-\d\d, spread [\d,]+ d", readme)
     assert re.search(r"`risk` was changed: median (low|mid|high), spread [\d.]+ steps", readme)
     assert re.search("`hours` has a gap in \\d+ records: where too few of a group have a value", readme)
     assert "`roof` holds categories: each group shows its most frequent value" in readme
