@@ -30,6 +30,7 @@ ALL = (
     "index",
     "index_scale",
     "faults",
+    "workbench",
 )
 
 
