@@ -1,4 +1,4 @@
-"""The workbench in a real browser: how soon it opens, how soon a large table is shown, whether a job holds up a page."""
+"""The workbench in a real browser: how soon it opens and shows a large table, whether a job holds up a page."""
 
 from __future__ import annotations
 
