@@ -33,6 +33,8 @@ PUBLIC = [
     "explore",
     "load",
     "Roles",
+    "TableFile",
+    "Query",
     "Corpus",
     "WordNet",
     "Hierarchy",

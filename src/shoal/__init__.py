@@ -27,6 +27,8 @@ __all__ = [
     "explore",
     "load",
     "Roles",
+    "TableFile",
+    "Query",
     "Corpus",
     "WordNet",
     "Hierarchy",
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from shoal.errors import InputError, ShoalError
     from shoal.exploration.explore import explore
     from shoal.io import Corpus, Roles
+    from shoal.io.formats import Query, TableFile
     from shoal.io.kinds.inspection import inspect
     from shoal.masking import Noise, RankSwap
     from shoal.microaggregation import (
@@ -79,6 +82,8 @@ _HOME = {
     "explore": "shoal.exploration.explore",
     "load": "shoal.bundle.load",
     "Roles": "shoal.io",
+    "TableFile": "shoal.io.formats",
+    "Query": "shoal.io.formats",
     "Corpus": "shoal.io",
     "WordNet": "shoal.ontology",
     "Hierarchy": "shoal.ontology",

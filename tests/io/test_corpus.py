@@ -396,6 +396,6 @@ def test_documents_are_told_from_tables_by_content(write: Write, tmp_path: Path)
     assert looks_like_documents(tmp_path)
     write("tables/1.csv", "age,zip\n1,2\n")
     assert not looks_like_documents(tmp_path / "tables")
-    for path in (tmp_path / "nowhere", write("c.xlsx", "x"), write("d.parquet", "x")):
+    for path in (tmp_path / "nowhere", write("c.ods", "x"), write("d.parquet", "x")):
         with pytest.raises(InputError):
             looks_like_documents(path)

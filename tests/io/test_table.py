@@ -128,7 +128,8 @@ def test_quotes_that_do_not_fit_are_refused_before_they_swallow_rows(write: Writ
         ("a.csv.gz", b"a,b\n1,2\n", "not a sound gzip"),
         ("a.parquet", b"PAR1 no PAR1", "cannot be read"),
         ("a.jsonl", b"{}", "is JSONL, which holds documents"),
-        ("a.xlsx", b"", "of no known kind"),
+        ("a.xlsx", b"", "cannot be read as a spreadsheet"),
+        ("a.ods", b"", "of no known kind"),
     ],
 )
 def test_bad_files_are_refused(write: Write, name: str, content: bytes, message: str) -> None:
@@ -250,7 +251,8 @@ def test_missing_values_are_counted_by_column() -> None:
     complete = quasi_matrix(table, roles)[1]
     assert complete.tolist() == [True, False, True, False, False, False]
     assert refusal(check_complete, table, roles, complete) == (
-        "column age: 3 missing values (first in row 4), zip: 1; fill them, drop the rows, or pass --missing withhold"
+        "column age: 3 missing values (first in row 4), zip: 1; fill them, drop the rows, or pass --missing group or "
+        "withhold"
     )
 
 
@@ -266,8 +268,8 @@ def test_text_among_numbers_is_counted_and_never_quoted(write: Write) -> None:
     assert "secret" not in message
 
 
-def test_a_decimal_comma_makes_a_column_text(write: Write) -> None:
-    table = read_table(write("a.csv", "a;b\n1,5;2\n"))
+def test_a_decimal_comma_between_quotes_makes_a_column_text(write: Write) -> None:
+    table = read_table(write("a.csv", 'a,b\n"1,5",2\n'))
     assert "1 of 1 value not numbers" in refusal(quasi_matrix, table, Roles(quasi=("a",)))
 
 

@@ -12,6 +12,7 @@ import pytest
 from shoal.pages.report import readme_text, report_html
 from shoal.pages.words import guarantee, number, percent, share_in_words
 from shoal.results.claims import Diversity, Withheld
+from shoal.results.promised import GroupPromises
 from shoal.results.summary import (
     ColumnChange,
     Distances,
@@ -36,7 +37,6 @@ DOCUMENTS = Summary(
     distances=Distances(edges=(0.0, 0.5, 1.0), before=(0.1, 0.9), after=(0.3, 0.7), pairs=4950, sampled=True),
     withheld=(Withheld("no term left", 1), Withheld("empty", 12)),
     diversity=(),
-    l_promised=None,
     figures=DocumentFigures(
         form="pooled counts, tf-idf",
         loss_of_means=None,
@@ -64,7 +64,6 @@ TABLE = Summary(
     distances=Distances(edges=(0.0, 4.0, 8.0), before=(0.5, 0.5), after=(0.6, 0.4), pairs=87990, sampled=False),
     withheld=(),
     diversity=(Diversity("diagnosis", least=1, single_valued_groups=12, groups=140, values=9),),
-    l_promised=None,
     figures=TableFigures(
         columns=(ColumnChange("age", 44.5, 16.0, 12.0, 0.4375, 0.5), ColumnChange("always 7", 7.0, 0.0, 0.0, 0.0)),
         dropped_columns=2,
@@ -185,14 +184,14 @@ def test_a_warning_stands_there_exactly_when_a_group_has_a_single_value(least: i
 
 
 def test_diversity_that_was_demanded_and_holds_is_said_to_be_promised() -> None:
-    held = replace(TABLE, l_promised=2, diversity=(Diversity("diagnosis", 3, 0, 140, 9),))
+    held = replace(TABLE, promised=GroupPromises(l=2), diversity=(Diversity("diagnosis", 3, 0, 140, 9),))
     sentence = "Every group has at least 2 different values of “diagnosis”"
     assert sentence in text_of(report_html(held))
-    assert sentence not in text_of(report_html(replace(held, l_promised=None)))
+    assert sentence not in text_of(report_html(replace(held, promised=GroupPromises())))
 
 
 def test_diversity_that_was_demanded_and_does_not_hold_is_not_said_to_be_promised() -> None:
-    broken = replace(TABLE, l_promised=4, diversity=(Diversity("diagnosis", 3, 0, 140, 9),))
+    broken = replace(TABLE, promised=GroupPromises(l=4), diversity=(Diversity("diagnosis", 3, 0, 140, 9),))
     page = text_of(report_html(broken))
     assert "Warning: diagnosis" in page
     assert "Promised: diagnosis" not in page

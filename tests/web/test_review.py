@@ -288,6 +288,14 @@ def test_a_decision_that_is_refused_is_taken_back_with_the_reason(page: Page, wo
     expect(page.get_by_role("button", name="Mask")).to_be_disabled()
 
 
+def test_no_release_is_made_while_something_is_open(page: Page, workbench: Workbench) -> None:
+    page.goto(f"{workbench.origin}/review/{PAIR_JOB}/release")
+    expect(page.get_by_role("status").first).to_contain_text("still to decide")
+    check_accessible(page)
+    page.get_by_role("button", name="Make the release").click()
+    expect(page.get_by_role("alert").first).to_contain_text("items are not decided")
+
+
 def test_the_list_shows_what_the_filters_ask_for(page: Page, workbench: Workbench) -> None:
     desk(page, workbench, CASES_JOB)
     shown = page.locator("#list li:visible b")
@@ -305,7 +313,7 @@ def test_the_desk_fits_narrow_and_wide_windows(page: Page, workbench: Workbench)
         page.keyboard.press(key)
         page.wait_for_timeout(300)
     page.set_viewport_size({"width": 1280, "height": 800})
-    take_picture(page, "review")
+    take_picture(page, "review", height=640)
     for width in (360, 768, 2560):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -35,6 +35,8 @@ def minimality_of(
     promises, stated = (pair.release.certificate[part] for part in ("promises", "stated"))
     if stated["parameters"].get("diversity") != JOINED:
         return (), ("groups were joined only where values were lacking, which tells who lacked them; protect it anew",)
+    if "kind" in promises["diversity"] or "closeness" in promises or "crowds" in promises:
+        return (), ("what joined groups tell was not tried: it is for different values alone, without other promises",)
     if pair.before.num_rows > MOST or pair.in_parts:
         return (), (f"what joined groups tell was not tried: it is for one table of at most {MOST:,} records",)
     # In the order in which they were given, which the list of released columns does not tell.

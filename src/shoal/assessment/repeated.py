@@ -45,7 +45,7 @@ def _certified(release: Any) -> tuple[dict[str, Any], list[str]]:
         stated, promises = content["stated"], content["promises"]
         quasi = [column["name"] for column in promises["columns"] if column["role"] == "quasi"]
         numbers = all(column["type"] == "double" for column in promises["columns"] if column["role"] == "quasi")
-        repeatable = "method" in stated["parameters"]["microaggregation"] and promises["diversity"]["l"] is None
+        repeatable = "method" in stated["parameters"]["microaggregation"] and "diversity" not in stated["parameters"]
     except (OSError, TypeError, ValueError, KeyError):
         repeatable = False
     if not (repeatable and numbers):

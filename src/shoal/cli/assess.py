@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import shoal
 from shoal.cli import assess_options as given
 from shoal.cli import options
 from shoal.cli.app import AsJson, Force, app
+from shoal.cli.columns import reading
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
 
 __all__ = ["assess"]
@@ -43,6 +45,11 @@ def assess(
     relevance: given.Relevance = None,
     background: given.Background = None,
     language: given.Language = None,
+    delimiter: reading.Delimiter = None,
+    decimal: reading.Decimal = None,
+    encoding: reading.Encoding = None,
+    sheet: reading.Sheet = None,
+    query: reading.Query = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -51,9 +58,13 @@ def assess(
     Rows are put side by side by the key, by a release's private mapping, or by their place. The report is made from the
     original: keep it to yourself.
     """
+    how = delimiter, decimal, encoding, sheet
+    given_original = reading.table_source(original, *how, query)
+    if not Path(protected).is_dir():
+        protected = reading.table_source(protected, *how, None)
     with shown_progress():
         found = shoal.assess(
-            original,
+            given_original,
             protected,
             out,
             key=key,

@@ -11,6 +11,7 @@ import typer
 import shoal
 from shoal.cli import options
 from shoal.cli.app import AsJson, Force, app
+from shoal.cli.columns import reading
 from shoal.cli.protect import roles_from
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
 
@@ -69,6 +70,11 @@ def explore(
         Path | None, typer.Option(help="Labels: which concepts the values mean.", **options.path())
     ] = None,
     refine: Annotated[bool, typer.Option("--refine/--no-refine", help="Search for better groups than MDAV's.")] = True,
+    delimiter: reading.Delimiter = None,
+    decimal: reading.Decimal = None,
+    encoding: reading.Encoding = None,
+    sheet: reading.Sheet = None,
+    query: reading.Query = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -79,9 +85,11 @@ def explore(
     """
     repeated = [part for name in ontology or () for part in ("--ontology", name)]
     repeated += ["--mapping", str(mapping)] if mapping is not None else []
+    how = delimiter, decimal, encoding, sheet, query
+    repeated += reading.repeated(how)
     with shown_progress():
         found = shoal.explore(
-            source,
+            reading.table_source(source, *how),
             out,
             roles=roles_from(roles, quasi, confidential, insensitive, drop),
             max_risk=max_risk,

@@ -10,6 +10,7 @@ import shoal
 from shoal.cli import options
 from shoal.cli import protect_options as given
 from shoal.cli.app import AsJson, Force, app
+from shoal.cli.columns import reading
 from shoal.cli.methods import (
     Asked,
     document_method,
@@ -20,6 +21,7 @@ from shoal.cli.signals import search_stops_at_first_interrupt
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
 from shoal.cli.trust.sign import signing_key
 from shoal.errors import InputError
+from shoal.results.promised import DISTINCT
 
 __all__ = ["as_data", "protect", "roles_from", "say_protected"]
 
@@ -30,6 +32,8 @@ K = 5  # unless given
     epilog=examples(
         "shoal protect letters.jsonl -k 5 -o release/ --label-column speciality",
         "shoal protect people.csv -k 5 -o release/ --quasi age,income --confidential diagnosis --l 2",
+        "shoal protect people.csv -k 5 -o release/ --quasi birth,zip,sex --kind zip=code --generalise birth=year",
+        "shoal protect postgresql://host/study --query 'select age, income from people' -o release/",
         "shoal protect baskets.dat -k 5 -o release/ --method crowd-sketch",
     )
 )
@@ -46,6 +50,11 @@ def protect(
     insensitive: given.Insensitive = None,
     drop: given.Drop = None,
     missing: given.Missing = "refuse",
+    kind: given.Kind = None,
+    categorical: given.Categorical = None,
+    order: given.Order = None,
+    round: given.Round = None,
+    generalise: given.Generalise = None,
     method: given.Method = None,
     attribute_groups: given.AttributeGroups = None,
     ontology: given.Ontology = None,
@@ -61,6 +70,11 @@ def protect(
     refine: given.Refine = True,
     time_budget: given.TimeBudget = None,
     l: given.L = None,
+    diversity: given.Diversity = DISTINCT,
+    c: given.C = None,
+    t: given.T = None,
+    person: given.Person = None,
+    k_column: given.KColumn = None,
     language: given.Language = None,
     wordnet: given.Wordnet = None,
     stem: given.Stem = None,
@@ -71,6 +85,11 @@ def protect(
     scheduler: given.Scheduler = None,
     attack: given.Attack = True,
     sign: given.Sign = None,
+    delimiter: reading.Delimiter = None,
+    decimal: reading.Decimal = None,
+    encoding: reading.Encoding = None,
+    sheet: reading.Sheet = None,
+    query: reading.Query = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -82,6 +101,7 @@ def protect(
     'letters/*.parquet' stands for documents in parts, or with roles for a table in parts; the release comes in parts
     as well.
     """
+    source = reading.table_source(source, delimiter, decimal, encoding, sheet, query)
     columns = roles_from(roles, quasi, confidential, insensitive, drop)
     names: dict[str, Any] = {"text_column": text_column, "id_column": id_column, "label_column": label_column}
     opened = _opened(source, roles=columns, on_cluster=scheduler is not None, **names)
@@ -105,7 +125,17 @@ def protect(
             space=document_space(method, k, items=opened.of_items, **steps) if documents else None,
             method=document_method(asked) if documents else table_method(asked),
             l=l,
+            diversity=diversity,
+            c=c,
+            t=t,
+            person=person,
+            k_column=k_column,
             missing=missing,
+            kinds=options.pairs("--kind", kind, "zip=code"),
+            categorical=options.categories(categorical),
+            order=options.orders(order),
+            round=options.listed(round),
+            generalise=options.pairs("--generalise", generalise, "birth=year"),
             coarsen=options.coarsening(coarsen),
             private=private,
             force=force,
@@ -168,6 +198,40 @@ def _lengths(lengths: dict[str, int]) -> str:
     return " to ".join(f"{length:,}" for length in sorted(set(lengths.values())))
 
 
+def _say_columns(parameters: dict[str, Any], columns: list[dict[str, Any]]) -> None:
+    """What was done with columns that are not plain numbers or labels."""
+    for column, date in parameters.get("dates", {}).items():
+        period = date.get("generalised_to")
+        write(f"dates        {printable(column)}: " + (f"by the {period}" if period else "averaged, in their own form"))
+    for column in parameters.get("medians_of", ()):
+        write(f"ordered      {printable(column)}: the middle label of each group")
+    for column, how in parameters.get("categories", {}).items():
+        write(f"categories   {printable(column)}: the {how}{' value' if how != 'set' else ' of values'} of each group")
+    for column in parameters.get("whole_numbers", ()):
+        write(f"rounded      {printable(column)}: whole numbers")
+    for column in columns:
+        if "gaps" in column:
+            write(f"gaps         {printable(column['name'])}: {column['gaps']:,} rows, in whole groups")
+
+
+def _say_crowd(promises: dict[str, Any]) -> None:
+    others, k = promises["anonymity"]["smallest_group"] - 1, promises["anonymity"]["k"]
+    crowd = "1 other" if others == 1 else f"{others} others"
+    write(f"promise      each looks like at least {crowd} (k={k})")
+    people = [one["people"] for one in promises.get("crowds", ()) if one["people"] is not None]
+    if people:
+        write(f"people       at least {min(people)} different ones in a group (k={k})")
+    asked = [one["own_k"] for one in promises.get("crowds", ()) if one["own_k"] is not None]
+    if asked:
+        write(f"own k        every record in a group of the size it asks for, up to {max(asked):,}")
+
+
+def _evenness(diversity: dict[str, Any]) -> str:
+    if "equally_frequent" in diversity:
+        return f", as hard to guess as {diversity['equally_frequent']:.4g} equally frequent ones (entropy)"
+    return f", the most frequent {diversity['ratio']:.4g} times the rest (recursive)" if "ratio" in diversity else ""
+
+
 def as_data(made: Any) -> dict[str, Any]:
     return {"release": str(made.folder), "private": str(made.private), "certificate": dict(made.certificate)}
 
@@ -181,13 +245,12 @@ def say_protected(made: Any) -> None:
     if anonymity["k"] is None:
         write("promise      NO crowd: a record may be one of a kind")
     elif anonymity["whole_rows"]:
-        others = anonymity["smallest_group"] - 1
-        crowd = "1 other" if others == 1 else f"{others} others"
-        write(f"promise      each looks like at least {crowd} (k={anonymity['k']})")
+        _say_crowd(promises)
     else:
         write(f"promise      values shared by at least {anonymity['k']} in each group of columns; NO k-anonymity")
     for column, least in stated["parameters"].get("coarsen", {}).items():
         write(f"coarsened    {printable(column)}: each value shared by at least {least:,}")
+    _say_columns(stated["parameters"], promises["columns"])
     if "lengths" in promises:
         write(f"sketches     {_lengths(promises['lengths'])} numbers each, no words or items")
     if stated["information_loss"] is not None or stated["loss_range"] is not None:
@@ -198,7 +261,7 @@ def say_protected(made: Any) -> None:
         write(f"attacked     {how}: {exactly:.1%} of documents recovered exactly, {nearly:.1%} nearly")
     for diversity in promises["diversity"]["columns"]:
         column = printable(diversity["column"])
-        write(f"diversity    {column}: at least {diversity['least']} value(s) in a group")
+        write(f"diversity    {column}: at least {diversity['least']} value(s) in a group{_evenness(diversity)}")
         if 2 * diversity["values"] > promises["rows"]:
             say(
                 f"note: {column} has {diversity['values']:,} different values for {promises['rows']:,} records: "
@@ -209,6 +272,9 @@ def say_protected(made: Any) -> None:
                 f"in {diversity['single_valued_groups']} of {diversity['groups']} groups all records have the same "
                 f"{column}: membership tells it; --l 2 forbids that"
             )
+    for closeness in promises.get("closeness", {}).get("columns", ()):
+        column, t = printable(closeness["column"]), promises["closeness"]["t"]
+        write(f"closeness    {column}: every group within {closeness['t']:.4f} of the whole (t={t:g})")
     write(f"seal         {made.certificate['seal']}")
     signature = made.folder / "certificate.json.sig"
     write(printable(f"signature    {signature}") if signature.exists() else "signature    none; see: shoal sign")

@@ -9,6 +9,7 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.methods import FOR_DOCUMENTS, FOR_LABELS, FOR_NUMBERS, MASKING
+from shoal.results.promised import DIVERSITIES
 
 METHODS = tuple(dict.fromkeys((*FOR_DOCUMENTS, *FOR_NUMBERS, *FOR_LABELS, *MASKING)))
 
@@ -33,7 +34,21 @@ Insensitive = Annotated[str | None, typer.Option(help="Table: columns released a
 Drop = Annotated[str | None, typer.Option(help="Table: columns to leave out; those without a role are too.")]
 Missing = Annotated[
     str,
-    typer.Option(help="Table: rows that lack a value: refuse or withhold.", **options.one_of("refuse", "withhold")),
+    typer.Option(
+        help="Table: what to do with gaps: refuse, withhold the rows, group (a gap is a value), or impute.",
+        **options.one_of("refuse", "withhold", "group", "impute"),
+    ),
+]
+Kind = Annotated[
+    str | None, typer.Option(help="Table: what columns hold, such as zip=code,birth=date.  [default: recognised]")
+]
+Categorical = Annotated[
+    str | None, typer.Option(help="Table: plain categories, comma-separated; COLUMN=set releases the set of values.")
+]
+Order = Annotated[list[str] | None, typer.Option(help="Table: ordered labels.", metavar="COLUMN=LOW<…<HIGH")]
+Round = Annotated[str | None, typer.Option(help="Table: numbers to release as whole numbers, comma-separated.")]
+Generalise = Annotated[
+    str | None, typer.Option(help="Table: dates to release as periods, such as birth=year; month, year or decade.")
 ]
 Method = Annotated[
     str | None,
@@ -81,7 +96,37 @@ TimeBudget = Annotated[
     typer.Option(help="About how many seconds that may take.  [default: by size]", **options.seconds()),
 ]
 L = Annotated[
-    int | None, typer.Option("--l", help="Least number of confidential values in a group.", **options.whole(2))
+    float | None,
+    typer.Option("--l", help="Least number of values of each confidential column in a group.", **options.diversity()),
+]
+Diversity = Annotated[
+    str,
+    typer.Option(
+        help="How --l counts: distinct values (also called p-sensitive), entropy or recursive.",
+        **options.one_of(*DIVERSITIES),
+    ),
+]
+C = Annotated[
+    float | None,
+    typer.Option(
+        "--c", help="Recursive: the most frequent value at most C times those from the l-th on.", **options.above_zero()
+    ),
+]
+T = Annotated[
+    float | None,
+    typer.Option(
+        "--t", help="Farthest that a group's confidential values may be from all, 0 to 1.", **options.above_zero()
+    ),
+]
+Person = Annotated[
+    str | None,
+    typer.Option(
+        help="Table: column with whose a record is; a crowd is then k people, not k records.", **options.named()
+    ),
+]
+KColumn = Annotated[
+    str | None,
+    typer.Option(help="Table: column with a larger k that a record asks for.", **options.named()),
 ]
 Language = Annotated[str | None, typer.Option(help="Documents: chooses stop words and stemmer.  [default: english]")]
 Wordnet = Annotated[bool | None, typer.Option("--wordnet/--no-wordnet", help="Documents: keep only words in WordNet.")]

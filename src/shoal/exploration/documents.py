@@ -31,6 +31,7 @@ from shoal.release.documents.collection import PooledDocuments, loss_of_parts, p
 from shoal.release.sketches.crowd_part import sketched
 from shoal.release.sources import DocumentSource
 from shoal.results.exploration import Outcome, Trial
+from shoal.results.promised import NOTHING_MORE
 from shoal.risk.rates import sample_rows
 from shoal.risk.sketches import SketchedRecords, SketchLinkage
 from shoal.risk.texts.linkage import DocumentLinkage
@@ -111,7 +112,7 @@ class ExploredDocuments:
             return self._sketched_alone(trial, method, source)
         groups = method.method if isinstance(method, CrowdSketch) else method
         protection = document_protection(groups, None, trial.k or 2, self.of_items)
-        pooled = pool_documents(source, trial.k or 2, protection, None, False, SerialExecutor())
+        pooled = pool_documents(source, trial.k or 2, protection, NOTHING_MORE, False, SerialExecutor())
         if isinstance(method, CrowdSketch):
             return self._sketched_crowds(trial, method, pooled)
         return self._pooled(trial, pooled)

@@ -15,6 +15,7 @@ import numpy as np
 from shoal.errors import InputError
 from shoal.io.baskets import BasketFault, read_basket
 from shoal.io.files import PathLike, broken_unicode, counted, is_folder, kind_of, shown, unsupported
+from shoal.io.formats.sources import TableFile, format_of
 from shoal.io.record_files import Fields, Record, Skipped, items_column, read_columns
 from shoal.io.records import collection_kind, column_of_items, list_folder, read_records
 
@@ -241,6 +242,12 @@ def _fault_of_names(name: str | None, label: str | None) -> str | None:
 
 def looks_like_documents(path: PathLike, text_column: str | None = None) -> bool:
     """Whether `path` holds documents or baskets rather than a table: text files, JSONL, or a column of these."""
+    if isinstance(path, TableFile) and format_of(path) is None and text_column is None:
+        return False  # how a table is written was said, so it is one
+    if format_of(path) is not None:
+        if text_column is not None:
+            raise InputError(f"{shown(path)} is read as a table only; export its texts as CSV, Parquet or JSONL")
+        return False
     location = Path(path)
     if is_folder(location):
         names, _ = list_folder(location)

@@ -30,7 +30,7 @@ _PADDED_CELL = re.compile(rb'(?:^|[,;\t\r\n"])[ ]*[+-]?0[0-9]')
 class Rows:
     """The rows of a delimited stream, None in place of a row whose quotes do not fit."""
 
-    def __init__(self, stream: TextIO, kind: str, name: str) -> None:
+    def __init__(self, stream: TextIO, kind: str, name: str, delimiter: str | None = None) -> None:
         csv.field_size_limit(max(csv.field_size_limit(), _LARGEST_FIELD))
         first = "\n"
         while first and not first.strip("\r\n"):
@@ -41,7 +41,7 @@ class Rows:
             raise InputError(f"{name} is binary, not text; export it as CSV, or name it by its real kind")
         if len(first) == _LONGEST_HEADER:
             raise InputError(f"{name} has a header line of a million characters or more; is it CSV?")
-        self.delimiter = "\t" if kind == "tsv" else _delimiter(first)
+        self.delimiter = delimiter or ("\t" if kind == "tsv" else _delimiter(first))
         self._name = name
         self._reader = csv.reader(itertools.chain([first], stream), delimiter=self.delimiter, strict=True)
         self.number = -1  # of the row last read; the header is row 0, data rows count from 1
@@ -72,9 +72,9 @@ def _delimiter(header: str) -> str:
     return max(",;\t", key=bare.count)  # max takes the first of equals: the comma
 
 
-def stream_rows(stream: TextIO, kind: str, name: str) -> tuple[list[str], Rows]:
+def stream_rows(stream: TextIO, kind: str, name: str, delimiter: str | None = None) -> tuple[list[str], Rows]:
     """The header, and the rows after it one by one."""
-    rows = Rows(stream, kind, name)
+    rows = Rows(stream, kind, name, delimiter)
     header = next(rows)
     if header is None:
         raise InputError(f"{name}: the quotes in the header do not fit; correct the first line")
@@ -83,7 +83,9 @@ def stream_rows(stream: TextIO, kind: str, name: str) -> tuple[list[str], Rows]:
     return header, rows
 
 
-def parse_table(content: bytes, kind: str, name: str, verbatim: Iterable[str] = ()) -> pa.Table:
+def parse_table(
+    content: bytes, kind: str, name: str, verbatim: Iterable[str] = (), delimiter: str | None = None
+) -> pa.Table:
     """The whole table with a type inferred for every column; ragged or undecodable rows are errors.
 
     Columns of text are taken as they are, so "NA" stays "NA" there; in a column of numbers it is a missing value. Whole
@@ -97,7 +99,7 @@ def parse_table(content: bytes, kind: str, name: str, verbatim: Iterable[str] = 
         line = content.count(b"\n", 0, at) + 1
         raise InputError(f"{name} is binary, not text (a NUL byte in line {line}); export it as CSV again")
     stream = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", errors="surrogateescape", newline="")
-    header, rows = stream_rows(stream, kind, name)
+    header, rows = stream_rows(stream, kind, name, delimiter)
     check_names(header, name)
     _check_rows(rows, header, name, quoted=b'"' in content, decodable=_is_utf8(content))
     owned = _owned_by_arrow(content)
@@ -109,7 +111,11 @@ def parse_table(content: bytes, kind: str, name: str, verbatim: Iterable[str] = 
     table = _keep_long_integers(table, owned, rows.delimiter)
     if _PADDED_CELL.search(content):
         table = _keep_leading_zeros(table, owned, rows.delimiter)
-    as_they_stand = [column for column in verbatim if column in header]
+    # A text file has no dates and no truth values, only words for them, which a release shall write alike.
+    words = [
+        field.name for field in table.schema if pa.types.is_temporal(field.type) or pa.types.is_boolean(field.type)
+    ]
+    as_they_stand = list(dict.fromkeys([*(column for column in verbatim if column in header), *words]))
     if as_they_stand:
         as_text = _parse(owned, rows.delimiter, dict.fromkeys(as_they_stand, pa.string()))
         for column in as_they_stand:

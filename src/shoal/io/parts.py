@@ -14,13 +14,14 @@ from pyarrow.lib import ArrowInvalid
 
 from shoal.errors import InputError
 from shoal.io.files import PathLike, shown
+from shoal.io.formats.sources import is_address_of_database
 
 __all__ = ["in_parts", "list_parts", "local_copy"]
 
 
 def in_parts(source: object) -> bool:
     """Whether the source is a pattern or the address of a store, which stand for any number of files."""
-    if not isinstance(source, str | os.PathLike) or os.path.exists(source):
+    if not isinstance(source, str | os.PathLike) or os.path.exists(source) or is_address_of_database(source):
         return False
     return "*" in os.fspath(source) or "://" in os.fspath(source)
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.feather
 import pyarrow.parquet as pq
 
 from shoal.errors import InputError
-from shoal.io.delimited import MISSING, parse_table
+from shoal.io.delimited import MISSING
 from shoal.io.files import (
     check_names,
     counted,
@@ -33,15 +34,22 @@ from shoal.io.files import (
     unknown_column,
     unsupported,
 )
-from shoal.io.kinds.vocabulary import Kind, checked_kinds, checked_orders
+from shoal.io.formats.apart import read_apart
+from shoal.io.formats.databases import read_query
+from shoal.io.formats.dialects import parse_in_dialect
+from shoal.io.formats.sources import Query, TableFile, format_of
+from shoal.io.kinds.vocabulary import checked_kinds, checked_orders
+from shoal.results.dictionary import ColumnDictionary, Dialect
 
 __all__ = [
     "Role",
     "Roles",
     "Table",
     "check_complete",
-    "check_labels",
+    "check_no_gaps",
+    "column_numbers",
     "holds_numbers",
+    "not_numbers",
     "quasi_matrix",
     "read_table",
     "resolve_roles",
@@ -69,7 +77,7 @@ class Roles:
     confidential: tuple[str, ...] = ()
     insensitive: tuple[str, ...] = ()
     identifier: tuple[str, ...] = ()
-    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
     order: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -114,10 +122,13 @@ class Roles:
 
 @dataclass(frozen=True)
 class Table:
-    """The rows, and the format they came in: csv, tsv, csv.gz, tsv.gz, parquet or memory."""
+    """The rows, the format they came in (csv, tsv, csv.gz, tsv.gz, parquet, sav, dta, xpt, sas7bdat, xlsx, feather or
+    memory), and what that says of columns."""
 
     data: pa.Table
     format: str
+    dictionary: Mapping[str, ColumnDictionary] = field(default_factory=dict)
+    dialect: Dialect | None = None  # of a text file that is not written in the usual way
 
 
 def read_table(source: Any, verbatim: Iterable[str] = ()) -> Table:
@@ -126,8 +137,12 @@ def read_table(source: Any, verbatim: Iterable[str] = ()) -> Table:
     In columns of numbers an empty cell, `.`, `?`, NA, N/A, NaN and null are missing values. A column that mixes numbers
     and text is text, and text is taken as it stands. So is every column of a CSV or TSV that is named in `verbatim`.
     """
+    if isinstance(source, Query):
+        return _checked(read_query(source), "memory", "the answer of the database")
     if not isinstance(source, str | os.PathLike):
         return _checked(_from_dataframe(source), "memory", "the table")
+    if (format := format_of(source)) is not None:
+        return _in_format(source, format, verbatim)
     name, kind = shown(source), kind_of(source)
     if is_folder(source):
         raise InputError(f"{name} is a folder; give one CSV, TSV or Parquet file")
@@ -143,7 +158,26 @@ def read_table(source: Any, verbatim: Iterable[str] = ()) -> Table:
             data.validate(full=True)  # text that is no UTF-8 would only be found when it is used
             return _checked(data, kind, name)
         suffix = ".gz" if os.fspath(source).lower().endswith(".gz") else ""
-        return _checked(parse_table(read_bytes(source), kind, name, verbatim), kind + suffix, name)
+        given = source if isinstance(source, TableFile) else None
+        data, dialect = parse_in_dialect(read_bytes(source), kind, name, verbatim, given)
+        usual = Dialect("\t" if kind == "tsv" else ",")
+        return replace(_checked(data, kind + suffix, name), dialect=None if dialect == usual else dialect)
+
+
+def _in_format(source: str | os.PathLike[str], format: str, verbatim: Iterable[str]) -> Table:
+    """A table of a statistics package or a spreadsheet, or a Feather file."""
+    if format == "database":
+        raise InputError(f"{Query(source, '…')} is a database; say what to read: --query 'select * from …'")
+    name, given = shown(source), source if isinstance(source, TableFile) else TableFile(source)
+    if is_folder(source):
+        raise InputError(f"{name} is a folder; give one file")
+    with reading(source):
+        if format == "feather":
+            data = pyarrow.feather.read_table(os.fspath(source), memory_map=False)
+            data.validate(full=True)
+            return _checked(data, format, name)
+        data, dictionary = read_apart(source, format, verbatim, given.encoding, given.sheet)
+        return replace(_checked(data, format, name), dictionary=dictionary)
 
 
 def _checked(data: pa.Table, format: str, name: str) -> Table:
@@ -217,43 +251,31 @@ def quasi_matrix(table: Table, roles: Roles) -> tuple[npt.NDArray[np.float64], n
     """The quasi-identifiers as numbers (rows, columns), and which rows miss none of them; missing values are NaN."""
     matrix = np.empty((table.data.num_rows, len(roles.quasi)), dtype=np.float64)
     for place, column in enumerate(roles.quasi):
-        matrix[:, place] = _numbers(table.data[column], shown(column))
+        matrix[:, place] = column_numbers(table.data[column], shown(column))
     complete: npt.NDArray[np.bool_] = np.logical_not(np.isnan(matrix).any(axis=1))
     return matrix, complete
 
 
 def check_complete(
-    table: Table, roles: Roles, complete: npt.NDArray[np.bool_], remedy: str = ", or pass --missing withhold"
+    table: Table, roles: Roles, complete: npt.NDArray[np.bool_], remedy: str = ", or pass --missing group or withhold"
 ) -> None:
     """Refuse missing values: count them by column and name the first row."""
     if complete.all():
         return
+    check_no_gaps(roles.quasi, quasi_matrix(table, roles)[0], remedy)
+
+
+def check_no_gaps(columns: Sequence[str], numbers: npt.NDArray[np.float64], remedy: str) -> None:
+    """Refuse missing values (NaN) of columns side by side: count them by column and name the first row."""
     found: list[str] = []
-    for column in roles.quasi:
-        rows = np.flatnonzero(np.isnan(_numbers(table.data[column], shown(column))))
+    for place, column in enumerate(columns):
+        rows = np.flatnonzero(np.isnan(numbers[:, place]))
         if rows.size and not found:
             found.append(f"{shown(column)}: {counted(rows.size, 'missing value')} (first in row {rows[0] + 1})")
         elif rows.size:
             found.append(f"{shown(column)}: {rows.size}")
-    raise InputError(f"column {', '.join(found)}; fill them, drop the rows{remedy}")
-
-
-def check_labels(table: Table, columns: Iterable[str], hierarchy: bool = False) -> None:
-    """Refuse what is no label unless a hierarchy says so: dates and the like, and text of which half has digits.
-
-    `hierarchy`: there is one for all columns of text, which may well have digits in it.
-    """
-    for name in columns:
-        column = table.data[name]
-        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-        if not (pa.types.is_boolean(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-            raise _not_numbers(column, shown(name))
-        if not pa.types.is_boolean(kind) and not hierarchy:
-            texts = column.cast(pa.large_string())
-            present = pc.and_(pc.is_valid(texts), pc.invert(pc.is_in(texts, pa.array(MISSING, pa.large_string()))))
-            digits = pc.and_(present, pc.fill_null(pc.match_substring_regex(texts, r"\d"), False))
-            if 2 * (pc.sum(digits).as_py() or 0) >= max(pc.sum(present).as_py() or 0, 1):
-                raise _not_numbers(texts, shown(name), "correct them, say what labels mean (--ontology)")
+    if found:
+        raise InputError(f"column {', '.join(found)}; fill them, drop the rows{remedy}")
 
 
 def holds_numbers(kind: pa.DataType) -> bool:
@@ -264,12 +286,12 @@ def holds_numbers(kind: pa.DataType) -> bool:
     return any(test(kind) for test in tests)
 
 
-def _numbers(column: pa.ChunkedArray, name: str) -> npt.NDArray[np.float64]:
+def column_numbers(column: pa.ChunkedArray, name: str) -> npt.NDArray[np.float64]:
     """The column as float64, NaN where a value is missing."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if not holds_numbers(column.type):
-        raise _not_numbers(column, name)
+        raise not_numbers(column, name)
     numbers: npt.NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy()
     infinite = np.flatnonzero(np.isinf(numbers))
     if infinite.size:
@@ -293,7 +315,7 @@ def _numbers(column: pa.ChunkedArray, name: str) -> npt.NDArray[np.float64]:
     return numbers
 
 
-def _not_numbers(column: pa.ChunkedArray, name: str, remedy: str = "correct them") -> InputError:
+def not_numbers(column: pa.ChunkedArray, name: str, remedy: str = "correct them") -> InputError:
     """Why this column cannot be averaged, and what to do."""
     kind = column.type
     if pa.types.is_boolean(kind):

@@ -106,6 +106,11 @@ class CategoricalMicroaggregation(GroupsRows):
 
     def transform(self, X: Any) -> Any:
         """Give each row, new or old, the nearest existing representative."""
+        nearest = self.nearest(X)
+        return like_columns(list(self.representatives_[nearest].T), X, self)
+
+    def nearest(self, X: Any) -> Ints:
+        """The group whose representative is nearest to each row, new or old."""
         check_is_fitted(self, "representatives_")
         _, columns = checked_columns(self, X, reset=False)
         encoded = [reading.encode(column) for reading, column in zip(self.readings_, columns, strict=True)]
@@ -121,7 +126,7 @@ class CategoricalMicroaggregation(GroupsRows):
             # Sums that differ by rounding only are ties, which go to the lower group.
             least = np.min(total, axis=1, keepdims=True)
             nearest[start : start + AT_A_TIME] = np.argmax(total <= least + 1e-9, axis=1)
-        return like_columns(list(self.representatives_[nearest[row.ravel()]].T), X, self)
+        return nearest[row.ravel()]
 
     def fit_groups(self, X: Any, groups: Ints) -> CategoricalMicroaggregation:
         """Take the groups of the rows as given: representatives and loss follow."""

@@ -1,14 +1,13 @@
-"""Distinct l-diversity: groups are joined until each has at least l different confidential values.
+"""Groups are joined until each has what is asked for: l different confidential values, say, or k people.
 
-Which groups are joined must not tell which of them had too few values. So groups are halved again and again by where
-they lie, without a look at confidential values, and two halves are taken apart only if both have l values. Where they
-have not, both are mixed evenly: what is joined tells that one of two halves had too few values, and not which.
+Which groups are joined must not tell which of them had too little. So groups are halved again and again by where
+they lie, without a look at confidential values, and two halves are taken apart only if both have enough. Where they
+have not, both are mixed evenly: what is joined tells that one of two halves had too little, and not which.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +16,9 @@ from numpy.typing import NDArray
 from shoal import progress
 from shoal.errors import InputError
 from shoal.microaggregation.refine.regions import numbered_by_first_row
+from shoal.microaggregation.requirements import Distinct, Requirement
 
-__all__ = ["JOINED", "GroupDistances", "Join", "joins_of", "merge_until_diverse"]
+__all__ = ["JOINED", "GroupDistances", "Join", "join_until", "joins_of", "merge_until_diverse"]
 
 Ints = NDArray[np.int64]
 
@@ -38,16 +38,23 @@ class Join:
 
 
 def merge_until_diverse(groups: Ints, values: Sequence[Ints], least: int, distances: GroupDistances) -> Ints:
-    """Join groups until each has `least` values; see the module. Returns the group of each row, numbered anew.
+    """Join groups until each has `least` different values of every column; see `join_until`.
 
-    `values` are the confidential columns as codes 0, 1, ..., -1 for a missing value, which counts for nothing;
-    `distances(rows, some)` are those of the centre of these rows to some of the groups.
+    `values` are the confidential columns as codes 0, 1, ..., -1 for a missing value, which counts for nothing.
     """
     for column, codes in enumerate(values):
         there = len(set(codes.tolist()) - {-1})
         if there < least:
             raise InputError(f"l={least} needs {least} different values, confidential column {column + 1} has {there}")
-    division = _Division(groups, values, least, distances)
+    return join_until(groups, [Distinct(codes, least) for codes in values], distances)
+
+
+def join_until(groups: Ints, requirements: Sequence[Requirement], distances: GroupDistances) -> Ints:
+    """Join groups until each meets all requirements; see the module. Returns the group of each row, numbered anew.
+
+    All rows together must meet them. `distances(rows, some)` are those of the centre of these rows to some groups.
+    """
+    division = _Division(groups, requirements, distances)
     division.divide(np.arange(len(division.rows_of)))
     crowd_of_group = np.empty(len(division.rows_of), dtype=np.int64)
     for number, crowd in enumerate(division.crowds):
@@ -62,7 +69,7 @@ def joins_of(
 
     Of the confidential values it takes only how often each is in a released group.
     """
-    division = _Division(groups, values, least, distances)
+    division = _Division(groups, [Distinct(codes, least) for codes in values], distances)
     crowds_of = [set(merged[rows].tolist()) for rows in division.rows_of]
 
     def seen_apart(one: Ints, other: Ints) -> bool:
@@ -75,17 +82,17 @@ def joins_of(
 
 
 class _Division:
-    """Groups divided by where they lie, as far as their values allow it."""
+    """Groups divided by where they lie, as far as their requirements allow it."""
 
-    def __init__(self, groups: Ints, values: Sequence[Ints], least: int, distances: GroupDistances) -> None:
+    def __init__(self, groups: Ints, requirements: Sequence[Requirement], distances: GroupDistances) -> None:
         self.rows_of = _rows_of(groups)
         self.crowds: list[Ints] = []
         self.joins: list[Join] = []
         self.may_be_apart: Callable[[Ints, Ints], bool] = self._both_have_enough
-        self._counts = [[Counter(codes[rows].tolist()) for rows in self.rows_of] for codes in values]
-        self._least = least
+        self._requirements = requirements
         self._distances = distances
         self._enough: dict[tuple[bytes, bytes], bool] = {}  # what was found of two halves
+        self._cut: dict[bytes, tuple[Ints, Ints]] = {}  # halves
         self._done = 0
 
     def divide(self, some: Ints) -> None:
@@ -100,26 +107,33 @@ class _Division:
             return
         first = len(self.crowds)
         undivided: list[tuple[Ints, Ints] | None] = []
-        frequent = [set(dict(there.most_common(self._least - 1))) for there in self._values_in(some)]
-        self._mix(one, other, frequent, undivided)
+        rows = self._rows(some)
+        self._mix(one, other, [requirement.room(rows) for requirement in self._requirements], undivided)
         self.joins.append(Join((one, other), tuple(self.crowds[first:]), tuple(undivided)))
 
-    def _mix(self, one: Ints, other: Ints, frequent: list[set[int]], undivided: list[tuple[Ints, Ints] | None]) -> None:
+    def _mix(
+        self,
+        one: Ints,
+        other: Ints,
+        rooms: list[Callable[[Ints], int]],
+        undivided: list[tuple[Ints, Ints] | None],
+    ) -> None:
         """Divide both into halves, and put each half of one with one of the other, as long as both may stand alone.
 
-        It is tried only where each of the four halves has room for all values but the most frequent ones: else a try
-        that fails would tell which of them those are not in.
+        It is tried only where each of the four halves has room for all that a requirement asks room for, such as all
+        values but the most frequent ones: else a try that fails would tell which of them those are not in.
         """
         parts = None
         if min(len(one), len(other)) > 1:
             quarters = (*self._halves(one), *self._halves(other))
             room = min(sum(len(self.rows_of[group]) for group in quarter) for quarter in quarters)
-            if room >= self._rows_without(frequent, np.concatenate((one, other))):
+            rows = self._rows(np.concatenate((one, other)))
+            if room >= max((needed(rows) for needed in rooms), default=0):
                 pairs = self._matched(*quarters)
                 parts = (np.concatenate(pairs[0]), np.concatenate(pairs[1]))
         if parts is not None and self.may_be_apart(*parts):
-            self._mix(*pairs[0], frequent, undivided)
-            self._mix(*pairs[1], frequent, undivided)
+            self._mix(*pairs[0], rooms, undivided)
+            self._mix(*pairs[1], rooms, undivided)
             return
         undivided.append(parts)
         self._release(np.concatenate((one, other)))
@@ -127,39 +141,35 @@ class _Division:
     def _both_have_enough(self, one: Ints, other: Ints) -> bool:
         pair = one.tobytes(), other.tobytes()
         if pair not in self._enough:
+            halves = self._rows(one), self._rows(other)
             self._enough[pair] = all(
-                len(there.keys() - {-1}) >= self._least for some in (one, other) for there in self._values_in(some)
+                requirement.met(rows) for rows in halves for requirement in self._requirements
             ) and not (self._would_tell(one) or self._would_tell(other))
         return self._enough[pair]
 
     def _would_tell(self, some: Ints) -> bool:
         """Whether these stay together, and only one of their halves can have had one value only, and only that one."""
-        if len(some) == 1 or self._least > 2:
+        if len(some) == 1:
             return False
-        halves = self._halves(some)
+        rows, halves = self._rows(some), self._halves(some)
         if self._both_have_enough(*halves):
             return False  # they will be taken apart
-        sizes = [sum(len(self.rows_of[group]) for group in half) for half in halves]
-        fitting = (
-            [size for size in sizes for count in there.values() if count >= size] for there in self._values_in(some)
-        )
-        return any(len(ways) == 1 for ways in fitting)
+        of_halves = [self._rows(half) for half in halves]
+        # What stays together for want of something else, of people say, tells nothing of values.
+        short = [one for one in self._requirements if not all(map(one.met, of_halves))]
+        return any(one.tells(rows, [len(half) for half in of_halves]) for one in short or self._requirements)
 
-    def _values_in(self, some: Ints) -> Iterator[Counter[int]]:
-        """How often each value of every column is in these groups."""
-        for counts in self._counts:
-            total: Counter[int] = Counter()
-            for group in some.tolist():
-                total.update(counts[group])
-            yield total
-
-    def _rows_without(self, frequent: list[set[int]], some: Ints) -> int:
-        """Rows that have none of the frequent values; of several columns, the one with the most."""
-        there = zip(frequent, self._values_in(some), strict=True)
-        return max(sum(count for value, count in counts.items() if value not in most) for most, counts in there)
+    def _rows(self, some: Ints) -> Ints:
+        return np.concatenate([self.rows_of[group] for group in some.tolist()])
 
     def _halves(self, some: Ints) -> tuple[Ints, Ints]:
         """Cut in the middle, along the line between two groups far from each other."""
+        key = some.tobytes()
+        if key not in self._cut:
+            self._cut[key] = self._cut_in_the_middle(some)
+        return self._cut[key]
+
+    def _cut_in_the_middle(self, some: Ints) -> tuple[Ints, Ints]:
         one = some[int(np.argmax(self._from(some[0], some)))]
         from_one = self._from(one, some)
         other = some[int(np.argmax(from_one))]
@@ -168,7 +178,7 @@ class _Division:
 
     def _matched(self, one: Ints, two: Ints, three: Ints, four: Ints) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
         """One and two, each with the one of three and four that lies nearer."""
-        centres = [np.concatenate([self.rows_of[group] for group in some]) for some in (one, two)]
+        centres = [self._rows(some) for some in (one, two)]
         from_one, from_two = ([self._distances(rows, some).mean() for some in (three, four)] for rows in centres)
         if from_one[0] + from_two[1] <= from_one[1] + from_two[0]:
             return (one, three), (two, four)

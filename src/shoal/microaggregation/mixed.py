@@ -141,6 +141,11 @@ class MixedMicroaggregation(GroupsRows):
 
     def transform(self, X: Any) -> Any:
         """Give each row, new or old, the nearest existing representative."""
+        nearest = self.nearest(X)
+        return like_columns(list(self.representatives_[nearest].T), X, self)
+
+    def nearest(self, X: Any) -> Ints:
+        """The group whose representative is nearest to each row, new or old."""
         check_is_fitted(self, "representatives_")
         names, columns = checked_columns(self, X, reset=False)
         numbers = number_matrix(self._of(NUMERIC, names), self._of(NUMERIC, columns), len(columns[0]))
@@ -156,8 +161,8 @@ class MixedMicroaggregation(GroupsRows):
             codes[:, place] = one.codes
         standard = np.ascontiguousarray((numbers - self.scales_.mean) / self.scales_.scale)
         own = np.tile(np.arange(len(self.means_))[:, None], (1, len(encoded)))
-        nearest = kernel.nearest_point(standard, codes, squares, self.means_, own)
-        return like_columns(list(self.representatives_[nearest].T), X, self)
+        found: Ints = kernel.nearest_point(standard, codes, squares, self.means_, own)
+        return found
 
     def distance_to_groups(self, X: Any) -> Callable[[Ints, Ints], Floats]:
         """A function that gives the distance of the centre of some of the fitted rows X to some representatives."""

@@ -61,7 +61,8 @@ def _loading(summary: Summary) -> str:
     """Python lines that read every data file of the release without Shoal."""
     imports: dict[str, None] = {}
     calls: dict[str, str] = {}
-    for name, _ in summary.files:
+    names = [name for name, _ in summary.files]
+    for name in ["table.parquet"] if "table.parquet" in names else names:  # of a table and its copy, the table
         path = PurePosixPath(name)
         if (kind := "".join(path.suffixes)) in _READERS:
             needed, call = _READERS[kind]

@@ -26,6 +26,7 @@ def page(template: str, **values: object) -> str:
         "share_in_words": words.share_in_words,
         "loss_in_figures": words.loss_in_figures,
         "loss_in_words": words.loss_in_words,
+        "value_promises": words.value_promises,
         "code": _markdown_code,
     }
     return environment.get_template(template).render(**values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from shoal.results.promised import DISTINCT, ENTROPY, RECURSIVE
 from shoal.results.summary import SketchFigures, StatedLoss, Summary
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "number",
     "percent",
     "share_in_words",
+    "value_promises",
 ]
 
 _SHARES = (
@@ -135,6 +137,8 @@ def guarantee(summary: Summary) -> str:
             f"but does not make whole {noun}s identical, so a {noun} may still be one of a kind."
         )
     others = count(summary.k - 1, "other")
+    if summary.promised.person is not None:
+        others = f"{count(summary.k - 1, 'record of another person', 'records of as many other people')}"
     every = f"Every one of the {count(summary.rows, noun)}"
     crowd = f"nobody can tell which of {summary.k:,} or more is yours"
     if sketches:
@@ -148,3 +152,25 @@ def guarantee(summary: Summary) -> str:
         f"{every} is identical to at least {others} in all the columns that could point to a person: "
         f"by those columns, {crowd}."
     )
+
+
+def value_promises(summary: Summary) -> list[str]:
+    """What is promised of the confidential values of a group, a sentence each, without the full stop."""
+    asked = summary.promised
+    found = []
+    if asked.l is not None and summary.diversity:
+        found.append(
+            {
+                DISTINCT: f"Every group has at least {number(asked.l)} values of each confidential column",
+                ENTROPY: "In every group a confidential value is at least as hard to guess as one of "
+                f"{number(asked.l)} equally frequent ones",
+                RECURSIVE: "In every group the most frequent value of a confidential column is less than "
+                f"{number(asked.c or 0)} times as frequent as all from number {number(asked.l)} on together",
+            }[asked.diversity]
+        )
+    if asked.t is not None and summary.diversity:
+        found.append(
+            f"The confidential values of a group are at most t = {number(asked.t)} from those of the whole release "
+            "(t-closeness)"
+        )
+    return found

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.results.claims import Closeness
 
-__all__ = ["closeness"]
+__all__ = ["by_size", "closeness"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 def closeness(column: str, values: Mapping[Any, Mapping[str, int]]) -> Closeness:
     """The largest distance of any group; `values` has, by group, how many records have each value."""
     different = {value for counts in values.values() for value in counts}
-    ordered = _by_size(different)
+    ordered = by_size(different)
     place = {value: number for number, value in enumerate(ordered or sorted(different))}
     if len(place) <= 1:
         return Closeness(column, 0.0, ordered is not None)
@@ -65,7 +65,7 @@ def _ordered(group: Ints, value: Ints, share: Floats, overall: Floats) -> Floats
     return distance
 
 
-def _by_size(values: Iterable[str]) -> list[str] | None:
+def by_size(values: Iterable[str]) -> list[str] | None:
     """The values as numbers, rising; None if one is no number."""
     try:
         return sorted(values, key=Decimal)

@@ -6,25 +6,25 @@ import math
 import re
 import unicodedata
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import InputError
+from shoal.microaggregation.requirements import different_values, ratio
 from shoal.results.claims import Diversity
 from shoal.results.loss import Loss
+from shoal.results.promised import DISTINCT, ENTROPY, GroupPromises
 from shoal.results.summary import StatedLoss
 
 __all__ = [
-    "check_values",
     "codes_of",
     "diversity",
     "meaning",
     "meanings",
     "stated_loss",
-    "too_few_values",
     "value_codes",
 ]
 
@@ -97,23 +97,17 @@ def meanings(values: NDArray[Any]) -> list[str | None]:
     return [of_value[value] for value in listed]
 
 
-def check_values(column: str, values: NDArray[Any], least: int) -> None:
-    """No grouping gives a group more values than there are."""
-    there = int(value_codes(values).max(initial=-1)) + 1
-    if there < least:
-        raise too_few_values(column, there, least)
-
-
-def too_few_values(column: str, there: int, least: int) -> InputError:
-    """What to say when a confidential column has fewer than l values."""
-    return InputError(f"l={least} needs {least} different values, column {column} has {there}; lower l")
-
-
-def diversity(column: str, values: Mapping[Any, Mapping[str, int]]) -> Diversity:
-    """Distinct values of a confidential column; `values` has, by group, how many records have each value."""
+def diversity(column: str, values: Mapping[Any, Mapping[str, int]], promises: GroupPromises) -> Diversity:
+    """Values of a confidential column; `values` has, by group, how many records have each value."""
     distinct = [len(counts) for counts in values.values()]
     different = {value for counts in values.values() for value in counts}
-    return Diversity(column, min(distinct), sum(count <= 1 for count in distinct), len(distinct), len(different))
+    found = Diversity(column, min(distinct), sum(count <= 1 for count in distinct), len(distinct), len(different))
+    if promises.l is None or promises.diversity == DISTINCT:
+        return found
+    groups = [np.fromiter(counts.values(), np.int64, len(counts)) for counts in values.values()]
+    if promises.diversity == ENTROPY:
+        return replace(found, equally_frequent=round(min(map(different_values, groups)), 4))
+    return replace(found, ratio=round(max(ratio(counts, int(promises.l)) for counts in groups), 4))
 
 
 def stated_loss(loss: Loss, publishable: bool, reason: str | None = FEW_RECORDS, digits: int = 6) -> StatedLoss:

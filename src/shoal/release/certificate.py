@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from shoal.release.draft import Draft
-from shoal.results.summary import SketchFigures, StatedLoss
+from shoal.results.promised import DISTINCT
+from shoal.results.summary import SketchFigures, StatedLoss, Summary
 
 __all__ = ["FORMAT", "certificate", "dump", "fingerprint", "sealed_certificate"]
 
@@ -33,8 +34,9 @@ def certificate(draft: Draft, folder: Path) -> dict[str, Any]:
             "smallest_group": summary.smallest_group,
         },
         "form": getattr(figures, "form", None),
+        **({} if draft.copy is None else {"copy": draft.copy}),
         **_lengths(figures),
-        "diversity": {"l": summary.l_promised, "columns": [asdict(diversity) for diversity in summary.diversity]},
+        **_of_groups(summary),
     }
     stated = {
         "method": summary.method,
@@ -73,6 +75,24 @@ def sealed_certificate(kind: str, promises: dict[str, Any], stated: dict[str, An
         },
     }
     return content | {"seal": hashlib.sha256(dump(content)).hexdigest()}
+
+
+def _of_groups(summary: Summary) -> dict[str, Any]:
+    """What is promised of groups beside their size; promises that were not asked for are absent."""
+    asked = summary.promised
+    columns = [asdict(one) for one in summary.diversity]
+    diversity: dict[str, Any] = {
+        "l": asked.l,
+        "columns": [{name: value for name, value in one.items() if value is not None} for one in columns],
+    }
+    if asked.diversity != DISTINCT:
+        diversity |= {"kind": asked.diversity} | ({} if asked.c is None else {"c": asked.c})
+    found: dict[str, Any] = {"diversity": diversity}
+    if asked.t is not None:
+        found["closeness"] = {"t": asked.t, "columns": [asdict(one) for one in summary.closeness]}
+    if asked.of_crowds:
+        found["crowds"] = [asdict(crowd) for crowd in summary.crowds]
+    return found
 
 
 def _lengths(figures: object) -> dict[str, Any]:

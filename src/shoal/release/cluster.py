@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,8 +19,8 @@ from shoal.bundle.folders import MAPPING, MAPPING_FOLDER
 from shoal.errors import InputError, MissingExtra
 from shoal.microaggregation.blocks.block import joined
 from shoal.microaggregation.blocks.executors import LocalExecutor, Schedule, SerialExecutor
-from shoal.protection.groups import too_few_values
-from shoal.release.part_facts import values_in
+from shoal.release.part_facts import Holding, check_holding, holding_of, lacks
+from shoal.results.promised import GroupPromises
 from shoal.verification.row_files import part_name
 
 __all__ = ["diverse_parts", "schedule_of", "write_parts"]
@@ -28,23 +29,28 @@ UNFINISHED = ".unfinished"
 
 
 def diverse_parts(
-    blocks: list[Any], confidential: Mapping[str, str], least: int, merge: Callable[[Any], Any], schedule: Schedule
+    blocks: list[Any],
+    confidential: Mapping[str, str],
+    k: int,
+    promises: GroupPromises,
+    merge: Callable[[Any, list[Counter[str]]], Any],
+    schedule: Schedule,
 ) -> list[Any]:
-    """Blocks with groups joined until each has `least` values; where a block has too few, all are joined in pairs.
+    """Blocks with groups joined until each has what is promised; where a block has too little, all are joined in pairs.
 
     All, so that it does not tell which block it was. `confidential` has the columns and how blocks carry them, `merge`
-    gives the future of a block whose groups are joined.
+    gives the future of a block whose groups are joined, from the block and how often each value is in all blocks.
     """
     submit = schedule.submit
-    values = schedule.gather([submit(values_in, block, tuple(confidential.values())) for block in blocks])
+    held: list[Holding] = schedule.gather([submit(holding_of, block, tuple(confidential.values())) for block in blocks])
+    overall = sum(held[1:], start=held[0])
+    check_holding(overall, tuple(confidential), k, promises)
     bundles = [[block] for block in blocks]
-    while any(len(there) < least for block in values for there in block):
-        if len(bundles) == 1:
-            column, there = min(zip(confidential, map(len, values[0]), strict=True), key=lambda pair: pair[1])
-            raise too_few_values(column, there, least)
+    while any(lacks(one, k, promises) for one in held):
         bundles = [[block for bundle in pair for block in bundle] for pair in _in_pairs(bundles)]
-        values = [[frozenset().union(*column) for column in zip(*pair, strict=True)] for pair in _in_pairs(values)]
-    return [merge(bundle[0] if len(bundle) == 1 else submit(joined, bundle)) for bundle in bundles]
+        held = [sum(pair[1:], start=pair[0]) for pair in _in_pairs(held)]
+    whole = (bundle[0] if len(bundle) == 1 else submit(joined, bundle) for bundle in bundles)
+    return [merge(block, list(overall.values)) for block in whole]
 
 
 def _in_pairs(things: list[Any]) -> list[list[Any]]:

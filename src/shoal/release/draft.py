@@ -22,4 +22,5 @@ class Draft:
     parameters: dict[str, Any]
     files: Mapping[str, Writer]
     private_files: Mapping[str, Writer]
+    copy: dict[str, Any] | None = None  # what the certificate says of a copy of the rows in another format
     formulas: Mapping[str, int] = field(default_factory=dict)  # cells of each column that a spreadsheet would run

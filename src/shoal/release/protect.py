@@ -23,6 +23,7 @@ from shoal.bundle.signing import SigningKey, write_signature
 from shoal.errors import InputError
 from shoal.io import Roles
 from shoal.io.files import shown
+from shoal.io.kinds.choices import ColumnChoices, column_choices
 from shoal.io.private_files import PRIVATE_FOLDER
 from shoal.microaggregation.blocks.executors import give_back_room
 from shoal.protection.coarsening import checked_coarsening
@@ -32,15 +33,19 @@ from shoal.protection.tables import check_method
 from shoal.release.cluster import schedule_of
 from shoal.release.documents.draft import draft_documents
 from shoal.release.draft import Draft
+from shoal.release.promises import PROMISES, checked_promises
 from shoal.release.sketches.crowd import draft_crowd_sketches
 from shoal.release.sketches.records import draft_record_sketches
 from shoal.release.sources import DocumentSource, Source, open_source
 from shoal.release.tables.draft import draft_table
 from shoal.release.tables.source import TableOptions
 from shoal.release.writing import write_release
+from shoal.results.promised import GroupPromises, asked_option
 from shoal.sketch import CrowdSketch, DeltaSketch, KVarianceSketch
 from shoal.sketch.records import check_components
 from shoal.vectors import VectorSpace
+
+MISSING = ("refuse", "withhold", "group", "impute")
 
 
 @dataclass(frozen=True)
@@ -53,15 +58,68 @@ class Protected:
 
 
 class MoreOptions(TypedDict, total=False):
-    """What else `protect` takes, by name."""
+    """What else `protect` takes, by name.
+
+    Parameters
+    ----------
+    text_column, id_column, label_column : str
+        For documents; the label is confidential and released unchanged.
+    diversity : {"distinct", "entropy", "recursive"}
+        How they are counted: different ones (p-sensitive k-anonymity is the same); as hard to guess as l equally
+        frequent ones; or so that the most frequent one is less than `c` times as frequent as all from the l-th on.
+    c : number above 0
+        For diversity="recursive".
+    t : number above 0, at most 1
+        How far a group's values of a confidential column may be from those of all records (t-closeness).
+    person : str
+        For tables: the column that says whose a record is (or which household's). A crowd is then k different people;
+        a person's records may be in several groups. The column is not released.
+    k_column : str
+        For tables: the column with each record's own k, where it is above `k`. It is not released.
+    missing : {"refuse", "withhold", "group", "impute"}
+        What to do with a table's rows that lack a quasi-identifier that is no label: "group" takes a gap for a value of
+        its own, which a group has as a whole or not at all; "impute" fills it with the mean of the group.
+    kinds : dict of column: str
+        For tables, as all that follow up to `coarsen`: what columns hold, where that is not recognised: "number",
+        "whole", "date", "label", "code", "ordered", "yes-no"; dates also with their form, "date:%d/%m/%Y".
+    categorical : list of columns, or dict of column: "most frequent" or "set"
+        Plain categories: the most frequent value stands for a group, or the set of its values.
+    order : dict of column: list of labels, the lowest first
+        Ordered labels, whose median stands for a group.
+    round : list of columns
+        Numbers that are whole in the release.
+    generalise : dict of column: "month", "year" or "decade"
+        Dates that are released as periods.
+    coarsen : dict of column: int
+        For tables: columns of numbers that are aggregated once more, each on its own, after the method has masked them,
+        so that at least so many records share each value there: {"income": 40}.
+    client : dask.distributed.Client or the address of a scheduler
+        For documents or a table in parts (a folder, or a pattern such as "letters/*.parquet"; with roles it is a
+        table): read, group and write them on the cluster. The release comes in parts as well. A pattern without a
+        client is worked on here.
+    attack : bool
+        Attack the release before it is handed out, and say in the report what was found.
+    sign : path
+        Your OpenSSH private key (Ed25519), with which the certificate is signed.
+    """
 
     text_column: str | None
     id_column: str | None
     label_column: str | None
     missing: str
+    kinds: Mapping[str, str] | None
+    categorical: Any
+    order: Mapping[str, Any] | None
+    round: Any
+    generalise: Mapping[str, str] | None
     coarsen: Mapping[str, int] | None
     client: Any
     attack: bool
+    diversity: str
+    c: float | None
+    t: float | None
+    person: str | None
+    k_column: str | None
     sign: str | os.PathLike[str] | SigningKey | None
 
 
@@ -73,7 +131,7 @@ def protect(
     roles: Roles | None = None,
     space: VectorSpace | None = None,
     method: Any = None,
-    l: int | None = None,
+    l: float | None = None,
     private: str | os.PathLike[str] | None = None,
     force: bool = False,
     **more: Unpack[MoreOptions],
@@ -88,8 +146,6 @@ def protect(
     k : int, at least 2
     out : path
         The folder to make. It appears whole or not at all.
-    text_column, id_column, label_column : str
-        For documents; the label is confidential and released unchanged.
     roles : Roles
         For tables: which columns are protected, released, dropped. A column without a role is dropped.
     space : VectorSpace
@@ -97,78 +153,89 @@ def protect(
     method : an estimator, whose k is replaced
         SphericalMicroaggregation, SemanticMicroaggregation, CrowdSketch, or DeltaSketch or KVarianceSketch, which
         promise no crowd, for documents; Microaggregation, CategoricalMicroaggregation or MixedMicroaggregation for
-        tables. For a table it may also be a function that gets
-        the names of its numbers and of its labels, and gives the estimator. None: for tables by the columns.
-    l : int
-        Least number of distinct values of every confidential column in a group; groups are merged to reach it.
-    missing : {"refuse", "withhold"}
-        What to do with a table's rows that lack a quasi-identifier.
-    coarsen : dict of column: int
-        For tables: columns of numbers that are aggregated once more, each on its own, after the method has masked them,
-        so that at least so many records share each value there: {"income": 40}.
+        tables, or a function of the names of its numbers and of its labels. None: for tables by the columns.
+    l : number of at least 2; for entropy, above 1
+        How many values of every confidential column a group has at least; groups are joined to reach it.
     private : path
         The private side: which record became which row, words left out. Default: next to `out`, "-private" added.
     force : bool
         Replace an earlier release.
-    client : dask.distributed.Client or the address of a scheduler
-        For documents or a table in parts (a folder, or a pattern such as "letters/*.parquet"; with roles it is a
-        table): read, group and write them on the cluster. The release comes in parts as well. A pattern without a
-        client is worked on here.
-    attack : bool
-        Attack the release before it is handed out, and say in the report what was found.
-    sign : path
-        Your OpenSSH private key (Ed25519), with which the certificate is signed.
+    more
+        See `MoreOptions`.
     """
-    for name in more.keys() - MoreOptions.__annotations__.keys():
-        raise TypeError(f"protect() got an unexpected keyword argument {name!r}")
+    _check_names(more)
     missing, client, attack = more.get("missing", "refuse"), more.get("client"), more.get("attack", True)
     key = more.get("sign")
     signing = SigningKey.read(key) if isinstance(key, str | os.PathLike) else key
     release = Path(out)
     hidden = private_beside(release) if private is None else Path(private)
-    _check_numbers(k, l, missing)
-    k, l = int(k), None if l is None else int(l)
+    _check_numbers(k, missing)
+    k = int(k)
+    promises = checked_promises(l, **{name: more[name] for name in PROMISES if name in more})  # type: ignore[literal-required]
     coarsen = checked_coarsening(more.get("coarsen"))
+    choices = _choices(more)
     columns: dict[str, Any] = {name: more.get(name) for name in ("text_column", "id_column", "label_column")}
     opened = open_source(source, roles=roles, on_cluster=client is not None, **columns)
     check_places(opened.path, release, hidden, force)
     draft: Callable[..., Draft]
     if isinstance(opened, DocumentSource):
-        _check_for_documents(l, opened.label, missing, coarsen)
-        draft = _draft_of_documents(opened, k, method, space, l, attack)
+        _check_for_documents(promises, opened.label, missing, coarsen, choices)
+        draft = _draft_of_documents(opened, k, method, space, promises, attack)
     else:
         _check_for_tables(columns, space)
         check_method(method)
-        draft = partial(draft_table, opened, k, TableOptions(method, l, missing, coarsen, attack))
+        draft = partial(draft_table, opened, k, TableOptions(method, promises, missing, coarsen, attack, choices))
     with schedule_of(client, opened.whole) as schedule:
         return _write(lambda *folders: draft(folders, schedule), release, hidden, signing)
 
 
+def _check_names(more: MoreOptions) -> None:
+    for name in more.keys() - MoreOptions.__annotations__.keys():
+        raise TypeError(f"protect() got an unexpected keyword argument {name!r}")
+
+
+def _choices(more: MoreOptions) -> ColumnChoices:
+    """What was said about columns."""
+    said = {name: more.get(name) for name in ("kinds", "categorical", "order", "generalise")}
+    return column_choices(**said, rounded=more.get("round"))
+
+
 def _draft_of_documents(
-    source: DocumentSource, k: int, method: Any, space: VectorSpace | None, l: int | None, attack: bool
+    source: DocumentSource, k: int, method: Any, space: VectorSpace | None, promises: GroupPromises, attack: bool
 ) -> Callable[..., Draft]:
     """What drafts a release of documents: as vectors, or as sketches."""
     if isinstance(method, DeltaSketch | KVarianceSketch):
         protection = record_sketches(method, space, k, source.of_items)
-        _check_for_records(protection.name, l, source.whole)
+        _check_for_records(protection.name, promises, source.whole)
         return partial(draft_record_sketches, source, protection)
     if isinstance(method, CrowdSketch):
         check_components("components", method.components)
         grouping = document_protection(method.method, space, k, source.of_items)
-        return partial(draft_crowd_sketches, source, k, method, grouping, l, attack)
-    return partial(draft_documents, source, k, document_protection(method, space, k, source.of_items), l, attack)
+        return partial(draft_crowd_sketches, source, k, method, grouping, promises, attack)
+    return partial(draft_documents, source, k, document_protection(method, space, k, source.of_items), promises, attack)
 
 
-def _check_for_records(name: str, l: int | None, whole: bool) -> None:
-    if l is not None:
-        raise InputError(f"l={l} is for groups, and {name} have none; leave it out, or use crowd sketches")
+def _check_for_records(name: str, promises: GroupPromises, whole: bool) -> None:
+    if promises:
+        asked = asked_option(promises)
+        raise InputError(f"{asked} is for groups, and {name} have none; leave it out, or use crowd sketches")
     if not whole:
         raise InputError(f"{name} are made of one file, for parts would tell where a record came from; join them first")
 
 
-def _check_for_documents(l: int | None, label: str | None, missing: str, coarsen: Mapping[str, int]) -> None:
-    if l is not None and label is None:
-        raise InputError(f"l={l} needs a confidential column; name it with --label-column")
+def _check_for_documents(
+    promises: GroupPromises, label: str | None, missing: str, coarsen: Mapping[str, int], choices: ColumnChoices
+) -> None:
+    if choices != ColumnChoices():
+        raise InputError("kinds of columns are for tables, and this is a collection of documents; leave them out")
+    if promises.of_values and label is None:
+        value = promises.l if promises.l is not None else promises.t
+        raise InputError(
+            f"{asked_option(promises)[2:]}={value:g} needs a confidential column; name it with --label-column"
+        )
+    if promises.of_crowds:
+        asked = "--person" if promises.person is not None else "--k-column"
+        raise InputError(f"{asked} is for tables, and this is a collection of documents; leave it out")
     if missing != "refuse":
         raise InputError("--missing is for tables, and this is a collection of documents; leave it out")
     for name, least in coarsen.items():
@@ -196,11 +263,8 @@ def _write(
     return Protected(release, private, content)
 
 
-def _check_numbers(k: object, l: object, missing: str) -> None:
-    for name, value in (("k", k), ("l", l)):
-        if name == "l" and value is None:
-            continue
-        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 2:
-            raise InputError(f"{name}={value!r} must be a whole number of at least 2")
-    if missing not in ("refuse", "withhold"):
-        raise InputError(f"missing={missing!r} is not known; use 'refuse' or 'withhold'")
+def _check_numbers(k: object, missing: str) -> None:
+    if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 2:
+        raise InputError(f"k={k!r} must be a whole number of at least 2")
+    if missing not in MISSING:
+        raise InputError(f"missing={missing!r} is not known; use {', '.join(map(repr, MISSING))}")

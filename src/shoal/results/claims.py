@@ -16,6 +16,8 @@ class Diversity:
     single_valued_groups: int  # groups whose members all share one value: membership tells it
     groups: int
     values: int  # distinct values in the whole release
+    equally_frequent: float | None = None  # so many equally frequent values are as hard to guess (entropy), at least
+    ratio: float | None = None  # the most frequent value by all from the l-th on (recursive), at most
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ KINDS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)  # there are many
 class Mention:
     """A stretch of a document's text, in characters; the end is exclusive."""
 
@@ -35,7 +35,7 @@ class Mention:
     end: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)  # there are many
 class Entity:
     """Something a text speaks of, with every place where it does."""
 
@@ -56,7 +56,7 @@ class DialPoint:
     expected_precision: float  # share of the masked entities that must be
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)  # there are many
 class Hit:
     """A term of a policy, where it stands in a text."""
 
@@ -67,7 +67,7 @@ class Hit:
     topic: str  # the topic of that concept
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)  # there are many
 class Block:
     """A stretch of sentences or paragraphs proposed for removal."""
 
@@ -77,7 +77,7 @@ class Block:
     density: float  # the denser, the riskier
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)  # there are many
 class Decision:
     """A line of the log of a review."""
 

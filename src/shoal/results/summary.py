@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shoal.results.claims import Closeness, Diversity, Withheld
+from shoal.results.promised import NOTHING_MORE, Crowd, GroupPromises
 from shoal.results.rates import Rate
 
 __all__ = [
@@ -88,6 +89,8 @@ class ColumnChange:
     loss: float | None  # share of this column's variance that was lost, 0 to 1
     step: float | None = None  # published means are multiples of it; None: they were not rounded
     withheld: str | None = None  # why the figures are not published
+    unit: str | None = None  # what spread and step count, such as days; None for plain numbers
+    median_in_words: str | None = None  # the median as the release writes it, where that is no plain number
 
 
 @dataclass(frozen=True)
@@ -181,6 +184,9 @@ class TableFigures:
     dropped_columns: int = 0  # identifiers and columns without a role
     text_columns: tuple[TextColumn, ...] = ()  # all released columns, in order, if they are in a text file
     above_optimum: float | None = None  # SSE is at most this share above the least possible, if that is known
+    few_values: tuple[str, ...] = ()  # columns of few whole numbers that were averaged all the same
+    medians_of: tuple[str, ...] = ()  # ordered labels
+    gaps: tuple[tuple[str, int], ...] = ()  # columns in which a gap stands for some groups, and records of these
 
 
 @dataclass(frozen=True)
@@ -197,12 +203,13 @@ class Summary:
     distances: Distances
     withheld: tuple[Withheld, ...]
     diversity: tuple[Diversity, ...]
-    l_promised: int | None  # minimum enforced with --l, None when none was asked for
     figures: DocumentFigures | SketchFigures | TableFigures
     attacks: tuple[Rate, ...] = ()  # what an intruder finds
     attacked: bool = True  # False: the owner left the attacks out
     closeness: tuple[Closeness, ...] = ()  # of each confidential column
     files: tuple[tuple[str, str], ...] = ()  # (file name, what it is), for the reader
+    promised: GroupPromises = NOTHING_MORE  # of every group, beside k
+    crowds: tuple[Crowd, ...] = ()  # groups by their records, people and largest own k
 
     @property
     def kind(self) -> str:

@@ -57,11 +57,12 @@ def _number(text: str) -> str | None:
 
 
 class DistinctValues:
-    """The different values of a confidential column, and which of them each group has."""
+    """The different values of a confidential column, and how often each group has which."""
 
     def __init__(self) -> None:
         self._codes: dict[str, int] = {}
         self._pairs: list[NDArray[np.int64]] = []  # group and value, each pair once per batch
+        self._rows: list[NDArray[np.int64]] = []  # that have them
 
     def add(self, group_of_row: NDArray[np.int64], column: pa.Array) -> None:
         """Take in a batch of rows."""
@@ -71,13 +72,22 @@ class DistinctValues:
         places = encoded.indices.fill_null(len(codes)).to_numpy(zero_copy_only=False)
         code_of_row = np.array([*codes, -1], dtype=np.int64)[places]
         telling = code_of_row >= 0
-        self._pairs.append(np.unique((group_of_row[telling] << 32) | code_of_row[telling]))
+        pairs, rows = np.unique((group_of_row[telling] << 32) | code_of_row[telling], return_counts=True)
+        self._pairs.append(pairs)
+        self._rows.append(rows)
 
-    def in_groups(self, n_groups: int) -> tuple[list[int], int]:
-        """How many different values each group has, and how many there are in all."""
-        pairs = np.unique(np.concatenate(self._pairs)) if self._pairs else np.empty(0, dtype=np.int64)
-        different = np.unique(pairs & 0xFFFFFFFF)
-        return np.bincount(pairs >> 32, minlength=n_groups).tolist(), len(different)
+    @property
+    def values(self) -> list[str]:
+        """Every value there is; a value's code is its place here."""
+        return list(self._codes)
+
+    def counted(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Group, code of a value, and how many rows of the group have it; by group, and each pair once."""
+        if not self._pairs:
+            return (np.empty(0, dtype=np.int64),) * 3
+        pairs, place = np.unique(np.concatenate(self._pairs), return_inverse=True)
+        rows = np.bincount(place, weights=np.concatenate(self._rows)).astype(np.int64)
+        return pairs >> 32, pairs & 0xFFFFFFFF, rows
 
 
 def _as_numbers(column: pa.Array) -> pa.Array:

@@ -33,5 +33,9 @@ class GroupCounts:
         """Of all parts together."""
         return min(self._seen.values())
 
+    def sizes_in_parts(self) -> Counter[int]:
+        """How many groups have so many rows; equal rows in two parts are two groups."""
+        return Counter(size for seen in self._seen_in_part for size in seen.values())
+
     def smallest_in_a_part(self) -> int:
         return min(min(seen.values()) for seen in self._seen_in_part)

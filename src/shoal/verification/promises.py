@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,8 +12,16 @@ from shoal.results.claims import Claim
 from shoal.verification.distinct_values import DistinctValues
 from shoal.verification.forms.refused import Refused
 from shoal.verification.group_counts import GroupCounts
+from shoal.verification.value_claims import value_claims
 
-__all__ = ["check_rows", "columns_as_promised", "crowd_claims", "nothing_rides_along", "rows_as_promised"]
+__all__ = [
+    "check_rows",
+    "columns_as_promised",
+    "crowd_claims",
+    "gaps_as_promised",
+    "nothing_rides_along",
+    "rows_as_promised",
+]
 
 
 def columns_as_promised(expected: list[str], found: list[str], promises: dict[str, Any], file: str) -> Claim:
@@ -29,6 +38,18 @@ def rows_as_promised(rows: int, promises: dict[str, Any], file: str) -> Claim:
     if rows == promised:
         return Claim("rows", True, f"{rows:,} rows, as promised", file)
     return Claim("rows", False, f"{rows:,} rows where {promised:,} are promised", file)
+
+
+def gaps_as_promised(found: Mapping[str, int], promises: dict[str, Any], file: str) -> Iterator[Claim]:
+    """As many gaps in protected columns as certified; that whole groups have them is counted with the crowds."""
+    promised = {column["name"]: column["gaps"] for column in promises["columns"] if "gaps" in column}
+    if found == promised and not promised:
+        return
+    listed = ", ".join(f"{count:,} in {name}" for name, count in sorted(found.items()))
+    if found == promised:
+        yield Claim("gaps", True, f"{listed}, each shared by its whole group", file)
+    else:
+        yield Claim("gaps", False, f"{listed or 'none'}, where others are promised", file)
 
 
 def check_rows(rows: int, promises: dict[str, Any], file: str) -> None:
@@ -61,9 +82,8 @@ def crowd_claims(
     yield anonymity(smallest, promises, file)
     if min(groups.smallest_in_a_part() for groups in sets) < k <= smallest:
         yield Claim("k-anonymity", False, "a part has fewer than k of the rows that are equal", file)
-    yield from only_of_confidential(promises, file)
-    for name, found in values.items():
-        yield diversity(name, *found.in_groups(len(whole)), promises, file)
+    yield from crowds_as_promised(whole.sizes_in_parts(), promises, file)
+    yield from value_claims(values, len(whole), promises, file)
     yield canonical_order(in_order, file)
 
 
@@ -86,29 +106,32 @@ def anonymity(smallest: int, promises: dict[str, Any], file: str) -> Claim:
     return Claim(promise, True, f"every {what} is shared by at least {smallest} (k={k}) in {over}{caution}", file)
 
 
-def only_of_confidential(promises: dict[str, Any], file: str) -> Iterator[Claim]:
-    """What is said of diversity is said of each confidential column and of no other, so that all of it is counted."""
-    confidential = [column["name"] for column in promises["columns"] if column["role"] == "confidential"]
-    stated = [found["column"] for found in promises["diversity"]["columns"]]
-    if sorted(stated) != sorted(confidential):
-        yield Claim("l-diversity", False, "it is not stated of the confidential columns, of each once", file)
-    elif promises["diversity"]["l"] is not None and not confidential:
-        yield Claim("l-diversity", False, "l is promised where no column is confidential", file)
+def crowds_as_promised(sizes: Counter[int], promises: dict[str, Any], file: str) -> Iterator[Claim]:
+    """The groups are as many of each size as stated, and each has the people and the records that are promised.
 
-
-def diversity(column: str, distinct: list[int], values: int, promises: dict[str, Any], file: str) -> Claim:
-    """Each group has as many distinct confidential values as stated, and at least l where l is promised."""
-    promised = promises["diversity"]
-    stated = {found["column"]: found for found in promised["columns"]}.get(column)
-    least, single = min(distinct), sum(count <= 1 for count in distinct)
+    Whose a row is, and the k that it asks for, are the owner's word: a release does not say it.
+    """
+    stated, k = promises.get("crowds"), promises["anonymity"]["k"] or 1
     if stated is None:
-        return Claim("l-diversity", False, f"nothing is stated of the confidential column {column!r}", file)
-    if promised["l"] is not None and least < promised["l"]:
-        return Claim("l-diversity", False, f"{column!r}: a group has {least} value(s), l={promised['l']}", file)
-    figures = (stated["least"], stated["single_valued_groups"], stated["groups"], stated["values"])
-    if (least, single, len(distinct), values) != figures:
-        return Claim("l-diversity", False, f"{column!r}: the counts by group differ from those stated", file)
-    return Claim("l-diversity", True, f"{column!r}: at least {least} distinct value(s) in every group", file)
+        return
+    of_people, of_own_k = (any(crowd[name] is not None for crowd in stated) for name in ("people", "own_k"))
+    if not (of_people or of_own_k) or not promises["anonymity"]["whole_rows"]:
+        yield Claim("crowds", False, "crowds are stated of which nothing is promised", file)
+        return
+    found: Counter[int] = Counter()
+    for crowd in stated:
+        found[crowd["rows"]] += crowd["groups"]
+    same = found == sizes
+    if of_people:
+        least = min(crowd["people"] or 0 for crowd in stated)
+        holds = same and least >= k and all(crowd["people"] <= crowd["rows"] for crowd in stated)
+        kept = f"every group has at least {least} different people (k={k}), in groups of the sizes counted"
+        yield Claim("people", holds, kept if holds else "the crowds stated are not those of k people found", file)
+    if of_own_k:
+        asked = [(crowd["own_k"] or 0, crowd["people"] if of_people else crowd["rows"]) for crowd in stated]
+        holds = same and all(crowd is not None and 0 < own_k <= crowd for own_k, crowd in asked)
+        kept = f"every group is as large as its records ask for, up to {max(own_k for own_k, _ in asked):,}"
+        yield Claim("own k", holds, kept if holds else "a group is not of the size that its records ask for", file)
 
 
 def canonical_order(holds: bool, file: str) -> Claim:

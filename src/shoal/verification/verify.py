@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import InputError
+from shoal.errors import InputError, ShoalError
 from shoal.results.claims import Claim, Statement
 from shoal.results.sanitized import Secrets
 from shoal.verification.documents import DOCUMENT_FILES, document_claims
@@ -149,7 +149,8 @@ def _file_claims(release: Path, names: list[str], content: dict[str, Any]) -> It
     """Each certified file is there unchanged, and there is no other."""
     # A file that no count looks into could carry anything, whatever the certificate says of it.
     files, kind = content["files"], content["kind"]
-    known = {*PAGES, *DATA_FILES[kind]}
+    copy = content["promises"].get("copy")
+    known = {*PAGES, *DATA_FILES[kind], *([copy["file"]] if copy else [])}
     for name in sorted({*names, *files} - {CERTIFICATE} - ({SIGNATURE} - files.keys())):
         path = release / name
         is_document = kind == SANITIZED and document_name(name) is not None
@@ -198,5 +199,7 @@ def _counted(release: Path, content: dict[str, Any], secrets: Secrets | None) ->
             yield from COUNTED[content["kind"]](release, content["promises"], format)
     except Refused as refused:
         yield refused.claim
+    except ShoalError:  # what cannot be counted here, such as a copy without its library, is no broken promise
+        raise
     except Exception as problem:  # Whatever a hostile file does to a reader, the answer is that the promise fails.
         yield Claim("data", False, f"the data cannot be read as promised ({type(problem).__name__})")

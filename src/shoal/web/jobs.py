@@ -83,6 +83,7 @@ class Job:
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     then: Callable[[Job], None] | None = field(default=None, repr=False)
     state: str = WAITING
+    ending: str | None = None  # what it will have been, once the command has ended
     steps: dict[str, Step] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)  # what the command said
     begun: float = field(default_factory=time.time)
@@ -196,7 +197,7 @@ class Jobs:
         job = self.get(name)
         if job.over:
             return
-        job.state = state
+        job.ending = state
         process = self._processes.get(name)
         if process is None:
             self._tasks[name].cancel()
@@ -233,21 +234,21 @@ class Jobs:
                     start_new_session=True,  # so that its workers end with it
                 )
                 self._processes[job.id] = process
-                if job.state == WAITING:
-                    job.state = RUNNING
-                else:  # cancelled before it began
+                if job.over:  # cancelled before it began
                     _signal(process, signal.SIGKILL)
+                else:
+                    job.state = RUNNING
                 job.begun = time.time()
                 assert process.stderr is not None
                 async for line in process.stderr:
                     _take(job, line.decode("utf-8", "replace").rstrip("\n"))
                 code = await process.wait()
             del self._processes[job.id]
-            self._end(job, ENDED_BY.get(code, FAILED) if job.state == RUNNING else job.state)
+            self._end(job, job.state if job.over else ENDED_BY.get(code, job.ending or FAILED))
 
     @staticmethod
     def _end(job: Job, state: str) -> None:
-        job.state, job.ended = state, time.time()
+        job.state, job.ending, job.ended = state, None, time.time()
         if job.folder.is_dir():  # else it was closed
             job.write()
         if state == DONE and job.then is not None:

@@ -12,6 +12,7 @@ import typer
 import shoal
 from shoal.cli import options
 from shoal.cli.app import AsJson, Force, app
+from shoal.cli.columns import reading
 from shoal.cli.terminal import examples, printable, say, write
 
 __all__ = ["inspect"]
@@ -32,6 +33,11 @@ def inspect(
         Path | None, typer.Option(help="Write the proposed roles and kinds to this TOML file.", **options.path())
     ] = None,
     values: Annotated[bool, typer.Option("--values/--no-values", help="Show histograms and frequent values.")] = True,
+    delimiter: reading.Delimiter = None,
+    decimal: reading.Decimal = None,
+    encoding: reading.Encoding = None,
+    sheet: reading.Sheet = None,
+    query: reading.Query = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -39,7 +45,7 @@ def inspect(
 
     Documents and baskets are recognised and counted. The output quotes the data: it is for its owner alone.
     """
-    found = shoal.inspect(source)
+    found = shoal.inspect(reading.table_source(source, delimiter, decimal, encoding, sheet, query))
     if roles_out is not None:
         from shoal.io.kinds.roles_file import write_roles
 

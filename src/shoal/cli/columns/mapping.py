@@ -10,6 +10,7 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.app import AsJson, Force, app
+from shoal.cli.columns import reading
 from shoal.cli.terminal import examples, printable, say, write
 from shoal.errors import InputError
 
@@ -30,6 +31,11 @@ def map_values(
     ontology: Annotated[
         list[str] | None, typer.Option(help="Hierarchy, FILE or COLUMN=FILE.  [default: WordNet]")
     ] = None,
+    delimiter: reading.Delimiter = None,
+    decimal: reading.Decimal = None,
+    encoding: reading.Encoding = None,
+    sheet: reading.Sheet = None,
+    query: reading.Query = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -44,9 +50,10 @@ def map_values(
 
     if len(set(columns)) < len(columns):
         raise InputError("a column is named twice; name each once")
-    proposals = propose_mapping(source, columns, options.ontologies(ontology))
+    table = reading.table_source(source, delimiter, decimal, encoding, sheet, query)
+    proposals = propose_mapping(table, columns, options.ontologies(ontology))
     files = [Path(given.rpartition("=")[2]) for given in ontology or ()]
-    write_proposals(out, proposals, force, [source, *files])
+    write_proposals(out, proposals, force, [*([] if query else [source]), *files])
     guessed = [proposal for proposal in proposals if not proposal.found]
     if as_json:
         write(json.dumps({"mapping": str(out), "values": len(proposals), "guessed": len(guessed)}, indent=2))

@@ -18,7 +18,9 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from shoal.io.delimited import MISSING, parse_table, stream_rows
-from shoal.io.files import is_folder, kind_of, open_text, reading, shown
+from shoal.io.files import is_folder, kind_of, open_bytes, open_text, reading, shown
+from shoal.io.formats.dialects import is_usual
+from shoal.io.formats.sources import TableFile, format_of
 from shoal.io.table import read_table
 
 __all__ = ["SAMPLE", "TableSample", "is_gap", "sample_table"]
@@ -44,9 +46,10 @@ class TableSample:
 
 def sample_table(source: Any, most: int = SAMPLE) -> TableSample:
     """A sample of at most twice `most` rows from a file or a dataframe; all rows where there are no more."""
-    if isinstance(source, str | os.PathLike) and not is_folder(source) and os.stat(source).st_size > LARGE:
+    plain = isinstance(source, str | os.PathLike) and not isinstance(source, TableFile) and format_of(source) is None
+    if plain and not is_folder(source) and os.stat(source).st_size > LARGE:
         kind, packed = kind_of(source), os.fspath(source).lower().endswith(".gz")
-        if kind in ("csv", "tsv") and not _is_utf16(source):
+        if kind in ("csv", "tsv") and _is_usual(source, kind):
             with reading(source):
                 return _of_text(source, kind, kind + ".gz" * packed, most)
         if kind == "parquet":
@@ -151,6 +154,7 @@ def _of_parquet(source: Any, most: int) -> TableSample:
     return thinned.sample("parquet")
 
 
-def _is_utf16(source: Any) -> bool:
-    with reading(source), open_text(source, newline="") as stream:
-        return stream.encoding == "utf-16"
+def _is_usual(source: Any, kind: str) -> bool:
+    """Whether the first rows show that the file is written in the usual way; any other is read as a whole."""
+    with reading(source), open_bytes(source) as stream:
+        return is_usual(stream.read(1 << 18), kind, shown(source))

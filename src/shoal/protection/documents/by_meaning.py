@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -17,7 +17,7 @@ from shoal.microaggregation import SemanticMicroaggregation
 from shoal.microaggregation.blocks.block import Block
 from shoal.microaggregation.blocks.executors import Schedule
 from shoal.microaggregation.blocks.grouping import Plan, divided_into_blocks
-from shoal.microaggregation.diversity import merge_until_diverse
+from shoal.microaggregation.diversity import join_until
 from shoal.microaggregation.spaces.spherical import SphericalSpace
 from shoal.microaggregation.words.collection import Collection, Representatives, term_names
 from shoal.microaggregation.words.giveaways import without_giveaways
@@ -26,8 +26,9 @@ from shoal.microaggregation.words.pooling import without_length
 from shoal.ontology import WordNet
 from shoal.protection.distances import MOST_IN_MEANING, distances_in_meaning
 from shoal.protection.documents.pools import PooledBlock, Term, Vocabulary, counts_of
-from shoal.protection.groups import value_codes
+from shoal.protection.value_promises import value_requirements
 from shoal.results.loss import Loss
+from shoal.results.promised import GroupPromises
 from shoal.results.summary import Distances
 from shoal.vectors import VectorSpace
 from shoal.vectors.counting import Tally
@@ -73,7 +74,7 @@ class ByMeaning:
         blocks = divided_into_blocks(parts, n_rows, Plan(self._model.k, BLOCK_ROWS, SphericalSpace), schedule)
         return [schedule.submit(self.group, block) for block in blocks]
 
-    def diverse(self, block: Block, least: int) -> Block:
+    def diverse(self, block: Block, promises: GroupPromises, overall: Sequence[Mapping[str, int]]) -> Block:
         collection = self._collection(block)
         folded = collection.representatives(block.groups)
 
@@ -83,8 +84,8 @@ class ByMeaning:
             distances: Floats = collection.meanings.all_distances(centre, chosen)[0]
             return distances
 
-        labels = [value_codes(block.carried["label"])]
-        return replace(block, groups=merge_until_diverse(block.groups, labels, least, distance_to_groups))
+        requirements = value_requirements(promises, [block.carried["label"]], overall)
+        return replace(block, groups=join_until(block.groups, requirements, distance_to_groups))
 
     def pooled(self, block: Block) -> PooledBlock:
         collection, counts = self._collection(block), counts_of(block, self.space.idf_)

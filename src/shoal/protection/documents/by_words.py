@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,15 +15,16 @@ from shoal.microaggregation import SphericalMicroaggregation
 from shoal.microaggregation.blocks.block import Block
 from shoal.microaggregation.blocks.executors import Schedule, give_back_room
 from shoal.microaggregation.blocks.grouping import Plan, block_count, group_in_blocks, seconds_of_search
-from shoal.microaggregation.diversity import merge_until_diverse
+from shoal.microaggregation.diversity import join_until
 from shoal.microaggregation.spaces.spherical import SphericalSpace
 from shoal.microaggregation.spherical import spherical_loss, spherical_representatives
 from shoal.microaggregation.words.giveaways import without_giveaways
 from shoal.microaggregation.words.pooling import pooled_counts, without_length
 from shoal.protection.distances import SAMPLE, cosine_distances
 from shoal.protection.documents.pools import PooledBlock, Term, Vocabulary, counts_behind, counts_of
-from shoal.protection.groups import value_codes
+from shoal.protection.value_promises import value_requirements
 from shoal.results.loss import Loss
+from shoal.results.promised import GroupPromises
 from shoal.results.summary import Distances
 from shoal.vectors import VectorSpace
 from shoal.vectors.counting import Tally
@@ -60,7 +61,7 @@ class ByWords:
         blocks = group_in_blocks(parts, n_rows, plan, schedule)
         return [schedule.submit(self._without_giveaways, block) for block in blocks]
 
-    def diverse(self, block: Block, least: int) -> Block:
+    def diverse(self, block: Block, promises: GroupPromises, overall: Sequence[Mapping[str, int]]) -> Block:
         X = without_length(block.X)
         representatives = spherical_representatives(X, block.groups)
 
@@ -69,8 +70,8 @@ class ByWords:
             distance: Floats = -(representatives[groups] @ (centre / np.linalg.norm(centre)))
             return distance
 
-        labels = [value_codes(block.carried["label"])]
-        return replace(block, groups=merge_until_diverse(block.groups, labels, least, distance_to_groups))
+        requirements = value_requirements(promises, [block.carried["label"]], overall)
+        return replace(block, groups=join_until(block.groups, requirements, distance_to_groups))
 
     def pooled(self, block: Block) -> PooledBlock:
         pools = pooled_counts(counts_of(block, self.space.idf_), block.groups)

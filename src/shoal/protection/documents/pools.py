@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -16,6 +16,7 @@ from shoal.microaggregation.blocks.block import Block
 from shoal.microaggregation.blocks.executors import Schedule
 from shoal.microaggregation.words.pooling import without_length
 from shoal.results.loss import Loss
+from shoal.results.promised import GroupPromises
 from shoal.results.summary import Distances
 from shoal.vectors import VectorSpace
 from shoal.vectors.counting import Tally
@@ -89,8 +90,8 @@ class DocumentProtection(ReadsDocuments, Protocol):
     def group_parts(self, parts: list[Any], n_rows: int, schedule: Schedule) -> list[Any]:
         """Blocks of documents in groups (futures), from parts of them (futures)."""
 
-    def diverse(self, block: Block, least: int) -> Block:
-        """The block with groups joined until each has `least` labels."""
+    def diverse(self, block: Block, promises: GroupPromises, overall: Sequence[Mapping[str, int]]) -> Block:
+        """The block with groups joined until each has what is promised of labels; `overall` counts those of all."""
 
     def pooled(self, block: Block) -> PooledBlock:
         """The block with the pools of its groups."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any
 
@@ -19,6 +19,7 @@ from shoal.microaggregation.blocks.executors import Schedule
 from shoal.protection.tables.layout import Layout, MaskedBlock, TableProtection
 from shoal.protection.tables.means import number_squares, words_for
 from shoal.results.methods import IN_WORDS
+from shoal.results.promised import GroupPromises, asked_option
 
 __all__ = ["Columnwise"]
 
@@ -51,6 +52,9 @@ class Columnwise:
     def group(self, block: Block, layout: Layout) -> tuple[Block, float]:
         return block, 0.0
 
+    def nearest(self, grouped: Block, rows: Block, layout: Layout) -> Ints:
+        raise InputError("rows without groups have none that is nearest; use a method that makes groups")
+
     def group_parts(self, parts: list[Any], n_rows: int, layout: Layout, schedule: Schedule) -> list[Any]:
         if isinstance(self._model, Microaggregation):
             if self._model.attribute_groups is None:
@@ -60,10 +64,17 @@ class Columnwise:
             raise InputError("a table in parts is protected over all quasi-identifiers; leave out the attribute groups")
         raise InputError(f"{type(self._model).__name__} needs all rows at once; give the table in one file")
 
-    def diverse(self, block: Block, layout: Layout, least: int) -> Block:
+    def diverse(
+        self,
+        block: Block,
+        layout: Layout,
+        promises: GroupPromises,
+        overall: Sequence[Mapping[str, int]] | None = None,
+    ) -> Block:
+        asked = asked_option(promises)
         if self.averages:
-            raise InputError("--l needs groups over all quasi-identifiers at once; leave out the attribute groups")
-        raise InputError(f"--l needs groups, and {type(self._model).__name__} makes none; leave it out")
+            raise InputError(f"{asked} needs groups over all quasi-identifiers at once; leave out the attribute groups")
+        raise InputError(f"{asked} needs groups, and {type(self._model).__name__} makes none; leave it out")
 
     def masked(self, block: Block, layout: Layout) -> MaskedBlock:
         table = pa.table(dict(zip(layout.numbers, map(pa.array, block.carried["values"].T), strict=True)))
@@ -71,7 +82,7 @@ class Columnwise:
         return MaskedBlock(block, np.column_stack([column.to_numpy() for column in masked.columns]), {})
 
     def squares(self, masked: MaskedBlock, released: Floats, layout: Layout) -> tuple[float, float]:
-        return number_squares(masked.block, released, layout)
+        return number_squares(masked, released, layout)
 
     def parameters(self) -> dict[str, Any]:
         # Who knows the seed can undo swapping and noise, so it is never published.

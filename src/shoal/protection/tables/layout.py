@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,10 +11,24 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.io import Roles
+from shoal.io.kinds.number_forms import NumberForm
 from shoal.microaggregation.blocks.block import Block
 from shoal.microaggregation.blocks.executors import Schedule
+from shoal.results.promised import GroupPromises
 
-__all__ = ["Layout", "MaskedBlock", "MaskedLabels", "TableProtection", "carried_as", "column_of", "number_behind"]
+__all__ = [
+    "OWN_K",
+    "PERSON",
+    "Layout",
+    "MaskedBlock",
+    "MaskedLabels",
+    "TableProtection",
+    "carried_as",
+    "column_of",
+    "number_behind",
+]
+
+PERSON, OWN_K = "person", "own k"  # under which names a block carries whose each record is, and the k it asks for
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -26,12 +40,22 @@ class Layout:
 
     roles: Roles
     schema: pa.Schema  # of the released columns that stay as they are, and of quasi-identifiers that are labels
-    numbers: tuple[str, ...]  # quasi-identifiers that are numbers
+    numbers: tuple[str, ...]  # quasi-identifiers with numbers behind them
     labels: tuple[str, ...]  # and those that are labels
+    forms: tuple[NumberForm, ...]  # how the numbers are written
     mean: Floats  # of the numbers
     scale: Floats
     constant: NDArray[np.bool_]  # columns of one value
+    lowest: Floats
+    highest: Floats
     released: tuple[str, ...]  # columns of the release, in the file's order
+    categories: Mapping[str, str] = field(default_factory=dict)  # labels without meaning, and what stands for a group
+    has_gaps: bool = False  # some numbers are missing; they stand as the mean of their column
+    averaged: bool = True  # the numbers of a group become its mean or median
+    # Of the numbers that have gaps which count as values of their own: places, shares of gaps, and their deviation.
+    gap_places: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    gap_mean: Floats = field(default_factory=lambda: np.empty(0))
+    gap_scale: Floats = field(default_factory=lambda: np.empty(0))
     kept: pa.Table | None = None  # the columns of `schema`, where the table is in one piece
 
 
@@ -51,6 +75,7 @@ class MaskedBlock:
     block: Block
     numbers: Floats  # (rows, numbers)
     labels: Mapping[str, MaskedLabels]
+    gaps: NDArray[np.bool_] | None = None  # (rows, numbers): a gap stands for the group
 
 
 class TableProtection(Protocol):
@@ -71,11 +96,23 @@ class TableProtection(Protocol):
     def group(self, block: Block, layout: Layout) -> tuple[Block, float]:
         """All rows in groups, and the least SSE that any groups could have; 0 if that is not known."""
 
+    def nearest(self, grouped: Block, rows: Block, layout: Layout) -> Ints:
+        """The group that is nearest to each of some other rows."""
+
     def group_parts(self, parts: list[Any], n_rows: int, layout: Layout, schedule: Schedule) -> list[Any]:
         """Blocks of rows in groups (futures), from parts of them (futures)."""
 
-    def diverse(self, block: Block, layout: Layout, least: int) -> Block:
-        """The block with groups joined until each has `least` values of every confidential column."""
+    def diverse(
+        self,
+        block: Block,
+        layout: Layout,
+        promises: GroupPromises,
+        overall: Sequence[Mapping[str, int]] | None = None,
+    ) -> Block:
+        """The block with groups joined until each has what is promised.
+
+        `overall` has how many records of all blocks have each value of every confidential column; None: this is all.
+        """
 
     def masked(self, block: Block, layout: Layout) -> MaskedBlock:
         """The rows with the representatives of their groups."""

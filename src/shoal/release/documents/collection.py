@@ -6,6 +6,7 @@ import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -25,6 +26,7 @@ from shoal.release.documents import part as part_steps
 from shoal.release.sources import DocumentSource
 from shoal.results.claims import Withheld
 from shoal.results.loss import Loss
+from shoal.results.promised import GroupPromises
 from shoal.results.rates import Rate
 from shoal.results.summary import WordsLeftOut
 from shoal.vectors import VectorSpace
@@ -68,7 +70,12 @@ class PooledDocuments:
 
 
 def pool_documents(
-    source: DocumentSource, k: int, protection: DocumentProtection, l: int | None, attack: bool, schedule: Schedule
+    source: DocumentSource,
+    k: int,
+    protection: DocumentProtection,
+    promises: GroupPromises,
+    attack: bool,
+    schedule: Schedule,
 ) -> PooledDocuments:
     """Read the documents, group them, and pool the counts of each group."""
     _warn_of_rare_terms(protection.space, k)
@@ -76,7 +83,7 @@ def pool_documents(
     _check_enough(read, k)
     protection = with_space(protection, read.space)
     give_back_room()
-    blocks = _grouped(read, protection, source, l, schedule)
+    blocks = _grouped(read, k, protection, source, promises, schedule)
     give_back_room()
     return PooledDocuments(read, protection, *_arranged(blocks, protection, read.n_rows, attack, schedule))
 
@@ -118,17 +125,23 @@ def _check_enough(read: ReadDocuments, k: int) -> None:
 
 
 def _grouped(
-    read: ReadDocuments, protection: DocumentProtection, source: DocumentSource, l: int | None, schedule: Schedule
+    read: ReadDocuments,
+    k: int,
+    protection: DocumentProtection,
+    source: DocumentSource,
+    promises: GroupPromises,
+    schedule: Schedule,
 ) -> list[Any]:
     """Blocks of documents in groups (futures), diverse if that is asked for."""
     submit, rows = schedule.submit, read.rows
     blocks = (
         [submit(protection.group, rows[0])] if source.whole else protection.group_parts(rows, read.n_rows, schedule)
     )
-    if l is None:
+    if not promises:
         return blocks
     carried = {str(source.label): "label"}
-    return diverse_parts(blocks, carried, l, lambda block: submit(protection.diverse, block, l), schedule)
+    merge = partial(submit, protection.diverse)
+    return diverse_parts(blocks, carried, k, promises, lambda block, all: merge(block, promises, all), schedule)
 
 
 def _arranged(

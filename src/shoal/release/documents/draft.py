@@ -30,6 +30,7 @@ from shoal.release.documents.files import TERM_COLUMNS, described, write_terms
 from shoal.release.draft import Draft
 from shoal.release.part_facts import crowd_figures, diversity_parameters
 from shoal.release.sources import DocumentSource
+from shoal.results.promised import GroupPromises
 from shoal.results.summary import DocumentFigures, Summary, TermUse
 
 __all__ = ["WHOLE", "draft_documents", "files_of_release", "most_used"]
@@ -42,13 +43,13 @@ def draft_documents(
     source: DocumentSource,
     k: int,
     protection: DocumentProtection,
-    l: int | None,
+    promises: GroupPromises,
     attack: bool,
     folders: tuple[Path, Path],
     schedule: Schedule,
 ) -> Draft:
     """Protect the documents and write the rows into the folders (private, release); the draft has the rest."""
-    pooled = pool_documents(source, k, protection, l, attack, schedule)
+    pooled = pool_documents(source, k, protection, promises, attack, schedule)
     read, protection, collected = pooled.read, pooled.protection, pooled.collected
     facts = _written(pooled.parts, protection, collected, source, folders, schedule)
     attacks = over_parts([fact.attacks for fact in facts]) if collected.tried else ()
@@ -59,11 +60,11 @@ def draft_documents(
         method=protection.name,
         promises_k=True,
         rows=read.n_rows,
-        **crowd_figures([fact.groups for fact in facts], confidential),
+        **crowd_figures([fact.groups for fact in facts], confidential, promises),
         loss=stated_loss(loss_of_parts([fact.loss for fact in facts], read.n_rows), enough, digits=4),
         distances=_distances(facts, protection, read.n_rows) if enough else NOT_PUBLISHED,
         withheld=withheld(read.left_out),
-        l_promised=l,
+        promised=promises,
         attacks=attacks,
         attacked=attack,
         figures=_figures(facts, protection, read, collected.vocabulary.names),
@@ -73,7 +74,7 @@ def draft_documents(
         summary=summary,
         columns=described(confidential),
         shared_columns=(tuple(TERM_COLUMNS),),
-        parameters=protection.parameters() | diversity_parameters(l),
+        parameters=protection.parameters() | diversity_parameters(promises),
         files={"terms.txt": lambda path: write_terms(path, collected.vocabulary.names)},
         private_files=left_out_files(read),
         formulas=sum((fact.formulas for fact in facts), Counter()),

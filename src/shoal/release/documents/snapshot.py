@@ -94,7 +94,6 @@ def _summary(
         distances=NOT_PUBLISHED,
         withheld=(Withheld(NOT_IN_A_GROUP, groups.waiting),) if groups.waiting else (),
         diversity=(),
-        l_promised=None,
         figures=figures,
         attacked=False,
         files=files_of_release(True, None),

@@ -29,16 +29,19 @@ def summary_of(
     settings = collection.work.settings
     decisions = active(collection.work.log.read())
     people = {decision.reviewer for decision in decisions} - {ACCEPTED_UNSEEN}
-    pieces = sum(len(document.masked.pieces) for document in planned)
-    hidden = sum(len(original) for document in planned for _, _, original in document.masked.pieces)
-    shown = sum(len(document.masked.text) - _replaced(document) for document in planned)
+    pieces = hidden = shown = blocks = 0
+    for document in planned:
+        pieces += len(document.masked.pieces)
+        hidden += sum(len(original) for _, _, original in document.masked.pieces)
+        shown += len(document.masked.text) - _replaced(document)
+        blocks += document.removed
     return SanitizedSummary(
         documents=len(planned),
         form=form,
         style=settings["style"],
         scope=settings["scope"],
         kinds=tuple(_kinds(planned, settings["scope"], settings["style"])),
-        blocks=sum(document.removed for document in planned),
+        blocks=blocks,
         kept=0,
         hidden_share=hidden / (hidden + shown) if pieces >= FEWEST else None,
         model=settings["model"],

@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from shoal.errors import InputError
 from shoal.results.sanitizing import Entity, Mention
 from shoal.sanitizer.pseudonyms import REMOVED, Masked, masked, pseudonyms_of, replacements_of
+from shoal.sanitizer.pseudonyms.replacing import Replacement
 from shoal.sanitizer.review.folding import folded
 from shoal.sanitizer.review.items import BLOCK, Item, Proposals
-from shoal.sanitizer.review.outcome import Collection, Outcome
+from shoal.sanitizer.review.outcome import Collection as ReviewedCollection
+from shoal.sanitizer.review.outcome import Outcome
+from shoal.sanitizer.review.work import WorkFolder
 
 __all__ = ["Planned", "check_decided", "plan"]
 
 SHOWN = 5  # open items that a message names
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Planned:
-    """A document of the release, before it is written."""
+    """A document of the release, before it is written. Its text is made when it is asked for, and not kept."""
 
     name: str  # document-0001, …: says nothing about where it came from
+    work: WorkFolder
     proposals: Proposals
-    masked: Masked
     entities: tuple[tuple[str, str, str], ...] = field(repr=False)  # pseudonym, kind and name of each
+    replacements: tuple[Replacement, ...] = field(repr=False)
+    blocks: tuple[tuple[int, int], ...] = field(repr=False)
+
+    @property
+    def masked(self) -> Masked:
+        return _masked(self)
 
     @property
     def original_places(self) -> list[tuple[int, int, str]]:
@@ -46,6 +56,28 @@ class Planned:
         return sum(self.masked.text[start:end].strip() == REMOVED for start, end, _ in self.masked.pieces)
 
 
+@lru_cache(maxsize=1)  # what is done with a document is done at once
+def _masked(document: Planned) -> Masked:
+    return masked(document.work.text(document.proposals), document.replacements, document.blocks)
+
+
+class _Texts(Collection[str]):
+    """The texts of documents, read one at a time."""
+
+    def __init__(self, work: WorkFolder, outcomes: Sequence[Outcome]) -> None:
+        self._work = work
+        self._outcomes = outcomes
+
+    def __iter__(self) -> Iterator[str]:
+        return (self._work.text(outcome.proposals) for outcome in self._outcomes)
+
+    def __len__(self) -> int:
+        return len(self._outcomes)
+
+    def __contains__(self, text: object) -> bool:
+        return any(text == other for other in self)
+
+
 def check_decided(outcomes: Sequence[Outcome]) -> None:
     """Refuse while anything is open, and say what."""
     waiting = [item for outcome in outcomes for item in outcome.open]
@@ -58,26 +90,26 @@ def check_decided(outcomes: Sequence[Outcome]) -> None:
         )
 
 
-def plan(collection: Collection, outcomes: Sequence[Outcome], style: str, scope: str) -> tuple[Planned, ...]:
+def plan(collection: ReviewedCollection, outcomes: Sequence[Outcome], style: str, scope: str) -> tuple[Planned, ...]:
     """All documents in the order of the release, which says nothing about the order of the input."""
     work = collection.work
     ordered = sorted(
         outcomes, key=lambda outcome: work.secret_digest("order", outcome.proposals.digest, outcome.proposals.document)
     )
-    texts = [work.text(outcome.proposals) for outcome in ordered]
     blocks = [_blocks(outcome.masked) for outcome in ordered]
     entities = [_entities(outcome.masked, gone) for outcome, gone in zip(ordered, blocks, strict=True)]
-    pseudonyms = pseudonyms_of(entities, texts, style, scope)
+    pseudonyms = pseudonyms_of(entities, _Texts(work, ordered), style, scope)
     planned = []
     for number, outcome in enumerate(ordered):
-        replacements = replacements_of(entities[number], pseudonyms[number])
         named = zip(pseudonyms[number], entities[number], strict=True)
         planned.append(
             Planned(
                 f"document-{number + 1:04}",
+                work,
                 outcome.proposals,
-                masked(texts[number], replacements, blocks[number]),
                 tuple((pseudonym, entity.kind, entity.name) for pseudonym, entity in named),
+                tuple(replacements_of(entities[number], pseudonyms[number])),
+                tuple(blocks[number]),
             )
         )
     return tuple(planned)

@@ -245,7 +245,7 @@ def _write_pages(
 def _write_private(
     folder: WorkFolder, planned: Sequence[Planned], secrets: Secrets, sealing: Sealing, aside: Path
 ) -> None:
-    vault = Vault.of({document.name: document.masked for document in planned})
+    vault = Vault.of((document.name, document.masked) for document in planned)
     vault.seal(aside / VAULT, sealing.recipients, sealing.passphrase)
     sources = {document.name: document.proposals.source for document in planned}
     (aside / RECORD).write_bytes(sealed_record(secrets, sources, sealing.recipients, sealing.passphrase))

@@ -42,8 +42,9 @@ def secrets_of(planned: Sequence[Planned], masked_strings: Iterable[str], scope:
     entities = {
         (document.name if scope == "document" else "", *entity) for document in planned for entity in document.entities
     }
-    pieces = {document.name: document.masked.pieces for document in planned}
-    digests = {document.name: text_digest(document.masked.text) for document in planned}
+    pieces, digests = {}, {}
+    for document in planned:
+        pieces[document.name], digests[document.name] = document.masked.pieces, text_digest(document.masked.text)
     return Secrets(key, pieces, strings, {}, tuple(sorted(entities)), digests)
 
 

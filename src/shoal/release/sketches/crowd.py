@@ -33,6 +33,7 @@ from shoal.release.part_facts import crowd_figures, diversity_parameters
 from shoal.release.sketches import crowd_part
 from shoal.release.sketches.files import SKETCH, WHOLE, described, files_of
 from shoal.release.sources import DocumentSource
+from shoal.results.promised import GroupPromises
 from shoal.results.rates import Rate
 from shoal.results.summary import Distances, SketchFigures, Summary
 from shoal.sketch import CrowdSketch, Sketches, SketchKey
@@ -46,14 +47,14 @@ def draft_crowd_sketches(
     k: int,
     method: CrowdSketch,
     protection: DocumentProtection,
-    l: int | None,
+    promises: GroupPromises,
     attack: bool,
     folders: tuple[Path, Path],
     schedule: Schedule,
 ) -> Draft:
     """Write the sketches into the folders (private, release); the draft has the rest."""
     key = key_of(method.key, method.random_state)
-    pooled = pool_documents(source, k, protection, l, attack, schedule)
+    pooled = pool_documents(source, k, protection, promises, attack, schedule)
     read, protection = pooled.read, pooled.protection
     _warn_of_many_components(method.components, len(pooled.collected.vocabulary.names))
     attacks = _attacked(pooled, schedule)
@@ -73,11 +74,11 @@ def draft_crowd_sketches(
         method=f"{protection.name}, sketched",
         promises_k=True,
         rows=read.n_rows,
-        **crowd_figures([fact.groups for fact in facts], confidential),
+        **crowd_figures([fact.groups for fact in facts], confidential, promises),
         loss=stated_loss(loss_of_parts([fact.loss for fact in facts], read.n_rows), enough, digits=4),
         distances=_distances(facts, read.n_rows) if enough else NOT_PUBLISHED,
         withheld=withheld(read.left_out),
-        l_promised=l,
+        promised=promises,
         attacks=attacks,
         attacked=attack,
         figures=figures,
@@ -87,7 +88,7 @@ def draft_crowd_sketches(
         summary=summary,
         columns=described(confidential),
         shared_columns=((SKETCH,),),
-        parameters=_parameters(protection, method) | diversity_parameters(l),
+        parameters=_parameters(protection, method) | diversity_parameters(promises),
         files={},
         private_files={"sketch.key": key.write, **left_out_files(read)},
         formulas=sum((fact.formulas for fact in facts), Counter()),

@@ -23,6 +23,7 @@ from shoal.release.draft import Draft
 from shoal.release.part_facts import crowd_figures, facts_of, write_mapping_part
 from shoal.release.sketches.files import SKETCH, WHOLE, described, files_of, write_sketches
 from shoal.release.sources import DocumentSource
+from shoal.results.promised import NOTHING_MORE
 from shoal.results.summary import Distances, SketchFigures, Summary
 from shoal.sketch.key import key_of
 from shoal.sketch.sketches import SketchedRows
@@ -68,11 +69,10 @@ def draft_record_sketches(
         method=protection.name,
         promises_k=False,
         rows=n_rows,
-        **crowd_figures([facts_of(digests, place[order], confidential)], source.confidential),
+        **crowd_figures([facts_of(digests, place[order], confidential)], source.confidential, NOTHING_MORE),
         loss=None,
         distances=_distances(X, different, place, order) if n_rows >= FEW else NOT_PUBLISHED,
         withheld=withheld(read.left_out),
-        l_promised=None,
         attacked=False,
         figures=figures,
         files=files_of(figures.record, source.label, whole=True),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -15,9 +16,14 @@ from numpy.typing import NDArray
 
 from shoal.assessment.leaks import leaks_of_release
 from shoal.bundle.folders import Writer, write_csv, write_text
+from shoal.io.files import shown
+from shoal.io.kinds.number_forms import date_parameters
+from shoal.io.kinds.recognition import FEW_VALUES
+from shoal.io.kinds.vocabulary import Kind
 from shoal.io.row_order import sort_rows
 from shoal.microaggregation import coarsened
 from shoal.microaggregation.blocks.executors import Schedule
+from shoal.ontology import WordNet
 from shoal.pages.leak_card import leaks_html, learned_rates
 from shoal.protection.coarsening import check_coarsened_columns
 from shoal.protection.distances import NOT_PUBLISHED
@@ -26,12 +32,14 @@ from shoal.protection.publishable import DIGITS, FEW_MOVED, grid_of, reason_of_a
 from shoal.protection.rounding import chosen_steps
 from shoal.protection.tables import TableProtection, table_method
 from shoal.protection.tables.layout import Layout, MaskedBlock, carried_as, column_of
+from shoal.protection.tables.people import grouped_by_person
 from shoal.release.cluster import diverse_parts, write_parts
 from shoal.release.draft import Draft
-from shoal.release.part_facts import crowd_figures, diversity_parameters
+from shoal.release.part_facts import check_holding, crowd_figures, diversity_parameters, holding_of
 from shoal.release.sources import TableSource
 from shoal.release.tables import part as part_steps
 from shoal.release.tables import reading
+from shoal.release.tables.copies import Copy, copy_of
 from shoal.release.tables.figures import (
     SHOWN,
     column_changes,
@@ -46,6 +54,7 @@ from shoal.release.tables.source import ReadTable, TableOptions, read_table_sour
 from shoal.results.claims import Withheld
 from shoal.results.leaks import LeakCard
 from shoal.results.loss import Loss
+from shoal.results.promised import GroupPromises
 from shoal.results.rates import Rate
 from shoal.results.summary import StatedLoss, Summary, TableFigures
 from shoal.risk.distance import DistanceLinkage
@@ -70,11 +79,12 @@ def draft_table(
     spread = spread_of(table, shown_rows, schedule)
     rows = [schedule.submit(reading.rows_of, part, layout, protection) for part in table.parts]
     table.parts.clear()  # what nobody holds any more need not be kept
-    blocks, bound = _grouped(rows, n_rows, protection, layout, options.l, schedule)
+    blocks, bound = _grouped(rows, n_rows, protection, layout, options.promises, schedule)
     masked = [schedule.submit(protection.masked, block, layout) for block in blocks]
     masked = _coarsened(masked, layout, coarsen, schedule)
     error, steps = _rounding(masked, table, spread.spread, schedule)
-    name = file_name(table.outline.format) if source.whole else None
+    _warn_of_few_values(table.few)
+    name = file_name(table.outline.format, table.outline.dialect) if source.whole else None
     in_text = name is not None and not name.endswith(".parquet")
     parts = _arranged(masked, layout, protection, steps, in_text, schedule)
 
@@ -85,6 +95,8 @@ def draft_table(
     reasons = reasons_of(facts, layout, spread)
     publishable = FEW_MOVED not in reasons
     attacks, card = _attacked(parts[0], masked[0], layout, options, publishable) if source.whole else ((), None)
+    outline = table.outline
+    copy = copy_of(parts[0].released, outline.format, outline.dictionary, outline.dialect) if source.whole else None
     text = text_columns(parts[0].released, layout.roles) if in_text else ()
     figures = TableFigures(
         columns=column_changes(facts, layout, spread, steps, reasons),
@@ -94,6 +106,9 @@ def draft_table(
         insensitive=layout.roles.insensitive,
         text_columns=text,
         dropped_columns=len(table.outline.columns) - len(layout.released),
+        few_values=table.few,
+        medians_of=tuple(name for name, form in zip(layout.numbers, layout.forms, strict=True) if form.median),
+        gaps=tuple((name, count) for name, count in _gaps(facts).items() if count),
         above_optimum=round(error / bound - 1.0, 3) if bound > 0 and not any(reasons) and not coarsen else None,
     )
     summary = Summary(
@@ -101,46 +116,65 @@ def draft_table(
         method=protection.name,
         promises_k=protection.k_anonymous,
         rows=n_rows,
-        **_crowds(facts, table),
+        **_crowds(facts, table, options.promises),
         loss=_loss(facts, reasons),
         distances=distances_of(facts, n_rows, layout, spread) if publishable and not layout.labels else NOT_PUBLISHED,
         withheld=(Withheld(INCOMPLETE, len(table.withheld)),) if table.withheld else (),
-        l_promised=options.l,
+        promised=options.promises,
         attacks=attacks,
         attacked=options.attack,
         figures=figures,
-        files=((name, "one row per record"),) if name else (("table", "folder of parts, one row per record"),),
+        files=_files(name, copy),
     )
     return Draft(
         summary=summary,
-        columns=described(_schema(layout), layout.roles, text),
+        columns=described(_schema(layout), layout.roles, text, _gaps(facts)),
         shared_columns=protection.together,
-        parameters=_parameters(protection, coarsen, grid_of(layout.numbers, steps)) | diversity_parameters(options.l),
-        files={},
+        parameters=_parameters(protection, coarsen, grid_of(layout.numbers, steps))
+        | diversity_parameters(options.promises)
+        | _kinds(table, options.missing),
+        files={} if copy is None else {copy.name: copy.write},
+        copy=None if copy is None else copy.about,
         private_files=_private_files(facts, table, card),
         formulas=sum((fact.formulas for fact in facts), Counter()),
     )
 
 
+def _files(name: str | None, copy: Copy | None) -> tuple[tuple[str, str], ...]:
+    """What the release holds, for people."""
+    if name is None:
+        return (("table", "folder of parts, one row per record"),)
+    return ((name, "one row per record"), *([] if copy is None else [(copy.name, copy.in_words)]))
+
+
 def _checked_coarsening(asked: Mapping[str, int], table: ReadTable) -> dict[str, int]:
     """The columns to aggregate once more, in the order of the quasi-identifiers."""
     roles = table.layout.roles
-    check_coarsened_columns(asked, table.outline.columns, roles, table.layout.numbers, table.n_rows)
+    numbers = [name for name, form in zip(table.layout.numbers, table.layout.forms, strict=True) if not form.median]
+    check_coarsened_columns(asked, table.outline.columns, roles, numbers, table.n_rows)
     return {name: asked[name] for name in roles.quasi if name in asked}
 
 
 def _grouped(
-    rows: list[Any], n_rows: int, protection: TableProtection, layout: Layout, l: int | None, schedule: Schedule
+    rows: list[Any],
+    n_rows: int,
+    protection: TableProtection,
+    layout: Layout,
+    promises: GroupPromises,
+    schedule: Schedule,
 ) -> tuple[list[Any], float]:
-    """Blocks of rows in groups (futures), diverse if that is asked for, and the least SSE possible if it is known."""
+    """Blocks of rows in groups (futures) that have what is promised, and the least SSE possible if it is known."""
     if layout.kept is not None:
-        block, bound = protection.group(rows[0], layout)
-        return [block if l is None else protection.diverse(block, layout, l)], bound
+        check_holding(holding_of(rows[0], ()), (), protection.k, promises)
+        block, bound = grouped_by_person(rows[0], layout, protection)
+        return [protection.diverse(block, layout, promises) if promises else block], bound
     blocks = protection.group_parts(rows, n_rows, layout, schedule)
-    if l is not None:
+    if promises:
         carried = {name: carried_as(name) for name in layout.roles.confidential}
         merge = partial(schedule.submit, protection.diverse)
-        blocks = diverse_parts(blocks, carried, l, lambda block: merge(block, layout, l), schedule)
+        blocks = diverse_parts(
+            blocks, carried, protection.k, promises, lambda block, all: merge(block, layout, promises, all), schedule
+        )
     return blocks, 0.0
 
 
@@ -164,7 +198,11 @@ def _rounding(masked: list[Any], table: ReadTable, spread: Floats, schedule: Sch
     if not table.protection.averages:
         return error, np.zeros(len(layout.numbers))
     added = partial(_total, part_steps.added_error, masked, schedule, layout)
-    return error, chosen_steps(error, table.n_rows, spread, added)
+    steps = chosen_steps(error, table.n_rows, spread, added)
+    units = np.array([form.step for form in layout.forms])
+    # Ranks and periods are coarse as they are; dates and whole numbers have steps of at least one.
+    coarse = np.array([form.median or getattr(form, "period", None) is not None for form in layout.forms], dtype=bool)
+    return error, np.where(coarse | layout.constant, 0.0, np.maximum(steps, units))
 
 
 def _total(figure: Callable[..., float], masked: list[Any], schedule: Schedule, *given: Any) -> float:
@@ -180,8 +218,8 @@ def _arranged(
     return [parts[number] for number in sort_rows(pa.concat_tables(first)).tolist()]
 
 
-def _crowds(facts: Sequence[part_steps.TableFacts], table: ReadTable) -> dict[str, Any]:
-    crowds = crowd_figures([fact.groups for fact in facts], table.layout.roles.confidential)
+def _crowds(facts: Sequence[part_steps.TableFacts], table: ReadTable, promises: GroupPromises) -> dict[str, Any]:
+    crowds = crowd_figures([fact.groups for fact in facts], table.layout.roles.confidential, promises)
     return crowds if table.protection.k_anonymous else crowds | {"smallest_group": min(one.smallest for one in facts)}
 
 
@@ -227,15 +265,58 @@ def _attacked(
     columns: dict[str, Any] = {name: column_of(masked.block, layout, name).take(order) for name in layout.labels}
     columns |= dict(zip(layout.numbers, map(pa.array, part.values.T), strict=True))
     quasi = pa.table({name: columns[name] for name in layout.roles.quasi})
+    # Dates, ranks and gaps as the numbers behind them: whoever attacks, computes.
+    columns = {name: part.released[name] for name in layout.labels}
+    columns |= dict(zip(layout.numbers, map(pa.array, part.masked.T), strict=True))
+    released = pa.table({name: columns[name] for name in layout.roles.quasi})
     ontology = getattr(table_method(options.method, layout.numbers, layout.labels), "ontology", None)
-    card = leaks_of_release(quasi, part.released.select(quasi.column_names), layout.numbers, ontology)
+    if layout.categories:
+        ontology = _by_meaning(ontology, [name for name in layout.labels if name not in layout.categories])
+    card = leaks_of_release(quasi, released, layout.numbers, ontology)
     if layout.labels or not publishable or quasi.num_rows > MOST_ATTACKED:
         return (), card
     linkage = (DistanceLinkage(metric).run(part.values, part.masked) for metric in ("euclidean", "mahalanobis"))
     return (*linkage, IntervalDisclosure().run(part.values, part.masked), *learned_rates(card)), card
 
 
+def _by_meaning(ontology: Any, names: Sequence[str]) -> dict[str, Any]:
+    """The ontologies of columns that have one; plain categories are equal or not."""
+    if isinstance(ontology, Mapping):
+        return {name: ontology.get(name) or WordNet() for name in names}
+    return dict.fromkeys(names, WordNet() if ontology is None else ontology) if names else {}
+
+
+def _warn_of_few_values(names: Sequence[str]) -> None:
+    """Tell the owner what was averaged that may be codes."""
+    for name in names:
+        warnings.warn(
+            f"{shown(name)} holds at most {FEW_VALUES} different whole numbers and was averaged; if they are codes, "
+            f"pass --categorical {shown(name)}",
+            stacklevel=2,
+        )
+
+
+def _gaps(facts: Sequence[part_steps.TableFacts]) -> dict[str, int]:
+    """Cells of each number in which a gap stands for the group."""
+    return dict(sum((Counter(fact.gaps) for fact in facts), Counter()))
+
+
+def _kinds(table: ReadTable, missing: str) -> dict[str, Any]:
+    """What was done with columns that are not plain numbers or labels, and with gaps."""
+    layout = table.layout
+    forms = dict(zip(layout.numbers, layout.forms, strict=True))
+    dates = {name: date_parameters(form) for name, form in forms.items() if form.kind is Kind.DATE}
+    ordered = [name for name, form in forms.items() if form.kind is Kind.ORDERED]
+    rounded = [name for name, form in forms.items() if form.kind is Kind.WHOLE]
+    stated = {"dates": dates, "medians_of": ordered, "whole_numbers": rounded}
+    stated |= {"categories": dict(layout.categories), "few_values": list(table.few)}
+    if layout.has_gaps:
+        stated["missing"] = missing
+    return {name: value for name, value in stated.items() if value}
+
+
 def _schema(layout: Layout) -> pa.Schema:
-    """The released columns: numbers as such, labels as text, the rest as it came."""
-    types = dict.fromkeys(layout.numbers, pa.float64()) | dict.fromkeys(layout.labels, pa.string())
+    """The released columns: numbers as their forms write them, labels as text, the rest as it came."""
+    forms = dict(zip(layout.numbers, layout.forms, strict=True))
+    types = {name: form.type for name, form in forms.items()} | dict.fromkeys(layout.labels, pa.string())
     return pa.schema([(name, types.get(name) or layout.schema.field(name).type) for name in layout.released])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,6 +15,7 @@ import pyarrow.parquet as pq
 
 from shoal.io import Roles
 from shoal.io.delimited import MISSING
+from shoal.results.dictionary import Dialect
 from shoal.results.summary import TextColumn
 
 __all__ = ["described", "file_name", "text_columns", "write_table"]
@@ -26,17 +29,25 @@ SPELT_AS = {
 ROWS_AT_ONCE = 1 << 17  # rows of a row group: that many are in memory when a release is verified
 
 
-def described(schema: pa.Schema, roles: Roles, in_text: tuple[TextColumn, ...] = ()) -> tuple[dict[str, str], ...]:
-    """Name, role and type of each released column; in a text file, the type it can be read as."""
+def described(
+    schema: pa.Schema, roles: Roles, in_text: tuple[TextColumn, ...] = (), gaps: Mapping[str, int] | None = None
+) -> tuple[dict[str, Any], ...]:
+    """Name, role and type of each released column, in a text file the type it can be read as; and its gaps, if any."""
     types = {field.name: str(field.type) for field in schema} | {column.name: column.type for column in in_text}
-    return tuple({"name": name, "role": _role_of(name, roles), "type": types[name]} for name in schema.names)
+    return tuple(
+        {"name": name, "role": _role_of(name, roles), "type": types[name]}
+        | ({"gaps": gaps[name]} if gaps and gaps.get(name) else {})
+        for name in schema.names
+    )
 
 
 def text_columns(released: pa.Table, roles: Roles) -> tuple[TextColumn, ...]:
     """How each column of a text file is to be read; text that is released unchanged may be numbers."""
     unchanged = (*roles.confidential, *roles.insensitive)
     return tuple(
-        _as_numbers(name, released[name]) if name in unchanged else TextColumn(name, str(released[name].type))
+        _as_numbers(name, released[name])
+        if name in unchanged
+        else TextColumn(name, str(released[name].type), ("",) if released[name].null_count else ())
         for name in released.column_names
     )
 
@@ -57,9 +68,10 @@ def _role_of(name: str, roles: Roles) -> str:
     return "confidential" if name in roles.confidential else "insensitive"
 
 
-def file_name(format: str) -> str:
-    """The file of a release in one piece."""
-    return "table.parquet" if format == "memory" else f"table.{format}"
+def file_name(format: str, dialect: Dialect | None = None) -> str:
+    """The file of a release in one piece whose rows are counted: like the input, or Parquet."""
+    plain = dialect is None and format in ("csv", "tsv", "csv.gz", "tsv.gz")
+    return f"table.{format}" if plain else "table.parquet"
 
 
 def write_table(data: pa.Table, path: Path) -> None:

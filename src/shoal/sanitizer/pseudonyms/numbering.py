@@ -6,7 +6,7 @@ Numbers follow the order of first appearance, so a single text gives nothing awa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import count
 
 from shoal.errors import InputError
@@ -36,7 +36,7 @@ PREFIX = dict(
 
 def pseudonyms_of(
     documents: Sequence[Sequence[Entity]],
-    texts: Sequence[str],
+    texts: Collection[str],
     style: str = "numbered",
     scope: str = "document",
 ) -> Pseudonyms:
@@ -68,11 +68,11 @@ def _each(documents: Sequence[Sequence[Entity]], replacement: Callable[[Entity],
     return tuple(tuple(map(replacement, entities)) for entities in documents)
 
 
-def _numbered(documents: Sequence[Sequence[Entity]], texts: Sequence[str]) -> Pseudonyms:
+def _numbered(documents: Sequence[Sequence[Entity]], texts: Iterable[str]) -> Pseudonyms:
     """Numbers in the order of first appearance, for all documents together."""
     same = same_entities(documents)
     prefixes = {PREFIX[entity.kind] for entities in documents for entity in entities}
-    numbers = {prefix: _free_numbers(prefix, texts) for prefix in prefixes}
+    numbers = _free_numbers(prefixes, texts)
     pseudonym_of: dict[tuple[str, int], str] = {}  # by prefix and entity: one name may be of a person and of a place
     keys = [
         [(PREFIX[entity.kind], identity) for entity, identity in zip(entities, identities, strict=True)]
@@ -90,16 +90,23 @@ def _first_place(entity: Entity) -> tuple[int, int]:
     return min(((mention.start, -mention.end) for mention in entity.mentions), default=(0, 0))
 
 
-def _free_numbers(prefix: str, texts: Iterable[str]) -> Iterator[int]:
-    """1, 2, … without those that stand after the prefix in a text, in small letters or capitals."""
-    after_prefix = re.compile(rf"{prefix}(\d+)", re.IGNORECASE)
-    written = {digits for text in texts for digits in after_prefix.findall(text)}
-    # A text with "Pers12" has "Pers1" in it, too.
-    taken = {digits[:length] for digits in written for length in range(1, len(digits) + 1)}
+def _free_numbers(prefixes: Iterable[str], texts: Iterable[str]) -> dict[str, Iterator[int]]:
+    """For each prefix 1, 2, … without those that stand after it in a text, in small letters or capitals."""
+    after_prefix = {prefix: re.compile(rf"{prefix}(\d+)", re.IGNORECASE) for prefix in prefixes}
+    taken: dict[str, set[str]] = {prefix: set() for prefix in after_prefix}
+    for text in texts:
+        for prefix, pattern in after_prefix.items():
+            for digits in pattern.findall(text):
+                # A text with "Pers12" has "Pers1" in it, too.
+                taken[prefix] |= {digits[:length] for length in range(1, len(digits) + 1)}
+    return {prefix: _without(numbers) for prefix, numbers in taken.items()}
+
+
+def _without(taken: set[str]) -> Iterator[int]:
     return (number for number in count(1) if str(number) not in taken)
 
 
-def _check(documents: Sequence[Sequence[Entity]], texts: Sequence[str], style: str, scope: str) -> None:
+def _check(documents: Sequence[Sequence[Entity]], texts: Collection[str], style: str, scope: str) -> None:
     if style not in STYLES:
         raise InputError(f"style={style!r} is unknown; give one of: {', '.join(STYLES)}")
     if scope not in SCOPES:

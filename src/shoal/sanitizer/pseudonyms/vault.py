@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -48,9 +48,10 @@ class Vault:
     entries: Mapping[str, _Entry] = field(repr=False)
 
     @classmethod
-    def of(cls, documents: Mapping[str, Masked]) -> Vault:
-        """The vault of masked documents by their names."""
-        return cls({name: _entry(document) for name, document in documents.items()})
+    def of(cls, documents: Mapping[str, Masked] | Iterable[tuple[str, Masked]]) -> Vault:
+        """The vault of masked documents by their names; as pairs, no text need be held."""
+        pairs = documents.items() if isinstance(documents, Mapping) else documents
+        return cls({name: _entry(document) for name, document in pairs})
 
     @property
     def documents(self) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ __all__ = ["BLOCK", "Item", "Proposals", "proposals_from", "proposals_line", "te
 BLOCK = "BLOCK"  # the kind of a stretch that is removed as a whole
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Item:
     """Something in one document that is masked or stays."""
 

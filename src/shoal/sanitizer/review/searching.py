@@ -18,7 +18,6 @@ __all__ = ["RememberedSearch"]
 class _Searched:
     """What a text was searched for, and what was found."""
 
-    folded: str
     strings: frozenset[str]
     found: tuple[Occurrence, ...]
 
@@ -28,15 +27,19 @@ class RememberedSearch:
 
     def __init__(self) -> None:
         self._searched: dict[str, _Searched] = {}
+        self._folded: dict[str, str] = {}
 
     def readable(self, search: Strings, digest: str, text: str) -> tuple[Occurrence, ...]:
         """What a reader of this text sees of the strings."""
         known = self._searched.get(digest)
-        if known is None:
-            known = _Searched(folded(text), search.strings, tuple(search.readable(text)))
-        elif any(string.casefold() in known.folded for string in search.strings ^ known.strings):
-            known = replace(known, strings=search.strings, found=tuple(search.readable(text)))
+        if known is None or self._has_any(search.strings ^ known.strings, digest, text):
+            known = _Searched(search.strings, tuple(search.readable(text)))
         else:
             known = replace(known, strings=search.strings)
         self._searched[digest] = known
         return known.found
+
+    def _has_any(self, strings: frozenset[str], digest: str, text: str) -> bool:
+        if strings and digest not in self._folded:
+            self._folded[digest] = folded(text)
+        return any(string.casefold() in self._folded[digest] for string in strings)

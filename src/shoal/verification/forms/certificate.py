@@ -8,15 +8,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from shoal.verification.copies.writing import COPIES
 from shoal.verification.forms.refused import Refused
 from shoal.verification.forms.rules import (
     Rule,
     Unfit,
+    above,
     anything,
     boolean,
     by_name,
     digest,
     each,
+    either,
     fields,
     number,
     one_of,
@@ -31,9 +34,21 @@ __all__ = ["CERTIFICATE", "FORMATS", "dump", "is_sealed", "read_certificate"]
 CERTIFICATE = "certificate.json"
 LARGEST = 4_000_000  # bytes; a release of ten thousand parts has a certificate of two million
 
+_DIVERSITY: dict[str, Rule] = {
+    "column": text,
+    "least": whole(0),
+    "single_valued_groups": whole(0),
+    "groups": whole(1),
+    "values": whole(0),
+}
 _PROMISES: dict[str, Rule] = {
     "rows": whole(1),
-    "columns": each(fields({"name": text, "role": one_of("quasi", "confidential", "insensitive"), "type": text})),
+    "columns": each(
+        fields(
+            {"name": text, "role": one_of("quasi", "confidential", "insensitive"), "type": text},
+            {"gaps": whole(1)},  # of protected numbers: rows in which a gap stands for the group
+        )
+    ),
     "anonymity": fields(
         {
             "k": or_null(whole(2)),
@@ -45,18 +60,15 @@ _PROMISES: dict[str, Rule] = {
     "diversity": fields(
         {
             "l": or_null(whole(2)),
-            "columns": each(
-                fields(
-                    {
-                        "column": text,
-                        "least": whole(0),
-                        "single_valued_groups": whole(0),
-                        "groups": whole(1),
-                        "values": whole(0),
-                    }
-                )
-            ),
+            "columns": each(fields(_DIVERSITY)),
         }
+    ),
+}
+# What is promised only where it was asked for.
+_ASKED_FOR: dict[str, Rule] = {
+    "closeness": fields({"t": number, "columns": each(fields({"column": text, "t": number, "ordered": boolean}))}),
+    "crowds": each(
+        fields({"groups": whole(1), "rows": whole(1), "people": or_null(whole(1)), "own_k": or_null(whole(1))})
     ),
 }
 
@@ -77,8 +89,35 @@ _STATED_LATER: dict[str, Rule] = {  # what the first certificates of format 1 di
     "closeness": each(fields({"column": text, "t": number, "ordered": boolean})),
 }
 
-_PROMISES_2 = _PROMISES | {"form": or_null(one_of("pooled counts, tf-idf", "pooled counts, tf"))}
-_PROMISES_OF_SKETCHES = _PROMISES | {
+_CODE: Rule = either(number, text)
+_COPY = fields(  # of a table, in the format that came in
+    {
+        "file": one_of(*COPIES),
+        "writer": text,
+        "dialect": or_null(
+            fields({"delimiter": one_of(",", ";", "\t", "|"), "decimal": one_of(".", ","), "encoding": text})
+        ),
+        "columns": each(
+            fields(
+                {
+                    **dict.fromkeys(("name", "label"), text),
+                    **dict.fromkeys(("category", "letters"), boolean),
+                    "measure": one_of("", "nominal", "ordinal", "scale"),
+                    "values": each(fields({"code": _CODE, "label": text})),
+                    "missing": each(fields({"first": _CODE, "last": _CODE})),
+                }
+            )
+        ),
+    }
+)
+_PROMISES_2 = _PROMISES | {
+    "form": or_null(one_of("pooled counts, tf-idf", "pooled counts, tf")),
+    "diversity": fields(
+        {"l": or_null(above(1)), "columns": each(fields(_DIVERSITY, {"equally_frequent": number, "ratio": number}))},
+        {"kind": one_of("entropy", "recursive"), "c": above(0)},
+    ),
+}
+_PROMISES_OF_SKETCHES = _PROMISES_2 | {
     "form": one_of("crowd sketches", "delta sketches", "k-variance sketches"),
     "lengths": fields({"shortest": whole(1), "longest": whole(1)}),
 }
@@ -111,7 +150,7 @@ _STATED_OF_SANITIZED = fields(
 )
 
 
-def _format(kinds: Mapping[str, tuple[Mapping[str, Rule], Rule]]) -> Rule:
+def _format(kinds: Mapping[str, tuple[Rule, Rule]]) -> Rule:
     """A certificate of one of these kinds, each with promises and statements of its own."""
 
     of_all = fields(
@@ -129,7 +168,7 @@ def _format(kinds: Mapping[str, tuple[Mapping[str, Rule], Rule]]) -> Rule:
     def rule(content: Any, place: str) -> None:
         of_all(content, place)
         promises, stated = kinds[content["kind"]]
-        fields(promises)(content["promises"], "promises")
+        promises(content["promises"], "promises")
         stated(content["stated"], "stated")
 
     return rule
@@ -137,13 +176,13 @@ def _format(kinds: Mapping[str, tuple[Mapping[str, Rule], Rule]]) -> Rule:
 
 # What is read, side by side. A field that a format adds goes into its promises here.
 FORMATS: dict[str, Rule] = {
-    "shoal-certificate/1": _format(dict.fromkeys(("documents", "table"), (_PROMISES, _STATED_1))),
+    "shoal-certificate/1": _format(dict.fromkeys(("documents", "table"), (fields(_PROMISES), _STATED_1))),
     "shoal-certificate/2": _format(
         {
-            "documents": (_PROMISES_2, _STATED_OF_RECORDS),
-            "sanitized": (_PROMISES_OF_SANITIZED, _STATED_OF_SANITIZED),
-            "sketches": (_PROMISES_OF_SKETCHES, _STATED_OF_RECORDS),
-            "table": (_PROMISES_2, _STATED_OF_RECORDS),
+            "documents": (fields(_PROMISES_2, _ASKED_FOR), _STATED_OF_RECORDS),
+            "sanitized": (fields(_PROMISES_OF_SANITIZED), _STATED_OF_SANITIZED),
+            "sketches": (fields(_PROMISES_OF_SKETCHES, _ASKED_FOR), _STATED_OF_RECORDS),
+            "table": (fields(_PROMISES_2, {**_ASKED_FOR, "copy": _COPY}), _STATED_OF_RECORDS),
         }
     ),
 }

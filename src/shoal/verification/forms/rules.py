@@ -9,11 +9,13 @@ from typing import Any
 __all__ = [
     "Rule",
     "Unfit",
+    "above",
     "anything",
     "boolean",
     "by_name",
     "digest",
     "each",
+    "either",
     "fields",
     "number",
     "one_of",
@@ -55,6 +57,15 @@ def number(value: Any, place: str) -> None:
         raise Unfit(place, "a number")
 
 
+def above(limit: float) -> Rule:
+    def rule(value: Any, place: str) -> None:
+        number(value, place)
+        if not value > limit:
+            raise Unfit(place, f"a number above {limit}")
+
+    return rule
+
+
 def whole(least: int) -> Rule:
     def rule(value: Any, place: str) -> None:
         if type(value) is not int or not least <= value <= LARGEST_NUMBER:
@@ -88,6 +99,18 @@ def each(rule: Rule) -> Rule:
             rule(one, f"{place}[{number}]")
 
     return of_all
+
+
+def either(one: Rule, other: Rule) -> Rule:
+    """What fits one of two rules."""
+
+    def rule(value: Any, place: str) -> None:
+        try:
+            one(value, place)
+        except Unfit:
+            other(value, place)
+
+    return rule
 
 
 def by_name(rule: Rule) -> Rule:

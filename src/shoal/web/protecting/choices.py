@@ -49,6 +49,17 @@ class Choices:
         """The quasi-identifiers."""
         return [(place, column) for place, column in enumerate(look.columns) if self.roles.get(place) == Role.QUASI]
 
+    def compared(self, look: Look) -> list[tuple[int, str]]:
+        """Protected columns of labels whose meaning is not looked up in WordNet: place and name."""
+        if not look.is_table or self.method:
+            return []
+        protected = [(place, column.name) for place, column in self.protected(look) if are_labels(column)]
+        return [(place, name) for place, name in protected if self.labels.get(place) != BY_MEANING]
+
+    def groups_of(self, place: int) -> Groups:
+        """The groups of a column; none if its labels are plain categories."""
+        return self.groups.get(place, {}) if self.labels.get(place) == BY_GROUPS else {}
+
     @classmethod
     def suggested(cls, look: Look) -> Choices:
         """What the page shows at first."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -20,7 +20,7 @@ from shoal.io.kinds.recognition import plain_values
 from shoal.io.record_files import read_columns
 from shoal.io.table import read_table
 
-__all__ = ["MOST_VALUES", "Look", "look_at", "values_of"]
+__all__ = ["MOST_VALUES", "Look", "different_values", "look_at", "values_of"]
 
 FIRST = 6  # rows shown
 LONGEST = 80  # characters of a cell
@@ -68,15 +68,21 @@ def look_at(path: Path, text_column: str | None = None) -> Look:
     return Look(inspection, ("Name", "Items" if corpus.of_items else "Text"), first, _fields(path), text or "")
 
 
-def values_of(path: Path, column: str, most: int | None = None) -> list[str]:
-    """The different values of a column, as a hierarchy must spell them."""
-    found = plain_values(read_table(path, [column]).data[column])
-    if most is not None and len(found) > most:
-        raise InputError(
-            f"column {shown(column)} has {len(found):,} different values, more than the {most} that can be put into "
-            "groups by hand; give a hierarchy as a file"
-        )
-    return sorted(str(value) for value in found.to_pylist())
+def values_of(path: Path, columns: Sequence[str], most: int | None = None) -> dict[str, list[str]]:
+    """The different values of each of these columns, as a hierarchy must spell them."""
+    return different_values(read_table(path, columns).data, columns, most)
+
+
+def different_values(data: Any, columns: Sequence[str], most: int | None = None) -> dict[str, list[str]]:
+    """The same of a table that was read."""
+    found = {column: plain_values(data[column]) for column in columns}
+    for column, values in found.items():
+        if most is not None and len(values) > most:
+            raise InputError(
+                f"column {shown(column)} has {len(values):,} different values, more than the {most} that can be put "
+                "into groups by hand; give a hierarchy as a file"
+            )
+    return {column: sorted(str(value) for value in values.to_pylist()) for column, values in found.items()}
 
 
 def _first_rows(path: Path) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:

@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 from shoal.errors import InputError
 from shoal.io.table import Role
 from shoal.web.commands import verify_command
-from shoal.web.protecting.choices import BY_FILE, BY_GROUPS, BY_MEANING, Choices, are_labels
+from shoal.web.protecting.choices import BY_FILE, Choices, are_labels
 from shoal.web.protecting.command import METHODS, RELEASE, protect_command
 from shoal.web.protecting.curve import estimate
 from shoal.web.protecting.hierarchies import hierarchy_pairs, write_hierarchy
@@ -55,9 +55,7 @@ async def protect(
     try:
         chosen = Choices.from_fields(form, found)
         source = await run_in_threadpool(workspace.lend, given, folder)
-        hierarchies = {}
-        for place, column in _label_columns(chosen, found):
-            hierarchies[column] = await _hierarchy(place, column, chosen, given, workspace, folder, aside)
+        hierarchies = await _hierarchies(chosen, found, given, workspace, folder, aside)
         command = protect_command(chosen, found, source, hierarchies, folder / "work")
     except InputError as problem:
         workspace.remove(folder)
@@ -75,7 +73,8 @@ async def values(upload: str, place: int, workspace: TheWorkspace, looks: TheLoo
     if not 0 <= place < len(found.columns):
         raise LookupError(place)
     column = found.columns[place].name
-    return {"column": column, "values": await aside.call(values_of, given.path, column, MOST_VALUES)}
+    known = await aside.call(values_of, given.path, [column], MOST_VALUES)
+    return {"column": column, "values": known[column]}
 
 
 @router.post("/{upload}/curve")
@@ -125,23 +124,21 @@ def _shown(request: Request, upload: Upload, found: Look, chosen: Choices, probl
     )
 
 
-def _label_columns(chosen: Choices, found: Look) -> list[tuple[int, str]]:
-    """Protected columns of labels whose meaning is not looked up in WordNet."""
-    if not found.is_table or chosen.method:
-        return []
-    protected = [(place, column.name) for place, column in chosen.protected(found) if are_labels(column)]
-    return [(place, name) for place, name in protected if chosen.labels.get(place) != BY_MEANING]
-
-
-async def _hierarchy(
-    place: int, column: str, chosen: Choices, given: Upload, workspace: Workspace, folder: Path, aside: TheAside
-) -> str:
-    """The name of its file, where the job works."""
-    work = folder / "work"
-    if chosen.labels.get(place) == BY_FILE:
-        if not chosen.files.get(place):
+async def _hierarchies(
+    chosen: Choices, found: Look, given: Upload, workspace: Workspace, folder: Path, aside: TheAside
+) -> dict[str, str]:
+    """The file of each column whose labels are compared by one, put where the job works."""
+    files: dict[str, str] = {}
+    written = []
+    for place, column in chosen.compared(found):
+        if chosen.labels.get(place) != BY_FILE:
+            written.append((place, column))
+        elif not chosen.files.get(place):
             raise InputError(f"column {column} is to be compared by a hierarchy; choose its file")
-        return await run_in_threadpool(workspace.lend, workspace.upload(chosen.files[place]), folder)
-    groups = chosen.groups.get(place, {}) if chosen.labels.get(place) == BY_GROUPS else {}
-    known = await aside.call(values_of, given.path, column)
-    return write_hierarchy(work, place, hierarchy_pairs(column, known, groups))
+        else:
+            files[column] = await run_in_threadpool(workspace.lend, workspace.upload(chosen.files[place]), folder)
+    known = await aside.call(values_of, given.path, [column for _, column in written]) if written else {}
+    for place, column in written:
+        pairs = hierarchy_pairs(column, known[column], chosen.groups_of(place))
+        files[column] = write_hierarchy(folder / "work", place, pairs)
+    return files

@@ -25,6 +25,7 @@ from shoal.web.desk.commands import (
     sanitize_command,
     verify_sanitized_command,
 )
+from shoal.web.desk.desk import Desk
 from shoal.web.jobs import DONE, Job
 from shoal.web.rendering import page
 from shoal.web.requests import Fields, Form, TheDesks, TheJobs, TheWorkspace
@@ -94,9 +95,8 @@ async def before_release(job: str, request: Request, jobs: TheJobs, desks: TheDe
 async def release(job: str, form: Form, workspace: TheWorkspace, jobs: TheJobs, desks: TheDesks) -> Response:
     """A job of its own, so that the release stays when the review is closed."""
     review = jobs.get(job)
-    desks.of(review)
     chosen = _redacting(form)
-    await run_in_threadpool(_check_key)
+    await run_in_threadpool(_check_ready, desks.of(review), chosen)
     folder = workspace.new_job()
     _lend(folder, review, WORK)
     made = jobs.start(folder, "redact", f"Release of {review.title}", redact_command(chosen), {"review": job})
@@ -165,8 +165,12 @@ def _probability(form: Fields, name: str) -> str:
     return given
 
 
-def _check_key() -> None:
-    """A job has nobody to ask for a passphrase."""
+def _check_ready(desk: Desk, chosen: Redacting) -> None:
+    """Refuse what would fail. A job has nobody to ask for a passphrase."""
+    documents = desk.progress("")["documents"]
+    waiting = sum(one["open"] + one["disputed"] for one in documents)
+    if waiting and not chosen.accept_rest:
+        raise InputError(f"{waiting} items are not decided; decide them at the desk, or let a rule decide the rest")
     key = config_folder() / "sanitizer.key"
     if key.is_file() and key.read_bytes().startswith(LOCKED_KEY):
         raise InputError(f"{key} is locked with a passphrase; make this release in a shell, where you can type it")

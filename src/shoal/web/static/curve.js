@@ -1,7 +1,7 @@
 // Loss and risk against k: two lines, a slider, and the figures at the k that is chosen.
 
 const SVG = "http://www.w3.org/2000/svg";
-const WIDE = 520, HIGH = 250, LEFT = 42, RIGHT = 96, TOP = 14, BOTTOM = 34;
+const WIDE = 520, HIGH = 250, LEFT = 50, RIGHT = 96, TOP = 14, BOTTOM = 34;
 const PATIENCE = 500; // milliseconds until a choice is taken for the last one
 
 const make = (name, attributes, text) => {
@@ -26,7 +26,7 @@ export function startCurve(form) {
   const scale = () => {
     const least = Math.log(found.points[0].k);
     const most = Math.log(found.points.at(-1).k) || 1;
-    const highest = Math.max(10, ...found.points.flatMap((point) => [point.loss, point.risk]));
+    const highest = 20 * Math.ceil(Math.max(1, ...found.points.flatMap((point) => [point.loss, point.risk])) / 20);
     return {
       highest,
       x: (value) => LEFT + ((Math.log(value) - least) / (most - least || 1)) * (WIDE - LEFT - RIGHT),
@@ -67,7 +67,7 @@ export function startCurve(form) {
       band.addEventListener("click", () => choose(place));
       svg.append(band);
     });
-    svg.append(make("text", { x: WIDE - RIGHT + 9, y: HIGH - 14 }, "k"));
+    svg.append(make("text", { x: WIDE - RIGHT + 20, y: HIGH - 14 }, "k"));
     const here = x(Math.min(Math.max(Number(k.value) || 2, found.points[0].k), found.points.at(-1).k));
     svg.append(make("line", { class: "here", x1: here, x2: here, y1: TOP, y2: HIGH - BOTTOM }));
     const [loss, risk] = [line("loss", "loss", { x, y }), line("risk", "risk", { x, y })];

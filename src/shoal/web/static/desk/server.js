@@ -29,7 +29,9 @@ export class Server {
     this.last = Promise.resolve();
   }
 
-  get(path, asked = {}) {
+  /** Asked after all that was decided before, so that the answer knows of it. */
+  async get(path, asked = {}) {
+    await this.last;
     const query = new URLSearchParams({ reviewer: this.reviewer, ...asked });
     return answered(fetch(`${this.base}/${path}?${query}`));
   }

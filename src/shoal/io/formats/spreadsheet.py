@@ -1,0 +1,99 @@
+"""Spreadsheets (.xlsx) by calamine: one sheet, a header, a type for every column. Of formulas the values are read."""
+
+from __future__ import annotations
+
+import datetime
+import zipfile
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.errors import InputError, MissingExtra
+from shoal.io.files import shown
+
+__all__ = ["read_spreadsheet"]
+
+LARGEST = 2_000_000_000  # bytes that a workbook may take, unpacked
+RATIO = 200  # and how many times its packed size; text in XML packs to a tenth or so
+
+
+def read_spreadsheet(path: str, sheet: str | None) -> pa.Table:
+    """The sheet that is named, or the only one."""
+    try:
+        from python_calamine import CalamineError, CalamineWorkbook
+    except ImportError:
+        raise MissingExtra("formats", "reading .xlsx") from None
+    name = shown(path)
+    _check_room(path, name)
+    try:
+        book = CalamineWorkbook.from_path(path)
+        names = list(book.sheet_names)
+        if sheet is not None and sheet not in names:
+            raise InputError(f"{name} has no sheet {shown(sheet)}, only: {_listed(names)}; name one of them")
+        if sheet is None and len(names) != 1:
+            raise InputError(f"{name} has {len(names)} sheets ({_listed(names)}); name one with --sheet")
+        rows = book.get_sheet_by_name(sheet or names[0]).to_python(skip_empty_area=True)
+    except (CalamineError, OSError, ValueError) as problem:
+        if isinstance(problem, InputError):
+            raise
+        raise InputError(f"{name} cannot be read as a spreadsheet; save it again as .xlsx") from None
+    return _table(rows, name)
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(shown(one) for one in names[:10]) + (", …" if len(names) > 10 else "")
+
+
+def _check_room(path: str, name: str) -> None:
+    """Refuse what would unpack to far more than it is, before it is unpacked."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        raise InputError(f"{name} cannot be read as a spreadsheet; save it again as .xlsx") from None
+    packed, unpacked = (sum(getattr(one, size) for one in members) for size in ("compress_size", "file_size"))
+    if unpacked > LARGEST or unpacked > RATIO * packed + 10_000_000:
+        raise InputError(f"{name} would unpack to {unpacked:,} bytes, which no table needs; save it as CSV or Parquet")
+
+
+def _table(rows: list[list[Any]], name: str) -> pa.Table:
+    rows = [row for row in rows if any(cell != "" and cell is not None for cell in row)]
+    if not rows:
+        raise InputError(f"{name}: the sheet is empty; give one with a header and rows")
+    header = [str(cell).strip() for cell in rows[0]]
+    from shoal.io.files import check_names
+
+    check_names(header, name)
+    columns = zip(*rows[1:], strict=True) if len(rows) > 1 else [()] * len(header)
+    return pa.table([_typed(list(column)) for column in columns], names=header)
+
+
+def _typed(cells: list[Any]) -> pa.Array:
+    """One type for all cells: whole numbers, numbers, dates, times, yes/no, or text if they differ."""
+    cells = [None if cell == "" else cell for cell in cells]
+    kinds = {type(cell) for cell in cells if cell is not None}
+    if kinds <= {int, float}:
+        present = [cell for cell in cells if cell is not None]
+        whole = bool(present) and all(float(cell).is_integer() and abs(cell) < 2**53 for cell in present)
+        numbers = [None if cell is None else int(cell) if whole else float(cell) for cell in cells]
+        return pa.array(numbers, pa.int64() if whole else pa.float64())
+    if kinds == {bool}:
+        return pa.array(cells, pa.bool_())
+    if kinds == {datetime.date}:
+        return pa.array(cells, pa.date32())
+    if kinds <= {datetime.date, datetime.datetime}:
+        moments = [_moment(cell) for cell in cells]
+        return pa.array(moments, pa.timestamp("us"))
+    if kinds == {datetime.time}:
+        return pa.array(cells, pa.time64("us"))
+    return pa.array([None if cell is None else _spelt(cell) for cell in cells], pa.string())
+
+
+def _moment(cell: Any) -> datetime.datetime | None:
+    if cell is None or isinstance(cell, datetime.datetime):
+        return cell
+    return datetime.datetime.combine(cell, datetime.time())
+
+
+def _spelt(cell: Any) -> str:
+    return f"{cell:.15g}" if isinstance(cell, float) else str(cell)

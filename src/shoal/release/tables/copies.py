@@ -1,0 +1,120 @@
+"""The rows of a release once more, in the format or the dialect that they came in."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.results.dictionary import Code, ColumnDictionary, Dialect
+from shoal.verification.copies.writing import copied, writer_of
+
+__all__ = ["Copy", "copy_of"]
+
+WRITTEN_AS = {"sas7bdat": "xpt"}  # which nobody but SAS writes
+FOR_PEOPLE = {
+    "csv": "the same rows, written as the input was",
+    "tsv": "the same rows, written as the input was",
+    "sav": "the same rows for SPSS",
+    "dta": "the same rows for Stata",
+    "xpt": "the same rows for SAS; its format has no labels of values, so they are in place of their codes",
+    "xlsx": "the same rows as a spreadsheet",
+    "feather": "the same rows as a Feather file",
+}
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy of the rows, and what the certificate says of it."""
+
+    name: str
+    content: bytes
+    about: dict[str, Any]
+
+    @property
+    def in_words(self) -> str:
+        return FOR_PEOPLE[self.name.partition(".")[2]]
+
+    def write(self, path: Path) -> None:
+        path.write_bytes(self.content)
+
+
+def copy_of(
+    released: pa.Table, format: str, dictionary: Mapping[str, ColumnDictionary], dialect: Dialect | None
+) -> Copy | None:
+    """The copy that the format of the input asks for, if any."""
+    kind = WRITTEN_AS.get(format, format).removesuffix(".gz")
+    if kind not in FOR_PEOPLE or (kind in ("csv", "tsv") and dialect is None):
+        return None
+    name = f"table.{kind}"
+    in_codes = kind in ("sav", "dta")
+    if format != kind and format == "sas7bdat":
+        warnings.warn("only SAS itself writes .sas7bdat; the release has table.xpt, which SAS reads", stacklevel=2)
+    columns = {
+        column: _published(released[column], about, in_codes)
+        for column, about in dictionary.items()
+        if column in released.column_names
+    }
+    columns = {column: about for column, about in columns.items() if about != ColumnDictionary()}
+    about = {
+        "file": name,
+        "writer": writer_of(name),
+        "dialect": None if dialect is None else vars(dialect),
+        "columns": [_as_data(column, one) for column, one in columns.items()],
+    }
+    return Copy(name, copied(released, name, columns, dialect), about)
+
+
+def _published(column: pa.ChunkedArray, about: ColumnDictionary, in_codes: bool) -> ColumnDictionary:
+    """The dictionary of values that are in the release. One of a value that is not may tell who was left out."""
+    if not in_codes or not (pa.types.is_string(column.type) or not about.category):
+        return ColumnDictionary(label=about.label)
+    present = [cell for cell in column.unique().to_pylist() if cell is not None]
+    if about.category:
+        values = _codes(sorted(map(str, present)), {label: code for code, label in about.values})
+        codes = [code for code, _ in values]
+    else:
+        codes = [_number(cell) for cell in present] if about.letters else present
+        values = tuple((code, label) for code, label in about.values if code in codes)
+    missing = tuple(span for span in about.missing if any(_within(code, *span) for code in codes))
+    return ColumnDictionary(about.label, values, missing, about.letters, about.category, about.measure)
+
+
+def _codes(labels: list[str], known: Mapping[str, Code]) -> tuple[tuple[Code, str], ...]:
+    """The code of each label; labels that the method made, such as a more general one, get new codes."""
+    as_text = any(isinstance(code, str) for code in known.values())
+    numbers = [code for code in known.values() if not isinstance(code, str)]
+    free = int(max(numbers, default=0)) + 1
+    found: list[tuple[Code, str]] = []
+    for label in labels:
+        if label not in known:
+            known = {**known, label: label[:8] if as_text else float(free)}
+            free += 1
+        found.append((known[label], label))
+    return tuple(sorted(found, key=lambda pair: (isinstance(pair[0], str), pair[0])))
+
+
+def _number(cell: str) -> Code:
+    return cell[1:] if cell.startswith(".") else float(cell)
+
+
+def _within(code: Any, first: Code, last: Code) -> bool:
+    if isinstance(code, str) or isinstance(first, str):
+        return code in (first, last)
+    return isinstance(code, int | float) and float(first) <= code <= float(last)
+
+
+def _as_data(column: str, about: ColumnDictionary) -> dict[str, Any]:
+    return {
+        "name": column,
+        "label": about.label,
+        "category": about.category,
+        "letters": about.letters,
+        "measure": about.measure,
+        "values": [{"code": code, "label": label} for code, label in about.values],
+        "missing": [{"first": first, "last": last} for first, last in about.missing],
+    }

@@ -1,0 +1,1 @@
+"""A table of a release once more, in the format that came in: a copy that follows from the rows to the last byte."""

@@ -1,0 +1,132 @@
+"""A release comes in the format that came in: labels, missing codes and types survive, and the copy is checked."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.feather
+import pyreadstat
+import pytest
+
+from shoal import Microaggregation, Roles, load, protect, verify
+from shoal.io.formats import Query
+from tests.io.formats.files import VALUE_LABELS, write
+from tests.release.releases import certificate_of, copy_of, reseal
+
+FORMATS = ["sav", "dta", "xpt", "xlsx", "feather", "csv"]
+ROLES = Roles(quasi=("age", "pay"), confidential=("sex", "note"), insensitive=("score", "born"))
+
+
+def released(folder: Path, source: object) -> Path:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return protect(source, 3, folder, roles=ROLES, method=Microaggregation(refine=False), attack=False).folder
+
+
+@pytest.fixture(scope="module")
+def releases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("formats")
+    return {name: released(folder / name, write(folder / f"p.{name}")) for name in FORMATS}
+
+
+def rows_of(path: Path) -> pd.DataFrame:
+    """The copy as people would read it, without Shoal."""
+    readers = {
+        ".sav": lambda: pyreadstat.read_sav(path, user_missing=True)[0],
+        ".dta": lambda: pyreadstat.read_dta(path, user_missing=True)[0],
+        ".xpt": lambda: pyreadstat.read_xport(path)[0],
+        ".xlsx": lambda: pd.read_excel(path, engine="calamine"),
+        ".feather": lambda: pyarrow.feather.read_feather(path),
+        ".csv": lambda: pd.read_csv(path, sep=";", decimal=",", encoding="windows-1252"),
+    }
+    return readers[path.suffix]()
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_copy_has_the_released_rows_and_verifies(releases, format) -> None:
+    release = releases[format]
+    assert verify(release), verify(release).broken
+    copy, rows = rows_of(release / f"table.{format}"), load(release).table.to_pydict()
+    assert list(copy.columns) == list(rows)
+    for name in ("age", "pay"):
+        assert copy[name].tolist() == rows[name]
+    assert copy["note"].tolist() == rows["note"]
+    assert [str(day)[:10] for day in copy["born"]] == [str(day) for day in rows["born"]]
+    assert copy.groupby(["age", "pay"]).size().min() >= 3
+
+
+@pytest.mark.parametrize("format", ["sav", "dta"])
+def test_labels_and_missing_codes_survive(releases, format) -> None:
+    release = releases[format]
+    read = pyreadstat.read_sav if format == "sav" else pyreadstat.read_dta
+    frame, facts = read(release / f"table.{format}", user_missing=True)
+    assert facts.variable_value_labels["sex"] == VALUE_LABELS["sex"]
+    assert facts.column_names_to_labels["sex"] == "Sex of the person"
+    labels = [VALUE_LABELS["sex"][code] for code in frame["sex"]]
+    assert labels == load(release).table["sex"].to_pylist()
+    if format == "sav":
+        assert facts.missing_ranges == {"sex": [{"lo": 9.0, "hi": 9.0}], "score": [{"lo": 98.0, "hi": 99.0}]}
+        assert facts.variable_measure["sex"] == "nominal"
+        assert (frame["score"] == 99).sum() == 4
+    else:
+        assert facts.missing_user_values["score"] == ["a"]
+        assert (frame["score"] == "a").sum() == 4
+
+
+def test_a_label_of_a_value_that_nobody_has_is_not_published(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"age": [1.0] * 6, "pay": [2.0] * 6, "sex": [1.0, 2.0] * 3})
+    labels = {"sex": {1: "male", 2: "female", 3: "s3cret"}}
+    pyreadstat.write_sav(frame, tmp_path / "p.sav", variable_value_labels=labels)
+    roles = Roles(quasi=("age", "pay"), confidential=("sex",))
+    release = protect(tmp_path / "p.sav", 3, tmp_path / "out", roles=roles, attack=False).folder
+    assert not any(b"s3cret" in path.read_bytes() for path in release.iterdir())
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_copy_tells_nothing_of_when_and_by_whom_it_was_written(releases, format, tmp_path) -> None:
+    """Written at another time, it is the same to the last byte."""
+    again = released(tmp_path / "again", write(tmp_path / f"p.{format}"))
+    name = f"table.{format}"
+    assert (again / name).read_bytes() == (releases[format] / name).read_bytes()
+    assert certificate_of(again)["seal"] == certificate_of(releases[format])["seal"]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_changed_copy_is_found_even_when_it_is_sealed_anew(releases, format, tmp_path) -> None:
+    release = copy_of(releases[format], tmp_path / "copy")
+    path = release / f"table.{format}"
+    sound = path.read_bytes()
+    for content in (sound + b"\n", sound[:-1], sound[: len(sound) // 2] + b"x" + sound[len(sound) // 2 + 1 :], b""):
+        path.write_bytes(content)
+        reseal(release)
+        assert [(claim.promise, claim.file) for claim in verify(release).broken] == [("same data", path.name)]
+    path.unlink()
+    reseal(release)
+    assert not verify(release)
+
+
+def test_a_copy_that_is_not_promised_or_other_labels_are_found(releases, tmp_path) -> None:
+    release = copy_of(releases["sav"], tmp_path / "copy")
+    content = certificate_of(release)
+    content["promises"]["copy"]["columns"][0]["values"].append({"code": 4.0, "label": "Ann lives here"})
+    reseal(release, content)
+    assert [claim.promise for claim in verify(release).broken] == ["same data"]
+    del content["promises"]["copy"]
+    reseal(release, content)
+    assert ("files", "table.sav") in [(claim.promise, claim.file) for claim in verify(release).broken]
+    (release / "table.parquet").unlink()
+    reseal(release)
+    assert not verify(release)
+
+
+def test_a_query_gives_a_release_in_parquet(tmp_path: Path) -> None:
+    query = Query(write(tmp_path / "p.sqlite"), "select age, pay, sex, note, score, born from people")
+    release = released(tmp_path / "out", query)
+    assert verify(release)
+    assert (release / "table.parquet").is_file()
+    private = tmp_path / "out-private"
+    everything = b"".join(path.read_bytes() for path in [*release.iterdir(), *private.iterdir()])
+    assert b"select age" not in everything
+    assert b"sqlite" not in everything

@@ -1,0 +1,239 @@
+"""Releases whose groups promise more than k: values, closeness, people and a record's own k, alone and together."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal import (
+    CategoricalMicroaggregation,
+    Hierarchy,
+    InputError,
+    Microaggregation,
+    MixedMicroaggregation,
+    Roles,
+    protect,
+    verify,
+)
+from shoal.protection.tables.people import layer_of_row
+from shoal.release.promises import checked_promises
+from tests.release.releases import certificate_of, quietly
+
+N = 120
+EVERYTHING = {"l": 2, "t": 0.4, "person": "patient", "k_column": "crowd"}
+TOWNS = Hierarchy.from_pairs(
+    [("Wick", "north"), ("Deal", "south"), ("Rye", "south"), ("north", "any"), ("south", "any")]
+)
+JOBS = Hierarchy.from_pairs([("nurse", "service"), ("cook", "service"), ("service", "any"), ("clerk", "any")])
+METHODS = {
+    "numbers": (("age", "pay"), Microaggregation(refine=False)),
+    "labels": (("town", "job"), CategoricalMicroaggregation(ontology={"town": TOWNS, "job": JOBS})),
+    "both": (("age", "town"), MixedMicroaggregation(refine=False, ontology=TOWNS)),
+}
+
+
+def visits() -> pd.DataFrame:
+    """Every fourth patient came twice, and one record asks for a crowd of 15."""
+    random = np.random.default_rng(1)
+    patient = np.concatenate([np.arange(96), np.arange(0, 96, 4)])
+    return pd.DataFrame(
+        {
+            "patient": [f"p-{number}" for number in patient],
+            "age": random.integers(20, 80, N),
+            "pay": random.integers(1000, 5000, N),
+            "town": random.choice(["Wick", "Deal", "Rye"], N),
+            "job": random.choice(["nurse", "cook", "clerk"], N),
+            "illness": random.choice(["flu", "gout", "asthma"], N, p=[0.5, 0.3, 0.2]),
+            "cost": random.integers(1, 20, N),
+            "crowd": [15 if row == 40 else None if row % 2 else 1 for row in range(N)],
+        }
+    )
+
+
+def released(folder, data=None, quasi=("age", "pay"), k=4, **asked):
+    roles = Roles(quasi=quasi, confidential=("illness", "cost"))
+    asked = {"method": Microaggregation(refine=False), "attack": False} | asked
+    return quietly(protect, visits() if data is None else data, k, folder, roles=roles, **asked)
+
+
+def members(made, data, folder):
+    """For each released group the original rows in it, by the owner's private mapping."""
+    mapping = pq.read_table(folder.with_name(f"{folder.name}-private") / "mapping.parquet").to_pydict()
+    rows = defaultdict(list)
+    for name, group in zip(mapping["id"], mapping["group"], strict=True):
+        rows[group].append(int(name) - 1)
+    return [data.iloc[some] for some in rows.values()]
+
+
+@pytest.mark.parametrize("kind", METHODS)
+def test_all_promises_hold_together_for_numbers_labels_and_both(tmp_path, kind):
+    quasi, method = METHODS[kind]
+    folder = tmp_path / "release"
+    made = released(folder, quasi=quasi, method=method, **EVERYTHING)
+    assert verify(folder)
+    promises = made.certificate["promises"]
+    for group in members(made, visits(), folder):
+        assert group["patient"].nunique() >= max(4, group["crowd"].max())
+        assert group["illness"].nunique() >= 2
+    assert min(crowd["people"] for crowd in promises["crowds"]) >= 4
+    assert max(crowd["own_k"] for crowd in promises["crowds"]) == 15
+    assert all(column["t"] <= 0.4 for column in promises["closeness"]["columns"])
+
+
+def test_the_crowds_stated_are_those_of_the_private_mapping(tmp_path):
+    folder = tmp_path / "release"
+    made = released(folder, **EVERYTHING)
+    crowds = Counter(
+        (len(group), group["patient"].nunique(), int(group["crowd"].fillna(1).max()))
+        for group in members(made, visits(), folder)
+    )
+    stated = {
+        (one["rows"], one["people"], one["own_k"]): one["groups"] for one in made.certificate["promises"]["crowds"]
+    }
+    assert stated == dict(crowds)
+
+
+def test_without_these_promises_the_certificate_is_as_it_was(tmp_path):
+    promises = released(tmp_path / "release").certificate["promises"]
+    assert "closeness" not in promises
+    assert "crowds" not in promises
+    assert promises["diversity"].keys() == {"l", "columns"}
+
+
+def test_a_person_with_two_equal_rows_is_one_of_the_crowd(tmp_path):
+    """Three people with two equal rows each, k=3: by records there are two groups of three, by people one."""
+    data = pd.DataFrame({"who": list("aabbcc"), "age": [20, 20, 40, 40, 60, 60], "ill": list("xyxyxy")})
+    roles = Roles(quasi=("age",), confidential=("ill",))
+    quietly(protect, data, 3, tmp_path / "rows", roles=roles)
+    made = quietly(protect, data, 3, tmp_path / "people", roles=roles, person="who")
+    assert len(set(pq.read_table(tmp_path / "rows" / "table.parquet")["age"].to_pylist())) == 2
+    assert made.certificate["promises"]["crowds"] == [{"groups": 1, "rows": 6, "people": 3, "own_k": None}]
+    assert verify(tmp_path / "people")
+
+
+def test_spellings_of_one_id_are_one_person(tmp_path):
+    data = pd.DataFrame({"who": ["A1", "a1 ", "b2", "c3"], "age": [20, 30, 40, 50], "ill": list("xyxy")})
+    made = quietly(protect, data, 3, tmp_path / "r", roles=Roles(quasi=("age",), confidential=("ill",)), person="who")
+    assert made.certificate["promises"]["crowds"] == [{"groups": 1, "rows": 4, "people": 3, "own_k": None}]
+
+
+def test_layers_hold_each_person_once():
+    assert layer_of_row(np.array([5, 3, 5, 5, 3, 9])).tolist() == [0, 0, 1, 2, 1, 0]
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.lists(st.integers(0, 30), min_size=40, max_size=40),
+    st.sampled_from([{}, {"l": 2}, {"t": 0.5}, {"l": 1.5, "diversity": "entropy"}]),
+)
+def test_every_group_has_k_people_whoever_has_how_many_rows(tmp_path_factory, people, asked):
+    folder = tmp_path_factory.mktemp("people") / "release"
+    data = visits().head(40).assign(patient=people)
+    if data["patient"].nunique() < 4:
+        return
+    try:
+        made = released(folder, data, person="patient", **asked)
+    except InputError as problem:
+        assert "t=0.5 leaves one group" in str(problem)
+        return
+    assert verify(folder)
+    assert all(group["patient"].nunique() >= 4 for group in members(made, data, folder))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"t": 0.5}, {"person": "patient"}, {"k_column": "crowd"}, {"l": 1.6, "diversity": "entropy"}, EVERYTHING],
+)
+def test_a_table_in_parts_keeps_the_same_promises(tmp_path, asked):
+    data = pd.concat([visits(), visits().assign(age=lambda rows: rows["age"] + 1)], ignore_index=True)
+    for number in range(3):
+        data.iloc[number::3].to_parquet(tmp_path / f"part-{number}.parquet")
+    folder = tmp_path / "release"
+    released(folder, str(tmp_path / "part-*.parquet"), method=Microaggregation(refine=False, blocks=60), **asked)
+    checked = verify(folder)
+    assert checked, checked.broken
+    assert (folder / "table" / "part-00000.parquet").is_file()
+    if "person" in asked:
+        assert all(crowd["people"] >= 4 for crowd in certificate_of(folder)["promises"]["crowds"])
+
+
+def test_documents_promise_closeness_of_their_labels(tmp_path):
+    from tests.release.releases import release_letters
+
+    made = release_letters(tmp_path, t=0.5)
+    assert verify(made.folder)
+    assert made.certificate["promises"]["closeness"]["t"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"t": 0.001}, "t=0.001 leaves one group of all 120 records; raise t"),
+        ({"l": 4}, "l=4 needs 4 different values, column illness has 3; lower l"),
+        ({"l": 2.9, "diversity": "entropy"}, "l=2.9 by entropy is more than column illness has in all"),
+        ({"l": 3, "diversity": "recursive", "c": 0.1}, "c=0.1 with l=3 is less than column illness has in all"),
+        ({"person": "patient", "k": 97}, "k=97 needs at least 97 people, column patient has 96; lower k or add people"),
+        ({"person": "illness"}, "column illness is for --person and would be released, too"),
+        ({"person": "pateint"}, "did you mean patient"),
+        ({"k_column": "town"}, "column town is .*string, and a crowd is a whole number"),
+        ({"k_column": "patient", "person": "patient"}, "column patient is for --person and for --k-column"),
+    ],
+)
+def test_what_the_table_cannot_give_is_refused_in_one_line(tmp_path, asked, message):
+    with pytest.raises(InputError, match=message):
+        released(tmp_path / "release", **asked)
+    assert not (tmp_path / "release").exists()
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ([500] + [1] * (N - 1), "column crowd asks for a crowd of 500, and there are 120 records; lower it to 120"),
+        ([2.5] + [1] * (N - 1), "column crowd: 1 value no whole number from 1 to .* .first in row 1"),
+        ([0] + [1] * (N - 1), "column crowd: 1 value no whole number"),
+    ],
+)
+def test_an_own_k_that_cannot_be_is_refused(tmp_path, column, message):
+    with pytest.raises(InputError, match=message):
+        released(tmp_path / "release", visits().assign(crowd=column), k_column="crowd")
+
+
+def test_rows_of_nobody_are_refused(tmp_path):
+    with pytest.raises(InputError, match="column patient: 1 value missing"):
+        released(tmp_path / "release", visits().assign(patient=["a", "b", None] + ["c"] * (N - 3)), person="patient")
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"l": 1.5}, "l=1.5 must be a whole number of at least 2"),
+        ({"l": 1, "diversity": "entropy"}, "l=1 must be a number above 1"),
+        ({"diversity": "entropy"}, "diversity='entropy' needs l"),
+        ({"l": 2, "diversity": "recursive"}, "diversity='recursive' needs c"),
+        ({"l": 2, "c": 3}, "c=3 is for diversity='recursive'"),
+        ({"l": 2, "diversity": "some"}, "diversity='some' is not known; use one of distinct, entropy, recursive"),
+        ({"l": 2, "diversity": "recursive", "c": -1}, "c=-1 must be a number above 0"),
+        ({"t": 0}, "t=0 must be a number above 0 and at most 1"),
+        ({"t": 1.1}, "t=1.1 must be a number above 0 and at most 1"),
+        ({"t": float("nan")}, "t=nan must be"),
+        ({"t": True}, "t=True must be"),
+        ({"person": " "}, "person=' ' names no column"),
+    ],
+)
+def test_promises_that_cannot_be_are_refused_before_anything_is_read(asked, message):
+    with pytest.raises(InputError, match=message):
+        checked_promises(**asked)
+
+
+@pytest.mark.parametrize(("asked", "option"), [({"t": 0.3}, "--t"), ({"person": "patient"}, "--person")])
+def test_masking_without_groups_cannot_promise_anything_of_them(tmp_path, asked, option):
+    from shoal import RankSwap
+
+    with pytest.raises(InputError, match=f"{option} needs groups, and RankSwap makes none; leave it out"):
+        released(tmp_path / "release", method=RankSwap(5), **asked)
