@@ -17,6 +17,7 @@ ALL = (
     "mixed",
     "diversity",
     "closeness",
+    "following",
     "utility",
     "blocks",
     "linkage",
