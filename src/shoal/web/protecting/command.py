@@ -70,7 +70,9 @@ def source_words(choices: Choices, look: Look, work: Path) -> tuple[tuple[str, .
         raise InputError("no column is protected; choose Protect for at least one that others may know of a person")
     lists = {role.value: choices.columns(look, role) for role in Role}
     named = ", ".join(f"{role}={columns!r}" for role, columns in lists.items() if columns)
-    return _roles(lists, work), f"roles=Roles({named})"
+    said = {name: value for name, value in _columns(choices, look).items() if name != "round"}
+    python = [f"roles=Roles({named})", *(f"{name}={value!r}" for name, value in said.items() if value)]
+    return _roles(lists, work) + _column_words(said), ", ".join(python)
 
 
 def _check(choices: Choices, look: Look) -> None:
@@ -96,9 +98,7 @@ def _of_table(
     more = _columns(choices, look) | {"person": choices.person, "t": choices.t}
     more |= {"missing": choices.missing if choices.missing != "refuse" else ""}
     calls |= {name: repr(value) for name, value in more.items() if value}
-    words += options({f"--{name}": _listed(value) for name, value in more.items() if name != "order"})
-    for column, labels in more.get("order", {}).items():
-        words += ("--order", f"{column}={'<'.join(labels)}")
+    words += _column_words(more)
     if choices.method in WITHOUT_CROWD:
         words += ("--method", choices.method, "--percent", f"{choices.percent:g}")
         return words, calls | {"method": WITHOUT_CROWD[choices.method].format(f"{choices.percent:g}")}
@@ -119,8 +119,12 @@ def _columns(choices: Choices, look: Look) -> dict[str, Any]:
     return found
 
 
-def _listed(value: Any) -> Any:
-    return ",".join(value) if isinstance(value, list) else value
+def _column_words(said: Mapping[str, Any]) -> tuple[str, ...]:
+    listed = {name: ",".join(value) if isinstance(value, list) else value for name, value in said.items()}
+    words = options({f"--{name}": value for name, value in listed.items() if name != "order"})
+    for column, labels in said.get("order", {}).items():
+        words += ("--order", f"{column}={'<'.join(labels)}")
+    return words
 
 
 def _roles(lists: Mapping[str, tuple[str, ...]], work: Path) -> tuple[str, ...]:
