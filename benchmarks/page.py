@@ -458,6 +458,12 @@ TABLES = (
         "sent again with the same key. Nothing acknowledged was lost or doubled, no read showed a group below k=3, and "
         "the database opened without repair every time. Of two servers, either or both are killed.",
     ),
+    (
+        "workbench",
+        "rows",
+        "The workbench",
+        "In Chromium, in seconds unless stated otherwise, with the figure that must not be exceeded.",
+    ),
     ("documents", "compile", "Compiling the kernels", "Once after installation; afterwards they are cached."),
 )
 
