@@ -50,6 +50,21 @@ TABLES = (
         "Five quasi-identifiers, k=10, l=2, t=0.3, beside the best full-domain generalisation, as ARX would make it.",
     ),
     (
+        "following",
+        "found",
+        "Two releases: who left",
+        "One of the records is removed, 1,000 times, k=5. The attacker knows every record, and repeats the second "
+        "release without each in turn; *found* is how often they name the right one, *at worst* the best chance they had. *By "
+        "subtracting*: by sums alone, the nearest record.",
+    ),
+    (
+        "following",
+        "cost",
+        "Two releases: what it costs to follow",
+        "5 % of the records leave and come each year, k=5: squared error in per cent, if each release follows the one "
+        "before or starts anew.",
+    ),
+    (
         "refinement",
         "casc",
         "Numeric tables: refined",
