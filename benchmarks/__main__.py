@@ -33,6 +33,7 @@ ALL = (
     "index",
     "index_scale",
     "faults",
+    "owners",
     "workbench",
 )
 
