@@ -33,6 +33,8 @@ ALL = (
     "index",
     "index_scale",
     "faults",
+    "owners",
+    "workbench",
 )
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from shoal.errors import InputError
 from shoal.exploration.curve import curve_over_k
 from shoal.io import Roles
+from shoal.io.kinds.vocabulary import Kind
 from shoal.io.table import Role, read_table
 from shoal.ontology import Hierarchy
-from shoal.web.protecting.choices import Choices
+from shoal.web.protecting.choices import BY_FILE, BY_GROUPS, PLAIN, Choices
 from shoal.web.protecting.hierarchies import hierarchy_pairs
 from shoal.web.protecting.look import Look, different_values
 
@@ -21,9 +23,13 @@ def estimate(path: Path, look: Look, choices: Choices) -> dict[str, Any]:
     source: Any = path
     given: dict[str, Any] = {}
     if look.is_table:
-        labels = choices.compared(look)
+        labels = [(place, column.name) for place, column in choices.compared(look, PLAIN, BY_GROUPS, BY_FILE)]
         source = read_table(path, [name for _, name in labels]).data
         lists: dict[str, Any] = {role.value: choices.columns(look, role) for role in Role}
+        dates = {column.name for _, column in choices.protected(look) if column.kind == Kind.DATE}
+        lists["quasi"] = tuple(name for name in lists["quasi"] if name not in dates)
+        if dates and not lists["quasi"]:
+            raise InputError("there is no estimate for dates alone; choose k without it, or protect other columns too")
         given["roles"] = Roles(**lists)
         given["ontology"] = _ontologies(source, labels, choices) or None
     else:

@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 from shoal.errors import InputError
 from shoal.io.table import Role
 from shoal.web.commands import verify_command
-from shoal.web.protecting.choices import BY_FILE, Choices, are_labels
+from shoal.web.protecting.choices import BY_FILE, BY_GROUPS, Choices, are_labels
 from shoal.web.protecting.command import METHODS, RELEASE, protect_command
 from shoal.web.protecting.curve import estimate
 from shoal.web.protecting.hierarchies import hierarchy_pairs, write_hierarchy
@@ -130,8 +130,9 @@ async def _hierarchies(
     """The file of each column whose labels are compared by one, put where the job works."""
     files: dict[str, str] = {}
     written = []
-    for place, column in chosen.compared(found):
-        if chosen.labels.get(place) != BY_FILE:
+    for place, inspected in chosen.compared(found, BY_GROUPS, BY_FILE):
+        column = inspected.name
+        if chosen.labels.get(place) == BY_GROUPS:
             written.append((place, column))
         elif not chosen.files.get(place):
             raise InputError(f"column {column} is to be compared by a hierarchy; choose its file")
