@@ -245,7 +245,7 @@ def test_k_of_crowd_sketches_is_counted_by_equal_sketches(tmp_path_factory, bask
         (DeltaSketch(1e6), {}, "delta=1e\\+06: no record can meet it"),
         (DeltaSketch(0.0), {}, "delta=0.0 must be a number above 0"),
         (DeltaSketch(0.5, max_components=0), {}, "max_components=0"),
-        (DeltaSketch(0.5), {"l": 2, "label_column": "shop"}, "l=2 is for groups, and delta sketches have none"),
+        (DeltaSketch(0.5), {"l": 2, "label_column": "shop"}, "--l is for groups, and delta sketches have none"),
         (DeltaSketch(0.5), {"missing": "withhold"}, "--missing is for tables"),
         (DeltaSketch(0.5), {"coarsen": {"age": 3}}, "coarsen age=3"),
         (DeltaSketch(0.5), {"space": VectorSpace()}, "these are baskets"),

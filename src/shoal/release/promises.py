@@ -26,7 +26,7 @@ def checked_promises(
         if not _is_number(l) or not 1 < l < 1e9:
             raise InputError(f"l={l!r} must be a number above 1, since it is counted by entropy")
     elif l is not None and (not isinstance(l, int | np.integer) or isinstance(l, bool) or l < 2):
-        raise InputError(f"l={l!r} must be a whole number of at least 2")
+        raise InputError(f"l={l!r} must be a whole number of at least 2; raise it, or leave it out")
     if (diversity == RECURSIVE) != (c is not None):
         raise InputError(
             "diversity='recursive' needs c, such as --c 3; give it"
