@@ -12,6 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 from shoal.errors import InputError
 from shoal.io.table import Role
 from shoal.web.commands import verify_command
+from shoal.web.jobs import DONE
 from shoal.web.protecting.choices import BY_FILE, Choices, are_labels
 from shoal.web.protecting.command import METHODS, RELEASE, protect_command
 from shoal.web.protecting.curve import estimate
@@ -102,6 +103,8 @@ async def again(job: str, workspace: TheWorkspace, jobs: TheJobs) -> Response:
 async def verify(job: str, workspace: TheWorkspace, jobs: TheJobs) -> Response:
     """Verify the release that a job made, and that it has the seal it was given."""
     made = jobs.get(job)
+    if made.page != "protect" or made.state != DONE:
+        raise LookupError(job)
     seal = made.result["certificate"]["seal"]
     folder = workspace.new_job()
     await run_in_threadpool(workspace.link, made.work / RELEASE, folder / "work")
@@ -136,7 +139,8 @@ async def _hierarchies(
         elif not chosen.files.get(place):
             raise InputError(f"column {column} is to be compared by a hierarchy; choose its file")
         else:
-            files[column] = await run_in_threadpool(workspace.lend, workspace.upload(chosen.files[place]), folder)
+            file = workspace.upload(chosen.files[place]).path
+            files[column] = await run_in_threadpool(workspace.lend_apart, file, folder, f"column-{place + 1}")
     known = await aside.call(values_of, given.path, [column for _, column in written]) if written else {}
     for place, column in written:
         pairs = hierarchy_pairs(column, known[column], chosen.groups_of(place))

@@ -39,13 +39,12 @@ LOCKED_KEY = b"age-encryption.org/v1"  # how a key file begins that a passphrase
 @router.get("")
 async def choose(request: Request, workspace: TheWorkspace, jobs: TheJobs, upload: str = "") -> Response:
     """What was uploaded elsewhere can be brought along."""
-    name = workspace.upload(upload).name if upload else ""
+    given = workspace.upload(upload) if upload else None
     earlier = [job for job in jobs if job.page == "review"]
     return page(
         request,
         "review.html.jinja",
-        upload=upload,
-        name=name,
+        given=given,
         policies=POLICIES,
         threshold=DEFAULT_THRESHOLD,
         earlier=earlier,
