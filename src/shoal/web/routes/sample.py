@@ -38,7 +38,7 @@ async def try_it(what: str, workspace: TheWorkspace, aside: TheAside, index: The
         return _to(f"/{leads_to}?upload={upload.id}")
     if what == "review":
         upload = await run_in_threadpool(_letters, workspace)
-        return _to(f"/review?upload={upload.id}")
+        return _to(f"/review?upload={upload.id}&policy=health")
     if what in ("verify", "assess"):
         original = await run_in_threadpool(_file, workspace, "subjects.csv")
         release, private = workspace.new_upload(), workspace.new_upload()
