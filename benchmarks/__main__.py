@@ -28,6 +28,7 @@ ALL = (
     "sketch_attacks",
     "sanitizer",
     "sanitizer_frus",
+    "sanitizer_scale",
     "index",
     "index_scale",
     "faults",

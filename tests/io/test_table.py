@@ -251,7 +251,8 @@ def test_missing_values_are_counted_by_column() -> None:
     complete = quasi_matrix(table, roles)[1]
     assert complete.tolist() == [True, False, True, False, False, False]
     assert refusal(check_complete, table, roles, complete) == (
-        "column age: 3 missing values (first in row 4), zip: 1; fill them, drop the rows, or pass --missing withhold"
+        "column age: 3 missing values (first in row 4), zip: 1; fill them, drop the rows, or pass --missing group or "
+        "withhold"
     )
 
 

@@ -25,6 +25,7 @@ from shoal.bundle.load import Release, load
 from shoal.bundle.private_mapping import PrivateMapping, private_folder, read_mapping, rows_of_parts
 from shoal.errors import InputError
 from shoal.io.files import counted, shown, unknown_column
+from shoal.io.kinds.comparable import comparable_columns
 from shoal.io.pairs import NumericTable, numeric_table
 from shoal.io.table import holds_numbers
 
@@ -101,6 +102,8 @@ def align_tables(
                 "give tables with the same rows, or the column that names them with --key"
             )
     names = _columns(before, after, columns, key, release)
+    certified = None if release is None else release.certificate["stated"]["parameters"]
+    before, after = comparable_columns(before, after, names, certified)
     numbers, labels = _kinds(before, after, names)
     left_out = sorted({*before.column_names, *after.column_names} - {*names})
     pair = AlignedTables(

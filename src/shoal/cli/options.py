@@ -14,12 +14,15 @@ from shoal.errors import InputError
 
 __all__ = [
     "above_zero",
+    "categories",
     "coarsening",
     "diversity",
     "listed",
     "named",
     "one_of",
     "ontologies",
+    "orders",
+    "pairs",
     "path",
     "seconds",
     "weights",
@@ -195,3 +198,45 @@ def listed(given: str | None) -> tuple[str, ...] | None:
     if not names:
         raise InputError(f"{_short(given)!r} names no column; name at least one, or leave the option out")
     return names
+
+
+def pairs(option: str, given: str | None, example: str) -> dict[str, str] | None:
+    """COLUMN=WORD, comma-separated."""
+    if given is None:
+        return None
+    found: dict[str, str] = {}
+    for one in given.split(","):
+        column, _, word = (part.strip() for part in one.rpartition("="))
+        if not column or not word:
+            raise InputError(f"{option} {_short(given)!r} must name columns and give each a word; write {example}")
+        if column in found:
+            raise InputError(f"{option} names {_short(column)!r} twice; give each column once")
+        found[column] = word
+    return found
+
+
+def categories(given: str | None) -> dict[str, str] | None:
+    """COLUMN or COLUMN=set, comma-separated."""
+    names = listed(given)
+    if names is None:
+        return None
+    found = {}
+    for name in names:
+        column, _, how = (part.strip() for part in name.rpartition("="))
+        found[column or name] = how if column else "most frequent"
+    return found
+
+
+def orders(given: list[str] | None) -> dict[str, list[str]] | None:
+    """COLUMN=LOW<…<HIGH, given as often as needed."""
+    if not given:
+        return None
+    found: dict[str, list[str]] = {}
+    for one in given:
+        column, _, labels = one.partition("=")
+        if not column.strip() or "<" not in labels:
+            raise InputError(f"--order {_short(one)!r} must be a column and its labels; write risk='low<medium<high'")
+        if column.strip() in found:
+            raise InputError(f"--order names {_short(column)!r} twice; give each column once")
+        found[column.strip()] = [label.strip() for label in labels.split("<")]
+    return found

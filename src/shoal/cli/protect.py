@@ -32,6 +32,7 @@ K = 5  # unless given
     epilog=examples(
         "shoal protect letters.jsonl -k 5 -o release/ --label-column speciality",
         "shoal protect people.csv -k 5 -o release/ --quasi age,income --confidential diagnosis --l 2",
+        "shoal protect people.csv -k 5 -o release/ --quasi birth,zip,sex --kind zip=code --generalise birth=year",
         "shoal protect postgresql://host/study --query 'select age, income from people' -o release/",
         "shoal protect baskets.dat -k 5 -o release/ --method crowd-sketch",
     )
@@ -49,6 +50,11 @@ def protect(
     insensitive: given.Insensitive = None,
     drop: given.Drop = None,
     missing: given.Missing = "refuse",
+    kind: given.Kind = None,
+    categorical: given.Categorical = None,
+    order: given.Order = None,
+    round: given.Round = None,
+    generalise: given.Generalise = None,
     method: given.Method = None,
     attribute_groups: given.AttributeGroups = None,
     ontology: given.Ontology = None,
@@ -125,6 +131,11 @@ def protect(
             person=person,
             k_column=k_column,
             missing=missing,
+            kinds=options.pairs("--kind", kind, "zip=code"),
+            categorical=options.categories(categorical),
+            order=options.orders(order),
+            round=options.listed(round),
+            generalise=options.pairs("--generalise", generalise, "birth=year"),
             coarsen=options.coarsening(coarsen),
             private=private,
             force=force,
@@ -187,6 +198,22 @@ def _lengths(lengths: dict[str, int]) -> str:
     return " to ".join(f"{length:,}" for length in sorted(set(lengths.values())))
 
 
+def _say_columns(parameters: dict[str, Any], columns: list[dict[str, Any]]) -> None:
+    """What was done with columns that are not plain numbers or labels."""
+    for column, date in parameters.get("dates", {}).items():
+        period = date.get("generalised_to")
+        write(f"dates        {printable(column)}: " + (f"by the {period}" if period else "averaged, in their own form"))
+    for column in parameters.get("medians_of", ()):
+        write(f"ordered      {printable(column)}: the middle label of each group")
+    for column, how in parameters.get("categories", {}).items():
+        write(f"categories   {printable(column)}: the {how}{' value' if how != 'set' else ' of values'} of each group")
+    for column in parameters.get("whole_numbers", ()):
+        write(f"rounded      {printable(column)}: whole numbers")
+    for column in columns:
+        if "gaps" in column:
+            write(f"gaps         {printable(column['name'])}: {column['gaps']:,} rows, in whole groups")
+
+
 def _say_crowd(promises: dict[str, Any]) -> None:
     others, k = promises["anonymity"]["smallest_group"] - 1, promises["anonymity"]["k"]
     crowd = "1 other" if others == 1 else f"{others} others"
@@ -223,6 +250,7 @@ def say_protected(made: Any) -> None:
         write(f"promise      values shared by at least {anonymity['k']} in each group of columns; NO k-anonymity")
     for column, least in stated["parameters"].get("coarsen", {}).items():
         write(f"coarsened    {printable(column)}: each value shared by at least {least:,}")
+    _say_columns(stated["parameters"], promises["columns"])
     if "lengths" in promises:
         write(f"sketches     {_lengths(promises['lengths'])} numbers each, no words or items")
     if stated["information_loss"] is not None or stated["loss_range"] is not None:

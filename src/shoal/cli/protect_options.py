@@ -34,7 +34,21 @@ Insensitive = Annotated[str | None, typer.Option(help="Table: columns released a
 Drop = Annotated[str | None, typer.Option(help="Table: columns to leave out; those without a role are too.")]
 Missing = Annotated[
     str,
-    typer.Option(help="Table: rows that lack a value: refuse or withhold.", **options.one_of("refuse", "withhold")),
+    typer.Option(
+        help="Table: what to do with gaps: refuse, withhold the rows, group (a gap is a value), or impute.",
+        **options.one_of("refuse", "withhold", "group", "impute"),
+    ),
+]
+Kind = Annotated[
+    str | None, typer.Option(help="Table: what columns hold, such as zip=code,birth=date.  [default: recognised]")
+]
+Categorical = Annotated[
+    str | None, typer.Option(help="Table: plain categories, comma-separated; COLUMN=set releases the set of values.")
+]
+Order = Annotated[list[str] | None, typer.Option(help="Table: ordered labels.", metavar="COLUMN=LOW<…<HIGH")]
+Round = Annotated[str | None, typer.Option(help="Table: numbers to release as whole numbers, comma-separated.")]
+Generalise = Annotated[
+    str | None, typer.Option(help="Table: dates to release as periods, such as birth=year; month, year or decade.")
 ]
 Method = Annotated[
     str | None,

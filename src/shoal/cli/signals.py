@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, NoReturn
 
-__all__ = ["Ended", "ended_by_signals", "leave", "search_stops_at_first_interrupt"]
+__all__ = ["Ended", "ended_by_signals", "leave", "resumable", "search_stops_at_first_interrupt"]
 
 ENDING = ("SIGINT", "SIGTERM", "SIGHUP")  # by name: Windows has no SIGHUP
 
@@ -51,6 +51,16 @@ def search_stops_at_first_interrupt() -> Iterator[None]:
 
     with _handled_by(interrupt, ("SIGINT",)):
         yield
+
+
+@contextmanager
+def resumable() -> Iterator[None]:
+    """A command that is ended by a signal says that it can go on."""
+    try:
+        yield
+    except (KeyboardInterrupt, Ended) as ended:
+        number = ended.number if isinstance(ended, Ended) else signal.SIGINT
+        raise Ended(number, "what was stored so far stays; run the same command again to go on") from None
 
 
 def leave(code: int) -> NoReturn:

@@ -23,7 +23,8 @@ from shoal.exploration.trials import (
     try_out,
 )
 from shoal.io import Roles, check_complete, quasi_matrix, read_table, resolve_roles
-from shoal.io.table import check_labels, holds_numbers
+from shoal.io.kinds.label_checks import check_labels
+from shoal.io.table import holds_numbers
 from shoal.ontology.value_mapping import check_mapping, explained_columns
 from shoal.results.exploration import Outcome, Trial
 

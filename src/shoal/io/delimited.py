@@ -111,7 +111,11 @@ def parse_table(
     table = _keep_long_integers(table, owned, rows.delimiter)
     if _PADDED_CELL.search(content):
         table = _keep_leading_zeros(table, owned, rows.delimiter)
-    as_they_stand = [column for column in verbatim if column in header]
+    # A text file has no dates and no truth values, only words for them, which a release shall write alike.
+    words = [
+        field.name for field in table.schema if pa.types.is_temporal(field.type) or pa.types.is_boolean(field.type)
+    ]
+    as_they_stand = list(dict.fromkeys([*(column for column in verbatim if column in header), *words]))
     if as_they_stand:
         as_text = _parse(owned, rows.delimiter, dict.fromkeys(as_they_stand, pa.string()))
         for column in as_they_stand:

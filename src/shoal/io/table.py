@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -38,7 +38,7 @@ from shoal.io.formats.apart import read_apart
 from shoal.io.formats.databases import read_query
 from shoal.io.formats.dialects import parse_in_dialect
 from shoal.io.formats.sources import Query, TableFile, format_of
-from shoal.io.kinds.vocabulary import Kind, checked_kinds, checked_orders
+from shoal.io.kinds.vocabulary import checked_kinds, checked_orders
 from shoal.results.dictionary import ColumnDictionary, Dialect
 
 __all__ = [
@@ -46,8 +46,10 @@ __all__ = [
     "Roles",
     "Table",
     "check_complete",
-    "check_labels",
+    "check_no_gaps",
+    "column_numbers",
     "holds_numbers",
+    "not_numbers",
     "quasi_matrix",
     "read_table",
     "resolve_roles",
@@ -75,7 +77,7 @@ class Roles:
     confidential: tuple[str, ...] = ()
     insensitive: tuple[str, ...] = ()
     identifier: tuple[str, ...] = ()
-    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
     order: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -249,43 +251,31 @@ def quasi_matrix(table: Table, roles: Roles) -> tuple[npt.NDArray[np.float64], n
     """The quasi-identifiers as numbers (rows, columns), and which rows miss none of them; missing values are NaN."""
     matrix = np.empty((table.data.num_rows, len(roles.quasi)), dtype=np.float64)
     for place, column in enumerate(roles.quasi):
-        matrix[:, place] = _numbers(table.data[column], shown(column))
+        matrix[:, place] = column_numbers(table.data[column], shown(column))
     complete: npt.NDArray[np.bool_] = np.logical_not(np.isnan(matrix).any(axis=1))
     return matrix, complete
 
 
 def check_complete(
-    table: Table, roles: Roles, complete: npt.NDArray[np.bool_], remedy: str = ", or pass --missing withhold"
+    table: Table, roles: Roles, complete: npt.NDArray[np.bool_], remedy: str = ", or pass --missing group or withhold"
 ) -> None:
     """Refuse missing values: count them by column and name the first row."""
     if complete.all():
         return
+    check_no_gaps(roles.quasi, quasi_matrix(table, roles)[0], remedy)
+
+
+def check_no_gaps(columns: Sequence[str], numbers: npt.NDArray[np.float64], remedy: str) -> None:
+    """Refuse missing values (NaN) of columns side by side: count them by column and name the first row."""
     found: list[str] = []
-    for column in roles.quasi:
-        rows = np.flatnonzero(np.isnan(_numbers(table.data[column], shown(column))))
+    for place, column in enumerate(columns):
+        rows = np.flatnonzero(np.isnan(numbers[:, place]))
         if rows.size and not found:
             found.append(f"{shown(column)}: {counted(rows.size, 'missing value')} (first in row {rows[0] + 1})")
         elif rows.size:
             found.append(f"{shown(column)}: {rows.size}")
-    raise InputError(f"column {', '.join(found)}; fill them, drop the rows{remedy}")
-
-
-def check_labels(table: Table, columns: Iterable[str], hierarchy: bool = False) -> None:
-    """Refuse what is no label unless a hierarchy says so: dates and the like, and text of which half has digits.
-
-    `hierarchy`: there is one for all columns of text, which may well have digits in it.
-    """
-    for name in columns:
-        column = table.data[name]
-        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-        if not (pa.types.is_boolean(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-            raise _not_numbers(column, shown(name))
-        if not pa.types.is_boolean(kind) and not hierarchy:
-            texts = column.cast(pa.large_string())
-            present = pc.and_(pc.is_valid(texts), pc.invert(pc.is_in(texts, pa.array(MISSING, pa.large_string()))))
-            digits = pc.and_(present, pc.fill_null(pc.match_substring_regex(texts, r"\d"), False))
-            if 2 * (pc.sum(digits).as_py() or 0) >= max(pc.sum(present).as_py() or 0, 1):
-                raise _not_numbers(texts, shown(name), "correct them, say what labels mean (--ontology)")
+    if found:
+        raise InputError(f"column {', '.join(found)}; fill them, drop the rows{remedy}")
 
 
 def holds_numbers(kind: pa.DataType) -> bool:
@@ -296,12 +286,12 @@ def holds_numbers(kind: pa.DataType) -> bool:
     return any(test(kind) for test in tests)
 
 
-def _numbers(column: pa.ChunkedArray, name: str) -> npt.NDArray[np.float64]:
+def column_numbers(column: pa.ChunkedArray, name: str) -> npt.NDArray[np.float64]:
     """The column as float64, NaN where a value is missing."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if not holds_numbers(column.type):
-        raise _not_numbers(column, name)
+        raise not_numbers(column, name)
     numbers: npt.NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy()
     infinite = np.flatnonzero(np.isinf(numbers))
     if infinite.size:
@@ -325,7 +315,7 @@ def _numbers(column: pa.ChunkedArray, name: str) -> npt.NDArray[np.float64]:
     return numbers
 
 
-def _not_numbers(column: pa.ChunkedArray, name: str, remedy: str = "correct them") -> InputError:
+def not_numbers(column: pa.ChunkedArray, name: str, remedy: str = "correct them") -> InputError:
     """Why this column cannot be averaged, and what to do."""
     kind = column.type
     if pa.types.is_boolean(kind):

@@ -111,17 +111,20 @@ def spread(columns: Sequence[ColumnChange]) -> Picture | None:
     rows = tuple(
         (
             one.name,
-            *(_published(figure) for figure in (one.median, one.spread_before, one.spread_after)),
+            one.median_in_words or _published(one.median),
+            *(_published(figure, one.unit) for figure in (one.spread_before, one.spread_after)),
             "not published" if one.loss is None else percent(one.loss),
-            "not rounded" if one.step is None else number(one.step),
+            "not rounded" if one.step is None else _published(one.step, one.unit),
         )
         for one in columns
     )
     return Picture(svg(spec, description), description, header, rows)
 
 
-def _published(figure: float | None) -> str:
-    return "not published" if figure is None else number(figure)
+def _published(figure: float | None, unit: str | None = None) -> str:
+    if figure is None:
+        return "not published"
+    return number(figure) if unit is None else f"{number(figure)} {unit}"
 
 
 def terms(terms: Sequence[TermUse]) -> Picture | None:

@@ -23,6 +23,7 @@ from shoal.bundle.signing import SigningKey, write_signature
 from shoal.errors import InputError
 from shoal.io import Roles
 from shoal.io.files import shown
+from shoal.io.kinds.choices import ColumnChoices, column_choices
 from shoal.io.private_files import PRIVATE_FOLDER
 from shoal.microaggregation.blocks.executors import give_back_room
 from shoal.protection.coarsening import checked_coarsening
@@ -43,6 +44,8 @@ from shoal.results.promised import GroupPromises, asked_option
 from shoal.sketch import CrowdSketch, DeltaSketch, KVarianceSketch
 from shoal.sketch.records import check_components
 from shoal.vectors import VectorSpace
+
+MISSING = ("refuse", "withhold", "group", "impute")
 
 
 @dataclass(frozen=True)
@@ -73,8 +76,20 @@ class MoreOptions(TypedDict, total=False):
         a person's records may be in several groups. The column is not released.
     k_column : str
         For tables: the column with each record's own k, where it is above `k`. It is not released.
-    missing : {"refuse", "withhold"}
-        What to do with a table's rows that lack a quasi-identifier.
+    missing : {"refuse", "withhold", "group", "impute"}
+        What to do with a table's rows that lack a quasi-identifier that is no label: "group" takes a gap for a value of
+        its own, which a group has as a whole or not at all; "impute" fills it with the mean of the group.
+    kinds : dict of column: str
+        For tables, as all that follow up to `coarsen`: what columns hold, where that is not recognised: "number",
+        "whole", "date", "label", "code", "ordered", "yes-no"; dates also with their form, "date:%d/%m/%Y".
+    categorical : list of columns, or dict of column: "most frequent" or "set"
+        Plain categories: the most frequent value stands for a group, or the set of its values.
+    order : dict of column: list of labels, the lowest first
+        Ordered labels, whose median stands for a group.
+    round : list of columns
+        Numbers that are whole in the release.
+    generalise : dict of column: "month", "year" or "decade"
+        Dates that are released as periods.
     coarsen : dict of column: int
         For tables: columns of numbers that are aggregated once more, each on its own, after the method has masked them,
         so that at least so many records share each value there: {"income": 40}.
@@ -92,6 +107,11 @@ class MoreOptions(TypedDict, total=False):
     id_column: str | None
     label_column: str | None
     missing: str
+    kinds: Mapping[str, str] | None
+    categorical: Any
+    order: Mapping[str, Any] | None
+    round: Any
+    generalise: Mapping[str, str] | None
     coarsen: Mapping[str, int] | None
     client: Any
     attack: bool
@@ -133,8 +153,7 @@ def protect(
     method : an estimator, whose k is replaced
         SphericalMicroaggregation, SemanticMicroaggregation, CrowdSketch, or DeltaSketch or KVarianceSketch, which
         promise no crowd, for documents; Microaggregation, CategoricalMicroaggregation or MixedMicroaggregation for
-        tables. For a table it may also be a function that gets
-        the names of its numbers and of its labels, and gives the estimator. None: for tables by the columns.
+        tables, or a function of the names of its numbers and of its labels. None: for tables by the columns.
     l : number of at least 2; for entropy, above 1
         How many values of every confidential column a group has at least; groups are joined to reach it.
     private : path
@@ -144,8 +163,7 @@ def protect(
     more
         See `MoreOptions`.
     """
-    for name in more.keys() - MoreOptions.__annotations__.keys():
-        raise TypeError(f"protect() got an unexpected keyword argument {name!r}")
+    _check_names(more)
     missing, client, attack = more.get("missing", "refuse"), more.get("client"), more.get("attack", True)
     key = more.get("sign")
     signing = SigningKey.read(key) if isinstance(key, str | os.PathLike) else key
@@ -155,19 +173,31 @@ def protect(
     k = int(k)
     promises = checked_promises(l, **{name: more[name] for name in PROMISES if name in more})  # type: ignore[literal-required]
     coarsen = checked_coarsening(more.get("coarsen"))
+    choices = _choices(more)
     columns: dict[str, Any] = {name: more.get(name) for name in ("text_column", "id_column", "label_column")}
     opened = open_source(source, roles=roles, on_cluster=client is not None, **columns)
     check_places(opened.path, release, hidden, force)
     draft: Callable[..., Draft]
     if isinstance(opened, DocumentSource):
-        _check_for_documents(promises, opened.label, missing, coarsen)
+        _check_for_documents(promises, opened.label, missing, coarsen, choices)
         draft = _draft_of_documents(opened, k, method, space, promises, attack)
     else:
         _check_for_tables(columns, space)
         check_method(method)
-        draft = partial(draft_table, opened, k, TableOptions(method, promises, missing, coarsen, attack))
+        draft = partial(draft_table, opened, k, TableOptions(method, promises, missing, coarsen, attack, choices))
     with schedule_of(client, opened.whole) as schedule:
         return _write(lambda *folders: draft(folders, schedule), release, hidden, signing)
+
+
+def _check_names(more: MoreOptions) -> None:
+    for name in more.keys() - MoreOptions.__annotations__.keys():
+        raise TypeError(f"protect() got an unexpected keyword argument {name!r}")
+
+
+def _choices(more: MoreOptions) -> ColumnChoices:
+    """What was said about columns."""
+    said = {name: more.get(name) for name in ("kinds", "categorical", "order", "generalise")}
+    return column_choices(**said, rounded=more.get("round"))
 
 
 def _draft_of_documents(
@@ -193,7 +223,11 @@ def _check_for_records(name: str, promises: GroupPromises, whole: bool) -> None:
         raise InputError(f"{name} are made of one file, for parts would tell where a record came from; join them first")
 
 
-def _check_for_documents(promises: GroupPromises, label: str | None, missing: str, coarsen: Mapping[str, int]) -> None:
+def _check_for_documents(
+    promises: GroupPromises, label: str | None, missing: str, coarsen: Mapping[str, int], choices: ColumnChoices
+) -> None:
+    if choices != ColumnChoices():
+        raise InputError("kinds of columns are for tables, and this is a collection of documents; leave them out")
     if promises.of_values and label is None:
         value = promises.l if promises.l is not None else promises.t
         raise InputError(
@@ -232,5 +266,5 @@ def _write(
 def _check_numbers(k: object, missing: str) -> None:
     if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 2:
         raise InputError(f"k={k!r} must be a whole number of at least 2")
-    if missing not in ("refuse", "withhold"):
-        raise InputError(f"missing={missing!r} is not known; use 'refuse' or 'withhold'")
+    if missing not in MISSING:
+        raise InputError(f"missing={missing!r} is not known; use {', '.join(map(repr, MISSING))}")

@@ -89,6 +89,8 @@ class ColumnChange:
     loss: float | None  # share of this column's variance that was lost, 0 to 1
     step: float | None = None  # published means are multiples of it; None: they were not rounded
     withheld: str | None = None  # why the figures are not published
+    unit: str | None = None  # what spread and step count, such as days; None for plain numbers
+    median_in_words: str | None = None  # the median as the release writes it, where that is no plain number
 
 
 @dataclass(frozen=True)
@@ -182,6 +184,9 @@ class TableFigures:
     dropped_columns: int = 0  # identifiers and columns without a role
     text_columns: tuple[TextColumn, ...] = ()  # all released columns, in order, if they are in a text file
     above_optimum: float | None = None  # SSE is at most this share above the least possible, if that is known
+    few_values: tuple[str, ...] = ()  # columns of few whole numbers that were averaged all the same
+    medians_of: tuple[str, ...] = ()  # ordered labels
+    gaps: tuple[tuple[str, int], ...] = ()  # columns in which a gap stands for some groups, and records of these
 
 
 @dataclass(frozen=True)

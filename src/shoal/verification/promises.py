@@ -14,7 +14,14 @@ from shoal.verification.forms.refused import Refused
 from shoal.verification.group_counts import GroupCounts
 from shoal.verification.value_claims import value_claims
 
-__all__ = ["check_rows", "columns_as_promised", "crowd_claims", "nothing_rides_along", "rows_as_promised"]
+__all__ = [
+    "check_rows",
+    "columns_as_promised",
+    "crowd_claims",
+    "gaps_as_promised",
+    "nothing_rides_along",
+    "rows_as_promised",
+]
 
 
 def columns_as_promised(expected: list[str], found: list[str], promises: dict[str, Any], file: str) -> Claim:
@@ -31,6 +38,18 @@ def rows_as_promised(rows: int, promises: dict[str, Any], file: str) -> Claim:
     if rows == promised:
         return Claim("rows", True, f"{rows:,} rows, as promised", file)
     return Claim("rows", False, f"{rows:,} rows where {promised:,} are promised", file)
+
+
+def gaps_as_promised(found: Mapping[str, int], promises: dict[str, Any], file: str) -> Iterator[Claim]:
+    """As many gaps in protected columns as certified; that whole groups have them is counted with the crowds."""
+    promised = {column["name"]: column["gaps"] for column in promises["columns"] if "gaps" in column}
+    if found == promised and not promised:
+        return
+    listed = ", ".join(f"{count:,} in {name}" for name, count in sorted(found.items()))
+    if found == promised:
+        yield Claim("gaps", True, f"{listed}, each shared by its whole group", file)
+    else:
+        yield Claim("gaps", False, f"{listed or 'none'}, where others are promised", file)
 
 
 def check_rows(rows: int, promises: dict[str, Any], file: str) -> None:

@@ -21,7 +21,17 @@ Ints = NDArray[np.int64]
 
 def is_protected_number(column: dict[str, str]) -> bool:
     """Whether a column of the certificate holds numbers that were protected."""
-    return column["role"] == "quasi" and column["type"] == "double"
+    return column["role"] == "quasi" and column["type"] in ("double", "int64")
+
+
+NO_VALUE = np.iinfo(np.int64).min  # the bits of a gap: those of minus zero, which no release has
+
+
+def _missing(column: pa.Array) -> int:
+    """Cells without a value: null, or in text files the empty text."""
+    if pa.types.is_dictionary(column.type) or pa.types.is_string(column.type):
+        return int(column.null_count + (pc.sum(pc.equal(column.cast(pa.string()), "")).as_py() or 0))
+    return int(column.null_count)
 
 
 class TableRows:
@@ -33,7 +43,11 @@ class TableRows:
         self.values = {name: DistinctValues() for name, role in roles.items() if role == "confidential"}
         self._most = promises["rows"]
         self._quasi = [name for name, role in roles.items() if role == "quasi"]
-        self._numbers = {column["name"] for column in promises["columns"] if is_protected_number(column)}
+        self._numbers = {
+            column["name"]: column["type"] for column in promises["columns"] if is_protected_number(column)
+        }
+        self.gaps: dict[str, int] = {}  # protected columns in which values are missing that may be, and how many
+        self._may_have_gaps = {column["name"] for column in promises["columns"] if "gaps" in column}
         self._texts: dict[str, dict[str | None, int]] = {name: {} for name in self._quasi}
         self.whole = _EqualRows(self._quasi)
         self.sets = [_EqualRows(columns) for columns in promises["anonymity"]["shared_columns"]]
@@ -70,21 +84,42 @@ class TableRows:
 
     def _bits(self, name: str, column: pa.Array, file: str) -> Ints:
         """A number for each value, the same for equal ones only: a double's bits, a text's place among those seen."""
-        if pa.types.is_floating(column.type):
-            if column.null_count:  # a missing label is a value of its own, a missing number is not
-                raise Refused("k-anonymity", f"{column.null_count} protected numbers are missing", file)
-            values: NDArray[np.float64] = column.to_numpy()
-            if not np.all(np.isfinite(values)) or np.any((values == 0.0) & np.signbit(values)):
-                raise Refused("k-anonymity", "a protected number is not finite, or is minus zero", file)
-            return values.view(np.int64)
+        if name in self._may_have_gaps:
+            self.gaps[name] = self.gaps.get(name, 0) + _missing(column)
+        if not (pa.types.is_string(column.type) or pa.types.is_dictionary(column.type)):
+            return self._bits_of_numbers(name, column, file)
         encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
         texts = encoded.dictionary.to_pylist()
-        if name in self._numbers and not all(map(delimited.is_number, texts)):
-            raise Refused("k-anonymity", "a protected number is missing, or not spelt as Shoal spells it", file)
+        if name in self._numbers:
+            self._check_numbers(name, texts, file)
         codes = self._texts[name]
         place: Ints = encoded.indices.fill_null(len(texts)).to_numpy()
         code_of_text = np.array([codes.setdefault(text, len(codes)) for text in [*texts, None]], dtype=np.int64)
         return code_of_text[place]
+
+    def _bits_of_numbers(self, name: str, column: pa.Array, file: str) -> Ints:
+        """Of doubles, whole numbers and dates; a gap has bits of its own, where there may be one."""
+        if column.null_count and name not in self._may_have_gaps:  # a missing label is a value of its own
+            raise Refused("k-anonymity", f"{column.null_count} protected numbers are missing", file)
+        gaps = np.asarray(pc.is_null(column))
+        if pa.types.is_floating(column.type):
+            values: NDArray[np.float64] = column.fill_null(0.0).to_numpy()
+            if not np.all(np.isfinite(values)) or np.any((values == 0.0) & np.signbit(values)):
+                raise Refused("k-anonymity", "a protected number is not finite, or is minus zero", file)
+            bits = values.view(np.int64)
+        else:
+            narrow = pa.int32() if column.type.bit_width == 32 else pa.int64()
+            bits = np.asarray(column.cast(narrow).fill_null(0)).astype(np.int64)
+            if np.any(bits == NO_VALUE):
+                raise Refused("k-anonymity", "a protected number is beyond the numbers that a release has", file)
+        return np.where(gaps, NO_VALUE, bits)
+
+    def _check_numbers(self, name: str, texts: list[str], file: str) -> None:
+        given = [text for text in texts if text != "" or name not in self._may_have_gaps]
+        if not all(map(delimited.is_number, given)):
+            raise Refused("k-anonymity", "a protected number is missing, or not spelt as Shoal spells it", file)
+        if self._numbers[name] == "int64" and not all(map(delimited.is_whole, given)):
+            raise Refused("schema", "a column is promised as int64, and a value in it is none", file)
 
     def _look_at_order(self, table: pa.Table) -> None:
         """Rows rise by their columns from left to right."""
@@ -129,7 +164,10 @@ def _codes(values: Ints) -> Ints:
 
 def _numbers_of(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Protected numbers as numbers; they are text in text files."""
-    return column if pa.types.is_floating(column.type) else column.cast(pa.float64())
+    if not (pa.types.is_string(column.type) or pa.types.is_dictionary(column.type)):
+        return column
+    texts = column.cast(pa.string())
+    return pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts).cast(pa.float64())
 
 
 def _is_sorted(table: pa.Table) -> bool:

@@ -23,6 +23,7 @@ from shoal.verification.promises import (
     check_rows,
     columns_as_promised,
     crowd_claims,
+    gaps_as_promised,
     nothing_rides_along,
     rows_as_promised,
 )
@@ -62,6 +63,7 @@ def table_claims(release: Path, promises: dict[str, Any], format: str) -> Iterat
     else:
         yield from _count_text(release, file, promises, rows)
     yield rows_as_promised(rows.n_rows, promises, file)
+    yield from gaps_as_promised(rows.gaps, promises, file)
     yield from crowd_claims(rows.sets, rows.whole, rows.values, rows.in_order(), promises, file)
     if copy:
         yield from copy_claims(release, pq.ParquetFile(release / file).read(), copy)
@@ -97,7 +99,7 @@ def _count_text(release: Path, file: str, promises: dict[str, Any], rows: TableR
     numbers = {column["name"] for column in promises["columns"] if is_protected_number(column)}
     kinds = {column["name"]: column["type"] for column in promises["columns"]}
     protected = [column["type"] for column in promises["columns"] if column["role"] == "quasi"]
-    if not {*kinds.values()} <= {"string", *delimited.NUMBERS} or not {*protected} <= {"string", "double"}:
+    if not {*kinds.values()} <= {"string", *delimited.NUMBERS} or not {*protected} <= {"string", "double", "int64"}:
         raise Refused("schema", "a type is promised that a text file does not have", file)
     yield columns_as_promised(names, names, promises, file)
     rows.next_part()
@@ -109,16 +111,21 @@ def _count_text(release: Path, file: str, promises: dict[str, Any], rows: TableR
 
 
 def _types_as_promised(schema: pa.Schema, promises: dict[str, Any], file: str) -> Claim:
-    """Types are those of the certificate; what is protected is a finite double or text."""
+    """Types are those of the certificate; what is protected is a finite double, a whole number, a date or text."""
     if [column["type"] for column in promises["columns"]] != [str(kind) for kind in schema.types]:
         raise Refused("schema", "the types differ", file)
     for column in promises["columns"]:
         kind = schema.field(column["name"]).type
-        if column["role"] == "quasi" and kind not in (pa.float64(), pa.string()):
-            raise Refused("schema", f"a protected column is {kind}, not a double or text", file)
+        if column["role"] == "quasi" and not _can_be_protected(kind):
+            raise Refused("schema", f"a protected column is {kind}, not a double, a whole number, a date or text", file)
         if pa.types.is_nested(kind):
             raise Refused("schema", f"a column is {kind}, which no release has", file)
     return Claim("schema", True, "types as promised", file)
+
+
+def _can_be_protected(kind: pa.DataType) -> bool:
+    dates = pa.types.is_date(kind) or pa.types.is_timestamp(kind)
+    return dates or kind in (pa.float64(), pa.int64(), pa.string())
 
 
 def _room_of_texts(column: pa.ChunkedArray) -> int:

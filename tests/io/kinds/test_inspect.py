@@ -117,7 +117,7 @@ def test_the_roles_file_can_be_read_back_and_edited(tmp_path: Path) -> None:
     assert (
         roles.quasi == ("age", "risk") and roles.confidential == ("pay",) and roles.identifier == ('a "quoted" name',)
     )
-    assert roles.kinds["risk"] is Kind.ORDERED and roles.order == {"risk": ("low", "medium", "high")}
+    assert roles.kinds["risk"] == Kind.ORDERED and roles.order == {"risk": ("low", "medium", "high")}
     with pytest.raises(InputError, match="exists already"):
         write_roles(shoal.inspect(rows), path)
 

@@ -11,6 +11,7 @@ import typer
 from shoal.cli import options
 from shoal.cli.app import AsJson, app
 from shoal.cli.sanitizer.options import probability
+from shoal.cli.signals import resumable
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
 from shoal.sanitizer.identifying.dial import DEFAULT_THRESHOLD
 
@@ -87,7 +88,7 @@ def sanitize(
         with reading(stays):
             names = tuple(line.strip() for line in stays.read_text(encoding="utf-8").splitlines() if line.strip())
     proposing = Proposing(policy, threshold, style, scope, unit, reviewers, model, weights, names)
-    with shown_progress():
+    with resumable(), shown_progress():
         proposed = propose(source, out, proposing, text_column=text_column, id_column=id_column)
     _say_proposed(proposed, out, as_json)
 

@@ -13,8 +13,8 @@ import typer
 from shoal.cli import options
 from shoal.cli.app import AsJson, Force, app
 from shoal.cli.service import index_options as given
-from shoal.cli.service.index_options import connected, resumable
-from shoal.cli.signals import search_stops_at_first_interrupt
+from shoal.cli.service.index_options import connected
+from shoal.cli.signals import resumable, search_stops_at_first_interrupt
 from shoal.cli.terminal import examples, printable, say, say_if_kernels_compile, shown_progress, write
 from shoal.errors import InputError
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import options
-from shoal.cli.signals import Ended
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,7 +27,6 @@ __all__ = [
     "Token",
     "connected",
     "passphrase",
-    "resumable",
 ]
 
 PASSPHRASE = "SHOAL_PASSPHRASE"
@@ -84,16 +81,6 @@ def connected(
         keys = Keys.read(settings.key, passphrase).shared_with(settings.recipients)
     with IndexClient(settings.server, settings.token, keys) as client:
         yield client
-
-
-@contextmanager
-def resumable() -> Iterator[None]:
-    """A command that is ended by a signal says that it can go on."""
-    try:
-        yield
-    except (KeyboardInterrupt, Ended) as ended:
-        number = ended.number if isinstance(ended, Ended) else signal.SIGINT
-        raise Ended(number, "what was stored so far stays; run the same command again to go on") from None
 
 
 def passphrase(**asked: Any) -> str:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-__all__ = ["FORMS", "DateForm", "fitting_forms", "impossible"]
+__all__ = ["FORMS", "PLAIN_DIGITS", "DateForm", "fitting_forms", "misfits", "parts_of_date"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -123,7 +123,7 @@ class DateForm:
         return [self._text(int(number)) for number in numbers.tolist()]
 
     def _text(self, number: int) -> str:
-        year, month, day, minute, second = _parts(number, self.unit, self._shift)
+        year, month, day, minute, second = parts_of_date(number, self.unit, self._shift)
         values = {
             "%Y": f"{year:04d}",
             "%m": f"{month:02d}" if self.padded else str(month),
@@ -167,21 +167,15 @@ def fitting_forms(texts: pa.Array, forms: Sequence[str] = FORMS) -> tuple[DateFo
     return tuple(form.fitted(texts) for form in shaped if not np.isnan(form.numbers(texts)).any())
 
 
-def impossible(texts: pa.Array) -> tuple[str, int, int] | None:
-    """Where all texts are written in one form, but some are no dates: the form, how many, and the place of the first.
-
-    Of forms in which texts match, the one with the fewest impossible dates is meant.
-    """
-    found: list[tuple[int, str, int]] = []
-    for spelling in FORMS:
-        form = DateForm(spelling)
-        if not np.isnan(_matches(form, texts)).any():
-            wrong = np.flatnonzero(np.isnan(form.numbers(texts)))
-            found.append((len(wrong), spelling, int(wrong[0]) if len(wrong) else -1))
-    if not found or min(found)[0] == 0:
-        return None
-    count, spelling, place = min(found, key=lambda one: one[0])
-    return spelling, count, place
+def misfits(texts: pa.Array, forms: Sequence[str] = FORMS) -> tuple[str, int, int, bool]:
+    """Why texts are not dates of one form: the form that most have, how many are none in it, the place of the first,
+    and whether all are written so, but some name no day of the calendar."""
+    some = texts.unique().slice(0, 1000)
+    wrong = [int(np.isnan(DateForm(spelling).numbers(some)).sum()) for spelling in forms]
+    form = DateForm(forms[int(np.argmin(wrong))])
+    astray = np.flatnonzero(np.isnan(form.numbers(texts)))
+    written = not np.isnan(_matches(form, texts)).any()
+    return form.spelling, len(astray), int(astray[0]) if len(astray) else 0, written
 
 
 def _matches(form: DateForm, texts: pa.Array) -> Floats:
@@ -203,7 +197,7 @@ def _minutes_of(zone: str) -> float:
     return sign * (60 * int(zone[1:3]) + int(zone[-2:]))
 
 
-def _parts(number: int, unit: str, shift: int) -> tuple[int, int, int, int, int]:
+def parts_of_date(number: int, unit: str, shift: int) -> tuple[int, int, int, int, int]:
     """Year, month, day, minute of the day and second of a number."""
     if unit == "year":
         return number, 1, 1, 0, 0

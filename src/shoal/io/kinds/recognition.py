@@ -21,6 +21,10 @@ _NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 _LEADING_ZERO = r"^\s*[+-]?0\d+\s*$"
 _WHOLE = r"^\s*[+-]?\d+\s*$"
 _EMAIL = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
+_DATED = (
+    r"^\s*(\d{4}[-./]\d{1,2}([-./]\d{1,2})?|\d{1,2}[-./]\d{1,2}[-./]\d{4}|\d{1,2}[./]\d{4})"
+    r"([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?\s*$"
+)
 _YES_NO = {"yes", "no", "y", "n", "true", "false", "t", "f", "ja", "nein", "oui", "non", "si", "sí", "sì", "j"}
 _WORDS = re.compile(r"[a-z]+|\d+")
 _CODE_NAMES = {"zip", "zipcode", "postcode", "postal", "plz", "postleitzahl", "fips", "icd", "iban", "cp"}
@@ -79,6 +83,8 @@ def recognise(name: str, column: Any) -> Recognised:
         return Recognised(Kind.YES_NO, "holds true and false")
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return Recognised(Kind.DATE, f"is stored as {kind}")
+    if pa.types.is_nested(kind):
+        return Recognised(Kind.LABEL, "holds lists or records, which no release of a table has")
     values = plain_values(column)
     if not len(values):
         return Recognised(Kind.LABEL, "holds no value")
@@ -129,9 +135,10 @@ def _of_text(name: str, values: pa.Array, n_given: int) -> Recognised:
     folded = {value.strip().lower() for value in values.to_pylist()} if len(values) <= 20 else set()
     if len(folded) in (1, 2) and folded <= _YES_NO:
         return Recognised(Kind.YES_NO, "holds yes and no, in whatever words")
-    forms = [form for form in fitting_forms(values.slice(0, 100), _WRITTEN) if form.spelling not in PLAIN_DIGITS]
-    if forms:
-        return Recognised(Kind.DATE, f"holds dates written as {forms[0].spelling}")
+    if _half(values, _DATED):
+        forms = fitting_forms(values, _WRITTEN)
+        reason = f"holds dates written as {forms[0].spelling}" if forms else "holds dates, but not all in one form"
+        return Recognised(Kind.DATE, reason)
     if n_given >= 20 and _all(values, _EMAIL):
         return Recognised(Kind.IDENTIFIER, "holds addresses of people")
     n_words = float(pc.mean(pc.count_substring(values, " ")).as_py()) + 1.0
@@ -144,8 +151,12 @@ def _of_text(name: str, values: pa.Array, n_given: int) -> Recognised:
             spelt = {value.strip().lower(): value for value in values.to_pylist()}
             order = tuple(spelt[value] for value in scale if value in folded)
             return Recognised(Kind.ORDERED, "holds the steps of a scale", order)
-    if _half(values, r"\d"):
-        return Recognised(Kind.CODE, "holds digits among its letters, and each value many times")
+    if (
+        _half(values, r"\d")
+        and not pc.any(pc.match_substring_regex(values, _NUMBER)).as_py()
+        and 2 * len(values) <= n_given
+    ):
+        return Recognised(Kind.CODE, "holds digits among its letters, and each value several times")
     return Recognised(Kind.LABEL, "holds words, each of them for several records")
 
 

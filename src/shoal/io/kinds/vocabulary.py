@@ -8,8 +8,9 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.io.files import shown
+from shoal.io.kinds.dates import FORMS
 
-__all__ = ["AVERAGED", "CATEGORIES", "Kind", "checked_kinds", "checked_orders"]
+__all__ = ["AVERAGED", "CATEGORIES", "Kind", "checked_kinds", "checked_orders", "kind_and_spelling"]
 
 
 class Kind(StrEnum):
@@ -43,18 +44,29 @@ AVERAGED = (Kind.NUMBER, Kind.WHOLE, Kind.DATE)
 CATEGORIES = (Kind.CODE, Kind.YES_NO)  # values that are equal or not, and nothing else
 
 
-def checked_kinds(given: Any) -> dict[str, Kind]:
+def checked_kinds(given: Any) -> dict[str, str]:
     """The kinds that a user gives columns; empty for None."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):
         raise InputError(f"kinds={given!r} must be a dict of columns and kinds, such as {{'zip': 'code'}}")
-    found: dict[str, Kind] = {}
+    found: dict[str, str] = {}
     for name, kind in given.items():
-        if kind not in list(Kind):
+        plain, _, spelling = str(kind).partition(":")
+        if plain not in list(Kind):
             raise InputError(f"kind {shown(str(name))}={kind}: there is no such kind; use one of {', '.join(Kind)}")
-        found[str(name)] = Kind(kind)
+        if ":" in str(kind) and (plain != Kind.DATE or spelling not in FORMS):
+            raise InputError(
+                f"kind {shown(str(name))}={kind}: there is no such form of dates; write it like date:%d/%m/%Y"
+            )
+        found[str(name)] = str(kind)
     return found
+
+
+def kind_and_spelling(given: str) -> tuple[Kind, str | None]:
+    """A checked kind, and the form of its dates if that is said: date:%d/%m/%Y."""
+    plain, _, spelling = given.partition(":")
+    return Kind(plain), spelling or None
 
 
 def checked_orders(given: Any) -> dict[str, tuple[str, ...]]:

@@ -19,7 +19,7 @@ from shoal.io.columns import is_text
 from shoal.io.delimited import MISSING
 from shoal.io.files import counted, shown
 from shoal.kernels.grouping.concepts import ONE, Concepts, represent
-from shoal.microaggregation.labels.unordered import Flat
+from shoal.microaggregation.labels.unordered import Equals, Flat
 from shoal.ontology import Taxonomy, distances
 from shoal.ontology.taxonomy import segments
 from shoal.ontology.value_mapping import ABSENT_VALUE
@@ -109,7 +109,12 @@ class Reading:
         return Encoded(distinct, place_of_value[places], values, place_of_value, np.bincount(places))
 
     def distances(self, a: Ints, b: Ints) -> Floats:
-        """1 - Wu-Palmer similarity of each concept of a with each of b, concepts outside the taxonomy included."""
+        """1 - Wu-Palmer similarity of each concept of a with each of b, concepts outside the taxonomy included.
+
+        Plain categories are 0 apart if they are equal, else 1: so are they from whatever stands above them all.
+        """
+        if isinstance(self.ontology, Equals):
+            return np.where(a[:, None] == b[None, :], 0.0, 1.0)
         found = distances(self.ontology.taxonomy, np.maximum(a, 0), np.maximum(b, 0))
         up_a, up_b = self._links_to_root(a), self._links_to_root(b)
         outside = (a < 0)[:, None] | (b < 0)[None, :]

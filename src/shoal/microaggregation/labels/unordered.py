@@ -7,10 +7,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
 from shoal.ontology import Taxonomy, build_taxonomy
 
-__all__ = ["Flat"]
+__all__ = ["Equals", "Flat"]
 
 
 class Flat:
@@ -41,3 +43,15 @@ class Flat:
     @cached_property
     def _place(self) -> dict[Any, int]:
         return {value: place for place, value in enumerate(self.values)}
+
+
+class Equals(Flat):
+    """A set of values that are equal or not, and nothing else: the most frequent one stands for several.
+
+    The more frequent of two that are equally frequent in a group is the one that more records of the whole table have.
+    """
+
+    def __init__(self, values: pa.Array, counts: NDArray[np.int64]) -> None:
+        pairs = zip(values.to_pylist(), counts.tolist(), strict=True)
+        given = [(-count, value) for value, count in pairs if value is not None]
+        self.values = [value for _, value in sorted(given)]

@@ -82,7 +82,7 @@ class Columnwise:
         return MaskedBlock(block, np.column_stack([column.to_numpy() for column in masked.columns]), {})
 
     def squares(self, masked: MaskedBlock, released: Floats, layout: Layout) -> tuple[float, float]:
-        return number_squares(masked.block, released, layout)
+        return number_squares(masked, released, layout)
 
     def parameters(self) -> dict[str, Any]:
         # Who knows the seed can undo swapping and noise, so it is never published.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.io import Roles
+from shoal.io.kinds.number_forms import NumberForm
 from shoal.microaggregation.blocks.block import Block
 from shoal.microaggregation.blocks.executors import Schedule
 from shoal.results.promised import GroupPromises
@@ -39,12 +40,22 @@ class Layout:
 
     roles: Roles
     schema: pa.Schema  # of the released columns that stay as they are, and of quasi-identifiers that are labels
-    numbers: tuple[str, ...]  # quasi-identifiers that are numbers
+    numbers: tuple[str, ...]  # quasi-identifiers with numbers behind them
     labels: tuple[str, ...]  # and those that are labels
+    forms: tuple[NumberForm, ...]  # how the numbers are written
     mean: Floats  # of the numbers
     scale: Floats
     constant: NDArray[np.bool_]  # columns of one value
+    lowest: Floats
+    highest: Floats
     released: tuple[str, ...]  # columns of the release, in the file's order
+    categories: Mapping[str, str] = field(default_factory=dict)  # labels without meaning, and what stands for a group
+    has_gaps: bool = False  # some numbers are missing; they stand as the mean of their column
+    averaged: bool = True  # the numbers of a group become its mean or median
+    # Of the numbers that have gaps which count as values of their own: places, shares of gaps, and their deviation.
+    gap_places: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    gap_mean: Floats = field(default_factory=lambda: np.empty(0))
+    gap_scale: Floats = field(default_factory=lambda: np.empty(0))
     kept: pa.Table | None = None  # the columns of `schema`, where the table is in one piece
 
 
@@ -64,6 +75,7 @@ class MaskedBlock:
     block: Block
     numbers: Floats  # (rows, numbers)
     labels: Mapping[str, MaskedLabels]
+    gaps: NDArray[np.bool_] | None = None  # (rows, numbers): a gap stands for the group
 
 
 class TableProtection(Protocol):

@@ -24,10 +24,11 @@ from shoal.microaggregation.spaces.euclidean import EuclideanSpace
 from shoal.protection.masked import distance_to_means
 from shoal.protection.tables.diverse import joined_as_promised
 from shoal.protection.tables.layout import Layout, MaskedBlock, TableProtection
+from shoal.protection.tables.representatives import coordinates, represented
 from shoal.results.methods import IN_WORDS
 from shoal.results.promised import GroupPromises
 
-__all__ = ["Means", "number_squares", "standardised", "words_for"]
+__all__ = ["Means", "number_squares", "words_for"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -51,16 +52,20 @@ class Means:
         return ready
 
     def rows(self, block: Block, layout: Layout) -> Block:
-        return replace(block, X=sp.csr_matrix(standardised(block.carried["values"], layout)))
+        return replace(block, X=sp.csr_matrix(_where(block, layout)))
 
     def group(self, block: Block, layout: Layout) -> tuple[Block, float]:
+        model = clone(self._model)
+        if block.carried.get("gaps") is not None:
+            groups = model.set_params(attribute_groups=None).fit(_where(block, layout)).groups_
+            return replace(block, groups=groups), 0.0
         table = pa.table(dict(zip(layout.numbers, map(pa.array, block.carried["values"].T), strict=True)))
-        model = clone(self._model).fit(table)
+        model.fit(table)
         return replace(block, groups=model.groups_), float(getattr(model, "lower_bound_", 0.0))
 
     def nearest(self, grouped: Block, rows: Block, layout: Layout) -> Ints:
-        means = group_means(standardised(grouped.carried["values"], layout), grouped.groups)
-        numbers = standardised(rows.carried["values"], layout)
+        means = group_means(_where(grouped, layout), grouped.groups)
+        numbers = _where(rows, layout)
         no_labels = np.empty((len(numbers), 0), np.int64), np.empty((0, 1, 1))
         found: Ints = nearest_point(numbers, *no_labels, means, np.empty((len(means), 0), np.int64))
         return found
@@ -80,28 +85,29 @@ class Means:
         promises: GroupPromises,
         overall: Sequence[Mapping[str, int]] | None = None,
     ) -> Block:
-        distances = distance_to_means(standardised(block.carried["values"], layout), block.groups)
+        distances = distance_to_means(_where(block, layout), block.groups)
         return joined_as_promised(block, layout, self.k, promises, overall, distances)
 
     def masked(self, block: Block, layout: Layout) -> MaskedBlock:
-        return MaskedBlock(block, group_means(block.carried["values"], block.groups)[block.groups], {})
+        numbers, gaps = represented(block, layout)
+        return MaskedBlock(block, numbers, {}, gaps)
 
     def squares(self, masked: MaskedBlock, released: Floats, layout: Layout) -> tuple[float, float]:
-        return number_squares(masked.block, released, layout)
+        return number_squares(masked, released, layout)
 
     def parameters(self) -> dict[str, Any]:
         return dict(self._model.get_params())
 
 
-def standardised(values: Floats, layout: Layout) -> Floats:
-    """Numbers on the scale on which rows are compared."""
-    standard: Floats = (values - layout.mean) / layout.scale
-    return standard
+def _where(block: Block, layout: Layout) -> Floats:
+    return coordinates(block.carried["values"], block.carried.get("gaps"), layout)
 
 
-def number_squares(block: Block, released: Floats, layout: Layout) -> tuple[float, float]:
+def number_squares(masked: MaskedBlock, released: Floats, layout: Layout) -> tuple[float, float]:
     """SSE and SST of numbers, SST as SSE and the squares of what is released."""
-    before, after = (standardised(values, layout) for values in (block.carried["values"], released))
+    carried = masked.block.carried
+    before = coordinates(carried["values"], carried.get("gaps"), layout)
+    after = coordinates(released, masked.gaps, layout)
     sse = float(np.sum((before - after) ** 2))
     return sse, sse + float(np.sum(after**2))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -15,9 +16,14 @@ from numpy.typing import NDArray
 
 from shoal.assessment.leaks import leaks_of_release
 from shoal.bundle.folders import Writer, write_csv, write_text
+from shoal.io.files import shown
+from shoal.io.kinds.number_forms import date_parameters
+from shoal.io.kinds.recognition import FEW_VALUES
+from shoal.io.kinds.vocabulary import Kind
 from shoal.io.row_order import sort_rows
 from shoal.microaggregation import coarsened
 from shoal.microaggregation.blocks.executors import Schedule
+from shoal.ontology import WordNet
 from shoal.pages.leak_card import leaks_html, learned_rates
 from shoal.protection.coarsening import check_coarsened_columns
 from shoal.protection.distances import NOT_PUBLISHED
@@ -77,6 +83,7 @@ def draft_table(
     masked = [schedule.submit(protection.masked, block, layout) for block in blocks]
     masked = _coarsened(masked, layout, coarsen, schedule)
     error, steps = _rounding(masked, table, spread.spread, schedule)
+    _warn_of_few_values(table.few)
     name = file_name(table.outline.format, table.outline.dialect) if source.whole else None
     in_text = name is not None and not name.endswith(".parquet")
     parts = _arranged(masked, layout, protection, steps, in_text, schedule)
@@ -99,6 +106,9 @@ def draft_table(
         insensitive=layout.roles.insensitive,
         text_columns=text,
         dropped_columns=len(table.outline.columns) - len(layout.released),
+        few_values=table.few,
+        medians_of=tuple(name for name, form in zip(layout.numbers, layout.forms, strict=True) if form.median),
+        gaps=tuple((name, count) for name, count in _gaps(facts).items() if count),
         above_optimum=round(error / bound - 1.0, 3) if bound > 0 and not any(reasons) and not coarsen else None,
     )
     summary = Summary(
@@ -118,10 +128,11 @@ def draft_table(
     )
     return Draft(
         summary=summary,
-        columns=described(_schema(layout), layout.roles, text),
+        columns=described(_schema(layout), layout.roles, text, _gaps(facts)),
         shared_columns=protection.together,
         parameters=_parameters(protection, coarsen, grid_of(layout.numbers, steps))
-        | diversity_parameters(options.promises),
+        | diversity_parameters(options.promises)
+        | _kinds(table, options.missing),
         files={} if copy is None else {copy.name: copy.write},
         copy=None if copy is None else copy.about,
         private_files=_private_files(facts, table, card),
@@ -139,7 +150,8 @@ def _files(name: str | None, copy: Copy | None) -> tuple[tuple[str, str], ...]:
 def _checked_coarsening(asked: Mapping[str, int], table: ReadTable) -> dict[str, int]:
     """The columns to aggregate once more, in the order of the quasi-identifiers."""
     roles = table.layout.roles
-    check_coarsened_columns(asked, table.outline.columns, roles, table.layout.numbers, table.n_rows)
+    numbers = [name for name, form in zip(table.layout.numbers, table.layout.forms, strict=True) if not form.median]
+    check_coarsened_columns(asked, table.outline.columns, roles, numbers, table.n_rows)
     return {name: asked[name] for name in roles.quasi if name in asked}
 
 
@@ -186,7 +198,11 @@ def _rounding(masked: list[Any], table: ReadTable, spread: Floats, schedule: Sch
     if not table.protection.averages:
         return error, np.zeros(len(layout.numbers))
     added = partial(_total, part_steps.added_error, masked, schedule, layout)
-    return error, chosen_steps(error, table.n_rows, spread, added)
+    steps = chosen_steps(error, table.n_rows, spread, added)
+    units = np.array([form.step for form in layout.forms])
+    # Ranks and periods are coarse as they are; dates and whole numbers have steps of at least one.
+    coarse = np.array([form.median or getattr(form, "period", None) is not None for form in layout.forms], dtype=bool)
+    return error, np.where(coarse | layout.constant, 0.0, np.maximum(steps, units))
 
 
 def _total(figure: Callable[..., float], masked: list[Any], schedule: Schedule, *given: Any) -> float:
@@ -249,15 +265,58 @@ def _attacked(
     columns: dict[str, Any] = {name: column_of(masked.block, layout, name).take(order) for name in layout.labels}
     columns |= dict(zip(layout.numbers, map(pa.array, part.values.T), strict=True))
     quasi = pa.table({name: columns[name] for name in layout.roles.quasi})
+    # Dates, ranks and gaps as the numbers behind them: whoever attacks, computes.
+    columns = {name: part.released[name] for name in layout.labels}
+    columns |= dict(zip(layout.numbers, map(pa.array, part.masked.T), strict=True))
+    released = pa.table({name: columns[name] for name in layout.roles.quasi})
     ontology = getattr(table_method(options.method, layout.numbers, layout.labels), "ontology", None)
-    card = leaks_of_release(quasi, part.released.select(quasi.column_names), layout.numbers, ontology)
+    if layout.categories:
+        ontology = _by_meaning(ontology, [name for name in layout.labels if name not in layout.categories])
+    card = leaks_of_release(quasi, released, layout.numbers, ontology)
     if layout.labels or not publishable or quasi.num_rows > MOST_ATTACKED:
         return (), card
     linkage = (DistanceLinkage(metric).run(part.values, part.masked) for metric in ("euclidean", "mahalanobis"))
     return (*linkage, IntervalDisclosure().run(part.values, part.masked), *learned_rates(card)), card
 
 
+def _by_meaning(ontology: Any, names: Sequence[str]) -> dict[str, Any]:
+    """The ontologies of columns that have one; plain categories are equal or not."""
+    if isinstance(ontology, Mapping):
+        return {name: ontology.get(name) or WordNet() for name in names}
+    return dict.fromkeys(names, WordNet() if ontology is None else ontology) if names else {}
+
+
+def _warn_of_few_values(names: Sequence[str]) -> None:
+    """Tell the owner what was averaged that may be codes."""
+    for name in names:
+        warnings.warn(
+            f"{shown(name)} holds at most {FEW_VALUES} different whole numbers and was averaged; if they are codes, "
+            f"pass --categorical {shown(name)}",
+            stacklevel=2,
+        )
+
+
+def _gaps(facts: Sequence[part_steps.TableFacts]) -> dict[str, int]:
+    """Cells of each number in which a gap stands for the group."""
+    return dict(sum((Counter(fact.gaps) for fact in facts), Counter()))
+
+
+def _kinds(table: ReadTable, missing: str) -> dict[str, Any]:
+    """What was done with columns that are not plain numbers or labels, and with gaps."""
+    layout = table.layout
+    forms = dict(zip(layout.numbers, layout.forms, strict=True))
+    dates = {name: date_parameters(form) for name, form in forms.items() if form.kind is Kind.DATE}
+    ordered = [name for name, form in forms.items() if form.kind is Kind.ORDERED]
+    rounded = [name for name, form in forms.items() if form.kind is Kind.WHOLE]
+    stated = {"dates": dates, "medians_of": ordered, "whole_numbers": rounded}
+    stated |= {"categories": dict(layout.categories), "few_values": list(table.few)}
+    if layout.has_gaps:
+        stated["missing"] = missing
+    return {name: value for name, value in stated.items() if value}
+
+
 def _schema(layout: Layout) -> pa.Schema:
-    """The released columns: numbers as such, labels as text, the rest as it came."""
-    types = dict.fromkeys(layout.numbers, pa.float64()) | dict.fromkeys(layout.labels, pa.string())
+    """The released columns: numbers as their forms write them, labels as text, the rest as it came."""
+    forms = dict(zip(layout.numbers, layout.forms, strict=True))
+    types = {name: form.type for name, form in forms.items()} | dict.fromkeys(layout.labels, pa.string())
     return pa.schema([(name, types.get(name) or layout.schema.field(name).type) for name in layout.released])

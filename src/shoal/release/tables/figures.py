@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.bundle.folders import Writer, write_csv
+from shoal.io.kinds.number_forms import NumberForm, unit_of
+from shoal.io.kinds.vocabulary import Kind
 from shoal.microaggregation.blocks.executors import Schedule
 from shoal.microaggregation.exact_sums import mean_of_sums
 from shoal.protection.distances import SAMPLE, euclidean_distances, spread_out
@@ -72,7 +74,20 @@ def column_changes(
     before, after = _shown(facts)
     lost, squares = (np.sum([getattr(fact, name) for fact in facts], axis=0) for name in ("lost", "spread"))
     share = np.divide(lost, squares, out=np.zeros_like(lost), where=squares > 0)
-    return changes_of(layout.numbers, before, after, spread.limits, share, steps, reasons[: len(layout.numbers)])
+    changes = changes_of(layout.numbers, before, after, spread.limits, share, steps, reasons[: len(layout.numbers)])
+    return tuple(_in_words(change, form) for change, form in zip(changes, layout.forms, strict=True))
+
+
+def _in_words(change: ColumnChange, form: NumberForm) -> ColumnChange:
+    """Dates and ranks as they are written; what is said of them is counted in days and the like."""
+    if form.kind not in (Kind.DATE, Kind.ORDERED):
+        return change
+    unit = "steps" if form.kind is Kind.ORDERED else f"{unit_of(form)}s"
+    if change.median is None:
+        return replace(change, unit=unit)
+    numbers = form.rounded(np.array([change.median]))
+    text = str(form.written(numbers, np.zeros(1, dtype=bool))[0])
+    return replace(change, unit=unit, median_in_words=text)
 
 
 def _shown(facts: Sequence[TableFacts]) -> tuple[Floats, Floats]:

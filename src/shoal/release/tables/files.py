@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,17 +29,25 @@ SPELT_AS = {
 ROWS_AT_ONCE = 1 << 17  # rows of a row group: that many are in memory when a release is verified
 
 
-def described(schema: pa.Schema, roles: Roles, in_text: tuple[TextColumn, ...] = ()) -> tuple[dict[str, str], ...]:
-    """Name, role and type of each released column; in a text file, the type it can be read as."""
+def described(
+    schema: pa.Schema, roles: Roles, in_text: tuple[TextColumn, ...] = (), gaps: Mapping[str, int] | None = None
+) -> tuple[dict[str, Any], ...]:
+    """Name, role and type of each released column, in a text file the type it can be read as; and its gaps, if any."""
     types = {field.name: str(field.type) for field in schema} | {column.name: column.type for column in in_text}
-    return tuple({"name": name, "role": _role_of(name, roles), "type": types[name]} for name in schema.names)
+    return tuple(
+        {"name": name, "role": _role_of(name, roles), "type": types[name]}
+        | ({"gaps": gaps[name]} if gaps and gaps.get(name) else {})
+        for name in schema.names
+    )
 
 
 def text_columns(released: pa.Table, roles: Roles) -> tuple[TextColumn, ...]:
     """How each column of a text file is to be read; text that is released unchanged may be numbers."""
     unchanged = (*roles.confidential, *roles.insensitive)
     return tuple(
-        _as_numbers(name, released[name]) if name in unchanged else TextColumn(name, str(released[name].type))
+        _as_numbers(name, released[name])
+        if name in unchanged
+        else TextColumn(name, str(released[name].type), ("",) if released[name].null_count else ())
         for name in released.column_names
     )
 

@@ -28,7 +28,7 @@ from shoal.protection.tables.layout import (
     TableProtection,
     column_of,
 )
-from shoal.protection.tables.means import standardised
+from shoal.protection.tables.representatives import standardised, writable
 from shoal.release.part_facts import GroupFacts, facts_of, replacing, write_mapping_part
 from shoal.release.tables.files import write_table
 from shoal.release.tables.reading import smallest_keys
@@ -72,6 +72,7 @@ class TableFacts:
     texts: Mapping[str, Counter[tuple[Any, Any]]]  # and by what was written
     spelt: Mapping[str, Mapping[int, str]]  # how concepts are written in the release
     formulas: Counter[str]  # cells of each column that a spreadsheet would run
+    gaps: Mapping[str, int]  # cells of each number in which a gap stands for the group
 
 
 def masked_values(masked: MaskedBlock, place: int) -> tuple[Floats, Ints]:
@@ -103,13 +104,14 @@ def arranged(
 ) -> Arranged:
     """The rows in the order of what will be released of them, means on a grid of the given steps."""
     block, values = masked.block, masked.block.carried["values"]
-    # The mean of equal values may differ from them by a rounding; and no negative zeros.
-    numbers = np.where(layout.constant, values, on_grid(masked.numbers, steps)) + 0.0
+    numbers = writable(masked, layout, steps)
+    gaps = np.zeros(numbers.shape, dtype=bool) if masked.gaps is None else masked.gaps
     moved = np.where(layout.constant, 0, moved_records(values, masked.numbers)).tolist()
     columns: dict[str, Any] = {name: labels.released for name, labels in masked.labels.items()}
     columns |= {name: column_of(block, layout, name) for name in layout.schema.names if name not in columns}
-    columns |= dict(zip(layout.numbers, map(pa.array, numbers.T), strict=True))
-    for name in masked.labels:
+    for place, (name, form) in enumerate(zip(layout.numbers, layout.forms, strict=True)):
+        columns[name] = form.written(numbers[:, place], gaps[:, place])
+    for name in (*masked.labels, *(name for name in layout.numbers if pa.types.is_string(columns[name].type))):
         # Text files have no sign for a missing text but the empty one.
         columns[name] = pc.fill_null(columns[name], "") if in_text else columns[name]
     released = pa.table({name: columns[name] for name in layout.released})
@@ -170,7 +172,14 @@ def write_part(
         texts=part.texts,
         spelt={name: _spelt(labels) for name, labels in part.labels.items()},
         formulas=formulas_in(part.released),
+        gaps={name: _gaps(part.released[name]) for name in layout.numbers if layout.has_gaps},
     )
+
+
+def _gaps(column: pa.ChunkedArray) -> int:
+    """Cells without a value; text files have no other sign for it than the empty text."""
+    empty = pc.sum(pc.equal(column, "")).as_py() if pa.types.is_string(column.type) else 0
+    return int(column.null_count + (empty or 0))
 
 
 def _equal(released: pa.Table, names: Sequence[str]) -> Ints:

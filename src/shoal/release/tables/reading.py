@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +16,23 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
-from shoal.io import Roles, Table, check_complete, quasi_matrix, read_table, resolve_roles
+from shoal.io import Roles, Table, read_table, resolve_roles
 from shoal.io.files import shown
+from shoal.io.kinds.choices import ColumnChoices
+from shoal.io.kinds.label_checks import check_labels
+from shoal.io.kinds.number_forms import NumberForm
+from shoal.io.kinds.recognition import FEW_VALUES
 from shoal.io.parts import local_copy
 from shoal.io.row_order import check_sortable, sort_rows, sortable
-from shoal.io.table import check_labels, holds_numbers
+from shoal.io.table import check_no_gaps
 from shoal.microaggregation.blocks.block import Block
 from shoal.microaggregation.blocks.executors import memory_of
 from shoal.microaggregation.blocks.tree import sample_keys
 from shoal.microaggregation.exact_sums import exact_sums, squared_deviations
 from shoal.protection.masked import values_of
 from shoal.protection.tables.layout import Layout, TableProtection, carried_as, number_behind
-from shoal.protection.tables.means import standardised
+from shoal.protection.tables.representatives import standardised
+from shoal.release.tables.columns import ColumnOutline, Explained, outline_column
 from shoal.release.tables.crowd_columns import crowd_columns
 from shoal.results.dictionary import ColumnDictionary, Dialect
 from shoal.results.promised import GroupPromises
@@ -51,7 +56,7 @@ class Outline:
 
     roles: Roles
     columns: tuple[str, ...]  # of the file
-    numbers: frozenset[str]  # quasi-identifiers that hold numbers
+    quasi: Mapping[str, ColumnOutline]
     format: str
     dictionary: Mapping[str, ColumnDictionary] = field(default_factory=dict)
     dialect: Dialect | None = None
@@ -64,18 +69,20 @@ class Reading:
     schema: pa.Schema  # of the columns that stay as they are and of labels, in the file's order
     n_rows: int
     sums: list[int]  # exact, of each number
+    gaps: Ints  # in each number
     lowest: Floats
     highest: Floats
+    few: tuple[frozenset[float] | None, ...]  # the different values of each number, where these are few
     withheld: list[str]  # rows that miss a number
     labels: Mapping[str, tuple[pa.Array, Ints]]  # different values of each column of labels, and their counts
 
 
 @dataclass(frozen=True)
 class Part:
-    """The rows of one file that miss no number."""
+    """The rows of one file that are released."""
 
     reading: Reading
-    values: Floats  # (rows, numbers)
+    values: Floats  # (rows, numbers), NaN where one is missing
     others: pa.Table  # labels, confidential and insensitive columns
     names: NDArray[Any]  # file and row
     crowd: Mapping[str, Ints]  # whose each row is, and the k it asks for, where that is promised
@@ -95,34 +102,41 @@ def open_part(part: Any, roles: Roles | None, verbatim: Sequence[str], whole: bo
         return Opened(table, resolve_roles(table, roles), part)
 
 
-def outline_of(opened: Opened) -> Outline:
-    """The columns of a part, and which quasi-identifiers hold numbers; an empty column may hold anything."""
+def outline_of(opened: Opened, choices: ColumnChoices, explained: Explained) -> Outline:
+    """The columns of a part, and of which kind its quasi-identifiers are."""
     data, quasi = opened.table.data, opened.roles.quasi
-    numbers = frozenset(name for name in quasi if holds_numbers(data[name].type))
+    with _named(opened.part):
+        choices.check(data.column_names, quasi)
+        columns = {name: outline_column(name, data[name], choices, explained) for name in quasi}
     table = opened.table
-    return Outline(opened.roles, tuple(data.column_names), numbers, table.format, table.dictionary, table.dialect)
+    return Outline(opened.roles, tuple(data.column_names), columns, table.format, table.dictionary, table.dialect)
 
 
 def complete_part(
     opened: Opened,
-    numbers: tuple[str, ...],
+    forms: Mapping[str, NumberForm],
     missing: str,
     unexplained: Sequence[str] | None,
     hierarchy: bool,
     promises: GroupPromises,
 ) -> Part:
-    """The rows that miss none of the numbers, in the order of their content if they are all.
+    """The rows that are released, in the order of their content if they are all; `forms` are those of the numbers.
 
     `unexplained` are columns of labels without an ontology of their own; None: labels are not protected as such.
     """
     table, roles, data = opened.table, opened.roles, opened.table.data
-    averaged = replace(roles, quasi=numbers)
+    numbers = tuple(forms)
     with _named(opened.part):
         if unexplained is not None:
             check_labels(table, unexplained, hierarchy)
-        values, complete = quasi_matrix(table, averaged)
+        values = np.empty((data.num_rows, len(numbers)), dtype=np.float64)
+        for place, (name, form) in enumerate(forms.items()):
+            values[:, place] = form.numbers(data[name], shown(name))
+        complete: NDArray[np.bool_] = np.ones(len(values), dtype=bool)
         if missing == "refuse":
-            check_complete(table, averaged, complete)
+            check_no_gaps(numbers, values, ", or pass --missing group, impute or withhold")
+        elif missing == "withhold":
+            complete = np.logical_not(np.isnan(values).any(axis=1))
         kept = (*(name for name in roles.quasi if name not in numbers), *roles.confidential, *roles.insensitive)
         others = pa.table({name: sortable(data[name]) for name in data.column_names if name in kept})
         for name in others.column_names:
@@ -141,9 +155,11 @@ def complete_part(
     reading = Reading(
         schema=others.schema,
         n_rows=len(rows),
-        sums=exact_sums(values),
-        lowest=values.min(axis=0, initial=np.inf),
-        highest=values.max(axis=0, initial=-np.inf),
+        sums=exact_sums(np.nan_to_num(values)),
+        gaps=np.isnan(values).sum(axis=0),
+        lowest=np.where(np.isnan(values), np.inf, values).min(axis=0, initial=np.inf),
+        highest=np.where(np.isnan(values), -np.inf, values).max(axis=0, initial=-np.inf),
+        few=tuple(map(_few, values.T)),
         withheld=names[~complete].tolist(),
         labels={name: _different(kept_rows[name]) for name in roles.quasi if name not in numbers},
     )
@@ -161,6 +177,20 @@ def _named(part: str) -> Iterator[None]:
         raise InputError(f"{shown(part)}: {problem}") from None
 
 
+def _few(column: Floats) -> frozenset[float] | None:
+    """The different numbers of a column, where these are few."""
+    start = np.unique(column[: 100 * FEW_VALUES])
+    if len(start) > FEW_VALUES:
+        return None
+    found = np.unique(column[~np.isnan(column)])
+    return frozenset(found.tolist()) if len(found) <= FEW_VALUES else None
+
+
+def filled(values: Floats, mean: Floats) -> Floats:
+    """Numbers with the column's mean in place of each gap."""
+    return np.where(np.isnan(values), mean, values)
+
+
 def _different(column: pa.ChunkedArray) -> tuple[pa.Array, Ints]:
     counts = pc.value_counts(column)
     return counts.field("values"), counts.field("counts").to_numpy()
@@ -168,19 +198,20 @@ def _different(column: pa.ChunkedArray) -> tuple[pa.Array, Ints]:
 
 def deviations_of(part: Part, mean: Floats) -> list[int]:
     """The exact sum of the squared deviations of each number."""
-    return exact_sums(squared_deviations(part.values, mean))
+    return exact_sums(squared_deviations(filled(part.values, mean), mean))
 
 
 def largest_deviation(part: Part, mean: Floats) -> Floats:
     """The largest squared deviation of each number."""
-    largest: Floats = squared_deviations(part.values, mean).max(axis=0, initial=0.0)
+    largest: Floats = squared_deviations(filled(part.values, mean), mean).max(axis=0, initial=0.0)
     return largest
 
 
 def sample_of(part: Part, layout: Layout, most: int) -> tuple[NDArray[np.uint64], Floats]:
     """Keys and numbers of some rows: those that have the smallest keys, whatever the parts."""
-    keys, rows = smallest_keys(part.values, layout, most)
-    return keys, part.values[rows]
+    values = filled(part.values, layout.mean)
+    keys, rows = smallest_keys(values, layout, most)
+    return keys, values[rows]
 
 
 def smallest_keys(values: Floats, layout: Layout, most: int) -> tuple[NDArray[np.uint64], Ints]:
@@ -195,7 +226,10 @@ def smallest_keys(values: Floats, layout: Layout, most: int) -> tuple[NDArray[np
 def rows_of(part: Part, layout: Layout, protection: TableProtection) -> Block:
     """The rows of a part, and with each what it stood for."""
     n_rows = len(part.values)
-    carried: dict[str, NDArray[Any]] = {"name": part.names, "values": part.values, **part.crowd}
+    values = filled(part.values, layout.mean)
+    carried: dict[str, NDArray[Any]] = {"name": part.names, "values": values, **part.crowd}
+    if layout.has_gaps:
+        carried["gaps"] = np.isnan(part.values)
     nothing = sp.csr_matrix((n_rows, 0))
     if layout.kept is not None:
         return Block(nothing, carried | {"row": np.arange(n_rows)}, np.zeros(n_rows, dtype=np.int64))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
@@ -15,13 +15,20 @@ from shoal import progress
 from shoal.errors import InputError
 from shoal.io import Roles
 from shoal.io.files import shown
+from shoal.io.kinds.choices import ColumnChoices
+from shoal.io.kinds.number_forms import Doubles
+from shoal.io.kinds.recognition import FEW_VALUES
+from shoal.io.kinds.vocabulary import Kind
+from shoal.masking import RankSwap
 from shoal.microaggregation.blocks.executors import Schedule
 from shoal.microaggregation.exact_sums import mean_of_sums, scale_of
 from shoal.ontology.value_mapping import check_mapping, explained_columns
 from shoal.protection.tables import TableProtection, averaged, table_method, table_protection, unexplained
+from shoal.protection.tables.columnwise import Columnwise
 from shoal.protection.tables.concepts import Concepts
 from shoal.protection.tables.layout import Layout
 from shoal.release.sources import TableSource
+from shoal.release.tables.columns import Explained, ProtectedColumns, agreed_columns
 from shoal.release.tables.crowd_columns import check_promised_columns
 from shoal.release.tables.reading import (
     Outline,
@@ -46,6 +53,7 @@ class TableOptions:
     missing: str
     coarsen: Mapping[str, int]
     attack: bool
+    choices: ColumnChoices = field(default_factory=ColumnChoices)
 
 
 @dataclass(frozen=True)
@@ -58,6 +66,8 @@ class ReadTable:
     layout: Layout
     n_rows: int
     withheld: list[str]  # rows that miss a number
+    columns: ProtectedColumns
+    few: tuple[str, ...]  # numbers of few different values, which are averaged all the same
 
 
 def read_table_source(source: TableSource, k: int, options: TableOptions, schedule: Schedule) -> ReadTable:
@@ -65,30 +75,35 @@ def read_table_source(source: TableSource, k: int, options: TableOptions, schedu
     submit, gather, n_parts = schedule.submit, schedule.gather, len(source.parts)
     ontology, mapping = _meanings(options.method, source.roles)
     unchanged = () if source.roles is None else (*source.roles.confidential, *source.roles.insensitive)
+    choices = options.choices.with_roles(source.roles)
+    explained = Explained.by(ontology, mapping)
     whose = () if options.promises.person is None else (options.promises.person,)
-    verbatim = (*unchanged, *whose, *explained_columns(ontology, mapping))
+    verbatim = (*unchanged, *whose, *explained_columns(ontology, mapping), *choices.as_text)
     if not source.whole:
         progress.step("reading", 0, n_parts)
     opened = [submit(open_part, part, source.roles, verbatim, source.whole) for part in source.parts]
     outlines: list[Outline] = []
     for part in opened:
-        outlines += gather([submit(outline_of, part)])
+        outlines += gather([submit(outline_of, part, choices, explained)])
         if not source.whole:
             progress.step("reading", len(outlines), n_parts)
     outline, roles = outlines[0], outlines[0].roles
     _check_columns(source.parts, outlines)
     check_mapping(mapping, outline.columns)
     check_promised_columns(options.promises, outline.columns, roles)
-    of_numbers = tuple(name for name in roles.quasi if all(name in one.numbers for one in outlines))
-    of_labels = tuple(name for name in roles.quasi if name not in of_numbers)
-    method = table_method(options.method, of_numbers, of_labels)
-    numbers = averaged(method, roles.quasi, of_numbers)
+    columns = agreed_columns(roles.quasi, [one.quasi for one in outlines], choices)
+    of_labels = tuple(name for name in roles.quasi if name not in columns.forms)
+    method = table_method(options.method, columns.numbers, of_labels)
+    numbers = averaged(method, roles.quasi, columns.numbers)
+    _check_categories(columns, numbers, method)
     protection = table_protection(method, k, numbers)
     as_labels = isinstance(protection, Concepts)
-    checked = unexplained(method, of_labels) if as_labels else None
+    by_meaning = [name for name in of_labels if name not in columns.categories]
+    checked = unexplained(method, by_meaning) if as_labels else None
     hierarchy = as_labels and method.ontology is not None
+    forms = {name: columns.forms.get(name, Doubles()) for name in numbers}
     read = [
-        submit(complete_part, part, numbers, options.missing, checked, hierarchy, options.promises) for part in opened
+        submit(complete_part, part, forms, options.missing, checked, hierarchy, options.promises) for part in opened
     ]
     readings: list[Reading] = gather([submit(attrgetter("reading"), part) for part in read])
     n_rows = sum(reading.n_rows for reading in readings)
@@ -96,7 +111,10 @@ def read_table_source(source: TableSource, k: int, options: TableOptions, schedu
     if n_rows < protection.k:
         raise _too_few_rows(protection.k, n_rows, len(withheld))
     schema = _agreed_schema(source.parts, readings)
-    mean = mean_of_sums([reading.sums for reading in readings], n_rows)
+    gaps: Ints = np.array([reading.gaps for reading in readings], dtype=np.int64).sum(axis=0)
+    _check_gaps(numbers, gaps, n_rows, protection, options)
+    given = n_rows - gaps
+    mean = mean_of_sums([reading.sums for reading in readings], n_rows) * (n_rows / given)
     deviations = gather([submit(deviations_of, part, mean) for part in read])
     lowest, highest = _range(readings)
     scale = scale_of(np.sqrt(mean_of_sums(deviations, n_rows)), np.maximum(np.abs(lowest), np.abs(highest)))
@@ -105,14 +123,75 @@ def read_table_source(source: TableSource, k: int, options: TableOptions, schedu
         schema=schema,
         numbers=numbers,
         labels=tuple(name for name in roles.quasi if name not in numbers),
+        forms=tuple(forms.values()),
         mean=mean,
         scale=scale,
-        constant=lowest == highest,
+        constant=(lowest == highest) & (gaps == 0),
+        lowest=lowest,
+        highest=highest,
         released=tuple(name for name in outline.columns if name in (*numbers, *schema.names)),
         kept=read[0].others if source.whole else None,
+        categories={name: how for name, how in columns.categories.items() if name not in numbers},
+        has_gaps=bool(gaps.any()),
+        averaged=protection.averages,
+        **_gaps_as_values(gaps, n_rows, options.missing),
     )
     prepared = protection.prepared(layout, _all_labels(readings, layout))
-    return ReadTable(read, outline, prepared, layout, n_rows, withheld)
+    few = _of_few_values(layout, readings) if protection.averages else ()
+    return ReadTable(read, outline, prepared, layout, n_rows, withheld, columns, few)
+
+
+def _check_categories(columns: ProtectedColumns, numbers: Sequence[str], method: Any) -> None:
+    """A code is never averaged, whatever the method."""
+    for name in numbers:
+        if name in columns.categories and not isinstance(method, RankSwap):
+            kind = columns.kinds[name].in_words
+            raise InputError(
+                f"column {shown(name)} is a {kind}, which {type(method).__name__} would take for an amount; choose "
+                f"another method, or say --kind {shown(name)}=number"
+            )
+
+
+def _check_gaps(
+    numbers: Sequence[str], gaps: Ints, n_rows: int, protection: TableProtection, options: TableOptions
+) -> None:
+    """Gaps that are kept need groups; and a column needs values."""
+    for name, count in zip(numbers, gaps.tolist(), strict=True):
+        if count == n_rows:
+            raise InputError(f"column {shown(name)} holds no value at all; drop it (--drop)")
+        if count and isinstance(protection, Columnwise):
+            raise InputError(
+                f"--missing {options.missing} needs groups over all quasi-identifiers, and this method makes none; "
+                "withhold the rows, or choose another method"
+            )
+        if count and name in options.coarsen:
+            raise InputError(
+                f"coarsen {shown(name)}={options.coarsen[name]}: the column has gaps; withhold them, or leave it out"
+            )
+
+
+def _gaps_as_values(gaps: Ints, n_rows: int, missing: str) -> dict[str, Any]:
+    """Of columns with gaps that count as values: places, shares of gaps, and the deviation of having one."""
+    if missing != "group" or not gaps.any():
+        return {}
+    places = np.flatnonzero(gaps)
+    share = gaps[places] / n_rows
+    return {"gap_places": places, "gap_mean": share, "gap_scale": np.sqrt(share * (1.0 - share))}
+
+
+def _of_few_values(layout: Layout, readings: Sequence[Reading]) -> tuple[str, ...]:
+    """Columns of few whole numbers: a mean of codes would mean nothing, so people are told."""
+    found = []
+    for place, (name, form) in enumerate(zip(layout.numbers, layout.forms, strict=True)):
+        sets = [reading.few[place] for reading in readings]
+        values = frozenset().union(*(one for one in sets if one is not None)) if None not in sets else None
+        if values is None or not 1 < len(values) <= FEW_VALUES or form.kind not in (Kind.NUMBER, Kind.WHOLE):
+            continue
+        if 4 * len(values) > sum(reading.n_rows for reading in readings):  # of few records, all columns have few values
+            continue
+        if all(value.is_integer() for value in values):
+            found.append(name)
+    return tuple(found)
 
 
 def _meanings(method: Any, roles: Roles | None) -> tuple[Any, Any]:
@@ -161,14 +240,14 @@ def _agreed_schema(parts: Sequence[Any], readings: Sequence[Reading]) -> pa.Sche
     """The types that every part has; a column that is empty in a part may have any type there."""
     schema = readings[0].schema
     for part, reading in zip(parts, readings, strict=True):
-        for place, field in enumerate(reading.schema):
+        for place, column in enumerate(reading.schema):
             agreed = schema.field(place)
             if pa.types.is_null(agreed.type):
-                schema = schema.set(place, field)
-            elif field.type != agreed.type and not pa.types.is_null(field.type):
+                schema = schema.set(place, column)
+            elif column.type != agreed.type and not pa.types.is_null(column.type):
                 raise InputError(
-                    f"{shown(part)}: column {shown(field.name)} is {field.type}, in the parts before it {agreed.type}; "
-                    "write all parts with the same types"
+                    f"{shown(part)}: column {shown(column.name)} is {column.type}, in the parts before it "
+                    f"{agreed.type}; write all parts with the same types"
                 )
     return schema
 

@@ -43,7 +43,12 @@ _DIVERSITY: dict[str, Rule] = {
 }
 _PROMISES: dict[str, Rule] = {
     "rows": whole(1),
-    "columns": each(fields({"name": text, "role": one_of("quasi", "confidential", "insensitive"), "type": text})),
+    "columns": each(
+        fields(
+            {"name": text, "role": one_of("quasi", "confidential", "insensitive"), "type": text},
+            {"gaps": whole(1)},  # of protected numbers: rows in which a gap stands for the group
+        )
+    ),
     "anonymity": fields(
         {
             "k": or_null(whole(2)),

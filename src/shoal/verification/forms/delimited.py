@@ -19,13 +19,24 @@ import pyarrow.csv
 
 from shoal.verification.forms.refused import Refused
 
-__all__ = ["BLOCK", "MISSING", "NUMBERS", "are_numbers", "delimiter", "is_number", "owned_by_arrow", "rows_as_written"]
+__all__ = [
+    "BLOCK",
+    "MISSING",
+    "NUMBERS",
+    "are_numbers",
+    "delimiter",
+    "is_number",
+    "is_whole",
+    "owned_by_arrow",
+    "rows_as_written",
+]
 
 BLOCK = 1 << 22
 LONGEST_ROW = 1 << 26  # bytes
 PIECE = 1 << 20
 GZIP_HEADER = re.compile(rb"\x1f\x8b\x08\x00\x00\x00\x00\x00[\x00\x02][\x03\x0b\x13\xff]")  # no name, no time, no more
 NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?(?:e[+-]?\d{1,3})?", re.ASCII)
+WHOLE = re.compile(r"-?(?:0|[1-9]\d{0,17})", re.ASCII)
 MISSING = ("", ".", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
 # What can be read as a number of a type without a loss: 007 may be a code, and a double has 15 digits.
 NUMBERS = {"int64": r"^-?(0|[1-9]\d{0,17})$", "double": r"^-?(0|[1-9]\d{0,14})(\.\d+)?([eE][+-]?\d{1,2})?$"}
@@ -56,6 +67,11 @@ def is_number(text: str) -> bool:
         return False
     value = float(text)
     return abs(value) < float("inf") and (value != 0.0 or text == "0") and Decimal(text) == Decimal(repr(value))
+
+
+def is_whole(text: str) -> bool:
+    """Whether a protected number is spelt as a whole one."""
+    return WHOLE.fullmatch(text) is not None
 
 
 def rows_as_written(path: Path, names: Sequence[str], bare: set[str]) -> Iterator[pa.Table]:

@@ -1,0 +1,275 @@
+"""Dates, codes, categories, ordered labels, whole numbers and gaps as quasi-identifiers: released, verified, loaded."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from shoal import (
+    CategoricalMicroaggregation,
+    Microaggregation,
+    MixedMicroaggregation,
+    Roles,
+    assess,
+    load,
+    protect,
+    verify,
+)
+from tests.release.releases import certificate_of, copy_of, quietly, reseal
+
+
+def method(numbers: Any, labels: Any) -> Any:
+    if not labels:
+        return Microaggregation(refine=False)
+    return MixedMicroaggregation(refine=False) if numbers else CategoricalMicroaggregation()
+
+
+def release(rows: Any, folder: Path, k: int = 2, **options: Any) -> Any:
+    """The rows released with every column a quasi-identifier, unless roles say otherwise."""
+    names = tuple(rows) if isinstance(rows, dict) else tuple(rows.columns)
+    source: Any = rows
+    if isinstance(rows, dict):  # a CSV file
+        source = folder / "rows.csv"
+        lines = [",".join(map(str, line)) for line in zip(*rows.values(), strict=True)]
+        source.write_text("\n".join([",".join(names), *lines]) + "\n")
+    options = {"roles": Roles(quasi=names), "method": method, "attack": False} | options
+    made = quietly(protect, source, k, folder / "release", force=True, **options)
+    assert verify(made.folder), verify(made.folder).broken
+    return made
+
+
+def cells(made: Any, column: str) -> list[Any]:
+    return load(made.folder).table[column].to_pylist()
+
+
+def test_dates_are_averaged_as_dates_in_the_form_they_came_in(tmp_path: Path) -> None:
+    made = release({"born": ["01.01.1980", "05.01.1950", "03.01.1980", "01.01.1950"]}, tmp_path)
+    assert cells(made, "born") == ["02.01.1980", "02.01.1980", "03.01.1950", "03.01.1950"]
+    assert made.certificate["stated"]["parameters"]["dates"] == {"born": {"form": "%d.%m.%Y"}}
+
+
+@pytest.mark.parametrize(
+    ("given_dates", "released"),
+    [
+        (["1850-12-30", "1851-01-01"], "1850-12-31"),
+        (["2199-02-28", "2199-03-02"], "2199-03-01"),
+        (["3/7/1980", "3/19/1980"], "3/13/1980"),
+        (["1980-01", "1980-03"], "1980-02"),
+        (["2020-05-12T10:00:00+02:00", "2020-05-12T12:00:00+02:00"], "2020-05-12T11:00:00+02:00"),
+        (["2020-05-12T10:00:00Z", "2020-05-12T12:00:02+02:00"], "2020-05-12T10:00:01+00:00"),
+        (["2020-01-01 08:30", "2020-01-01 09:30"], "2020-01-01 09:00"),
+    ],
+)
+def test_every_form_of_dates_is_kept(given_dates: list[str], released: str, tmp_path: Path) -> None:
+    assert cells(release({"seen": given_dates}, tmp_path), "seen") == [released] * 2
+
+
+@pytest.mark.parametrize("stored", [pa.date32(), pa.timestamp("ns"), pa.timestamp("us", tz="UTC")])
+def test_dates_keep_the_type_they_are_stored_as(stored: pa.DataType, tmp_path: Path) -> None:
+    days = pa.array([datetime.date(1880, 1, 1), datetime.date(1880, 1, 3)] * 2).cast(pa.timestamp("s")).cast(stored)
+    pq.write_table(pa.table({"day": days}), tmp_path / "rows.parquet")
+    made = quietly(protect, tmp_path / "rows.parquet", 2, tmp_path / "release", roles=Roles(quasi="day"), attack=False)
+    assert verify(made.folder)
+    column = load(made.folder).table["day"]
+    assert column.type == stored and {str(one)[:10] for one in column.to_pylist()} <= {"1880-01-01", "1880-01-03"}
+
+
+@pytest.mark.parametrize(("period", "released"), [("month", "1980-01"), ("year", "1980"), ("decade", "1980s")])
+def test_dates_are_generalised_to_the_period_of_their_mean(period: str, released: str, tmp_path: Path) -> None:
+    made = release({"born": ["1980-01-01", "1980-01-21"]}, tmp_path, generalise={"born": period})
+    assert cells(made, "born") == [released] * 2
+    years = release({"birth_year": [1981, 1984]}, tmp_path, generalise={"birth_year": "decade"})
+    assert cells(years, "birth_year") == ["1980s"] * 2
+
+
+def test_years_stay_years(tmp_path: Path) -> None:
+    made = release({"birth_year": [1950, 1953, 1990, 1990]}, tmp_path)
+    assert Counter(cells(made, "birth_year")) == {1952: 2, 1990: 2}
+
+
+def test_a_code_is_never_averaged_and_keeps_its_zeros(tmp_path: Path) -> None:
+    made = release({"zip": ["01005"] * 3 + ["09990"] * 3, "age": [20, 21, 22, 60, 61, 62]}, tmp_path, k=3)
+    assert Counter(cells(made, "zip")) == {"01005": 3, "09990": 3}
+    frame = pd.DataFrame({"area": pd.Categorical([1, 1, 2, 2, 2]), "age": [20, 21, 60, 61, 62]})
+    assert Counter(cells(release(frame, tmp_path), "area")) == {"1": 2, "2": 3}
+
+
+def test_the_most_frequent_category_stands_for_a_group_or_the_set(tmp_path: Path) -> None:
+    rows = {"roof": ["tile", "tile", "slate"], "age": [30, 30, 30]}
+    assert cells(release(rows, tmp_path, k=3, categorical=["roof"]), "roof") == ["tile"] * 3
+    sets = release(rows, tmp_path, k=3, categorical={"roof": "set"})
+    assert cells(sets, "roof") == ["slate | tile"] * 3
+    assert sets.certificate["stated"]["parameters"]["categories"] == {"roof": "set"}
+
+
+def test_of_equally_frequent_categories_the_one_that_more_records_have_is_taken(tmp_path: Path) -> None:
+    rows = {"roof": ["a", "b", "b", "b"], "age": [20, 20, 90, 90]}
+    assert cells(release(rows, tmp_path, categorical=["roof"]), "roof") == ["b"] * 4
+
+
+def test_ordered_labels_get_the_lower_median(tmp_path: Path) -> None:
+    rows = {"risk": ["high", "low", "medium", "high"], "age": [30, 30, 30, 30]}
+    made = release(rows, tmp_path, k=4, order={"risk": ["low", "medium", "high"]})
+    assert cells(made, "risk") == ["medium"] * 4
+    steps = pd.Categorical(["c", "a", "c"], categories=["a", "b", "c"], ordered=True)
+    assert cells(release(pd.DataFrame({"step": steps, "age": [1, 1, 1]}), tmp_path, k=3), "step") == ["c"] * 3
+
+
+def test_rounded_numbers_are_whole_and_stay_in_their_range(tmp_path: Path) -> None:
+    ages = np.random.default_rng(0).integers(17, 91, 200)
+    made = release({"age": ages, "pay": ages * 1.5}, tmp_path, k=5, round=["age"])
+    released = load(made.folder).table["age"]
+    assert pa.types.is_integer(released.type)
+    assert min(released.to_pylist()) >= ages.min() and max(released.to_pylist()) <= ages.max()
+    crowds = Counter(zip(released.to_pylist(), cells(made, "pay"), strict=True))
+    assert min(cells(made, "pay")) >= 25.5 and min(crowds.values()) >= 5
+
+
+GAPS = {"age": [20, 21, 22, 23, 60, 61, 62, 63], "hours": [30, 32, 34, "", "", "", "", 50]}
+
+
+def test_a_gap_stands_for_a_whole_group_or_for_none_of_it(tmp_path: Path) -> None:
+    made = release(GAPS, tmp_path, k=4, missing="group")
+    assert sorted(map(str, cells(made, "hours"))) == ["32.0"] * 4 + ["None"] * 4
+    assert {column["name"]: column.get("gaps") for column in made.certificate["promises"]["columns"]} == {
+        "age": None,
+        "hours": 4,
+    }
+
+
+def test_gaps_are_filled_with_the_mean_of_the_group(tmp_path: Path) -> None:
+    made = release(GAPS, tmp_path, k=4, missing="impute")
+    # Of the young, three have hours: 32. Of the old, one has; the others count as the column's mean, 36.5.
+    assert sorted(cells(made, "hours"))[:4] == [32.0] * 4
+    assert sorted(cells(made, "hours"))[4:] == pytest.approx([(50 + 3 * 36.5) / 4] * 4, abs=1.0)
+
+
+def test_gaps_in_dates_and_ranks_are_gaps_in_the_release(tmp_path: Path) -> None:
+    rows = {
+        "born": ["1980-01-01", "1980-01-03", "", ""],
+        "risk": ["low", "low", "", "?"],
+        "age": [20, 20, 60, 60],
+    }
+    made = release(rows, tmp_path, missing="group", order={"risk": ["low", "high"]})
+    assert Counter(cells(made, "born")) == {"1980-01-02": 2, "": 2}
+    assert Counter(cells(made, "risk")) == {"low": 2, "": 2}
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=st.lists(
+        st.tuples(st.integers(0, 99) | st.none(), st.integers(-9000, 9000) | st.none(), st.sampled_from("abc")),
+        min_size=12,
+        max_size=30,
+    ),
+    missing=st.sampled_from(["group", "impute"]),
+)
+def test_whatever_is_missing_every_row_is_shared_by_k(rows: Any, missing: str, tmp_path: Path) -> None:
+    columns = list(zip(*rows, strict=True))
+    if any(all(cell is None for cell in column) for column in columns[:2]):
+        return
+    days = [None if day is None else np.datetime64(day, "D").item() for day in columns[1]]
+    table = pd.DataFrame({"age": pa.array(columns[0]).to_pandas(), "group": columns[2]})
+    table["day"] = pd.Series(days, dtype="object")
+    made = release(table, tmp_path, k=3, missing=missing, categorical=["group"], round=["age"])
+    released = load(made.folder).table
+    counts = Counter(zip(*(column.to_pylist() for column in released.columns), strict=True))
+    assert released.num_rows == len(rows) and min(counts.values()) >= 3
+    ages = [age for age in released["age"].to_pylist() if age is not None]
+    given_ages = [age for age in columns[0] if age is not None]
+    assert all(min(given_ages) <= age <= max(given_ages) for age in ages)
+    assert missing == "group" or len(ages) == len(rows)
+
+
+@pytest.mark.parametrize(
+    ("change", "broken"),
+    [
+        (lambda text: text.replace(",\n", ',"33"\n', 1), "schema"),  # a gap filled in, in quotes
+        (lambda text: text.replace(",\n", ",40\n", 1), "k-anonymity"),
+        (lambda text: text.replace("32\n", "\n", 1), "k-anonymity"),
+        (lambda text: re.sub(r"\n(\d+),", r"\n\1.5,", text, count=1), "schema"),
+    ],
+)
+def test_a_changed_gap_or_whole_number_breaks_a_promise(change: Any, broken: str, tmp_path: Path) -> None:
+    made = release(GAPS, tmp_path, k=4, missing="group", round=["age"])
+    folder = copy_of(made.folder, tmp_path / "changed")
+    text = (folder / "table.csv").read_text()
+    assert change(text) != text
+    (folder / "table.csv").write_text(change(text))
+    reseal(folder)
+    assert broken in {claim.promise for claim in verify(folder).broken}
+
+
+def test_a_wrong_number_of_gaps_breaks_a_promise(tmp_path: Path) -> None:
+    folder = release(GAPS, tmp_path, k=4, missing="group").folder
+    content = certificate_of(folder)
+    content["promises"]["columns"][1]["gaps"] = 3
+    reseal(folder, content)
+    assert [claim.promise for claim in verify(folder).broken] == ["gaps"]
+    del content["promises"]["columns"][1]["gaps"]
+    reseal(folder, content)
+    assert [claim.promise for claim in verify(folder).broken] == ["k-anonymity"]
+
+
+def test_a_changed_date_breaks_the_crowd(tmp_path: Path) -> None:
+    folder = release({"born": ["1980-01-01", "1980-01-03"] * 2}, tmp_path, k=4).folder
+    path = folder / "table.csv"
+    path.write_text(path.read_text().replace("1980-01-02", "1980-01-09", 1))
+    reseal(folder)
+    assert "k-anonymity" in {claim.promise for claim in verify(folder).broken}
+
+
+def test_few_whole_numbers_that_are_averaged_are_named(tmp_path: Path) -> None:
+    rows = pd.DataFrame({"area": [1, 2] * 20, "age": range(40)})
+    with pytest.warns(UserWarning, match="area holds at most 12 different whole numbers and was averaged"):
+        made = protect(rows, 5, tmp_path / "release", roles=Roles(quasi=("area", "age")), method=method, attack=False)
+    assert made.certificate["stated"]["parameters"]["few_values"] == ["area"]
+    assert "they were averaged: if they are codes" in (made.folder / "report.html").read_text()
+
+
+def test_parts_agree_on_dates_codes_and_gaps(tmp_path: Path) -> None:
+    random = np.random.default_rng(3)
+    for part in range(2):
+        lines = [
+            f"{day:02d}.{1 + day % 12:02d}.19{50 + day},0{1000 + day % 4},{day % 7 * day or ''},{'ab'[day % 2]}"
+            for day in random.integers(1, 29, 60).tolist()
+        ]
+        (tmp_path / f"people-{part}.csv").write_text("\n".join(["born,zip,hours,risk", *lines]) + "\n")
+    made = quietly(
+        protect,
+        str(tmp_path / "people-*.csv"),
+        4,
+        tmp_path / "release",
+        roles=Roles(quasi=("born", "zip", "hours", "risk")),
+        method=method,
+        order={"risk": ["a", "b"]},
+        missing="group",
+    )
+    assert verify(made.folder)
+    table = load(made.folder).table
+    assert {born[2] for born in table["born"].to_pylist()} == {"."}
+    assert set(table["zip"].to_pylist()) <= {"01000", "01001", "01002", "01003"} and table["hours"].null_count
+
+
+@pytest.mark.parametrize("options", [{}, {"generalise": {"born": "year"}}])
+def test_a_release_of_dates_codes_and_gaps_is_assessed(options: Any, tmp_path: Path) -> None:
+    random = np.random.default_rng(5)
+    rows = {
+        "born": (np.datetime64("1950-01-01") + random.integers(0, 9000, 60)).astype(str).tolist(),
+        "zip": [f"0{code}" for code in random.integers(100, 103, 60).tolist()],
+        "hours": ["" if hours < 10 else hours for hours in random.integers(0, 60, 60).tolist()],
+    }
+    made = release(rows, tmp_path, k=4, missing="group", **options)
+    found = quietly(assess, tmp_path / "rows.csv", made.folder)
+    assert (found.numbers, found.labels, found.smallest_group >= 4) == (("born", "hours"), ("zip",), True)
