@@ -15,7 +15,7 @@ from shoal.web.jobs import Command
 from shoal.web.protecting.choices import Choices, are_labels
 from shoal.web.protecting.look import Look
 
-__all__ = ["METHODS", "RELEASE", "protect_command", "source_words"]
+__all__ = ["GAPS", "METHODS", "RELEASE", "protect_command", "source_words"]
 
 RELEASE = "release"
 
@@ -36,6 +36,12 @@ METHODS = {
         "": "By items: every basket gets the items of its group",
         "crowd-sketch": "As sketches: items are hidden, similarities stay",
     },
+}
+GAPS = {  # what becomes of rows that lack a value of a protected column
+    "refuse": "stop and tell me",
+    "withhold": "leave them out of the release",
+    "group": "keep them: a gap is a value like any other",
+    "impute": "keep them: fill each gap from its crowd",
 }
 WITHOUT_CROWD = {"rank-swap": "RankSwap({})", "noise": "Noise({})"}
 OF_DOCUMENTS = {
@@ -76,6 +82,8 @@ def _check(choices: Choices, look: Look) -> None:
         raise InputError("no column is protected; choose Protect for at least one that others may know of a person")
     if choices.method not in METHODS[look.inspection.kind]:
         raise InputError(f"method {shown(choices.method)} is not for {look.inspection.kind}; choose another")
+    if choices.missing not in GAPS:
+        raise InputError(f"missing={shown(choices.missing)} is not known; choose one of {', '.join(GAPS)}")
     if choices.method in WITHOUT_CROWD and choices.percent is None:
         raise InputError("this method needs to know how strong it shall be; enter the strength in per cent, such as 5")
 

@@ -14,7 +14,7 @@ from shoal.io.table import Role
 from shoal.web.commands import verify_command
 from shoal.web.jobs import DONE
 from shoal.web.protecting.choices import BY_FILE, Choices, are_labels
-from shoal.web.protecting.command import METHODS, RELEASE, protect_command
+from shoal.web.protecting.command import GAPS, METHODS, RELEASE, protect_command
 from shoal.web.protecting.curve import estimate
 from shoal.web.protecting.hierarchies import hierarchy_pairs, write_hierarchy
 from shoal.web.protecting.look import MOST_VALUES, Look, values_of
@@ -122,6 +122,7 @@ def _shown(request: Request, upload: Upload, found: Look, chosen: Choices, probl
         chosen=chosen,
         problem=problem,
         methods=METHODS[found.inspection.kind],
+        gaps=GAPS,
         roles=ROLES,
         are_labels=are_labels,
     )
