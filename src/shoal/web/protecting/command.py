@@ -65,8 +65,10 @@ def protect_command(choices: Choices, look: Look, source: str, hierarchies: Mapp
     return Command(given, _python(source, calls))
 
 
-def source_words(choices: Choices, look: Look, work: Path) -> tuple[tuple[str, ...], str]:
-    """The roles of columns, for a shell and for Python; what a shell cannot list is written to `work`."""
+def source_words(
+    choices: Choices, look: Look, hierarchies: Mapping[str, str], work: Path
+) -> tuple[tuple[str, ...], str]:
+    """Roles and hierarchies of columns, for a shell and for Python; what a shell cannot list is written to `work`."""
     if not look.is_table:
         words, calls = _of_documents(choices, look)
         return words, ", ".join(f"{name}={value}" for name, value in calls.items())
@@ -74,7 +76,8 @@ def source_words(choices: Choices, look: Look, work: Path) -> tuple[tuple[str, .
         raise InputError("no column is protected; choose Protect for at least one that others may know of a person")
     lists = {role.value: choices.columns(look, role) for role in Role}
     named = ", ".join(f"{role}={columns!r}" for role, columns in lists.items() if columns)
-    return _roles(lists, work), f"roles=Roles({named})"
+    python = f"roles=Roles({named})" + (f", {_ontology(hierarchies)}" if hierarchies else "")
+    return (*_roles(lists, work), *_ontology_words(hierarchies)), python
 
 
 def _check(choices: Choices, look: Look) -> None:
@@ -95,10 +98,7 @@ def _of_table(
     words = _roles(lists, work)
     named = ", ".join(f"{role}={columns!r}" for role, columns in lists.items() if columns)
     calls = {"roles": f"Roles({named})"}
-    for column, file in hierarchies.items():
-        if "=" in column:
-            raise InputError(f"column {shown(column)} has an = in its name, and labels; rename the column")
-        words += ("--ontology", f"{column}={file}")
+    words += _ontology_words(hierarchies)
     words += options({"--missing": choices.missing if choices.missing != "refuse" else None})
     calls |= {"missing": repr(choices.missing)} if choices.missing != "refuse" else {}
     if choices.method in WITHOUT_CROWD:
@@ -120,6 +120,19 @@ def _roles(lists: Mapping[str, tuple[str, ...]], work: Path) -> tuple[str, ...]:
     return ("--roles", "roles.toml")
 
 
+def _ontology_words(hierarchies: Mapping[str, str]) -> tuple[str, ...]:
+    for column in hierarchies:
+        if "=" in column:
+            raise InputError(f"column {shown(column)} has an = in its name, and labels; rename the column")
+    return tuple(word for column, file in hierarchies.items() for word in ("--ontology", f"{column}={file}"))
+
+
+def _ontology(hierarchies: Mapping[str, str]) -> str:
+    """The same for Python."""
+    known = ", ".join(f"{column!r}: Hierarchy.from_file({file!r})" for column, file in hierarchies.items())
+    return f"ontology={{{known}}}"
+
+
 def _estimator(choices: Choices, look: Look, hierarchies: Mapping[str, str]) -> dict[str, str]:
     """Only where it is not the one that is taken by itself."""
     if not hierarchies and not choices.method and choices.refine:
@@ -129,8 +142,7 @@ def _estimator(choices: Choices, look: Look, hierarchies: Mapping[str, str]) -> 
     if not any(labels):
         method = f"method={choices.method!r}" if choices.method else ""
         return {"method": f"Microaggregation({', '.join(filter(None, (method, refine)))})"}
-    known = ", ".join(f"{column!r}: Hierarchy.from_file({file!r})" for column, file in hierarchies.items())
-    ontology = f"ontology={{{known}}}" if hierarchies else ""
+    ontology = _ontology(hierarchies) if hierarchies else ""
     if not all(labels):
         return {"method": f"MixedMicroaggregation({', '.join(filter(None, (ontology, refine)))})"}
     refine = refine or "refine=True"
