@@ -17,6 +17,7 @@ ALL = (
     "mixed",
     "diversity",
     "closeness",
+    "following",
     "utility",
     "blocks",
     "linkage",
@@ -32,6 +33,8 @@ ALL = (
     "index",
     "index_scale",
     "faults",
+    "owners",
+    "workbench",
 )
 
 

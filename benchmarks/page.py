@@ -50,6 +50,21 @@ TABLES = (
         "Five quasi-identifiers, k=10, l=2, t=0.3, beside the best full-domain generalisation, as ARX would make it.",
     ),
     (
+        "following",
+        "found",
+        "Two releases: who left",
+        "One of the records is removed, 1,000 times, k=5. The attacker knows every record, and repeats the second "
+        "release without each in turn; *found* is how often they name the right one, *at worst* the best chance they "
+        "had. *By subtracting*: by sums alone, the nearest record.",
+    ),
+    (
+        "following",
+        "cost",
+        "Two releases: what it costs to follow",
+        "5 % of the records leave and come each year, k=5: squared error in per cent, if each release follows the one "
+        "before or starts anew.",
+    ),
+    (
         "refinement",
         "casc",
         "Numeric tables: refined",
@@ -457,6 +472,20 @@ TABLES = (
         "Kill -9 at random while clients put, group, read, search and delete without a pause; what goes unanswered is "
         "sent again with the same key. Nothing acknowledged was lost or doubled, no read showed a group below k=3, and "
         "the database opened without repair every time. Of two servers, either or both are killed.",
+    ),
+    (
+        "owners",
+        "rows",
+        "A table as owners have it",
+        "Adult with age, a made birth date, a postcode, education in its order, occupation, country, hours with 5 % "
+        "gaps, and two rows for each tenth person: k=10, l=2, t=0.3 and crowds of people, by one command. Bars: 120 "
+        "seconds and 1 GB.",
+    ),
+    (
+        "workbench",
+        "rows",
+        "The workbench",
+        "In Chromium, in seconds unless stated otherwise, with the figure that must not be exceeded.",
     ),
     ("documents", "compile", "Compiling the kernels", "Once after installation; afterwards they are cached."),
 )

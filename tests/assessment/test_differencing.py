@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from shoal import InputError, Microaggregation, RankSwap, Roles, assess
-from shoal.assessment.repeated import protection_of
+from shoal.assessment.comparisons.repeated import protection_of
 from tests.release.releases import quietly, release_frame, rows_of
 
 QUASI = ["age", "pay", "rent"]

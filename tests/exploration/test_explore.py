@@ -349,3 +349,19 @@ def test_a_curve_over_k_is_an_estimate_of_a_sample() -> None:
     assert mixed.points[0].risk == pytest.approx(100 / 3)
     with pytest.raises(InputError, match="k=1 must be a whole number of at least 2"):
         curve_over_k(TABLE, ks=(1,))
+
+
+def test_codes_and_categories_are_never_averaged_and_dates_are(tmp_path: Path) -> None:
+    lines = ["zip,roof,birth,age"]
+    for number in range(24):
+        roof, day = ("tile", "slate")[number % 2], f"19{50 + number}-03-{number % 28 + 1:02d}"
+        lines.append(f"0{1000 + number % 3},{roof},{day},{30 + number}")
+    (tmp_path / "homes.csv").write_text("\n".join(lines), encoding="utf-8")
+    asked = {"roles": Roles(quasi=("zip", "roof", "birth", "age")), "categorical": ["roof"], "refine": False}
+    found = explore(tmp_path / "homes.csv", tmp_path / "explored", workers=1, **asked)  # type: ignore[arg-type]
+    assert found.kind == "mixed"
+    chosen = protect_options(found.outcomes[0].trial, tmp_path / "homes.csv", **asked)  # type: ignore[arg-type]
+    made = protect(tmp_path / "homes.csv", out=tmp_path / "release", attack=False, **chosen)
+    rows = load(made.folder).table
+    assert set(rows["zip"].to_pylist()) <= {"01000", "01001", "01002"}
+    assert set(rows["roof"].to_pylist()) <= {"tile", "slate"}

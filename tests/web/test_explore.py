@@ -74,4 +74,4 @@ def test_labels_are_explored_as_plain_categories_and_released_so(page: Page, peo
     page.locator("#trials button").first.click()
     expect(page.get_by_role("status").first).to_contain_text("The release is made")
     command = page.get_by_label("Command", exact=True).text_content() or ""
-    assert "--ontology town=hierarchy-2.csv" in command
+    assert "--categorical town" in command

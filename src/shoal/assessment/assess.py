@@ -37,6 +37,8 @@ class MoreOptions(TypedDict, total=False):
     prove: float | None
     distance: str | None
     differencing: int | None
+    earlier: str | os.PathLike[str] | None
+    earlier_private: str | os.PathLike[str] | None
     text_column: str | None
     id_column: str | None
     queries: Any
@@ -95,6 +97,11 @@ def assess(
     differencing : int
         Repeat the protection of a release without so many records, one at a time, and subtract: what do two releases
         reveal of the record between them?
+    earlier : path
+        An earlier release of the same people, or some of them: the crowds that records have in common in both are
+        counted, and one release is subtracted from the other. Both must have ids, or the same rows.
+    earlier_private : path
+        The private folder of that release. Default: next to it, "-private" added.
     text_column, id_column : str
         For documents and texts, as in `protect`.
     queries : path, or sequence of str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,10 +14,11 @@ import pyarrow.compute as pc
 
 from shoal import progress
 from shoal.assessment.aligned import AlignedTables, align_tables
+from shoal.assessment.comparisons.overlap import overlap_of
+from shoal.assessment.comparisons.repeated import protection_of
 from shoal.assessment.controls import control_records
 from shoal.assessment.leaks import find_leaks
 from shoal.assessment.minimality import minimality_of
-from shoal.assessment.repeated import protection_of
 from shoal.assessment.target_models import models_of_target
 from shoal.errors import InputError
 from shoal.io.files import shown
@@ -47,6 +49,8 @@ class TableOptions:
     prove: float = 0.0
     distance: str | None = None
     differencing: int = 0
+    earlier: Any = None
+    earlier_private: Any = None
 
     def __post_init__(self) -> None:
         if not self.prove >= 0:
@@ -58,6 +62,8 @@ class TableOptions:
         removals = self.differencing
         if not isinstance(removals, int | np.integer) or isinstance(removals, bool) or removals < 0:
             raise InputError(f"differencing={removals!r} must be a whole number of records, 0 or more")
+        if self.earlier_private is not None and self.earlier is None:
+            raise InputError("earlier_private is the private side of an earlier release; name that, too: --with")
 
 
 def assess_tables(
@@ -77,6 +83,11 @@ def assess_tables(
     distance = options.distance or "weighted-mean"
     check_distance(distance, len(pair.numbers + pair.labels), bool(pair.labels))
     protection = protection_of(protected, pair.numbers) if options.differencing else None
+    overlap = None
+    if options.earlier is not None:
+        if pair.release is None or not isinstance(protected, str | os.PathLike):
+            raise InputError("--with compares two releases, and the protected table is none; give the folder of one")
+        overlap = overlap_of(protected, private, options.earlier, options.earlier_private, pair.before)
     control, notes = (None, ()) if options.control is None else control_records(options.control, pair)
     minimality, untried = minimality_of(pair, options.ontology)
     notes = (*notes, *untried)
@@ -127,6 +138,7 @@ def assess_tables(
         leaks=leaks,
         minimality=minimality,
         differencing=differencing,
+        overlap=overlap,
         notes=notes,
     )
 

@@ -34,6 +34,8 @@ Writer = Callable[[Path], None]  # writes one file at the path it is given
 CERTIFICATE = "certificate.json"
 MAPPING = "mapping.parquet"
 MAPPING_FOLDER = "mapping"  # of a release in parts
+GONE = "gone.csv"  # of a table that followed another: who may not come back
+SEAL = "seal.txt"  # of the release that a mapping with ids belongs to
 VAULT = "vault.age"  # of sanitized documents
 PUBLIC_FOLDER = 0o777  # as far as the umask allows
 

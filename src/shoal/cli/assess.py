@@ -38,6 +38,8 @@ def assess(
     prove: given.Prove = None,
     distance: given.Distance = None,
     differencing: given.Differencing = None,
+    earlier: given.With = None,
+    with_private: given.WithPrivate = None,
     text_column: given.TextColumn = None,
     id_column: given.IdColumn = None,
     queries: given.Queries = None,
@@ -77,6 +79,8 @@ def assess(
             prove=prove,
             distance=distance,
             differencing=differencing,
+            earlier=earlier,
+            earlier_private=with_private,
             text_column=text_column,
             id_column=id_column,
             queries=queries,
@@ -140,6 +144,8 @@ def _of_a_table(found: Any) -> Iterator[str]:
             f"differencing {cells.rate:.1%} ({cells.low:.1%} to {cells.high:.1%}) of a removed record's cells known, "
             f"by guessing {cells.baseline:.1%}; at worst {printable(worst.about)} {worst.rate:.1%}"
         )
+    if found.overlap is not None:
+        yield printable(f"together     {found.overlap.sentence}")
     if found.labels_linked is not None:
         yield f"labels       {found.labels_linked:.2%} linked by equal labels"
     for score in () if found.models is None else found.models.scores:

@@ -45,6 +45,13 @@ Differencing = Annotated[
     int | None,
     typer.Option(help="Repeat the protection without so many records, one at a time.", **options.whole(1)),
 ]
+With = Annotated[
+    Path | None,
+    typer.Option("--with", help="Earlier release of the same people: judges the pair.", **options.path("<release>")),
+]
+WithPrivate = Annotated[
+    Path | None, typer.Option(help="Private folder of that release.  [default: WITH-private]", **options.path())
+]
 TextColumn = Annotated[str | None, typer.Option(help="Documents: column with the text.", **options.named())]
 IdColumn = Annotated[str | None, typer.Option(help="Documents: column that names them.", **options.named())]
 Queries = Annotated[

@@ -10,6 +10,7 @@ import typer
 
 import shoal
 from shoal.cli import options
+from shoal.cli import protect_options as given
 from shoal.cli.app import AsJson, Force, app
 from shoal.cli.columns import reading
 from shoal.cli.protect import roles_from
@@ -69,6 +70,9 @@ def explore(
     mapping: Annotated[
         Path | None, typer.Option(help="Labels: which concepts the values mean.", **options.path())
     ] = None,
+    kind: given.Kind = None,
+    categorical: given.Categorical = None,
+    order: given.Order = None,
     refine: Annotated[bool, typer.Option("--refine/--no-refine", help="Search for better groups than MDAV's.")] = True,
     delimiter: reading.Delimiter = None,
     decimal: reading.Decimal = None,
@@ -85,6 +89,9 @@ def explore(
     """
     repeated = [part for name in ontology or () for part in ("--ontology", name)]
     repeated += ["--mapping", str(mapping)] if mapping is not None else []
+    repeated += ["--kind", kind] if kind else []
+    repeated += ["--categorical", categorical] if categorical else []
+    repeated += [part for one in order or () for part in ("--order", one)]
     how = delimiter, decimal, encoding, sheet, query
     repeated += reading.repeated(how)
     with shown_progress():
@@ -102,6 +109,9 @@ def explore(
             label_column=label_column,
             ontology=options.ontologies(ontology),
             mapping=mapping,
+            kinds=options.pairs("--kind", kind, "zip=code"),
+            categorical=options.categories(categorical),
+            order=options.orders(order),
             refine=refine,
             repeated=repeated if refine else [*repeated, "--no-refine"],
             force=force,

@@ -84,6 +84,8 @@ def protect(
     private: given.Private = None,
     scheduler: given.Scheduler = None,
     attack: given.Attack = True,
+    after: given.After = None,
+    earlier_private: given.EarlierPrivate = None,
     sign: given.Sign = None,
     delimiter: reading.Delimiter = None,
     decimal: reading.Decimal = None,
@@ -141,6 +143,8 @@ def protect(
             force=force,
             client=scheduler,
             attack=attack,
+            after=after,
+            earlier_private=earlier_private,
             sign=signing,
         )
     write(json.dumps(as_data(made), indent=2)) if as_json else say_protected(made)
@@ -255,6 +259,10 @@ def say_protected(made: Any) -> None:
         write(f"sketches     {_lengths(promises['lengths'])} numbers each, no words or items")
     if stated["information_loss"] is not None or stated["loss_range"] is not None:
         write(f"lost         {_lost(stated)} of the information")
+    if "after" in stated["parameters"]:
+        followed = stated["parameters"]["after"]
+        anew = "" if followed["loss_anew"] is None else f"; starting anew would lose {followed['loss_anew']:.1%}"
+        write(f"follows      the release sealed {followed['seal'][:12]}…, whose rows are kept{anew}")
     if promises["form"] is not None and stated["attacks"]:
         exactly, nearly = (one["rate"] for one in stated["attacks"])
         how = "crowds taken apart" if made.certificate["kind"] == "documents" else "crowds taken apart with the key"

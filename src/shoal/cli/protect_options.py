@@ -23,7 +23,7 @@ K = Annotated[
 TextColumn = Annotated[
     str | None, typer.Option(help="Documents: column with the text, or with lists of items.", **options.named())
 ]
-IdColumn = Annotated[str | None, typer.Option(help="Documents: column that names them (private).", **options.named())]
+IdColumn = Annotated[str | None, typer.Option(help="Column that names the records (private).", **options.named())]
 LabelColumn = Annotated[
     str | None, typer.Option(help="Documents: confidential label, released as it is.", **options.named())
 ]
@@ -143,6 +143,12 @@ TermsPerDocument = Annotated[
 ]
 Private = Annotated[
     Path | None, typer.Option(help="Folder for the private side.  [default: OUT-private]", **options.path())
+]
+After = Annotated[
+    Path | None, typer.Option(help="Table: earlier release whose crowds this one keeps.", **options.path("<release>"))
+]
+EarlierPrivate = Annotated[
+    Path | None, typer.Option(help="Private folder of that release.  [default: AFTER-private]", **options.path())
 ]
 Scheduler = Annotated[
     str | None, typer.Option(help="Input in parts: address of a Dask scheduler, such as tcp://host:8786.")

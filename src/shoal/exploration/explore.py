@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -18,6 +18,7 @@ from shoal.exploration.running import Explored, run_trials
 from shoal.exploration.tables import ExploredTable
 from shoal.exploration.trials import TrialSetup
 from shoal.io import Roles
+from shoal.io.kinds.choices import column_choices
 from shoal.io.table import Role
 from shoal.pages.exploration import exploration_html
 from shoal.results.exploration import Exploration, Outcome, Trial
@@ -36,6 +37,9 @@ class SourceOptions(TypedDict, total=False):
     text_column: str | None
     id_column: str | None
     label_column: str | None
+    kinds: Mapping[str, str] | None
+    categorical: Any
+    order: Mapping[str, Any] | None
 
 
 class MoreOptions(SourceOptions, total=False):
@@ -86,6 +90,8 @@ def explore(
         Options to repeat in the command that makes the recommended release, such as ("--mapping", "jobs.csv").
     text_column, id_column, label_column : str
         For documents, as in `protect`.
+    kinds, categorical, order : as for `protect`
+        What the columns of a table hold, where that is not recognised.
     crowd : bool, True by default
         Recommend only what promises a crowd. Rank swapping, noise and sketches of single records promise none.
     on_trial : function
@@ -156,7 +162,8 @@ def opened(source: Any, roles: Roles | None, more: SourceOptions | MoreOptions) 
         "id_column": more.get("id_column"),
         "label_column": more.get("label_column"),
     }
-    return open_explored(source, roles, setup, columns)
+    asked = column_choices(more.get("kinds"), more.get("categorical"), more.get("order"))
+    return open_explored(source, roles, setup, columns, asked)
 
 
 def _check_hardening(limits: Limits, explored: Explored) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.errors import InputError
 from shoal.exploration.trials import (
     TrialSetup,
     label_trials,
@@ -22,10 +23,15 @@ from shoal.exploration.trials import (
     table_method_of,
     try_out,
 )
-from shoal.io import Roles, check_complete, quasi_matrix, read_table, resolve_roles
+from shoal.io import Roles, Table, read_table, resolve_roles
+from shoal.io.files import counted, shown
+from shoal.io.kinds.choices import ColumnChoices
 from shoal.io.kinds.label_checks import check_labels
-from shoal.io.table import holds_numbers
+from shoal.io.kinds.number_forms import NumberForm
+from shoal.microaggregation.labels.unordered import Equals
+from shoal.ontology import WordNet
 from shoal.ontology.value_mapping import check_mapping, explained_columns
+from shoal.release.tables.columns import Explained, agreed_columns, outline_column
 from shoal.results.exploration import Outcome, Trial
 
 __all__ = ["ExploredTable", "open_table"]
@@ -37,7 +43,9 @@ class ExploredTable:
 
     quasi: pa.Table
     roles: Roles
-    setup: TrialSetup
+    setup: TrialSetup  # with the ontologies of plain categories
+    given: TrialSetup  # as it was asked for
+    asked: ColumnChoices
 
     @property
     def kind(self) -> str:
@@ -56,12 +64,14 @@ class ExploredTable:
         return try_out(trial, self.quasi, self.setup)
 
     def protect_with(self, trial: Trial) -> dict[str, Any]:
-        given = {"roles": self.roles, "method": table_method_of(trial, self.setup), "coarsen": dict(trial.coarsen)}
+        given = {"roles": self.roles, "method": table_method_of(trial, self.given), "coarsen": dict(trial.coarsen)}
+        said = {"kinds": self.asked.kinds, "categorical": self.asked.categorical, "order": self.asked.order}
+        given |= {name: dict(value) for name, value in said.items() if value}
         return given if trial.k is None else given | {"k": trial.k}
 
     def fingerprint(self) -> str:
         setup, quasi = self.setup, self.quasi
-        meaning = [] if self.kind == "numbers" else [_content(setup.mapping), _content(setup.ontology)]
+        meaning = [] if self.kind == "numbers" else [_content(setup.mapping), _content(self.given.ontology)]
         settings = version("shoal"), quasi.schema.names, quasi.num_rows, setup.refine, meaning
         digest = hashlib.sha256(repr(settings).encode())
         for column in quasi.columns:
@@ -76,25 +86,54 @@ class ExploredTable:
         return replace(self, quasi=self.quasi.take(pa.array(rows)).combine_chunks())
 
 
-def open_table(source: Any, roles: Roles | None, setup: TrialSetup) -> ExploredTable:
-    """Read a table, and tell what its quasi-identifiers are."""
+def open_table(source: Any, roles: Roles | None, setup: TrialSetup, asked: ColumnChoices) -> ExploredTable:
+    """Read a table, and tell what its quasi-identifiers are, as `protect` does."""
     ontology, mapping = setup.ontology, setup.mapping
-    table = read_table(source, verbatim=explained_columns(ontology, mapping))
+    asked = asked.with_roles(roles)
+    table = read_table(source, verbatim=(*explained_columns(ontology, mapping), *asked.as_text))
     check_mapping(mapping, table.data.column_names)
     roles = resolve_roles(table, roles)
-    numbers = tuple(name for name in roles.quasi if holds_numbers(table.data[name].type))
-    labels = tuple(name for name in roles.quasi if name not in numbers)
-    columns: dict[str, Any] = {name: table.data[name].combine_chunks() for name in labels}
-    if labels:
-        check_labels(table, labels, hierarchy=ontology is not None or mapping is not None)
-    if numbers:
-        only = Roles(quasi=numbers)
-        values, complete = quasi_matrix(table, only)
-        check_complete(table, only, complete, remedy="")
-        columns |= dict(zip(numbers, map(pa.array, values.T), strict=True))
-    kind = "numbers" if not labels else "mixed" if numbers else "labels"
+    asked.check(table.data.column_names, roles.quasi)
+    explained = Explained.by(ontology, mapping)
+    outlines = {name: outline_column(name, table.data[name], asked, explained) for name in roles.quasi}
+    found = agreed_columns(roles.quasi, [outlines], asked)
+    labels = tuple(name for name in roles.quasi if name not in found.forms)
+    by_meaning = tuple(name for name in labels if name not in found.categories)
+    if by_meaning:
+        check_labels(table, by_meaning, hierarchy=ontology is not None or mapping is not None)
+    columns: dict[str, Any] = {name: _numbers(table, name, form) for name, form in found.forms.items()}
+    columns |= {name: table.data[name].combine_chunks() for name in by_meaning}
+    columns |= {name: _texts(table, name) for name in found.categories}
+    kind = "numbers" if not labels else "mixed" if found.forms else "labels"
+    given = replace(setup, kind=kind)
+    meaning: Any = ontology
+    if found.categories:
+        meaning = dict(ontology) if isinstance(ontology, Mapping) else dict.fromkeys(by_meaning, ontology or WordNet())
+        meaning |= {name: _equals(columns[name]) for name in found.categories}
     quasi = pa.table({name: columns[name] for name in roles.quasi})
-    return ExploredTable(quasi, roles, replace(setup, kind=kind))
+    return ExploredTable(quasi, roles, replace(given, ontology=meaning), given, asked)
+
+
+def _numbers(table: Table, name: str, form: NumberForm) -> pa.Array:
+    values = form.numbers(table.data[name], shown(name))
+    gaps = np.flatnonzero(np.isnan(values))
+    if gaps.size:
+        raise InputError(
+            f"column {shown(name)}: {counted(gaps.size, 'missing value')} (first in row {gaps[0] + 1}); fill them, "
+            "or drop the rows"
+        )
+    return pa.array(values)
+
+
+def _texts(table: Table, name: str) -> pa.Array:
+    """Plain categories: whatever they are, they are equal or not."""
+    column = table.data[name].combine_chunks()
+    return (column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column).cast(pa.string())
+
+
+def _equals(column: pa.Array) -> Equals:
+    counted_values = column.value_counts()
+    return Equals(counted_values.field("values"), counted_values.field("counts").to_numpy())
 
 
 def _content(value: Any) -> Any:

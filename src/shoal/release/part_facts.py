@@ -168,9 +168,12 @@ def diversity_parameters(promises: GroupPromises) -> dict[str, Any]:
     return {"diversity": JOINED} if promises else {}
 
 
-def write_mapping_part(names: NDArray[Any], groups: NDArray[np.int64], target: str) -> None:
-    """Privately: which record became which row of the part."""
+def write_mapping_part(
+    names: NDArray[Any], groups: NDArray[np.int64], target: str, records: NDArray[Any] | None = None
+) -> None:
+    """Privately: which record became which row of the part; `records` are the ids that it goes by in other tables."""
     private = {"id": names.tolist(), "released_row": np.arange(1, len(names) + 1), "group": groups}
+    private |= {} if records is None else {"record": records.tolist()}
     with replacing(target) as path:
         pq.write_table(pa.table(private), path)
         path.chmod(PRIVATE_FILE)  # here, for on a cluster the worker may be another user than who asked

@@ -11,13 +11,16 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
+from shoal.bundle.earlier import Earlier, read_earlier
 from shoal.bundle.folders import (
     CERTIFICATE,
     PUBLIC_FOLDER,
+    SEAL,
     check_places,
     folders_written_aside,
     private_beside,
     write_files,
+    write_text,
 )
 from shoal.bundle.signing import SigningKey, write_signature
 from shoal.errors import InputError
@@ -40,7 +43,7 @@ from shoal.release.sources import DocumentSource, Source, open_source
 from shoal.release.tables.draft import draft_table
 from shoal.release.tables.source import TableOptions
 from shoal.release.writing import write_release
-from shoal.results.promised import GroupPromises, asked_option
+from shoal.results.promised import DISTINCT, GroupPromises, asked_option
 from shoal.sketch import CrowdSketch, DeltaSketch, KVarianceSketch
 from shoal.sketch.records import check_components
 from shoal.vectors import VectorSpace
@@ -63,7 +66,8 @@ class MoreOptions(TypedDict, total=False):
     Parameters
     ----------
     text_column, id_column, label_column : str
-        For documents; the label is confidential and released unchanged.
+        For documents; the label is confidential and released unchanged. The id column names a table's records, too, on
+        the private side, so that a later release can follow.
     diversity : {"distinct", "entropy", "recursive"}
         How they are counted: different ones (p-sensitive k-anonymity is the same); as hard to guess as l equally
         frequent ones; or so that the most frequent one is less than `c` times as frequent as all from the l-th on.
@@ -99,6 +103,9 @@ class MoreOptions(TypedDict, total=False):
         client is worked on here.
     attack : bool
         Attack the release before it is handed out, and say in the report what was found.
+    after, earlier_private : path
+        For tables: an earlier release, made with an id column, whose rows this one keeps, and its private side.
+        Newcomers have groups of their own, and fewer than k of them wait.
     sign : path
         Your OpenSSH private key (Ed25519), with which the certificate is signed.
     """
@@ -115,6 +122,8 @@ class MoreOptions(TypedDict, total=False):
     coarsen: Mapping[str, int] | None
     client: Any
     attack: bool
+    after: str | os.PathLike[str] | None
+    earlier_private: str | os.PathLike[str] | None
     diversity: str
     c: float | None
     t: float | None
@@ -179,14 +188,17 @@ def protect(
     check_places(opened.path, release, hidden, force)
     draft: Callable[..., Draft]
     if isinstance(opened, DocumentSource):
-        _check_for_documents(promises, opened.label, missing, coarsen, choices)
+        _check_for_documents(promises, opened.label, missing, coarsen, choices, more.get("after"))
         draft = _draft_of_documents(opened, k, method, space, promises, attack)
     else:
         _check_for_tables(columns, space)
-        check_method(method)
-        draft = partial(draft_table, opened, k, TableOptions(method, promises, missing, coarsen, attack, choices))
+        named, earlier = columns["id_column"], _earlier(more, hidden, release)
+        asked = TableOptions(method, promises, missing, coarsen, attack, choices, named, earlier)
+        _check_following(asked, opened.whole)
+        draft = partial(draft_table, opened, k, asked)
     with schedule_of(client, opened.whole) as schedule:
-        return _write(lambda *folders: draft(folders, schedule), release, hidden, signing)
+        sealed = not isinstance(opened, DocumentSource) and columns["id_column"] is not None
+        return _write(lambda *folders: draft(folders, schedule), release, hidden, signing, sealed)
 
 
 def _check_names(more: MoreOptions) -> None:
@@ -224,8 +236,17 @@ def _check_for_records(name: str, promises: GroupPromises, whole: bool) -> None:
 
 
 def _check_for_documents(
-    promises: GroupPromises, label: str | None, missing: str, coarsen: Mapping[str, int], choices: ColumnChoices
+    promises: GroupPromises,
+    label: str | None,
+    missing: str,
+    coarsen: Mapping[str, int],
+    choices: ColumnChoices,
+    after: Any,
 ) -> None:
+    if after is not None:
+        raise InputError(
+            "after is for tables; documents that come and go are kept by the index: shoal index create --from"
+        )
     if choices != ColumnChoices():
         raise InputError("kinds of columns are for tables, and this is a collection of documents; leave them out")
     if promises.of_values and label is None:
@@ -243,21 +264,59 @@ def _check_for_documents(
 
 
 def _check_for_tables(columns: dict[str, str | None], space: VectorSpace | None) -> None:
-    given = [name for name, column in columns.items() if column is not None]
+    given = [name for name, column in columns.items() if column is not None and name != "id_column"]
     if given or space is not None:
         raise InputError(
             f"{(given or ['space'])[0]} is for documents, and this is a table; remove it, or remove the roles"
         )
 
 
+def _earlier(more: MoreOptions, private: Path, release: Path) -> Earlier | None:
+    """The release that is followed, read and verified; it must not be replaced by the one that follows."""
+    folder, beside = more.get("after"), more.get("earlier_private")
+    if folder is None:
+        if beside is not None:
+            raise InputError("earlier_private is the private side of an earlier release; name that, too: --after")
+        return None
+    places = {Path(folder).resolve(), (private_beside(Path(folder)) if beside is None else Path(beside)).resolve()}
+    if places & {private.resolve(), release.resolve()}:
+        raise InputError("the earlier release and its private side must stay as they are; choose other folders")
+    return read_earlier(folder, beside)
+
+
+def _check_following(options: TableOptions, whole: bool) -> None:
+    """What can be asked of records with ids, and of a release that follows another."""
+    check_method(options.method)
+    if options.id_column is not None and not whole:
+        raise InputError("id_column is for a table in one piece, and this is in parts; join them, or leave it out")
+    if options.after is None:
+        return
+    if options.id_column is None:
+        raise InputError("who is who in two releases goes by an id; name its column with --id-column")
+    promises = options.promises
+    if promises.of_crowds or promises.t is not None or (promises.l is not None and promises.diversity != DISTINCT):
+        raise InputError("a release that follows another keeps k and distinct l; leave out what else is promised")
+    if options.missing != "refuse":
+        raise InputError("a release that follows another needs all values; fill them, and leave --missing out")
+    for name, least in options.coarsen.items():
+        raise InputError(f"coarsen {shown(name)}={least}: rows that are kept cannot be coarsened; leave it out")
+
+
 def _write(
-    make_draft: Callable[[Path, Path], Draft], release: Path, private: Path, signing: SigningKey | None
+    make_draft: Callable[[Path, Path], Draft],
+    release: Path,
+    private: Path,
+    signing: SigningKey | None,
+    seal_beside: bool,
 ) -> Protected:
+    """`seal_beside`: the private side says which release it belongs to, for a release that follows."""
     with folders_written_aside((private, PRIVATE_FOLDER), (release, PUBLIC_FOLDER)) as (private_aside, aside):
         draft = make_draft(private_aside, aside)
         give_back_room()
         write_files(private_aside, draft.private_files)
         content = write_release(draft, aside)
+        if seal_beside:
+            write_files(private_aside, {SEAL: write_text(content["seal"] + "\n")})
         if signing is not None:
             write_signature(aside, signing, (aside / CERTIFICATE).read_bytes())
     return Protected(release, private, content)

@@ -17,7 +17,7 @@ from shoal.io.pairs import numeric_pair
 from shoal.results.rates import Differenced
 from shoal.risk.rates import check_count, rate_of, sample_rows
 
-__all__ = ["Differencing", "subtracted"]
+__all__ = ["Differencing", "near_by_chance", "subtracted"]
 
 Floats = NDArray[np.float64]
 
@@ -63,7 +63,7 @@ class Differencing:
         whole = protect(values)
         guesses = np.array([subtracted(whole, protect(np.delete(values, row, axis=0))) for row in rows.tolist()])
         disclosed = (np.abs(guesses - values[rows]) <= reach).astype(np.float64)  # (removals, columns)
-        blind = [_blind(column, near) for column, near in zip(values.T, reach.tolist(), strict=True)]
+        blind = [near_by_chance(column, near) for column, near in zip(values.T, reach.tolist(), strict=True)]
         return Differenced(
             cells=rate_of("differencing", disclosed.mean(axis=1), float(np.mean(blind)), targets=rows),
             columns=tuple(
@@ -85,7 +85,7 @@ def subtracted(first: Floats, second: Floats) -> Floats:
     return difference
 
 
-def _blind(column: Floats, reach: float) -> float:
+def near_by_chance(column: Floats, reach: float) -> float:
     """The share of records that the one best value is near enough to."""
     ranked = np.sort(column)
     together = np.searchsorted(ranked, ranked + 2 * reach, "right") - np.arange(len(ranked))

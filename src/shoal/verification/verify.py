@@ -17,6 +17,7 @@ from shoal.errors import InputError, ShoalError
 from shoal.results.claims import Claim, Statement
 from shoal.results.sanitized import Secrets
 from shoal.verification.documents import DOCUMENT_FILES, document_claims
+from shoal.verification.following import FOLLOWS, following_claims
 from shoal.verification.forms.certificate import CERTIFICATE, dump, is_sealed, read_certificate
 from shoal.verification.forms.pages import check_pages
 from shoal.verification.forms.refused import Refused
@@ -75,6 +76,7 @@ def verify(
     min_k: int | None = None,
     secrets: Secrets | None = None,
     signer: str | os.PathLike[str] | None = None,
+    after: str | os.PathLike[str] | None = None,
 ) -> Verification:
     """Check every promise that can be checked from the release alone.
 
@@ -87,6 +89,9 @@ def verify(
 
     `signer` is the Ed25519 public key of whoever must have signed the release: a file such as id_ed25519.pub, OpenSSH's
     file of allowed signers, or the text of the key. A release that nobody signed, or somebody else, does not hold.
+
+    `after` is the earlier release of a table that this one follows: it is verified as well, and so is that the two
+    together show nobody outside a crowd.
 
     >>> from shoal import verify
     >>> bool(verify("release"))  # doctest: +SKIP
@@ -107,8 +112,20 @@ def verify(
         claims.append(_enough(content, min_k))
     if any(claim.detail == NOT_PLAIN for claim in claims):  # A pipe would block the reader, a device never end.
         return Verification(tuple(claims), signature=vouching)
-    counted = _counted(release, content, secrets)
-    return Verification((*claims, *counted), _statements(content, secrets), vouching)
+    claims += _counted(release, content, secrets)
+    if after is not None:
+        claims += _followed(release, content, Path(after), all(claim.holds for claim in claims))
+    return Verification(tuple(claims), _statements(content, secrets), vouching)
+
+
+def _followed(release: Path, content: dict[str, Any], earlier: Path, holds: bool) -> Iterator[Claim]:
+    """What the pair promises, where both releases hold on their own."""
+    before = verify(earlier)
+    if not before:
+        broken = before.broken[0]
+        yield Claim(FOLLOWS, False, f"the earlier release does not hold: {broken.promise}, {broken.detail}")
+    elif holds:
+        yield from following_claims(release, content, earlier, read_certificate(earlier))
 
 
 def _statements(content: dict[str, Any], secrets: Secrets | None) -> tuple[Statement, ...]:

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from shoal.cli import app
 from shoal.errors import InputError
 from shoal.sample import letters
-from shoal.web.protecting.choices import BY_GROUPS, Choices
+from shoal.web.protecting.choices import BY_GROUPS, PLAIN, Choices
 from shoal.web.protecting.command import protect_command
 from shoal.web.protecting.hierarchies import hierarchy_pairs, write_hierarchy
 from shoal.web.protecting.look import look_at, values_of
@@ -54,13 +54,15 @@ def seals(source: Path, choices: Choices, hierarchies: dict[str, str]) -> tuple[
         {"roles": {0: "identifier", 1: "quasi", 2: "quasi", 3: "insensitive", 4: "confidential"}, "refine": False},
         {"roles": {0: "identifier", 1: "quasi", 2: "quasi", 3: "identifier", 4: "identifier"}, "l": None},
         {"roles": {0: "identifier", 1: "insensitive", 2: "identifier", 3: "quasi", 4: "identifier"}, "l": None},
+        {"labels": {3: PLAIN}, "whole": True, "t": 0.5, "person": "id", "missing": "group"},
     ],
 )
 def test_shell_and_python_make_the_same_release_of_a_table(table: Path, given: dict[str, Any]) -> None:
     look = look_at(table)
     choices = replace(Choices.suggested(look), attack=False, **given)
     hierarchies = {}
-    if choices.roles[3] == "quasi":
+    if choices.roles[3] == "quasi" and choices.labels.get(3) != PLAIN:
+        choices = replace(choices, labels={3: BY_GROUPS})
         groups = {"by the sea": ["Saltmere", "Wexcombe"]}
         pairs = hierarchy_pairs("town", values_of(table, ["town"])["town"], groups)
         hierarchies["town"] = write_hierarchy(Path(), 3, pairs)

@@ -41,10 +41,14 @@ def verify(
             **options.path("KEY.pub"),
         ),
     ] = None,
+    after: Annotated[
+        Path | None,
+        typer.Option(help="Earlier release that this one follows: checks the pair.", **options.path("<release>")),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check every promise of a release by counting. Exit code 0 only when all hold, 1 when one does not."""
-    result = shoal.verify(folder, expect, min_k, _secrets(private, key), signer)
+    result = shoal.verify(folder, expect, min_k, _secrets(private, key), signer, after)
     if as_json:
         claims = [vars(claim) for claim in result.claims]
         words = [vars(statement) for statement in result.stated]

@@ -29,4 +29,8 @@ def check_labels(table: Table, columns: Iterable[str], hierarchy: bool = False) 
             present = pc.and_(pc.is_valid(texts), pc.invert(pc.is_in(texts, pa.array(MISSING, pa.large_string()))))
             digits = pc.and_(present, pc.fill_null(pc.match_substring_regex(texts, r"\d"), False))
             if 2 * (pc.sum(digits).as_py() or 0) >= max(pc.sum(present).as_py() or 0, 1):
-                raise not_numbers(texts, shown(name), "correct them, say what labels mean (--ontology)")
+                raise not_numbers(
+                    texts,
+                    shown(name),
+                    "correct them, say that they are plain categories (--categorical) or what they mean (--ontology)",
+                )

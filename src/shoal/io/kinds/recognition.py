@@ -51,6 +51,7 @@ class Recognised:
     kind: Kind
     reason: str
     order: tuple[str, ...] = ()
+    certain: bool = True  # no: `protect` asks its owner to say so
 
 
 def is_text_type(kind: pa.DataType) -> bool:
@@ -156,7 +157,7 @@ def _of_text(name: str, values: pa.Array, n_given: int) -> Recognised:
         and not pc.any(pc.match_substring_regex(values, _NUMBER)).as_py()
         and 2 * len(values) <= n_given
     ):
-        return Recognised(Kind.CODE, "holds digits among its letters, and each value several times")
+        return Recognised(Kind.CODE, "holds digits among its letters, and each value several times", certain=False)
     return Recognised(Kind.LABEL, "holds words, each of them for several records")
 
 
@@ -174,7 +175,8 @@ def _of_digits(name: str, values: pa.Array, n_given: int) -> Recognised:
         return Recognised(Kind.NUMBER, "holds numbers with decimals, stored as text")
     if unique:
         return Recognised(Kind.IDENTIFIER, "a different string of digits for every record")
-    return Recognised(Kind.CODE, "holds digits that are stored as text: names, not amounts")
+    several = 2 * len(values) <= n_given
+    return Recognised(Kind.CODE, "holds digits that are stored as text: names, not amounts", certain=several)
 
 
 def _all(values: pa.Array, pattern: str) -> bool:

@@ -22,7 +22,7 @@ from shoal.io.kinds.number_forms import (
     unit_of,
 )
 from shoal.io.kinds.periods import check_period
-from shoal.io.kinds.recognition import is_text_type, recognise
+from shoal.io.kinds.recognition import Recognised, is_text_type, recognise
 from shoal.io.kinds.vocabulary import CATEGORIES, Kind
 from shoal.io.table import holds_numbers
 from shoal.ontology.value_mapping import explained_columns
@@ -83,7 +83,7 @@ def outline_column(name: str, column: Any, choices: ColumnChoices, explained: Ex
     given, spelling = choices.kind_of(name)
     empty = column.null_count == len(column)
     found = recognise(name, column)
-    kind = given or explained.kind_of(name, column.type) or _by_itself(column.type, found.kind)
+    kind = given or explained.kind_of(name, column.type) or _by_itself(column.type, found)
     said = given is not None
     categories = pa.types.is_dictionary(column.type) and explained.kind_of(name, column.type) is None
     if empty and not said:
@@ -107,8 +107,9 @@ def outline_column(name: str, column: Any, choices: ColumnChoices, explained: Ex
     return ColumnOutline(kind, (), empty, said, categories)
 
 
-def _by_itself(stored: pa.DataType, kind: Kind) -> Kind:
+def _by_itself(stored: pa.DataType, found: Recognised) -> Kind:
     """What a column is taken for when nobody says so."""
+    kind = found.kind if found.certain else Kind.LABEL
     if pa.types.is_dictionary(stored):
         return kind
     if holds_numbers(stored):

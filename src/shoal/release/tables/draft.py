@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.assessment.leaks import leaks_of_release
-from shoal.bundle.folders import Writer, write_csv, write_text
+from shoal.bundle.folders import GONE, Writer, write_csv, write_text
 from shoal.io.files import shown
 from shoal.io.kinds.number_forms import date_parameters
 from shoal.io.kinds.recognition import FEW_VALUES
@@ -31,6 +31,7 @@ from shoal.protection.groups import stated_loss
 from shoal.protection.publishable import DIGITS, FEW_MOVED, grid_of, reason_of_all
 from shoal.protection.rounding import chosen_steps
 from shoal.protection.tables import TableProtection, table_method
+from shoal.protection.tables.following import Following
 from shoal.protection.tables.layout import Layout, MaskedBlock, carried_as, column_of
 from shoal.protection.tables.people import grouped_by_person
 from shoal.release.cluster import diverse_parts, write_parts
@@ -78,6 +79,7 @@ def draft_table(
     shown_rows = n_rows if source.whole else SHOWN
     spread = spread_of(table, shown_rows, schedule)
     rows = [schedule.submit(reading.rows_of, part, layout, protection) for part in table.parts]
+    anew = protection.loss_anew(rows[0], layout, options.promises) if isinstance(protection, Following) else None
     table.parts.clear()  # what nobody holds any more need not be kept
     blocks, bound = _grouped(rows, n_rows, protection, layout, options.promises, schedule)
     masked = [schedule.submit(protection.masked, block, layout) for block in blocks]
@@ -87,6 +89,9 @@ def draft_table(
     name = file_name(table.outline.format, table.outline.dialect) if source.whole else None
     in_text = name is not None and not name.endswith(".parquet")
     parts = _arranged(masked, layout, protection, steps, in_text, schedule)
+
+    if table.continuation is not None:
+        table.continuation.check_kept(parts[0].released, parts[0].records, layout.roles.quasi)
 
     def write(number: int, target: str, mapping: str) -> Any:
         return schedule.submit(part_steps.write_part, parts[number], layout, protection, shown_rows, target, mapping)
@@ -100,7 +105,7 @@ def draft_table(
     text = text_columns(parts[0].released, layout.roles) if in_text else ()
     figures = TableFigures(
         columns=column_changes(facts, layout, spread, steps, reasons),
-        generalisations=generalisations_of(facts, protection, publishable),
+        generalisations=generalisations_of(facts, getattr(protection, "newcomers", protection), publishable),
         coarsened=tuple(coarsen.items()),
         linked=_linked(parts[0], layout) if source.whole and publishable else None,
         insensitive=layout.roles.insensitive,
@@ -119,7 +124,7 @@ def draft_table(
         **_crowds(facts, table, options.promises),
         loss=_loss(facts, reasons),
         distances=distances_of(facts, n_rows, layout, spread) if publishable and not layout.labels else NOT_PUBLISHED,
-        withheld=(Withheld(INCOMPLETE, len(table.withheld)),) if table.withheld else (),
+        withheld=_withheld(table),
         promised=options.promises,
         attacks=attacks,
         attacked=options.attack,
@@ -132,7 +137,8 @@ def draft_table(
         shared_columns=protection.together,
         parameters=_parameters(protection, coarsen, grid_of(layout.numbers, steps))
         | diversity_parameters(options.promises)
-        | _kinds(table, options.missing),
+        | _kinds(table, options.missing)
+        | ({} if table.continuation is None else table.continuation.parameters(anew if not any(reasons) else None)),
         files={} if copy is None else {copy.name: copy.write},
         copy=None if copy is None else copy.about,
         private_files=_private_files(facts, table, card),
@@ -195,6 +201,8 @@ def _rounding(masked: list[Any], table: ReadTable, spread: Floats, schedule: Sch
     """The squared error of the masked numbers, and the step of each column's grid; 0 where nothing is rounded."""
     layout = table.layout
     error = _total(part_steps.squared_error, masked, schedule, layout)
+    if table.continuation is not None:  # the grid of the rows that are kept
+        return error, table.continuation.steps(layout.numbers)
     if not table.protection.averages:
         return error, np.zeros(len(layout.numbers))
     added = partial(_total, part_steps.added_error, masked, schedule, layout)
@@ -229,6 +237,14 @@ def _loss(facts: Sequence[part_steps.TableFacts], reasons: Sequence[str | None])
     return stated_loss(loss, reason is None, reason, DIGITS)
 
 
+def _withheld(table: ReadTable) -> tuple[Withheld, ...]:
+    found = (Withheld(INCOMPLETE, len(table.withheld)),) if table.withheld else ()
+    if table.continuation is None:
+        return found
+    counts = Counter(reason for _, reason in table.continuation.withheld)
+    return (*found, *(Withheld(reason, counts[reason]) for reason in sorted(counts)))
+
+
 def _parameters(protection: TableProtection, coarsen: dict[str, int], grid: dict[str, float]) -> dict[str, Any]:
     method = {"microaggregation" if protection.k > 1 else "masking": protection.parameters()}
     return method | ({"coarsen": coarsen} if coarsen else {}) | ({"rounded_to": grid} if grid else {})
@@ -238,7 +254,12 @@ def _private_files(
     facts: Sequence[part_steps.TableFacts], table: ReadTable, card: LeakCard | None
 ) -> dict[str, Writer]:
     """For the owner alone. The card's weights would help an attacker, so a release does not hold them."""
-    files = {"withheld.csv": write_csv(("row", "reason"), [(row, INCOMPLETE) for row in table.withheld])}
+    continuation = table.continuation
+    withheld = [(row, INCOMPLETE) for row in table.withheld]
+    withheld += [] if continuation is None else continuation.withheld
+    files = {"withheld.csv": write_csv(("row", "reason"), withheld)}
+    if continuation is not None:
+        files[GONE] = write_csv(("record",), [(record,) for record in continuation.gone])
     if table.layout.labels:
         files["generalisations.csv"] = every_generalisation(facts, table.layout)
     if card is not None:

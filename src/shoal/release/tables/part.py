@@ -52,6 +52,7 @@ class Arranged:
     loss: Loss
     order: Ints  # of the block's rows
     crowd: Mapping[str, Ints]  # whose each row is, and the k it asks for, where that is promised
+    records: NDArray[Any] | None = None  # the ids of the rows' records
 
     def __sizeof__(self) -> int:
         return memory_of(self.names, self.values, self.masked) + int(self.released.nbytes)
@@ -132,6 +133,7 @@ def arranged(
         loss=Loss(sse, sst - sse),
         order=order,
         crowd={name: block.carried[name][order] for name in (PERSON, OWN_K) if name in block.carried},
+        records=block.carried["record"][order] if "record" in block.carried else None,
     )
 
 
@@ -152,7 +154,7 @@ def write_part(
     with replacing(target) as path:
         write_table(part.released, path)
     groups = _equal(part.released, layout.roles.quasi)
-    write_mapping_part(part.names, groups, mapping)
+    write_mapping_part(part.names, groups, mapping, part.records)
 
     first = np.unique(groups, return_index=True)[1]
     contents = part.released.select(list(layout.roles.quasi)).take(pa.array(first)).to_pylist()

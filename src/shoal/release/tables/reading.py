@@ -48,6 +48,8 @@ class Opened:
     table: Table
     roles: Roles
     part: str  # its name; "" for a table in one piece
+    rows: Ints | None = None  # of the file, from 0, where some were left out
+    records: NDArray[Any] | None = None  # the id of each row's record, where a column has it
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,7 @@ class Part:
     others: pa.Table  # labels, confidential and insensitive columns
     names: NDArray[Any]  # file and row
     crowd: Mapping[str, Ints]  # whose each row is, and the k it asks for, where that is promised
+    records: NDArray[Any] | None = None  # ids
 
     def __sizeof__(self) -> int:
         return memory_of(self.values, self.names) + int(self.others.nbytes)
@@ -144,7 +147,8 @@ def complete_part(
         crowd = crowd_columns(data, promises)
     rows = np.flatnonzero(complete)
     prefix = f"{Path(opened.part).name}:" if opened.part else ""
-    names = np.array([f"{prefix}{row + 1}" for row in range(len(complete))], dtype=object)
+    numbers_of_rows = range(len(complete)) if opened.rows is None else opened.rows.tolist()
+    names = np.array([f"{prefix}{row + 1}" for row in numbers_of_rows], dtype=object)
     if not opened.part:
         content = data.select([*roles.quasi, *roles.confidential, *roles.insensitive])
         for name, column in crowd.items():
@@ -163,7 +167,9 @@ def complete_part(
         withheld=names[~complete].tolist(),
         labels={name: _different(kept_rows[name]) for name in roles.quasi if name not in numbers},
     )
-    return Part(reading, values, kept_rows, names[rows], {name: column[rows] for name, column in crowd.items()})
+    records = None if opened.records is None else opened.records[rows]
+    of_crowd = {name: column[rows] for name, column in crowd.items()}
+    return Part(reading, values, kept_rows, names[rows], of_crowd, records)
 
 
 @contextmanager
@@ -230,6 +236,7 @@ def rows_of(part: Part, layout: Layout, protection: TableProtection) -> Block:
     carried: dict[str, NDArray[Any]] = {"name": part.names, "values": values, **part.crowd}
     if layout.has_gaps:
         carried["gaps"] = np.isnan(part.values)
+    carried |= {} if part.records is None else {"record": part.records}
     nothing = sp.csr_matrix((n_rows, 0))
     if layout.kept is not None:
         return Block(nothing, carried | {"row": np.arange(n_rows)}, np.zeros(n_rows, dtype=np.int64))

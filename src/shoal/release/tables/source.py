@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal import progress
+from shoal.bundle.earlier import Earlier
 from shoal.errors import InputError
 from shoal.io import Roles
 from shoal.io.files import shown
@@ -26,8 +27,10 @@ from shoal.ontology.value_mapping import check_mapping, explained_columns
 from shoal.protection.tables import TableProtection, averaged, table_method, table_protection, unexplained
 from shoal.protection.tables.columnwise import Columnwise
 from shoal.protection.tables.concepts import Concepts
+from shoal.protection.tables.following import Following
 from shoal.protection.tables.layout import Layout
 from shoal.release.sources import TableSource
+from shoal.release.tables.after import Continuation, continued, with_records
 from shoal.release.tables.columns import Explained, ProtectedColumns, agreed_columns
 from shoal.release.tables.crowd_columns import check_promised_columns
 from shoal.release.tables.reading import (
@@ -54,6 +57,8 @@ class TableOptions:
     coarsen: Mapping[str, int]
     attack: bool
     choices: ColumnChoices = field(default_factory=ColumnChoices)
+    id_column: str | None = None  # that names the records, privately
+    after: Earlier | None = None  # the release that this one follows
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,7 @@ class ReadTable:
     withheld: list[str]  # rows that miss a number
     columns: ProtectedColumns
     few: tuple[str, ...]  # numbers of few different values, which are averaged all the same
+    continuation: Continuation | None = None  # of an earlier release
 
 
 def read_table_source(source: TableSource, k: int, options: TableOptions, schedule: Schedule) -> ReadTable:
@@ -77,11 +83,16 @@ def read_table_source(source: TableSource, k: int, options: TableOptions, schedu
     unchanged = () if source.roles is None else (*source.roles.confidential, *source.roles.insensitive)
     choices = options.choices.with_roles(source.roles)
     explained = Explained.by(ontology, mapping)
-    whose = () if options.promises.person is None else (options.promises.person,)
-    verbatim = (*unchanged, *whose, *explained_columns(ontology, mapping), *choices.as_text)
+    named = [name for name in (options.promises.person, options.id_column) if name is not None]
+    verbatim = (*unchanged, *named, *explained_columns(ontology, mapping), *choices.as_text)
     if not source.whole:
         progress.step("reading", 0, n_parts)
     opened = [submit(open_part, part, source.roles, verbatim, source.whole) for part in source.parts]
+    continuation: Continuation | None = None
+    if options.id_column is not None:
+        opened = [with_records(opened[0], options.id_column)]
+    if options.after is not None:
+        opened[0], continuation = continued(opened[0], options.after, k, options.promises)
     outlines: list[Outline] = []
     for part in opened:
         outlines += gather([submit(outline_of, part, choices, explained)])
@@ -138,7 +149,11 @@ def read_table_source(source: TableSource, k: int, options: TableOptions, schedu
     )
     prepared = protection.prepared(layout, _all_labels(readings, layout))
     few = _of_few_values(layout, readings) if protection.averages else ()
-    return ReadTable(read, outline, prepared, layout, n_rows, withheld, columns, few)
+    if continuation is not None:
+        continuation.check_numbers(numbers, roles.quasi)
+        layout = replace(layout, constant=np.zeros_like(layout.constant))  # the rows that are kept may differ
+        prepared = Following(prepared, continuation.rows, continuation.row_of, layout)
+    return ReadTable(read, outline, prepared, layout, n_rows, withheld, columns, few, continuation)
 
 
 def _check_categories(columns: ProtectedColumns, numbers: Sequence[str], method: Any) -> None:

@@ -41,6 +41,9 @@ class Choices:
     percent: float | None = None
     refine: bool = True
     attack: bool = True
+    t: float | None = None
+    person: str = ""
+    whole: bool = False  # whole numbers stay whole
 
     def columns(self, look: Look, role: str) -> tuple[str, ...]:
         """The names of the columns that have this role."""
@@ -50,12 +53,12 @@ class Choices:
         """The quasi-identifiers."""
         return [(place, column) for place, column in enumerate(look.columns) if self.roles.get(place) == Role.QUASI]
 
-    def compared(self, look: Look) -> list[tuple[int, str]]:
-        """Protected columns of labels whose meaning is not looked up in WordNet: place and name."""
+    def compared(self, look: Look, *ways: str) -> list[tuple[int, ColumnInspection]]:
+        """Protected columns of labels that are compared in one of these ways."""
         if not look.is_table or self.method:
             return []
-        protected = [(place, column.name) for place, column in self.protected(look) if are_labels(column)]
-        return [(place, name) for place, name in protected if self.labels.get(place) != BY_MEANING]
+        labels = [(place, column) for place, column in self.protected(look) if are_labels(column)]
+        return [(place, column) for place, column in labels if self.labels.get(place, PLAIN) in ways]
 
     def groups_of(self, place: int) -> Groups:
         """The groups of a column; none if its labels are plain categories."""
@@ -95,6 +98,9 @@ class Choices:
             percent=_above_zero(percent) if percent else None,
             refine=fields.text("refine") == "yes",
             attack=fields.text("attack") == "yes",
+            t=_above_zero(fields.text("t"), "t", 1.0) if fields.text("t") else None,
+            person=fields.text("person"),
+            whole=fields.text("whole") == "yes",
         )
 
     def with_query(self, fields: Fields, look: Look) -> Choices:
@@ -140,13 +146,13 @@ def _plain(value: Any) -> Any:
     return {str(place): one for place, one in value.items()} if isinstance(value, Mapping) else value
 
 
-def _above_zero(text: str) -> float:
+def _above_zero(text: str, what: str = "strength", most: float = 1e9) -> float:
     try:
         number = float(text)
     except ValueError:
         number = 0.0
-    if not 0 < number < 1e9:
-        raise InputError(f"strength {shown(text[:20])} must be a number above 0")
+    if not 0 < number <= most:
+        raise InputError(f"{what} {shown(text[:20])} must be a number above 0 and at most {most:g}")
     return number
 
 

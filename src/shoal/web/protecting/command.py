@@ -6,13 +6,15 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from shoal.errors import InputError
 from shoal.io.files import shown
+from shoal.io.kinds.vocabulary import Kind
 from shoal.io.table import Role
 from shoal.web.commands import options
 from shoal.web.jobs import Command
-from shoal.web.protecting.choices import Choices, are_labels
+from shoal.web.protecting.choices import PLAIN, Choices, are_labels
 from shoal.web.protecting.look import Look
 
 __all__ = ["GAPS", "METHODS", "RELEASE", "protect_command", "source_words"]
@@ -40,8 +42,8 @@ METHODS = {
 GAPS = {  # what becomes of rows that lack a value of a protected column
     "refuse": "stop and tell me",
     "withhold": "leave them out of the release",
-    "group": "keep them: a gap is a value like any other",
-    "impute": "keep them: fill each gap from its crowd",
+    "group": "keep them: a gap is a value of its own",
+    "impute": "keep them: fill gaps with the mean of the group",
 }
 WITHOUT_CROWD = {"rank-swap": "RankSwap({})", "noise": "Noise({})"}
 OF_DOCUMENTS = {
@@ -76,8 +78,10 @@ def source_words(
         raise InputError("no column is protected; choose Protect for at least one that others may know of a person")
     lists = {role.value: choices.columns(look, role) for role in Role}
     named = ", ".join(f"{role}={columns!r}" for role, columns in lists.items() if columns)
-    python = f"roles=Roles({named})" + (f", {_ontology(hierarchies)}" if hierarchies else "")
-    return (*_roles(lists, work), *_ontology_words(hierarchies)), python
+    said = {name: value for name, value in _columns(choices, look).items() if name != "round"}
+    python = [f"roles=Roles({named})", *(f"{name}={value!r}" for name, value in said.items() if value)]
+    python += [_ontology(hierarchies)] if hierarchies else []
+    return _roles(lists, work) + _ontology_words(hierarchies) + _column_words(said), ", ".join(python)
 
 
 def _check(choices: Choices, look: Look) -> None:
@@ -94,18 +98,41 @@ def _check(choices: Choices, look: Look) -> None:
 def _of_table(
     choices: Choices, look: Look, hierarchies: Mapping[str, str], work: Path
 ) -> tuple[tuple[str, ...], dict[str, str]]:
-    lists = {role.value: choices.columns(look, role) for role in Role}
+    lists = {role.value: tuple(name for name in choices.columns(look, role) if name != choices.person) for role in Role}
     words = _roles(lists, work)
     named = ", ".join(f"{role}={columns!r}" for role, columns in lists.items() if columns)
     calls = {"roles": f"Roles({named})"}
     words += _ontology_words(hierarchies)
-    words += options({"--missing": choices.missing if choices.missing != "refuse" else None})
-    calls |= {"missing": repr(choices.missing)} if choices.missing != "refuse" else {}
+    more = _columns(choices, look) | {"person": choices.person, "t": choices.t}
+    more |= {"missing": choices.missing if choices.missing != "refuse" else ""}
+    calls |= {name: repr(value) for name, value in more.items() if value}
+    words += _column_words(more)
     if choices.method in WITHOUT_CROWD:
         words += ("--method", choices.method, "--percent", f"{choices.percent:g}")
         return words, calls | {"method": WITHOUT_CROWD[choices.method].format(f"{choices.percent:g}")}
     words += options({"--method": choices.method, "--no-refine": not choices.refine})
     return words, calls | _estimator(choices, look, hierarchies)
+
+
+def _columns(choices: Choices, look: Look) -> dict[str, Any]:
+    """Columns that are plain categories, ordered labels, or whole numbers that stay whole."""
+    plain = [column for _, column in choices.compared(look, PLAIN)]
+    ordered = {column.name: list(column.order) for column in plain if column.order}
+    whole = [column.name for _, column in choices.protected(look) if choices.whole and column.kind == Kind.WHOLE]
+    found: dict[str, Any] = {"categorical": [column.name for column in plain if not column.order]}
+    found |= {"order": ordered, "round": [] if choices.method else whole}
+    for name in (name for names in found.values() for name in names):
+        if name != name.strip() or set(name) & set(",=") or not name.isprintable():
+            raise InputError(f"column {shown(name)} has a comma or = in its name, which no option can list; rename it")
+    return found
+
+
+def _column_words(said: Mapping[str, Any]) -> tuple[str, ...]:
+    listed = {name: ",".join(value) if isinstance(value, list) else value for name, value in said.items()}
+    words = options({f"--{name}": value for name, value in listed.items() if name != "order"})
+    for column, labels in said.get("order", {}).items():
+        words += ("--order", f"{column}={'<'.join(labels)}")
+    return words
 
 
 def _roles(lists: Mapping[str, tuple[str, ...]], work: Path) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from shoal.io.kinds.choices import ColumnChoices
 from shoal.io.table import Role, read_table
 from shoal.ontology import Hierarchy
 from shoal.release.tables.columns import Explained, agreed_columns, outline_column
-from shoal.web.protecting.choices import Choices
+from shoal.web.protecting.choices import BY_FILE, BY_GROUPS, PLAIN, Choices
 from shoal.web.protecting.hierarchies import hierarchy_pairs
 from shoal.web.protecting.look import Look, different_values
 
@@ -28,7 +28,7 @@ def estimate(path: Path, look: Look, choices: Choices) -> dict[str, Any]:
     source: Any = path
     given: dict[str, Any] = {}
     if look.is_table:
-        labels = choices.compared(look)
+        labels = [(place, column.name) for place, column in choices.compared(look, PLAIN, BY_GROUPS, BY_FILE)]
         source = read_table(path, [name for _, name in labels]).data
         lists: dict[str, Any] = {role.value: choices.columns(look, role) for role in Role}
         given["roles"] = Roles(**lists)

@@ -9,7 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 from shoal.errors import InputError
 from shoal.io.files import shown
 from shoal.web.aside import Aside
-from shoal.web.protecting.choices import BY_FILE, Choices
+from shoal.web.protecting.choices import BY_FILE, BY_GROUPS, Choices
 from shoal.web.protecting.hierarchies import hierarchy_pairs, write_hierarchy
 from shoal.web.protecting.look import Look, values_of
 from shoal.web.workspace import Upload, Workspace
@@ -20,11 +20,12 @@ __all__ = ["hierarchy_files"]
 async def hierarchy_files(
     chosen: Choices, found: Look, given: Upload, workspace: Workspace, folder: Path, aside: Aside
 ) -> dict[str, str]:
-    """The file of each column whose labels are compared by one; plain categories have one, too."""
+    """The file of each column whose labels are compared by one."""
     files: dict[str, str] = {}
     written = []
-    for place, column in chosen.compared(found):
-        if chosen.labels.get(place) != BY_FILE:
+    for place, inspected in chosen.compared(found, BY_GROUPS, BY_FILE):
+        column = inspected.name
+        if chosen.labels.get(place) == BY_GROUPS:
             written.append((place, column))
         elif not chosen.files.get(place):
             raise InputError(f"column {shown(column)} is to be compared by a hierarchy; choose its file")

@@ -1,0 +1,143 @@
+"""Two releases of overlapping tables, judged as a pair: crowds in common counted, and one subtracted from the other."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from shoal.bundle.folders import CERTIFICATE, MAPPING
+from shoal.bundle.load import kind_of_release, load
+from shoal.bundle.private_mapping import private_folder
+from shoal.errors import InputError
+from shoal.io.files import shown
+from shoal.io.table import holds_numbers
+from shoal.results.assessment import Overlap
+from shoal.risk.differencing import near_by_chance, subtracted
+from shoal.risk.intersection import intersection_attack
+
+__all__ = ["overlap_of"]
+
+NEAR = 0.05  # standard deviations
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One release: who is published by which row."""
+
+    k: int
+    table: pa.Table
+    names: list[str]  # of the records, in the order of the rows
+    rows: list[str]  # the protected part of each row, in writing
+    quasi: tuple[str, ...]
+    others: tuple[str, ...]
+    by_ids: bool
+
+    def snapshot(self) -> dict[str, frozenset[str]]:
+        found: dict[str, set[str]] = {}
+        for name, row in zip(self.names, self.rows, strict=True):
+            found.setdefault(row, set()).add(name)
+        return {row: frozenset(names) for row, names in found.items()}
+
+
+def overlap_of(
+    release: str | os.PathLike[str],
+    private: Any,
+    earlier: str | os.PathLike[str],
+    earlier_private: Any,
+    original: pa.Table,
+) -> Overlap:
+    """Judge a release together with an earlier one of the same people, or some of them.
+
+    `original` has the records of the first of them as they were, in the order of its rows.
+    """
+    later, first = _side(release, private), _side(earlier, earlier_private)
+    if later.by_ids != first.by_ids or (not later.by_ids and sorted(later.names) != sorted(first.names)):
+        raise InputError(
+            "who is who in the two releases cannot be told: make both with --id-column, or both of the same rows"
+        )
+    names = set(later.names), set(first.names)
+    both, k = names[0] & names[1], min(later.k, first.k)
+    attacked = intersection_attack([first.snapshot(), later.snapshot()], k)
+    sizes = Counter(attacked.sizes[name] for name in both)
+    columns = tuple(name for name in later.others if name in first.others)
+    cells, by_guessing = _sums_tell(later, first, original, names[0] ^ names[1])
+    return Overlap(
+        k=k,
+        both=len(both),
+        left=len(names[1] - names[0]),
+        came=len(names[0] - names[1]),
+        how="by their ids" if later.by_ids else "by the rows of the table",
+        smallest=min(sizes, default=0),
+        exposed=sum(many for size, many in sizes.items() if size < k),
+        candidates=tuple(sorted(sizes.items())),
+        shown=columns,
+        told_apart=_told_apart(later, first, k) if columns else 0,
+        cells=cells,
+        by_guessing=by_guessing,
+    )
+
+
+def _side(release: str | os.PathLike[str], private: Any) -> _Side:
+    folder = Path(release)
+    if not (folder / CERTIFICATE).is_file() or kind_of_release(folder) != "table":
+        raise InputError(f"{shown(folder)} is not the release of a table; give the folders of two such releases")
+    loaded = load(folder)
+    promises = loaded.certificate["promises"]
+    quasi = tuple(one["name"] for one in promises["columns"] if one["role"] == "quasi")
+    others = tuple(one["name"] for one in promises["columns"] if one["role"] != "quasi")
+    place = private_folder(folder, private) / MAPPING
+    try:
+        mapping = pq.read_table(place).sort_by("released_row")
+        by_ids = "record" in mapping.column_names
+        names = mapping["record" if by_ids else "id"].cast(pa.string()).to_pylist()
+        sound = np.array_equal(mapping["released_row"].to_numpy(), np.arange(1, loaded.table.num_rows + 1))
+    except (pa.ArrowException, OSError, KeyError, ValueError):
+        raise InputError(
+            f"{shown(place)} is not there, or no mapping; give the private folders with --private and --with-private"
+        ) from None
+    if not sound:
+        raise InputError(f"{shown(place)} is the mapping of another release; give the private folder of this one")
+    rows = [repr(row) for row in zip(*(loaded.table[name].to_pylist() for name in sorted(quasi)), strict=True)]
+    return _Side(promises["anonymity"]["k"] or 1, loaded.table, names, rows, quasi, others, by_ids)
+
+
+def _told_apart(later: _Side, first: _Side, k: int) -> int:
+    """Records that left or came among fewer than k, to who subtracts whole releases, or groups that are still there."""
+    told = 0
+    for here, there in ((first, later), (later, first)):
+        row_there = dict(zip(there.names, there.rows, strict=True))
+        alone = [name for name in here.names if name not in row_there]
+        groups = [members for members in here.snapshot().values() if not members.isdisjoint(alone)]
+        # A group whose other records are still together is compared with itself.
+        changes = [
+            sum(name not in row_there for name in members)
+            for members in groups
+            if len({row_there[name] for name in members if name in row_there}) == 1
+        ]
+        told += len(alone) if 0 < len(alone) < k else sum(many for many in changes if many < k)
+    return told
+
+
+def _sums_tell(later: _Side, first: _Side, original: pa.Table, only: set[str]) -> tuple[float | None, float | None]:
+    """Of the one record that is in one release only: the share of its cells that the sums of the two releases tell."""
+    larger, smaller = (later, first) if len(later.names) > len(first.names) else (first, later)
+    if len(only) != 1 or not only <= set(larger.names) or original.num_rows != len(larger.names):
+        return None, None
+    numbers = [name for name in larger.quasi if name in smaller.quasi and name in original.column_names]
+    numbers = [name for name in numbers if all(holds_numbers(one[name].type) for one in (larger.table, original))]
+    if not numbers:
+        return None, None
+    sides = [np.column_stack([side.table[name].to_numpy() for name in numbers]) for side in (larger, smaller)]
+    values = np.column_stack([original[name].cast(pa.float64()).to_numpy() for name in numbers])
+    record = values[larger.names.index(next(iter(only)))]  # the originals are in the order of the release
+    reach = NEAR * values.std(axis=0) + 1e-9 * np.abs(values).max(axis=0)
+    known = np.abs(subtracted(*sides) - record) <= reach
+    blind = [near_by_chance(column, near) for column, near in zip(values.T, reach.tolist(), strict=True)]
+    return float(known.mean()), float(np.mean(blind))
