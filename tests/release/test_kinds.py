@@ -155,6 +155,47 @@ def test_gaps_are_filled_with_the_mean_of_the_group(tmp_path: Path) -> None:
     assert sorted(cells(made, "hours"))[4:] == pytest.approx([(50 + 3 * 36.5) / 4] * 4, abs=1.0)
 
 
+def test_a_category_said_by_option_counts_more_than_the_order_of_a_roles_file(tmp_path: Path) -> None:
+    rows = {"risk": ["low", "low", "high", "low", "high", "high"]}
+    roles = Roles(quasi=("risk",), kinds={"risk": "ordered"}, order={"risk": ("low", "mid", "high")})
+    made = release(rows, tmp_path, k=6, roles=roles, categorical={"risk": "set"})
+    assert set(cells(made, "risk")) == {"high | low"}
+
+
+def test_the_only_label_among_gaps_is_not_shown_for_its_group(tmp_path: Path) -> None:
+    # Of the old, one has a risk: "high". With the others at the column's mean, rank 1 of 0 to 3, the middle is "some".
+    rows = {
+        "age": [20, 20, 20, 20, 60, 60, 60, 60],
+        "risk": ["none", "none", "none", "none", "high", "", "", ""],
+    }
+    order = {"risk": ["none", "some", "much", "high"]}
+    made = release(rows, tmp_path, k=4, missing="impute", order=order)
+    assert Counter(cells(made, "risk")) == {"none": 4, "some": 4}
+
+
+def test_pages_speak_of_dates_ranks_gaps_and_categories_as_such(tmp_path: Path) -> None:
+    draw = np.random.default_rng(0).integers
+    rows = {
+        "born": [f"19{year}-01-01" for year in draw(50, 99, 160)],
+        "risk": [("low", "mid", "high")[place] for place in draw(0, 3, 160)],
+        "hours": ["" if place < 10 else 20 + place % 31 for place in range(160)],
+        "roof": [("tile", "slate", "reed")[place] for place in draw(0, 3, 160)],
+        "wall": [("brick", "stone")[place] for place in draw(0, 2, 160)],
+    }
+    options: Any = {"order": {"risk": ["low", "mid", "high"]}, "categorical": {"roof": "most frequent", "wall": "set"}}
+    made = release(rows, tmp_path, k=5, missing="group", **options)
+    readme, report = ((made.folder / name).read_text() for name in ("README.md", "report.html"))
+    assert re.search(r"`born` was changed, to multiples of \d+ days: median 19\d\d-\d\d-\d\d, spread [\d,]+ d", readme)
+    assert re.search(r"`risk` was changed: median (low|mid|high), spread [\d.]+ steps", readme)
+    assert re.search("`hours` has a gap in \\d+ records: where too few of a group have a value", readme)
+    assert "`roof` holds categories: each group shows its most frequent value" in readme
+    assert "`wall` holds sets" in readme and "more general" not in readme
+    assert "Plain categories are equal or not" in report
+    assert "more general" not in report and "any value" not in report
+    # Which value of a set is the frequent one is nowhere: neither counted in the release nor in its report.
+    assert "brick" not in report and "stone" not in report
+
+
 def test_gaps_in_dates_and_ranks_are_gaps_in_the_release(tmp_path: Path) -> None:
     rows = {
         "born": ["1980-01-01", "1980-01-03", "", ""],
@@ -209,6 +250,16 @@ def test_a_changed_gap_or_whole_number_breaks_a_promise(change: Any, broken: str
     (folder / "table.csv").write_text(change(text))
     reseal(folder)
     assert broken in {claim.promise for claim in verify(folder).broken}
+
+
+@pytest.mark.parametrize("figure", [{"equally_frequent": 9.0}, {"ratio": 0.1}])
+def test_a_figure_of_diversity_that_nobody_counts_is_refused(figure: dict[str, float], tmp_path: Path) -> None:
+    rows = {"age": [20, 21, 60, 61], "ill": ["flu", "gout", "flu", "gout"]}
+    folder = release(rows, tmp_path, roles=Roles(quasi=("age",), confidential=("ill",))).folder
+    certificate = certificate_of(folder)
+    certificate["promises"]["diversity"]["columns"][0].update(figure)
+    reseal(folder, certificate)
+    assert "l-diversity" in {claim.promise for claim in verify(folder).broken}
 
 
 def test_a_wrong_number_of_gaps_breaks_a_promise(tmp_path: Path) -> None:

@@ -120,6 +120,7 @@ class Generalisation:
     concepts: tuple[Concept, ...]
     unnamed: int  # records whose value is not in the tree, since fewer than k had it
     loss: float | None  # mean distance between a record's label and what replaced it, 0 to 1; None: not published
+    category: str | None = None  # plain categories: what stands for a group, such as the most frequent value
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 from shoal.errors import InputError
 from shoal.io.files import shown, unknown_column
 from shoal.io.kinds.periods import PERIODS
-from shoal.io.kinds.vocabulary import Kind, checked_kinds, checked_orders, kind_and_spelling
+from shoal.io.kinds.vocabulary import CATEGORIES, Kind, checked_kinds, checked_orders, kind_and_spelling
 from shoal.io.table import Roles
 
 __all__ = ["MODE", "SET", "ColumnChoices", "column_choices"]
@@ -34,10 +34,11 @@ class ColumnChoices:
             return self
         only = ({*roles.kinds} | {*roles.order}) - self._named()
         kinds = {name: kind for name, kind in roles.kinds.items() if name not in self.order}
+        order = {name: labels for name, labels in roles.order.items() if self.kind_of(name)[0] in (None, Kind.ORDERED)}
         return ColumnChoices(
             {**kinds, **self.kinds},
             self.categorical,
-            {**roles.order, **self.order},
+            {**order, **self.order},
             self.rounded,
             self.generalise,
             frozenset(only),
@@ -101,13 +102,18 @@ def column_choices(
     kinds: Any = None, categorical: Any = None, order: Any = None, rounded: Any = None, generalise: Any = None
 ) -> ColumnChoices:
     """What a user said, checked for itself."""
-    return ColumnChoices(
+    choices = ColumnChoices(
         checked_kinds(kinds),
         _categories(categorical),
         checked_orders(order),
         _names("round", rounded),
         _periods(generalise),
     )
+    for name in choices.categorical.keys() & choices.kinds.keys():
+        kind, _ = kind_and_spelling(choices.kinds[name])
+        if kind not in (*CATEGORIES, Kind.LABEL):
+            raise InputError(f"--categorical {shown(name)}: the column is given as {kind}; leave out one of the two")
+    return choices
 
 
 def _categories(given: Any) -> dict[str, str]:

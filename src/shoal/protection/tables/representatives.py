@@ -51,7 +51,7 @@ def represented(block: Block, layout: Layout) -> tuple[Floats, Mask | None]:
     middle = group_means(values, groups)
     for place, form in enumerate(layout.forms):
         if form.median:
-            middle[:, place] = _medians(values[:, place], groups, None if gaps is None else gaps[:, place])
+            middle[:, place] = _medians(values[:, place], groups)
     if gaps is None:
         return middle[groups], None
     sizes = np.bincount(groups)
@@ -60,18 +60,20 @@ def represented(block: Block, layout: Layout) -> tuple[Floats, Mask | None]:
         there = ~gaps[:, place]
         present = np.bincount(groups, weights=there)
         enough = (present >= LEAST_PRESENT) & (2 * present >= sizes)
-        if not layout.forms[place].median:
+        if layout.forms[place].median:
+            own = _medians(values[:, place], groups, gaps[:, place])
+        else:
             sums = np.bincount(groups, weights=np.where(there, values[:, place], 0.0))
             own = np.divide(sums, present, out=np.zeros_like(sums), where=present > 0)
-            middle[:, place] = np.where(enough, own, middle[:, place])
+        middle[:, place] = np.where(enough, own, middle[:, place])
         if len(layout.gap_places):  # a gap is a value; else it is filled, by the column's mean where few have a value
             gone[:, place] = ~enough
             middle[gone[:, place], place] = layout.mean[place]
     return middle[groups], gone[groups]
 
 
-def _medians(values: Floats, groups: Ints, gaps: Mask | None) -> Floats:
-    """The lower median of each group, of the values that are there; of all where none is."""
+def _medians(values: Floats, groups: Ints, gaps: Mask | None = None) -> Floats:
+    """The lower median of each group, of the values that are there; any value where none is."""
     sizes = np.bincount(groups)
     filled = values if gaps is None else np.where(gaps, np.inf, values)
     order = np.lexsort((filled, groups))

@@ -88,6 +88,8 @@ def outline_column(name: str, column: Any, choices: ColumnChoices, explained: Ex
     categories = pa.types.is_dictionary(column.type) and explained.kind_of(name, column.type) is None
     if empty and not said:
         return ColumnOutline(Kind.NUMBER, (Doubles(),), empty=True)
+    if name in choices.rounded and kind not in (Kind.NUMBER, Kind.WHOLE):
+        raise InputError(f"--round {shown(name)}: the column is a {kind.in_words}, not a number; leave it out")
     if kind is Kind.DATE:
         return ColumnOutline(
             kind, tuple(date_forms(name, column, spelling, choices.generalise.get(name), said)), empty, said
@@ -102,8 +104,6 @@ def outline_column(name: str, column: Any, choices: ColumnChoices, explained: Ex
     if kind in (Kind.NUMBER, Kind.WHOLE):
         form = Wholes(said) if name in choices.rounded else Doubles(said)
         return ColumnOutline(kind, (form,), empty, said)
-    if name in choices.rounded:
-        raise InputError(f"--round {shown(name)}: the column is a {kind.in_words}, not a number; leave it out")
     return ColumnOutline(kind, (), empty, said, categories)
 
 

@@ -105,7 +105,7 @@ def draft_table(
     text = text_columns(parts[0].released, layout.roles) if in_text else ()
     figures = TableFigures(
         columns=column_changes(facts, layout, spread, steps, reasons),
-        generalisations=generalisations_of(facts, getattr(protection, "newcomers", protection), publishable),
+        generalisations=generalisations_of(facts, getattr(protection, "newcomers", protection), layout, publishable),
         coarsened=tuple(coarsen.items()),
         linked=_linked(parts[0], layout) if source.whole and publishable else None,
         insensitive=layout.roles.insensitive,

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.bundle.folders import Writer, write_csv
+from shoal.io.kinds.choices import SET
 from shoal.io.kinds.number_forms import NumberForm, unit_of
 from shoal.io.kinds.vocabulary import Kind
 from shoal.microaggregation.blocks.executors import Schedule
@@ -25,7 +26,7 @@ from shoal.protection.tables.layout import Layout
 from shoal.release.tables import reading as parts_read
 from shoal.release.tables.part import TableFacts
 from shoal.release.tables.source import ReadTable
-from shoal.results.summary import ColumnChange, Distances
+from shoal.results.summary import ColumnChange, Distances, Generalisation
 
 SHOWN = SAMPLE  # records of a table in parts whose distances the report shows
 
@@ -107,15 +108,21 @@ def distances_of(facts: Sequence[TableFacts], n_rows: int, layout: Layout, sprea
     return euclidean_distances(before[rows] / inner, after[rows] / inner, n_rows)
 
 
-def generalisations_of(facts: Sequence[TableFacts], protection: TableProtection, published: bool) -> tuple[Any, ...]:
-    """What became of each column of labels."""
+def generalisations_of(
+    facts: Sequence[TableFacts], protection: TableProtection, layout: Layout, published: bool
+) -> tuple[Generalisation, ...]:
+    """What became of each column of labels. Of sets nothing more is told: counts would say what is frequent in them."""
     if not isinstance(protection, Concepts):
         return ()
     found = []
     for name, reading in protection.readings.items():
+        category = layout.categories.get(name)
+        if category == SET:
+            found.append(Generalisation(name, (), 0, None, category))
+            continue
         moves = sum((fact.concepts[name] for fact in facts), Counter())
         spelt = {concept: text for fact in reversed(facts) for concept, text in fact.spelt[name].items()}
-        found.append(generalisation(reading, moves, spelt, protection.k, published))
+        found.append(replace(generalisation(reading, moves, spelt, protection.k, published), category=category))
     return tuple(found)
 
 
