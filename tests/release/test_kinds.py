@@ -252,6 +252,16 @@ def test_a_changed_gap_or_whole_number_breaks_a_promise(change: Any, broken: str
     assert broken in {claim.promise for claim in verify(folder).broken}
 
 
+@pytest.mark.parametrize("figure", [{"equally_frequent": 9.0}, {"ratio": 0.1}])
+def test_a_figure_of_diversity_that_nobody_counts_is_refused(figure: dict[str, float], tmp_path: Path) -> None:
+    rows = {"age": [20, 21, 60, 61], "ill": ["flu", "gout", "flu", "gout"]}
+    folder = release(rows, tmp_path, roles=Roles(quasi=("age",), confidential=("ill",))).folder
+    certificate = certificate_of(folder)
+    certificate["promises"]["diversity"]["columns"][0].update(figure)
+    reseal(folder, certificate)
+    assert "l-diversity" in {claim.promise for claim in verify(folder).broken}
+
+
 def test_a_wrong_number_of_gaps_breaks_a_promise(tmp_path: Path) -> None:
     folder = release(GAPS, tmp_path, k=4, missing="group").folder
     content = certificate_of(folder)

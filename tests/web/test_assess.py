@@ -39,6 +39,8 @@ def test_a_release_is_assessed_and_a_column_coarsened_by_one_click(page: Page, f
     expect(page.get_by_role("status").first).to_contain_text("The release is made")
     page.get_by_text("The same in a shell or in Python").click()
     expect(page.get_by_label("Command", exact=True)).to_contain_text(f"--coarsen {column}=")
+    page.reload()
+    expect(page.locator(".measured")).to_contain_text("Assessment of people.csv, coarsened")
     page.goto("/".join(page.url.split("/")[:3]))
     expect(page.locator(".jobs li").first).to_contain_text("coarsened")
     expect(page.locator(".jobs li").first).to_contain_text("assess")

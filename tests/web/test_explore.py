@@ -60,3 +60,18 @@ def test_a_limit_that_is_no_per_cent_is_refused_with_all_as_it_was(page: Page, f
     page.get_by_label("Most risk").evaluate("input => { input.type = 'text'; input.value = '200' }")
     page.get_by_role("button", name="Try them all").click()
     expect(page.get_by_role("alert").first).to_contain_text("max risk 200")
+
+
+def test_labels_are_explored_as_plain_categories_and_released_so(page: Page, people: Path, tmp_path: Path) -> None:
+    towns = tmp_path / "towns.csv"
+    csv.write_csv(csv.read_csv(people).slice(0, 30).select(["age", "town"]), towns)
+    page.goto(page.url + "explore")
+    page.get_by_label("Choose a file").set_input_files(towns)
+    page.wait_for_url("**/explore/*")
+    expect(page.locator("#summary")).to_contain_text("2 columns protected")
+    page.get_by_role("button", name="Try them all").click()
+    expect(page.get_by_role("link", name="The report")).to_be_visible()
+    page.locator("#trials button").first.click()
+    expect(page.get_by_role("status").first).to_contain_text("The release is made")
+    command = page.get_by_label("Command", exact=True).text_content() or ""
+    assert "--categorical town" in command

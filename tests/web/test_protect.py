@@ -109,6 +109,8 @@ def test_values_are_put_into_groups_by_dragging_and_by_keyboard(
     work = workbench.folder / "jobs" / page.url.rpartition("/")[2] / "work"
     assert "Saltmere,by the sea\n" in (work / "hierarchy-4.csv").read_text(encoding="utf-8")
     assert "--ontology '<b>town</b>=hierarchy-4.csv'" in (page.get_by_label("Command").text_content() or "")
+    page.get_by_role("link", name="Protect again").press("Enter")
+    assert json.loads(page.locator("[name=groups-3]").input_value()) == {"by the sea": ["Saltmere", "Wexcombe"]}
 
 
 def test_documents_are_protected_by_keyboard_alone(page: Page, tmp_path: Path) -> None:

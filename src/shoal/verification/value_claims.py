@@ -43,6 +43,11 @@ def _only_of_confidential(promises: dict[str, Any], file: str) -> Iterator[Claim
         yield Claim("l-diversity", False, "it is not stated of the confidential columns, of each once", file)
     elif promises["diversity"]["l"] is not None and not confidential:
         yield Claim("l-diversity", False, "l is promised where no column is confidential", file)
+    figure = {"entropy": "equally_frequent", "recursive": "ratio"}.get(promises["diversity"].get("kind"))
+    if any({"equally_frequent", "ratio"} & found.keys() - {figure} for found in promises["diversity"]["columns"]):
+        yield Claim("l-diversity", False, "a figure is stated of a kind of diversity that is not promised", file)
+    if "c" in promises["diversity"] and figure != "ratio":
+        yield Claim("l-diversity", False, "c is stated where no recursive diversity is promised", file)
 
 
 def _diversity(column: str, found: DistinctValues, n_groups: int, promises: dict[str, Any], file: str) -> Claim:

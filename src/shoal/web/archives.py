@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import lzma
+import shutil
+import struct
 import zipfile
+import zlib
 from pathlib import Path
 
 from shoal.errors import InputError
 from shoal.io.private_files import PRIVATE_FOLDER, private_file
-from shoal.web.workspace import inside
+from shoal.web.workspace import ROOM_LEFT, inside, is_litter
 
 __all__ = ["unpack", "unpack_release"]
 
 LARGEST = 20 << 30  # bytes, unpacked
 MOST_FILES = 100_000
 CHUNK = 1 << 20
+# What reading a broken archive may raise: of the archive, of its compression, and of names that are used twice.
+BROKEN = (
+    *(zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, lzma.LZMAError, struct.error, NotImplementedError),
+    *(RuntimeError, EOFError, ValueError, OSError),
+)
 
 
 def unpack_release(archive: Path, folder: Path) -> Path:
@@ -30,7 +39,7 @@ def unpack(archive: Path, folder: Path) -> Path:
     try:
         with zipfile.ZipFile(archive) as packed:
             _unpack(packed, folder)
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as why:
+    except BROKEN as why:
         if isinstance(why, InputError):
             raise
         raise InputError(f"{archive.name} is no zip, is broken, or is encrypted; send the zip as you got it") from None
@@ -39,12 +48,17 @@ def unpack(archive: Path, folder: Path) -> Path:
 
 
 def _unpack(packed: zipfile.ZipFile, folder: Path) -> None:
-    entries = [entry for entry in packed.infolist() if not entry.is_dir()]
+    entries = [entry for entry in packed.infolist() if not entry.is_dir() and not is_litter(entry.filename)]
     size = sum(entry.file_size for entry in entries)
     if len(entries) > MOST_FILES or size > LARGEST:
         raise InputError(
             f"the zip holds {len(entries):,} files of {size:,} bytes; at most {MOST_FILES:,} files and "
             f"{LARGEST:,} bytes are unpacked"
+        )
+    free = shutil.disk_usage(folder).free - ROOM_LEFT
+    if size > free:
+        raise InputError(
+            f"unpacked, the zip has {size:,} bytes and the disk has room for {max(free, 0):,}; make room for it"
         )
     left = size
     for entry in entries:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -26,7 +27,7 @@ def explore_command(
     limits = {"max_risk": max_risk, "max_loss": max_loss, "min_k": min_k}
     given = options({f"--{name.replace('_', '-')}": value for name, value in limits.items()})
     calls = "".join(f", {name}={value!r}" for name, value in limits.items() if value is not None)
-    called = f"from shoal import Roles, explore\n\nexplore({source!r}, {OUT!r}, {python}{calls})"
+    called = f"from shoal import {_names(python)}explore\n\nexplore({source!r}, {OUT!r}, {python}{calls})"
     return Command(("explore", source, "-o", OUT, *words, *given), called)
 
 
@@ -35,7 +36,7 @@ def as_trial_command(source: str, words: Sequence[str], python: str, outcome: Ou
     trial = {name: value for name, value in vars(outcome.trial).items() if value not in (None, ())}
     method, *rest = (f"{value!r}" if name == "method" else f"{name}={value!r}" for name, value in trial.items())
     called = (
-        "from shoal import Roles, protect\n"
+        f"from shoal import {_names(python)}protect\n"
         "from shoal.exploration.explore import protect_options\n"
         "from shoal.results.exploration import Trial\n\n"
         f"trial = Trial({', '.join((method, *rest))})\n"
@@ -43,6 +44,11 @@ def as_trial_command(source: str, words: Sequence[str], python: str, outcome: Ou
         f'protect({source!r}, out="release", **chosen)'
     )
     return Command(("protect", source, "-o", "release", *words, *shlex.split(outcome.trial.options)), called)
+
+
+def _names(python: str) -> str:
+    """What has to be imported for these arguments."""
+    return "".join(f"{name}, " for name in ("Hierarchy", "Roles") if re.search(rf"\b{name}\b", python))
 
 
 def tried(folder: Path) -> list[Outcome]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -117,9 +118,8 @@ class IndexSession:
         if self._trial is not None:
             raise InputError("a server to try it with is running already; disconnect first")
         place = self.folder / "trial"
-        place.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
-        for old in place.iterdir():
-            old.unlink()
+        shutil.rmtree(place, ignore_errors=True)  # of a workbench that was killed
+        place.mkdir(mode=PRIVATE_FOLDER)
         shoal = [sys.executable, "-m", "shoal"]
         made = subprocess.run(
             [*shoal, "token", "make", "me", "--role", "operator"], cwd=place, capture_output=True, text=True
@@ -151,7 +151,9 @@ class IndexSession:
                 self._trial.wait(PATIENCE)
             except subprocess.TimeoutExpired:
                 self._trial.kill()
+                self._trial.wait()
             self._trial = None
+            shutil.rmtree(self.folder / "trial", ignore_errors=True)
 
 
 def _address(log: Path, server: subprocess.Popen[bytes]) -> str:

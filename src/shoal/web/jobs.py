@@ -248,6 +248,8 @@ class Jobs:
 
     @staticmethod
     def _end(job: Job, state: str) -> None:
+        if state in (DONE, BROKEN) and job.result is None:
+            state = FAILED  # it died on its way; its page has nothing to show
         job.state, job.ending, job.ended = state, None, time.time()
         if job.folder.is_dir():  # else it was closed
             job.write()

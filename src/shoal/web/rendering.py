@@ -35,7 +35,8 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": words.number, "percent": words.percent, "count": words.count, "seconds": _seconds}
+    environment.filters |= {"number": words.number, "percent": words.percent, "count": words.count}
+    environment.filters |= {"seconds": _seconds, "sentence": _sentence}
     environment.globals |= {"pages": PAGES, "themes": THEMES, "figures": figures, "leaks": has_leaks}
     return environment
 
@@ -44,6 +45,7 @@ def page(request: Request, template: str, /, *, status: int = 200, **values: Any
     """The template with these values, within the frame that all pages share."""
     theme = request.cookies.get("shoal-theme", "system")
     here = values["job"].page if "job" in values else request.url.path.split("/")[1]
+    here = "review" if here == "redact" else here  # its release belongs to a review
     frame = {"here": here, "theme": theme if theme in THEMES else "system"}
     return HTMLResponse(_environment().get_template(template).render(**frame, **values), status)
 
@@ -52,3 +54,8 @@ def _seconds(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _sentence(text: str) -> str:
+    """With a capital at the front; names and paths in it stay as they are."""
+    return text[:1].upper() + text[1:]

@@ -10,11 +10,12 @@ from fastapi import Depends, Request
 from shoal.errors import InputError
 from shoal.web.aside import Aside
 from shoal.web.desk.desks import Desks
+from shoal.web.index_session import IndexSession
 from shoal.web.jobs import Jobs
 from shoal.web.protecting.looks import Looks
 from shoal.web.workspace import Workspace
 
-__all__ = ["Fields", "Form", "TheAside", "TheDesks", "TheJobs", "TheLooks", "TheWorkspace"]
+__all__ = ["Fields", "Form", "TheAside", "TheDesks", "TheIndex", "TheJobs", "TheLooks", "TheWorkspace"]
 
 LARGEST_FORM = 4 << 20  # bytes: a table may have thousands of columns
 MOST_FIELDS = 100_000
@@ -34,6 +35,10 @@ def _jobs(request: Request) -> Any:
 
 def _looks(request: Request) -> Any:
     return request.app.state.looks
+
+
+def _index(request: Request) -> Any:
+    return request.app.state.index
 
 
 def _desks(request: Request) -> Any:
@@ -81,6 +86,7 @@ async def _form(request: Request) -> Fields:
 TheWorkspace = Annotated[Workspace, Depends(_workspace)]
 TheAside = Annotated[Aside, Depends(_aside)]
 TheDesks = Annotated[Desks, Depends(_desks)]
+TheIndex = Annotated[IndexSession, Depends(_index)]
 TheJobs = Annotated[Jobs, Depends(_jobs)]
 TheLooks = Annotated[Looks, Depends(_looks)]
 Form = Annotated[Fields, Depends(_form)]

@@ -17,13 +17,15 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from shoal.errors import InputError
+from shoal.io.files import shown
 from shoal.io.private_files import PRIVATE_FOLDER, private_file
 
-__all__ = ["Upload", "Workspace", "inside", "write_json"]
+__all__ = ["ROOM_LEFT", "Upload", "Workspace", "inside", "is_litter", "write_json"]
 
 LONGEST_NAME = 200  # bytes; file systems allow 255
 DEEPEST = 8  # folders
 ROOM_LEFT = 100 << 20  # bytes of the disk that an upload leaves free
+LITTER = (".DS_Store", "Thumbs.db", "desktop.ini")
 _ID = re.compile(r"[0-9a-f]{16}")
 
 
@@ -45,6 +47,12 @@ def _is_sound(part: str) -> bool:
         and part.isprintable()
         and len(part.encode("utf-8", "replace")) <= LONGEST_NAME
     )
+
+
+def is_litter(name: str) -> bool:
+    """What file managers leave in folders and archives, and nobody means to send."""
+    parts = PurePosixPath(name).parts
+    return bool(parts) and (parts[0] == "__MACOSX" or parts[-1] in LITTER or parts[-1].startswith("._"))
 
 
 class Upload:
@@ -137,6 +145,12 @@ class Workspace:
         """Put what was uploaded where the job works, without a copy if the disk can; the name it has there."""
         return self.link(upload.path, job / "work")
 
+    def lend_apart(self, path: Path, job: Path, part: str) -> str:
+        """The same in a folder of its own, since several parts of a job may have one name."""
+        place = job / "work" / part
+        place.mkdir(mode=PRIVATE_FOLDER)
+        return f"{part}/{self.link(path, place)}"
+
     @staticmethod
     def link(source: Path, folder: Path) -> str:
         """The file or folder under its name in another folder, without a copy if the disk can."""
@@ -164,6 +178,8 @@ class Workspace:
 def _linked(source: str, target: str) -> None:
     try:
         os.link(source, target)
+    except FileExistsError:
+        raise InputError(f"two files are named {shown(Path(target).name)} here; rename one of them") from None
     except OSError:  # another disk
         shutil.copyfile(source, target)
 

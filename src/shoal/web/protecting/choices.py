@@ -15,9 +15,10 @@ from shoal.io.table import Role
 from shoal.web.protecting.look import Look
 from shoal.web.requests import Fields
 
-__all__ = ["BY_FILE", "BY_GROUPS", "BY_MEANING", "K", "PLAIN", "Choices", "are_labels"]
+__all__ = ["BY_FILE", "BY_GROUPS", "BY_MEANING", "K", "PLAIN", "ROLES", "Choices", "are_labels"]
 
 K = 5
+ROLES = (Role.QUASI, Role.CONFIDENTIAL, Role.INSENSITIVE, Role.IDENTIFIER)  # as pages show them
 PLAIN, BY_MEANING, BY_GROUPS, BY_FILE = "plain", "meaning", "groups", "file"
 Groups = Mapping[str, tuple[str, ...]]  # the values of each group
 

@@ -17,7 +17,7 @@ from shoal.web.jobs import Command
 from shoal.web.protecting.choices import PLAIN, Choices, are_labels
 from shoal.web.protecting.look import Look
 
-__all__ = ["METHODS", "RELEASE", "protect_command", "source_words"]
+__all__ = ["GAPS", "METHODS", "RELEASE", "protect_command", "source_words"]
 
 RELEASE = "release"
 
@@ -38,6 +38,12 @@ METHODS = {
         "": "By items: every basket gets the items of its group",
         "crowd-sketch": "As sketches: items are hidden, similarities stay",
     },
+}
+GAPS = {  # what becomes of rows that lack a value of a protected column
+    "refuse": "stop and tell me",
+    "withhold": "leave them out of the release",
+    "group": "keep them: a gap is a value of its own",
+    "impute": "keep them: fill gaps with the mean of the group",
 }
 WITHOUT_CROWD = {"rank-swap": "RankSwap({})", "noise": "Noise({})"}
 OF_DOCUMENTS = {
@@ -61,8 +67,10 @@ def protect_command(choices: Choices, look: Look, source: str, hierarchies: Mapp
     return Command(given, _python(source, calls))
 
 
-def source_words(choices: Choices, look: Look, work: Path) -> tuple[tuple[str, ...], str]:
-    """The roles of columns, for a shell and for Python; what a shell cannot list is written to `work`."""
+def source_words(
+    choices: Choices, look: Look, hierarchies: Mapping[str, str], work: Path
+) -> tuple[tuple[str, ...], str]:
+    """Roles and hierarchies of columns, for a shell and for Python; what a shell cannot list is written to `work`."""
     if not look.is_table:
         words, calls = _of_documents(choices, look)
         return words, ", ".join(f"{name}={value}" for name, value in calls.items())
@@ -72,7 +80,8 @@ def source_words(choices: Choices, look: Look, work: Path) -> tuple[tuple[str, .
     named = ", ".join(f"{role}={columns!r}" for role, columns in lists.items() if columns)
     said = {name: value for name, value in _columns(choices, look).items() if name != "round"}
     python = [f"roles=Roles({named})", *(f"{name}={value!r}" for name, value in said.items() if value)]
-    return _roles(lists, work) + _column_words(said), ", ".join(python)
+    python += [_ontology(hierarchies)] if hierarchies else []
+    return _roles(lists, work) + _ontology_words(hierarchies) + _column_words(said), ", ".join(python)
 
 
 def _check(choices: Choices, look: Look) -> None:
@@ -80,6 +89,8 @@ def _check(choices: Choices, look: Look) -> None:
         raise InputError("no column is protected; choose Protect for at least one that others may know of a person")
     if choices.method not in METHODS[look.inspection.kind]:
         raise InputError(f"method {shown(choices.method)} is not for {look.inspection.kind}; choose another")
+    if choices.missing not in GAPS:
+        raise InputError(f"missing={shown(choices.missing)} is not known; choose one of {', '.join(GAPS)}")
     if choices.method in WITHOUT_CROWD and choices.percent is None:
         raise InputError("this method needs to know how strong it shall be; enter the strength in per cent, such as 5")
 
@@ -91,10 +102,7 @@ def _of_table(
     words = _roles(lists, work)
     named = ", ".join(f"{role}={columns!r}" for role, columns in lists.items() if columns)
     calls = {"roles": f"Roles({named})"}
-    for column, file in hierarchies.items():
-        if "=" in column:
-            raise InputError(f"column {shown(column)} has an = in its name, and labels; rename the column")
-        words += ("--ontology", f"{column}={file}")
+    words += _ontology_words(hierarchies)
     more = _columns(choices, look) | {"person": choices.person, "t": choices.t}
     more |= {"missing": choices.missing if choices.missing != "refuse" else ""}
     calls |= {name: repr(value) for name, value in more.items() if value}
@@ -139,6 +147,19 @@ def _roles(lists: Mapping[str, tuple[str, ...]], work: Path) -> tuple[str, ...]:
     return ("--roles", "roles.toml")
 
 
+def _ontology_words(hierarchies: Mapping[str, str]) -> tuple[str, ...]:
+    for column in hierarchies:
+        if "=" in column:
+            raise InputError(f"column {shown(column)} has an = in its name, and labels; rename the column")
+    return tuple(word for column, file in hierarchies.items() for word in ("--ontology", f"{column}={file}"))
+
+
+def _ontology(hierarchies: Mapping[str, str]) -> str:
+    """The same for Python."""
+    known = ", ".join(f"{column!r}: Hierarchy.from_file({file!r})" for column, file in hierarchies.items())
+    return f"ontology={{{known}}}"
+
+
 def _estimator(choices: Choices, look: Look, hierarchies: Mapping[str, str]) -> dict[str, str]:
     """Only where it is not the one that is taken by itself."""
     if not hierarchies and not choices.method and choices.refine:
@@ -148,8 +169,7 @@ def _estimator(choices: Choices, look: Look, hierarchies: Mapping[str, str]) -> 
     if not any(labels):
         method = f"method={choices.method!r}" if choices.method else ""
         return {"method": f"Microaggregation({', '.join(filter(None, (method, refine)))})"}
-    known = ", ".join(f"{column!r}: Hierarchy.from_file({file!r})" for column, file in hierarchies.items())
-    ontology = f"ontology={{{known}}}" if hierarchies else ""
+    ontology = _ontology(hierarchies) if hierarchies else ""
     if not all(labels):
         return {"method": f"MixedMicroaggregation({', '.join(filter(None, (ontology, refine)))})"}
     refine = refine or "refine=True"

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import InputError
+import numpy as np
+import pyarrow as pa
+
 from shoal.exploration.curve import curve_over_k
 from shoal.io import Roles
-from shoal.io.kinds.vocabulary import Kind
+from shoal.io.files import shown
+from shoal.io.kinds.choices import ColumnChoices
 from shoal.io.table import Role, read_table
 from shoal.ontology import Hierarchy
+from shoal.release.tables.columns import Explained, agreed_columns, outline_column
 from shoal.web.protecting.choices import BY_FILE, BY_GROUPS, PLAIN, Choices
 from shoal.web.protecting.hierarchies import hierarchy_pairs
 from shoal.web.protecting.look import Look, different_values
@@ -26,12 +31,9 @@ def estimate(path: Path, look: Look, choices: Choices) -> dict[str, Any]:
         labels = [(place, column.name) for place, column in choices.compared(look, PLAIN, BY_GROUPS, BY_FILE)]
         source = read_table(path, [name for _, name in labels]).data
         lists: dict[str, Any] = {role.value: choices.columns(look, role) for role in Role}
-        dates = {column.name for _, column in choices.protected(look) if column.kind == Kind.DATE}
-        lists["quasi"] = tuple(name for name in lists["quasi"] if name not in dates)
-        if dates and not lists["quasi"]:
-            raise InputError("there is no estimate for dates alone; choose k without it, or protect other columns too")
         given["roles"] = Roles(**lists)
         given["ontology"] = _ontologies(source, labels, choices) or None
+        source = _as_numbers(source, choices.columns(look, Role.QUASI), given["ontology"], choices.missing)
     else:
         columns = {"text_column": choices.text, "id_column": choices.identity, "label_column": choices.label}
         given |= {name: column or None for name, column in columns.items()}
@@ -43,6 +45,18 @@ def estimate(path: Path, look: Look, choices: Choices) -> dict[str, Any]:
         "loss": found.measures.loss_in_words,
         "risk": found.measures.risk_in_words,
     }
+
+
+def _as_numbers(data: pa.Table, quasi: Sequence[str], ontology: Any, missing: str) -> pa.Table:
+    """Dates as the numbers that a release averages; rows with gaps are left out, unless gaps are to be refused."""
+    outlines = {name: outline_column(name, data[name], ColumnChoices(), Explained.by(ontology, None)) for name in quasi}
+    forms = agreed_columns(quasi, [outlines], ColumnChoices()).forms
+    complete = np.ones(data.num_rows, dtype=bool)
+    for name, form in forms.items():
+        numbers = form.numbers(data[name], shown(name))
+        complete &= ~np.isnan(numbers)
+        data = data.set_column(data.column_names.index(name), name, pa.array(numbers, from_pandas=True))
+    return data if missing == "refuse" else data.filter(pa.array(complete))
 
 
 def _ontologies(data: Any, labels: list[tuple[int, str]], choices: Choices) -> dict[str, Hierarchy]:

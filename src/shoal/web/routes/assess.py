@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 
 from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
 from shoal.errors import InputError
-from shoal.io.private_files import PRIVATE_FOLDER
 from shoal.web.archives import unpack, unpack_release
 from shoal.web.assessing import Comparing, assess_command, coarsened, side_by_side
 from shoal.web.jobs import DONE, Command, Job, Jobs
@@ -31,8 +29,8 @@ async def choose(
     """Two files to drop; with both, the page that puts them side by side."""
     if original and protected:
         return RedirectResponse(f"/assess/pair?original={original}&protected={protected}&private={private}", 303)
-    given = workspace.upload(original).name if original else ""
-    return page(request, "assess.html.jinja", original=original, original_name=given)
+    given = workspace.upload(original) if original else None
+    return page(request, "assess.html.jinja", given=given)
 
 
 @router.post("")
@@ -66,7 +64,7 @@ async def run(form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Response:
     uploads, comparing, folder = _uploads(form, workspace), _comparing(form), workspace.new_job()
     try:
         names = {
-            part: await run_in_threadpool(_lend, workspace, one.path, folder, part) for part, one in uploads.items()
+            part: await run_in_threadpool(workspace.lend_apart, one.path, folder, part) for part, one in uploads.items()
         }
     except Exception:
         workspace.remove(folder)
@@ -110,17 +108,10 @@ def _assess_release(made: Job, workspace: Workspace, jobs: Jobs) -> Job:
         raise InputError("this job made no release of a file; protect one first")
     folder, source = workspace.new_job(), made.command.words[1]
     parts = {"original": made.work / source, "protected": made.work / RELEASE, "private": made.work / PRIVATE}
-    names = {part: _lend(workspace, path, folder, part) for part, path in parts.items()}
+    names = {part: workspace.lend_apart(path, folder, part) for part, path in parts.items()}
     command = assess_command(names["original"], names["protected"], names["private"], Comparing())
     title = made.title.replace("Release of", "Assessment of", 1)
     return jobs.start(folder, "assess", title, command, {"protected": made.id})
-
-
-def _lend(workspace: Workspace, path: Path, folder: Path, part: str) -> str:
-    """Each part in a folder of its own: an original and its protected version may have one name."""
-    place = folder / "work" / part
-    place.mkdir(mode=PRIVATE_FOLDER)
-    return f"{part}/{workspace.link(path, place)}"
 
 
 def _unpack(workspace: Workspace, upload: Upload, part: str) -> None:

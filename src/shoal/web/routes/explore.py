@@ -9,13 +9,13 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
 from shoal.errors import InputError
-from shoal.io.table import Role
-from shoal.web.exploring import as_points, as_trial_command, explore_command, tried
-from shoal.web.protecting.choices import Choices, are_labels
+from shoal.web.exploring import OUT, as_points, as_trial_command, explore_command, tried
+from shoal.web.protecting.choices import ROLES, Choices, are_labels
 from shoal.web.protecting.command import source_words
+from shoal.web.protecting.hierarchy_files import hierarchy_files
 from shoal.web.protecting.look import Look
 from shoal.web.rendering import page
-from shoal.web.requests import Fields, Form, TheJobs, TheLooks, TheWorkspace
+from shoal.web.requests import Fields, Form, TheAside, TheJobs, TheLooks, TheWorkspace
 from shoal.web.workspace import Upload
 
 router = APIRouter(prefix="/explore")
@@ -36,7 +36,7 @@ async def look(upload: str, request: Request, workspace: TheWorkspace, looks: Th
 
 @router.post("/{upload}")
 async def explore(
-    upload: str, request: Request, form: Form, workspace: TheWorkspace, looks: TheLooks, jobs: TheJobs
+    upload: str, request: Request, form: Form, workspace: TheWorkspace, looks: TheLooks, jobs: TheJobs, aside: TheAside
 ) -> Response:
     """Try them all."""
     given = workspace.upload(upload)
@@ -46,7 +46,8 @@ async def explore(
         chosen = Choices.from_fields(form, found)
         limits = _per_cent(form, "max_risk"), _per_cent(form, "max_loss"), form.whole("min_k", 2)
         source = await run_in_threadpool(workspace.lend, given, folder)
-        words, python = source_words(chosen, found, folder / "work")
+        hierarchies = await hierarchy_files(chosen, found, given, workspace, folder, aside)
+        words, python = source_words(chosen, found, hierarchies, folder / "work")
     except InputError as problem:
         workspace.remove(folder)
         return _shown(request, given, found, chosen, str(problem))
@@ -73,9 +74,9 @@ async def protect(job: str, form: Form, workspace: TheWorkspace, jobs: TheJobs) 
     if form.text("trial") not in by_name:
         raise InputError("this protection has not been tried; choose one of the map")
     folder, source = workspace.new_job(), explored.command.words[1]
-    for name in (source, "roles.toml"):
-        if (explored.work / name).exists():
-            await run_in_threadpool(workspace.link, explored.work / name, folder / "work")
+    for path in explored.work.iterdir():
+        if path.name != OUT:
+            await run_in_threadpool(workspace.link, path, folder / "work")
     about = explored.about
     command = as_trial_command(source, about["words"], about["python"], by_name[form.text("trial")])
     started = jobs.start(folder, "protect", f"Release of {source}", command, {"upload": about["upload"]})
@@ -91,7 +92,7 @@ def _shown(request: Request, upload: Upload, found: Look, chosen: Choices, probl
         look=found,
         chosen=chosen,
         problem=problem,
-        roles=tuple(Role),
+        roles=ROLES,
         are_labels=are_labels,
     )
 

@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, RedirectResponse, Response
 
 from shoal.errors import InputError
 from shoal.web.commands import index_command
-from shoal.web.index_session import IndexSession
 from shoal.web.rendering import page
-from shoal.web.requests import Form, TheJobs, TheWorkspace
+from shoal.web.requests import Form, TheIndex, TheJobs, TheWorkspace
 
 router = APIRouter(prefix="/index")
 SHOWN = 20  # hits
 
 
-def _index(request: Request) -> object:
-    return request.app.state.index
-
-
-TheIndex = Annotated[IndexSession, Depends(_index)]
-
-
 @router.get("")
-async def show(request: Request, index: TheIndex, query: str = "", upload: str = "") -> Response:
+async def show(
+    request: Request, workspace: TheWorkspace, index: TheIndex, query: str = "", upload: str = ""
+) -> Response:
     """How to connect; else the index in figures, and what a query finds."""
     if not index.connected:
         return page(request, "index_connect.html.jinja", has_key=index.key_file.exists(), problem="", server="")
+    given = workspace.upload(upload) if upload else None
     if not await index.ask(lambda client: client.has_index()):
-        return page(request, "index_create.html.jinja", index=index, upload=upload)
+        return page(request, "index_create.html.jinja", index=index, given=given)
     figures = await index.ask(lambda client: client.status())
     hits = await index.ask(lambda client: client.search(query, SHOWN)) if query.strip() else []
-    return page(request, "index.html.jinja", index=index, figures=figures, query=query, hits=hits, upload=upload)
+    return page(request, "index.html.jinja", index=index, figures=figures, query=query, hits=hits, given=given)
 
 
 @router.post("/connect")

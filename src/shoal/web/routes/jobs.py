@@ -22,7 +22,8 @@ router = APIRouter(prefix="/jobs")
 async def show(job: str, request: Request, jobs: TheJobs) -> Response:
     """Each page that starts jobs has a template of its own for what they made."""
     shown = jobs.get(job)
-    return page(request, f"{shown.page}_job.html.jinja", job=shown)
+    assessments = [other for other in jobs if other.about.get("protected") == job]
+    return page(request, f"{shown.page}_job.html.jinja", job=shown, assessments=assessments)
 
 
 @router.get("/{job}/state")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -10,19 +9,18 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
 from shoal.errors import InputError
-from shoal.io.table import Role
 from shoal.web.commands import verify_command
-from shoal.web.protecting.choices import BY_FILE, BY_GROUPS, Choices, are_labels
-from shoal.web.protecting.command import METHODS, RELEASE, protect_command
+from shoal.web.jobs import DONE
+from shoal.web.protecting.choices import ROLES, Choices, are_labels
+from shoal.web.protecting.command import GAPS, METHODS, RELEASE, protect_command
 from shoal.web.protecting.curve import estimate
-from shoal.web.protecting.hierarchies import hierarchy_pairs, write_hierarchy
+from shoal.web.protecting.hierarchy_files import hierarchy_files
 from shoal.web.protecting.look import MOST_VALUES, Look, values_of
 from shoal.web.rendering import page
 from shoal.web.requests import Fields, Form, TheAside, TheJobs, TheLooks, TheWorkspace
-from shoal.web.workspace import Upload, Workspace
+from shoal.web.workspace import Upload
 
 router = APIRouter(prefix="/protect")
-ROLES = (Role.QUASI, Role.CONFIDENTIAL, Role.INSENSITIVE, Role.IDENTIFIER)  # as the page shows them
 
 
 @router.get("")
@@ -55,7 +53,7 @@ async def protect(
     try:
         chosen = Choices.from_fields(form, found)
         source = await run_in_threadpool(workspace.lend, given, folder)
-        hierarchies = await _hierarchies(chosen, found, given, workspace, folder, aside)
+        hierarchies = await hierarchy_files(chosen, found, given, workspace, folder, aside)
         command = protect_command(chosen, found, source, hierarchies, folder / "work")
     except InputError as problem:
         workspace.remove(folder)
@@ -102,6 +100,8 @@ async def again(job: str, workspace: TheWorkspace, jobs: TheJobs) -> Response:
 async def verify(job: str, workspace: TheWorkspace, jobs: TheJobs) -> Response:
     """Verify the release that a job made, and that it has the seal it was given."""
     made = jobs.get(job)
+    if made.page != "protect" or made.state != DONE:
+        raise LookupError(job)
     seal = made.result["certificate"]["seal"]
     folder = workspace.new_job()
     await run_in_threadpool(workspace.link, made.work / RELEASE, folder / "work")
@@ -119,27 +119,7 @@ def _shown(request: Request, upload: Upload, found: Look, chosen: Choices, probl
         chosen=chosen,
         problem=problem,
         methods=METHODS[found.inspection.kind],
+        gaps=GAPS,
         roles=ROLES,
         are_labels=are_labels,
     )
-
-
-async def _hierarchies(
-    chosen: Choices, found: Look, given: Upload, workspace: Workspace, folder: Path, aside: TheAside
-) -> dict[str, str]:
-    """The file of each column whose labels are compared by one, put where the job works."""
-    files: dict[str, str] = {}
-    written = []
-    for place, inspected in chosen.compared(found, BY_GROUPS, BY_FILE):
-        column = inspected.name
-        if chosen.labels.get(place) == BY_GROUPS:
-            written.append((place, column))
-        elif not chosen.files.get(place):
-            raise InputError(f"column {column} is to be compared by a hierarchy; choose its file")
-        else:
-            files[column] = await run_in_threadpool(workspace.lend, workspace.upload(chosen.files[place]), folder)
-    known = await aside.call(values_of, given.path, [column for _, column in written]) if written else {}
-    for place, column in written:
-        pairs = hierarchy_pairs(column, known[column], chosen.groups_of(place))
-        files[column] = write_hierarchy(folder / "work", place, pairs)
-    return files

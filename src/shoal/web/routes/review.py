@@ -32,21 +32,31 @@ from shoal.web.requests import Fields, Form, TheDesks, TheJobs, TheWorkspace
 
 router = APIRouter(prefix="/review")
 
-POLICIES = (*BUILT_IN, "none")
+POLICY_NAMES = {
+    "eo13526": "State secrets (Executive Order 13526)",
+    "health": "Health",
+    "gdpr": "Personal data (GDPR)",
+    "company": "Company secrets",
+    "none": "None: names, places and dates only",
+}
+POLICIES = {name: POLICY_NAMES.get(name, name) for name in (*BUILT_IN, "none")}
+MOST_NEEDED = "gdpr"
 LOCKED_KEY = b"age-encryption.org/v1"  # how a key file begins that a passphrase locks
 
 
 @router.get("")
-async def choose(request: Request, workspace: TheWorkspace, jobs: TheJobs, upload: str = "") -> Response:
+async def choose(
+    request: Request, workspace: TheWorkspace, jobs: TheJobs, upload: str = "", policy: str = MOST_NEEDED
+) -> Response:
     """What was uploaded elsewhere can be brought along."""
-    name = workspace.upload(upload).name if upload else ""
+    given = workspace.upload(upload) if upload else None
     earlier = [job for job in jobs if job.page == "review"]
     return page(
         request,
         "review.html.jinja",
-        upload=upload,
-        name=name,
+        given=given,
         policies=POLICIES,
+        policy=policy,
         threshold=DEFAULT_THRESHOLD,
         earlier=earlier,
     )
@@ -126,7 +136,7 @@ def _sanitizing(form: Fields) -> Sanitizing:
     if reviewers > 2:
         raise InputError(f"reviewers={reviewers}: one or two must agree; give 1 or 2")
     return Sanitizing(
-        _one_of(form, "policy", POLICIES),
+        _one_of(form, "policy", tuple(POLICIES)),
         _one_of(form, "style", STYLES),
         _one_of(form, "scope", SCOPES),
         _one_of(form, "unit", UNITS),

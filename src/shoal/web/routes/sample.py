@@ -12,24 +12,33 @@ from shoal.io import Roles
 from shoal.microaggregation import Microaggregation
 from shoal.release.protect import protect
 from shoal.sample import letters, write_sample
-from shoal.web.requests import TheAside, TheWorkspace
+from shoal.web.requests import TheAside, TheIndex, TheWorkspace
 from shoal.web.workspace import Upload, Workspace
 
 router = APIRouter(prefix="/sample")
 FEW = 12  # letters to review
 K = 5
+# A file of the sample, and the page that it is for.
+FILES = {
+    "table": ("subjects.csv", "protect"),
+    "documents": ("letters.jsonl", "protect"),
+    "explore": ("subjects.csv", "explore"),
+    "index": ("letters.jsonl", "index"),
+}
 
 
 @router.post("/{what}")
-async def try_it(what: str, workspace: TheWorkspace, aside: TheAside) -> Response:
+async def try_it(what: str, workspace: TheWorkspace, aside: TheAside, index: TheIndex) -> Response:
     """Upload what the page needs, and lead there."""
-    if what in ("table", "documents", "explore"):
-        name = "letters.jsonl" if what == "documents" else "subjects.csv"
+    if what == "index" and not index.connected:
+        await index.try_here()
+    if what in FILES:
+        name, leads_to = FILES[what]
         upload = await run_in_threadpool(_file, workspace, name)
-        return _to(f"/{'explore' if what == 'explore' else 'protect'}?upload={upload.id}")
+        return _to(f"/{leads_to}?upload={upload.id}")
     if what == "review":
         upload = await run_in_threadpool(_letters, workspace)
-        return _to(f"/review?upload={upload.id}")
+        return _to(f"/review?upload={upload.id}&policy=health")
     if what in ("verify", "assess"):
         original = await run_in_threadpool(_file, workspace, "subjects.csv")
         release, private = workspace.new_upload(), workspace.new_upload()

@@ -19,7 +19,7 @@ SAMPLES = {
     "assess": (("assess", "Try a table and its release"),),
     "explore": (("explore", "Try a table"),),
     "review": (("review", "Try a few letters"),),
-    "index": (),
+    "index": (("index", "Try letters"),),
 }
 
 
@@ -42,4 +42,4 @@ def _own_path(request: Request) -> str:
     """The page that the form was on."""
     referrer = request.headers.get("referer", "")
     own = str(request.base_url)
-    return "/" + referrer.removeprefix(own) if referrer.startswith(own) else "/"
+    return "/" + referrer.removeprefix(own).lstrip("/") if referrer.startswith(own) else "/"

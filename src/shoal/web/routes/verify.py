@@ -18,8 +18,9 @@ router = APIRouter(prefix="/verify")
 
 
 @router.get("")
-async def choose(request: Request) -> Response:
-    return page(request, "verify.html.jinja")
+async def choose(request: Request, workspace: TheWorkspace, upload: str = "") -> Response:
+    """What the sample uploaded can be brought along."""
+    return page(request, "verify.html.jinja", given=workspace.upload(upload) if upload else None)
 
 
 @router.post("")

@@ -44,7 +44,7 @@ function showStrength() {
   form.elements.percent.required = !strength.hidden;
 }
 
-const estimate = startCurve(form);
+const estimate = document.getElementById("curve") ? startCurve(form) : () => {};
 
 form.addEventListener("change", (event) => {
   summarise();

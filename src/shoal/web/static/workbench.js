@@ -53,14 +53,21 @@ const filesBelow = async (entry, path = "") => {
 const chosen = (input) =>
   [...input.files].map((file) => ({ path: file.webkitRelativePath || file.name, file }));
 
+// What file managers leave in folders, and nobody means to send.
+const LITTER = /(^|\/)(\.DS_Store|Thumbs\.db|desktop\.ini|\._[^/]*)$/;
+
 function makeDrop(place) {
   const field = place.querySelector("input[type=hidden]");
   const state = place.querySelector(".drop-state");
   const bar = place.querySelector(".drop-progress");
   const form = place.closest("form");
 
-  const take = async (files) => {
-    if (!files.length) return;
+  const take = async (all) => {
+    const files = all.filter(({ path }) => !LITTER.test(path));
+    if (!files.length) {
+      state.textContent = "There is nothing in it.";
+      return;
+    }
     field.value = "";
     enable(form);
     const name = files[0].path.split("/")[0];
