@@ -26,10 +26,16 @@ def test_the_map_fills_can_be_limited_and_compared_and_leads_to_a_release(page: 
     check_accessible(page)
     page.get_by_role("button", name="Try them all").press("Enter")
     page.wait_for_url("**/jobs/*")
+    page.reload()  # the job goes on, and so does the page
+    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+    other = page.context.new_page()
+    other.goto(page.url)  # a second tab shows the same job
     expect(page.locator("#points circle").first).to_be_visible()
     some = page.locator("#points circle").count()
     expect(page.get_by_role("link", name="The report")).to_be_visible()
     assert page.locator("#points circle").count() >= some
+    expect(other.locator("#points circle")).to_have_count(page.locator("#points circle").count())
+    other.close()
     check_accessible(page)
 
     # Limits: what is outside fades, and what promises no crowd is outside from the start.

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from shoal import Roles, protect
+from tests.web.accessibility import check_accessible
 
 
 @pytest.fixture(scope="module")
@@ -23,14 +24,20 @@ def zipped(release: Path, folder: Path) -> Path:
 
 
 def verified(page: Page, sent: Path) -> None:
-    page.get_by_role("link", name="Verify").first.click()
+    """By keyboard alone."""
+    page.get_by_role("link", name="Verify").first.press("Enter")
     page.get_by_label("Choose a file").set_input_files(sent)
-    page.get_by_role("button", name="Verify").click()
+    button = page.get_by_role("button", name="Verify")
+    expect(button).to_be_enabled()
+    button.press("Enter")
 
 
 def test_a_zip_that_keeps_its_promises_is_said_to(page: Page, release: Path, tmp_path: Path) -> None:
+    page.goto(page.url + "verify")
+    check_accessible(page)
     verified(page, zipped(release, tmp_path))
     expect(page.get_by_role("status").first).to_contain_text("Every promise holds")
+    check_accessible(page)
 
 
 def test_a_changed_byte_is_named_with_its_file(page: Page, release: Path, tmp_path: Path) -> None:
