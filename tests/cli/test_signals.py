@@ -22,6 +22,7 @@ from tests.cli.run import snapshot
 SHOAL = Path(sys.executable).with_name("shoal")
 PARTS = ["protect", "parts/*.csv", "-o", "new/out", "--quasi", "a,b,c", "--blocks", "5000", "--time-budget", "300"]
 TABLE = ["protect", "people.csv", "-o", "out", "--quasi", "a,b,c", "--time-budget", "300", "--no-attack"]
+SETTLED = 0.5  # seconds after which a step that was announced is under way
 PATIENCE = 120.0  # seconds; a marker or an end that has not come by then never comes
 
 
@@ -70,6 +71,7 @@ class Watched:
     def wait_for(self, marker: bytes) -> None:
         while marker not in self.shown:
             assert self._read(), f"{marker!r} never came: {self.shown!r}"
+        time.sleep(SETTLED)
 
     def ended(self) -> int:
         while self._read():
