@@ -244,5 +244,5 @@ def test_the_sample_leads_to_the_page(page: Page) -> None:
     take_picture(page, "groups", height=760)
     page.keyboard.press("Escape")
     page.go_back()
-    page.get_by_role("button", name="Try letters").click()
+    page.get_by_role("button", name="Try letters").first.click()
     expect(page.locator("main")).to_contain_text("A collection of 360 documents.")

@@ -108,6 +108,7 @@ def test_from_a_letter_to_a_verified_release_by_keyboard_alone(page: Page, tmp_p
     tab_to(page, "Open the desk")
     page.keyboard.press("Enter")
     page.get_by_label("Your name").wait_for()
+    expect(page.get_by_label("Your name")).to_be_focused()
     page.keyboard.type("Ana")
     page.keyboard.press("Enter")
     page.locator("[data-ready]").wait_for()
