@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import shlex
 from pathlib import Path
 
@@ -51,7 +53,7 @@ CASES = {
     "a public key to sign": ("sign release --key sound.pub", "is a public key"),
     "an RSA key": ("sign release --key rsa", "kind RSA; signing takes Ed25519"),
     "an ECDSA key": ("sign release --key ecdsa", "signing takes Ed25519"),
-    "a key in another format": ("sign release --key pem", "not in OpenSSH's own format"),
+    "a key in another format": ("sign release --key pem", "not in OpenSSH's own format; make one with: ssh-keygen -t"),
     "half a key": ("sign release --key cut", "not a sound OpenSSH private key"),
     "a changed key": ("sign release --key changed", "not a sound OpenSSH private key"),
     "a key that others can read": ("sign release --key open", "chmod 600"),
@@ -72,6 +74,7 @@ CASES = {
     "a folder as signer": ("verify signed --signer release", "is not a file"),
     "a binary file as signer": ("verify signed --signer binary", "cannot be read as public keys"),
     "an empty signer": ("verify signed --signer empty", "no Ed25519 public key"),
+    "a signer without a name": ("verify signed --signer ''", "'' is not a file"),
 }
 
 
@@ -115,3 +118,24 @@ def test_a_locked_key_opens_with_the_passphrase_of_the_environment(
     assert checked.code == 0
     assert "signed by ann@laptop" in checked.err
     assert run(place, "verify", made, "--signer", "rsa.pub").code == 2
+
+
+@pytest.mark.parametrize("passphrase, says", [("\udcff", "does not open"), ("", "is empty"), (None, "no terminal")])
+def test_a_passphrase_that_is_no_text_or_cannot_be_typed_is_refused(
+    passphrase: str | None, says: str, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SHOAL_PASSPHRASE", raising=False)
+    if passphrase is not None:
+        monkeypatch.setenv("SHOAL_PASSPHRASE", passphrase)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert says in refused(run(place, "sign", "release", "--force", "--key", "locked"))
+
+
+def test_the_text_of_a_key_keeps_its_slashes_on_the_command_line(place: Path) -> None:
+    key = b"\xff" * 32  # whose text has slashes side by side
+    blob = b"\0\0\0\x0bssh-ed25519\0\0\0\x20" + key
+    text = f"ssh-ed25519 {base64.b64encode(blob).decode()}"
+    assert "//" in text
+    checked = run(place, "verify", "signed", "--signer", text)
+    assert checked.code == 1
+    assert "made with another key" in checked.err

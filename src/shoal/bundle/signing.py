@@ -65,7 +65,8 @@ class SigningKey:
                 raise InputError(
                     f"{shown(place)} is locked with a passphrase; give it in SHOAL_PASSPHRASE, or type it"
                 ) from None
-            private = load((passphrase() if callable(passphrase) else passphrase).encode())
+            typed = passphrase() if callable(passphrase) else passphrase
+            private = load(typed.encode(errors="surrogateescape"))  # the bytes that the environment has
         if not isinstance(private, Ed25519PrivateKey):
             kind = type(private).__name__.removeprefix("_").removesuffix("PrivateKey")
             raise InputError(f"{shown(place)} is a key of the kind {kind}; signing takes Ed25519: {MAKE_ONE}")
@@ -96,9 +97,7 @@ def _content(place: Path) -> bytes:
             raise InputError(f"{shown(place)} is not an OpenSSH private key; {MAKE_ONE}")
         check_private(place, "a private key")
         if not content.startswith(b"-----BEGIN OPENSSH PRIVATE KEY-----"):
-            raise InputError(
-                f"{shown(place)} is a private key, but not in OpenSSH's own format; convert it with: ssh-keygen -p -f"
-            )
+            raise InputError(f"{shown(place)} is a private key, but not in OpenSSH's own format; {MAKE_ONE}")
     return content
 
 
@@ -124,7 +123,9 @@ def sign(
     """
     signing = key if isinstance(key, SigningKey) else SigningKey.read(key, passphrase)
     release = Path(folder)
-    if (release / SIGNATURE).is_symlink() or ((release / SIGNATURE).exists() and not force):
+    if (release / SIGNATURE).is_symlink():
+        raise InputError(f"{shown(release / SIGNATURE)} is a link, not a file; remove it")
+    if (release / SIGNATURE).exists() and not force:
         raise InputError(f"{shown(release / SIGNATURE)} exists; pass --force to sign anew")
     # An earlier signature may be of another certificate, and is replaced.
     broken = [claim for claim in verify(release).broken if claim.file != SIGNATURE]
@@ -143,7 +144,7 @@ def write_signature(release: Path, key: SigningKey, certificate: bytes) -> None:
     """The signature beside the certificate: whole or not at all, and never a stray file in the release."""
     content = key.signature_of(certificate)
     try:
-        descriptor, aside = tempfile.mkstemp(dir=release.absolute().parent, prefix=f".{release.name}-unfinished-")
+        descriptor, aside = tempfile.mkstemp(dir=release.resolve().parent, prefix=f".{release.name}-unfinished-")
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(content)

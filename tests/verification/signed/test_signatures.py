@@ -173,11 +173,24 @@ def test_releases_of_every_kind_can_be_signed(signed: Path, tmp_path: Path) -> N
 # Keys that are trusted
 
 
-def test_a_signer_may_be_the_text_of_a_key_or_one_line_of_many(signed: Path, release: Path, tmp_path: Path) -> None:
+def openssh_accepts(release: Path, allowed: Path) -> bool:
+    """Whether ssh-keygen takes the signature for Ann's."""
+    check = ["verify", "-f", str(allowed), "-I", "ann@office.org", "-n", "shoal-certificate"]
+    command = [str(KEYGEN), "-Y", *check, "-s", str(release / SIGNATURE)]
+    certificate = (release / "certificate.json").read_bytes()
+    return subprocess.run(command, input=certificate, capture_output=True).returncode == 0
+
+
+def test_a_signer_may_be_the_text_of_a_key_or_one_line_of_many(
+    signed: Path, release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ann, bob = ((signed / f"{name}.pub").read_text().strip() for name in ("ann", "bob"))
     assert verify(release, signer=ann)
-    (tmp_path / "keys").write_text(f"# team\nssh-rsa AAAAB3NzaC1yc2E= old\n\n{bob}\n{ann}\n")
-    assert verify(release, signer=tmp_path / "keys")
+    for lines in (f"# team\nssh-rsa AAAAB3NzaC1yc2E= old\n\n{bob}\n{ann}\n", f"\ufeff{ann}\r\n"):
+        (tmp_path / "keys").write_text(lines)
+        assert verify(release, signer=tmp_path / "keys")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert verify(release, signer="~/keys")
 
 
 def test_allowed_signers_name_people_and_purposes(signed: Path, release: Path, tmp_path: Path) -> None:
@@ -186,14 +199,22 @@ def test_allowed_signers_name_people_and_purposes(signed: Path, release: Path, t
     for before, holds in [
         ("ann@office.org", True),
         ('ann@office.org namespaces="git,shoal-*"', True),
-        ('ann@office.org namespaces="git"', None),
+        ("ann@office.org\t", True),
+        ('ann@office.org namespaces="git"', False),
+        ('ann@office.org namespaces="*,!shoal-certificate"', False),
+        ('ann@office.org namespaces="shoal-certificat[e]"', False),
+        ('ann@office.org namespaces="git"\u2028bob', False),  # which ends no line
+        ('ann@office.org namespaces="git"\x0b', False),
+        ('ann@office.org namespaces="git"\r', False),
     ]:
         allowed.write_text(f"{before} {key}\n")
         if holds:
             assert verify(release, signer=allowed).signature.startswith("signed by ann@office.org")
         else:
-            with pytest.raises(InputError, match="no Ed25519 public key for shoal-certificate"):
+            with pytest.raises(InputError, match="no Ed25519 public key for shoal-certificate|is not supported"):
                 verify(release, signer=allowed)
+        if KEYGEN is not None:
+            assert openssh_accepts(release, allowed) == holds
 
 
 @pytest.mark.parametrize(
@@ -204,6 +225,7 @@ def test_allowed_signers_name_people_and_purposes(signed: Path, release: Path, t
         ("ecdsa-sha2-nistp256 AAAA x", "ecdsa-sha2-nistp256"),
         ("ssh-ed25519 AAAA x", "cut off or changed"),
         ("ssh-ed25519 !!!! x", "no Ed25519 public key"),
+        ("ssh-ed25519 @@==== x", "cut off or changed"),
         ("ann cert-authority ssh-ed25519 @@", "cert-authority is not supported"),
         ('ann valid-before="20300101" ssh-ed25519 @@', "valid-before is not supported"),
         ("-----BEGIN OPENSSH PRIVATE KEY-----", "is a private key"),
@@ -223,21 +245,22 @@ def test_a_file_that_names_nobody_is_refused(
 
 @WITH_OPENSSH
 def test_ssh_keygen_accepts_our_signature_and_we_accept_its_own(signed: Path, release: Path, tmp_path: Path) -> None:
-    allowed = tmp_path / "allowed"
+    allowed, certificate = tmp_path / "allowed", release / "certificate.json"
     allowed.write_text(f"ann@office.org {(signed / 'ann.pub').read_text()}")
+    assert openssh_accepts(release, allowed)
+    content = certificate.read_bytes()
+    certificate.write_bytes(content + b" ")
+    assert not openssh_accepts(release, allowed)
+    certificate.write_bytes(content)
 
-    def keygen(*arguments: str, certificate: bytes) -> int:
-        return subprocess.run([str(KEYGEN), "-Y", *arguments], input=certificate, capture_output=True).returncode
-
-    check = ["verify", "-f", str(allowed), "-I", "ann@office.org", "-n", "shoal-certificate"]
-    content = (release / "certificate.json").read_bytes()
-    assert keygen(*check, "-s", str(release / SIGNATURE), certificate=content) == 0
-    assert keygen(*check, "-s", str(release / SIGNATURE), certificate=content + b" ") != 0
-
-    for purpose, holds in [("shoal-certificate", True), ("file", False)]:
+    for purpose, hash, holds in [
+        ("shoal-certificate", "sha512", True),
+        ("shoal-certificate", "sha256", True),
+        ("file", "sha512", False),
+    ]:
         (release / SIGNATURE).unlink()
-        made = ["sign", "-f", str(signed / "ann"), "-n", purpose, str(release / "certificate.json")]
-        assert keygen(*made, certificate=b"") == 0
+        made = ["-Y", "sign", "-O", f"hashalg={hash}", "-f", str(signed / "ann"), "-n", purpose, str(certificate)]
+        subprocess.run([str(KEYGEN), *made], check=True, capture_output=True)
         assert bool(verify(release, signer=signed / "ann.pub")) == holds
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli import options
+from shoal.cli.passphrase import asked_passphrase
 from shoal.cli.terminal import say
 from shoal.errors import InputError
 
@@ -56,7 +57,7 @@ def identities_of(key: Path | None) -> tuple[tuple[str, ...], str | None]:
     place = key or _default_key()
     if not place.exists():
         raise InputError(f"{place} does not exist; give the key of the vault with --key, or SHOAL_PASSPHRASE")
-    return (str(Keys.read(place, passphrase=_asked).identity),), None
+    return (str(Keys.read(place, passphrase=asked_passphrase).identity),), None
 
 
 def recipients_of(key: Path | None, recipients: list[str] | None) -> tuple[tuple[str, ...], str | None]:
@@ -71,16 +72,12 @@ def recipients_of(key: Path | None, recipients: list[str] | None) -> tuple[tuple
         return tuple(recipients), None
     place = key or _default_key()
     if place.exists():
-        keys = Keys.read(place, passphrase=_asked)
+        keys = Keys.read(place, passphrase=asked_passphrase)
     else:
         keys = Keys.draw()
         keys.write(place)
         say(f"a new key was written to {place}; keep a copy, for without it the vault cannot be opened")
     return tuple(dict.fromkeys((keys.public, *(recipients or ())))), None
-
-
-def _asked() -> str:
-    return passphrase() or str(typer.prompt("Passphrase of the key", hide_input=True, err=True))
 
 
 def _default_key() -> Path:

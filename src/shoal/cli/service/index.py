@@ -12,6 +12,7 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.app import AsJson, Force, app
+from shoal.cli.passphrase import asked_passphrase
 from shoal.cli.service import index_options as given
 from shoal.cli.service.index_options import connected
 from shoal.cli.signals import resumable, search_stops_at_first_interrupt
@@ -266,10 +267,10 @@ def keys(
         raise InputError("--passphrase locks a new key; add --new")
     if new:
         made = Keys.draw()
-        made.write(file, given.passphrase(confirmation_prompt=True) if passphrase else None)
+        made.write(file, asked_passphrase(confirmed=True) if passphrase else None)
         say(f"{printable(str(file))} holds your secret key; keep a copy of it, or lose your documents with it")
     else:
-        made = Keys.read(file, given.passphrase)
+        made = Keys.read(file, asked_passphrase)
     write(made.public)
 
 

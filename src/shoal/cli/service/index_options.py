@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shoal.cli import options
+from shoal.cli.passphrase import asked_passphrase
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,10 +25,7 @@ __all__ = [
     "Thin",
     "Token",
     "connected",
-    "passphrase",
 ]
-
-PASSPHRASE = "SHOAL_PASSPHRASE"
 
 Server = Annotated[
     str | None,
@@ -78,17 +74,6 @@ def connected(
     if needs_key:
         if not settings.key.exists():
             raise InputError(f"{shown(settings.key)} does not exist; make a key with: shoal index keys --new")
-        keys = Keys.read(settings.key, passphrase).shared_with(settings.recipients)
+        keys = Keys.read(settings.key, asked_passphrase).shared_with(settings.recipients)
     with IndexClient(settings.server, settings.token, keys) as client:
         yield client
-
-
-def passphrase(**asked: Any) -> str:
-    """From the environment, or typed unseen."""
-    if PASSPHRASE in os.environ:
-        if not os.environ[PASSPHRASE]:
-            raise InputError(f"{PASSPHRASE} is empty; set it to the passphrase, or unset it to type one")
-        return os.environ[PASSPHRASE]
-    if not sys.stdin.isatty():
-        raise InputError(f"the key is locked with a passphrase; set {PASSPHRASE}, or type it on a terminal")
-    return str(typer.prompt("Passphrase", hide_input=True, err=True, **asked))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +11,7 @@ import typer
 import shoal
 from shoal.cli import options
 from shoal.cli.app import AsJson, Force, app
+from shoal.cli.passphrase import asked_passphrase
 from shoal.cli.terminal import examples, printable, write
 
 __all__ = ["sign", "signing_key"]
@@ -43,8 +43,4 @@ def signing_key(path: Path | None) -> Any:
         return None
     from shoal.bundle.signing import SigningKey
 
-    return SigningKey.read(path, passphrase=_passphrase)
-
-
-def _passphrase() -> str:
-    return os.environ.get("SHOAL_PASSPHRASE") or str(typer.prompt("Passphrase of the key", hide_input=True, err=True))
+    return SigningKey.read(path, passphrase=asked_passphrase)

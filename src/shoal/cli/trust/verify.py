@@ -35,10 +35,10 @@ def verify(
     ] = None,
     key: Annotated[Path | None, typer.Option(help="File with the key of the vault.", **options.path("<file>"))] = None,
     signer: Annotated[
-        Path | None,
+        str | None,  # the text of a key may have slashes that a path would lose
         typer.Option(
-            help="Public key of who must have signed the release, or a file of allowed signers.",
-            **options.path("KEY.pub"),
+            help="Who must have signed the release: a public key (file or text), or a file of allowed signers.",
+            metavar="KEY.pub",
         ),
     ] = None,
     after: Annotated[

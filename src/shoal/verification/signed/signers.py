@@ -6,7 +6,6 @@ import base64
 import os
 import re
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from shoal.errors import InputError
@@ -15,8 +14,11 @@ from shoal.verification.signed.signature import KEY_TYPE, NAMESPACE, fingerprint
 __all__ = ["Signer", "read_signers"]
 
 LARGEST = 1 << 20  # bytes
-KEY = re.compile(rf"(?P<before>(?:.*\s)?){KEY_TYPE}\s+(?P<key>[A-Za-z0-9+/]+=*)(?:\s+(?P<comment>.*))?")
-BEFORE = re.compile(r'(?P<who>"[^"]*"|\S+)(?:\s+(?P<options>\S.*))?')  # of a key, in a file of allowed signers
+BLANKS = " \t"  # as OpenSSH has them: no other sign divides words, and only a line feed ends a line
+KEY = re.compile(
+    rf"(?P<before>(?:.*[{BLANKS}])?){KEY_TYPE}[{BLANKS}]+(?P<key>[A-Za-z0-9+/]+=*)(?:[{BLANKS}]+(?P<comment>.*))?"
+)
+BEFORE = re.compile(rf'(?P<who>"[^"]*"|[^{BLANKS}]+)(?:[{BLANKS}]+(?P<options>.+))?')  # of a key, in allowed signers
 OPTION = re.compile(r'([a-z-]+)(?:="([^"]*)")?(?:,|$)')
 EXAMPLE = "give a file such as id_ed25519.pub"
 
@@ -38,14 +40,14 @@ def read_signers(given: str | os.PathLike[str]) -> list[Signer]:
     text = os.fspath(given)
     if text.startswith(f"{KEY_TYPE} ") and "\n" not in text:
         return _signers(text, "the public key")
-    shown = text if text.isprintable() else ascii(text)
+    shown = text if text and text.isprintable() else ascii(text)
     try:
-        path = Path(text)
+        path = Path(text).expanduser()
         if not path.is_file():
             raise InputError(f"{shown} is not a file that exists; {EXAMPLE}")
         with path.open("rb") as file:
-            content = file.read(LARGEST).decode()
-    except (OSError, ValueError) as problem:
+            content = file.read(LARGEST).decode("utf-8-sig")
+    except (OSError, ValueError, RuntimeError) as problem:
         if isinstance(problem, InputError):
             raise
         raise InputError(f"{shown} cannot be read as public keys; {EXAMPLE}") from None
@@ -55,7 +57,7 @@ def read_signers(given: str | os.PathLike[str]) -> list[Signer]:
 def _signers(content: str, shown: str) -> list[Signer]:
     if "PRIVATE KEY" in content:
         raise InputError(f"{shown} is a private key; give the public one, which has .pub at its end")
-    lines = [(number, line.strip()) for number, line in enumerate(content.splitlines(), start=1)]
+    lines = [(number, line.strip(f"{BLANKS}\r")) for number, line in enumerate(content.split("\n"), start=1)]
     lines = [(number, line) for number, line in lines if line and not line.startswith("#")]
     found = [signer for number, line in lines if (signer := _signer(line, f"{shown}, line {number}"))]
     if not found:
@@ -71,12 +73,13 @@ def _signer(line: str, place: str) -> Signer | None:
     if match is None:
         return None
     try:
-        kind, key = strings_of(base64.b64decode(match["key"], validate=True))
+        blob = base64.b64decode(match["key"], validate=True)
+        kind, key = strings_of(blob)
     except ValueError:
-        raise InputError(f"{place}: the Ed25519 key is cut off or changed; copy it again") from None
-    if kind != KEY_TYPE.encode() or len(key) != 32:
+        kind, key, blob = b"", b"", b""
+    if kind != KEY_TYPE.encode() or len(key) != 32 or base64.b64encode(blob).decode() != match["key"]:
         raise InputError(f"{place}: the Ed25519 key is cut off or changed; copy it again")
-    before = BEFORE.fullmatch(match["before"].strip())
+    before = BEFORE.fullmatch(match["before"].strip(BLANKS))
     if before is None:
         return Signer(key, _printable(match["comment"] or ""))
     return Signer(key, _printable(before["who"].strip('"'))) if _is_for_releases(before["options"], place) else None
@@ -92,10 +95,21 @@ def _is_for_releases(options: str | None, place: str) -> bool:
             raise InputError(
                 f"{place}: the option {name} is not supported; remove it, or check with ssh-keygen -Y verify"
             )
-        if not any(fnmatchcase(NAMESPACE, pattern) for pattern in (option[2] or "").split(",")):
+        if not _allows(option[2] or ""):
             return False
         left = left[option.end() :].strip()
     return True
+
+
+def _allows(purposes: str) -> bool:
+    """Whether a list of purposes has ours: * and ? stand for any signs, and what follows a ! is ruled out."""
+    fitting = [purpose for purpose in purposes.split(",") if _fits(purpose.removeprefix("!"))]
+    return bool(fitting) and not any(purpose.startswith("!") for purpose in fitting)
+
+
+def _fits(pattern: str) -> bool:
+    wild = {"*": ".*", "?": "."}
+    return re.fullmatch("".join(wild.get(sign) or re.escape(sign) for sign in pattern), NAMESPACE) is not None
 
 
 def _printable(name: str) -> str:
