@@ -77,6 +77,16 @@ def test_verify_loads_no_method() -> None:
     assert "vectors" not in run(code)
 
 
+def test_the_workbench_opens_without_what_only_its_jobs_need(tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom shoal.web.app import create_app\n"
+        "from shoal.web.workspace import Workspace\n"
+        f"create_app(Workspace(Path({str(tmp_path / 'workbench')!r})), 'token', 80)\n"
+        "print([name for name in ('scipy', 'numba', 'sklearn', 'pandas', 'vl_convert') if name in sys.modules])"
+    )
+    assert run(code) == "[]"
+
+
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'protext'"):
         shoal.protext  # noqa: B018

@@ -17,8 +17,9 @@ import shoal.exploration.tables as module
 from shoal import Hierarchy, InputError, Roles, explore, load, protect
 from shoal.exploration import documents as of_documents
 from shoal.exploration import running
+from shoal.exploration.best import pareto_front, recommend
 from shoal.exploration.curve import curve_over_k
-from shoal.exploration.explore import pareto_front, protect_options, recommend, trials
+from shoal.exploration.explore import protect_options, trials
 from shoal.exploration.limits import Limits
 from shoal.exploration.trials import number_trials
 from shoal.pages.exploration import exploration_html

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from shoal.errors import InputError
+from shoal.exploration.best import pareto_front, recommend
 from shoal.exploration.folder import ExplorationFolder
 from shoal.exploration.harden import hardened
 from shoal.exploration.limits import Limits
@@ -24,7 +25,7 @@ from shoal.pages.exploration import exploration_html
 from shoal.results.exploration import Exploration, Outcome, Trial
 from shoal.risk.learned.leakage import FEWEST
 
-__all__ = ["explore", "opened", "pareto_front", "protect_options", "recommend", "trials"]
+__all__ = ["explore", "opened", "protect_options", "trials"]
 
 
 class SourceOptions(TypedDict, total=False):
@@ -179,25 +180,6 @@ def _check_hardening(limits: Limits, explored: Explored) -> None:
         )
     if n_rows < FEWEST:
         raise InputError(f"hardening needs at least {FEWEST} records to learn from, got {n_rows}")
-
-
-def pareto_front(outcomes: Iterable[Outcome]) -> list[Outcome]:
-    """Those that no other beats in loss and risk both, by rising risk."""
-    front: list[Outcome] = []
-    for one in sorted(outcomes, key=lambda one: (one.risk, one.loss, one.trial.name)):
-        if not front or one.loss < front[-1].loss:
-            front.append(one)
-    return front
-
-
-def recommend(outcomes: Sequence[Outcome], limits: Limits) -> Outcome | None:
-    """The best that keeps the limits; None when none does."""
-    allowed = [one for one in outcomes if limits.kept_by(one)]
-    if limits.max_risk is not None and limits.max_loss is None:
-        return min(allowed, key=lambda one: (one.loss, one.risk, one.trial.name), default=None)
-    if limits.max_loss is not None and limits.max_risk is None:
-        return min(allowed, key=lambda one: (one.risk, one.loss, one.trial.name), default=None)
-    return min(allowed, key=lambda one: (one.score, one.trial.name), default=None)
 
 
 def _run_all(

@@ -8,13 +8,15 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
 
 __all__ = ["Basket", "BasketFault", "CountedBaskets", "basket_counts", "count_baskets", "read_basket", "stream_counts"]
 
@@ -65,6 +67,8 @@ def count_baskets(records: Iterable[Any]) -> tuple[sp.csr_matrix, list[str]]:
 
     A record is a list of items, one for each time it is there, or a mapping of items to counts.
     """
+    import scipy.sparse as sp  # who reads baskets need not load it
+
     counted = stream_counts(basket_counts(record, f"record {number}") for number, record in enumerate(records, start=1))
     items = sorted(counted.items)
     place = {item: column for column, item in enumerate(items)}

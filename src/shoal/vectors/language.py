@@ -6,7 +6,6 @@ import difflib
 
 import Stemmer
 import stopwordsiso
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from shoal.errors import InputError
 
@@ -60,6 +59,8 @@ def check_language(language: object) -> str:
 def stop_words(language: str) -> frozenset[str]:
     """The language's stop words; empty when no list is known."""
     if language == "english":
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS  # takes a second to load
+
         # The usual English list: the longer one drops a tenth of the content words as well.
         return frozenset(ENGLISH_STOP_WORDS)
     code = ISO_CODE.get(language)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -39,6 +40,7 @@ __all__ = ["create_app"]
 
 ROUTES = (start, uploads, jobs, sample, protect, verify, assess, explore, review, desk, index)
 STATIC = Path(__file__).parent / "static"
+HEAD_START = 1.0  # seconds for the browser to show the start page before the process beside it takes a core
 
 
 def create_app(workspace: Workspace, token: str, port: int) -> FastAPI:
@@ -49,7 +51,7 @@ def create_app(workspace: Workspace, token: str, port: int) -> FastAPI:
         app.state.workspace, app.state.jobs, app.state.aside = workspace, Jobs(workspace), Aside()
         app.state.looks, app.state.index = Looks(app.state.aside), IndexSession(workspace)
         app.state.desks = Desks()
-        app.state.aside.begin()
+        asyncio.get_running_loop().call_later(HEAD_START, app.state.aside.begin)
         yield
         app.state.aside.stop()
         await app.state.index.disconnect()

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.assessment.aligned import align_tables
-from shoal.bundle.load import kind_of_release
 from shoal.errors import InputError
 from shoal.web.commands import options, python_call
 from shoal.web.jobs import Command
@@ -42,7 +40,9 @@ class SideBySide:
 
 
 def side_by_side(original: Path, protected: Path, private: Path | None, comparing: Comparing) -> SideBySide:
-    """A look at the pair, before it is judged."""
+    """A look at the pair, before it is judged. It is taken aside, where what it needs is loaded."""
+    from shoal.assessment.aligned import align_tables
+
     if _is_documents(protected):
         how = "by the private mapping" if private is not None else "by their names, or by their place"
         return SideBySide(how=how, tables=False)
@@ -80,6 +80,8 @@ def coarsened(plain: Command, columns: Mapping[str, int]) -> Command:
 
 def _is_documents(protected: Path) -> bool:
     """Whether a release holds vectors, sketches or texts."""
+    from shoal.bundle.load import kind_of_release
+
     if protected.is_dir():
         return kind_of_release(protected) != "table"
     return protected.suffix in (".npz", ".jsonl")

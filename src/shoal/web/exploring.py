@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from shoal.exploration.explore import pareto_front
+from shoal.exploration.best import pareto_front
 from shoal.exploration.folder import RUNS, outcome_of
 from shoal.results.exploration import Outcome
 from shoal.web.commands import options

@@ -9,13 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.exploration.curve import curve_over_k
 from shoal.io import Roles
 from shoal.io.files import shown
 from shoal.io.kinds.choices import ColumnChoices
 from shoal.io.table import Role, read_table
-from shoal.ontology import Hierarchy
-from shoal.release.tables.columns import Explained, agreed_columns, outline_column
 from shoal.web.protecting.choices import BY_FILE, BY_GROUPS, PLAIN, Choices
 from shoal.web.protecting.hierarchies import hierarchy_pairs
 from shoal.web.protecting.look import Look, different_values
@@ -24,7 +21,12 @@ __all__ = ["estimate"]
 
 
 def estimate(path: Path, look: Look, choices: Choices) -> dict[str, Any]:
-    """The points of the curve, what its two lines are, and how many records it was computed on."""
+    """The points of the curve, what its two lines are, and how many records it was computed on.
+
+    It is estimated aside, where what it needs is loaded.
+    """
+    from shoal.exploration.curve import curve_over_k
+
     source: Any = path
     given: dict[str, Any] = {}
     if look.is_table:
@@ -49,6 +51,8 @@ def estimate(path: Path, look: Look, choices: Choices) -> dict[str, Any]:
 
 def _as_numbers(data: pa.Table, quasi: Sequence[str], ontology: Any, missing: str) -> pa.Table:
     """Dates as the numbers that a release averages; rows with gaps are left out, unless gaps are to be refused."""
+    from shoal.release.tables.columns import Explained, agreed_columns, outline_column
+
     outlines = {name: outline_column(name, data[name], ColumnChoices(), Explained.by(ontology, None)) for name in quasi}
     forms = agreed_columns(quasi, [outlines], ColumnChoices()).forms
     complete = np.ones(data.num_rows, dtype=bool)
@@ -59,8 +63,10 @@ def _as_numbers(data: pa.Table, quasi: Sequence[str], ontology: Any, missing: st
     return data if missing == "refuse" else data.filter(pa.array(complete))
 
 
-def _ontologies(data: Any, labels: list[tuple[int, str]], choices: Choices) -> dict[str, Hierarchy]:
+def _ontologies(data: Any, labels: list[tuple[int, str]], choices: Choices) -> dict[str, Any]:
     """Plain categories stand for a hierarchy that only its owner has."""
+    from shoal.ontology import Hierarchy
+
     values = different_values(data, [name for _, name in labels])
     pairs = {name: hierarchy_pairs(name, values[name], choices.groups_of(place)) for place, name in labels}
     return {name: Hierarchy.from_pairs(links) for name, links in pairs.items()}

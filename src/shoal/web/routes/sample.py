@@ -8,9 +8,6 @@ from fastapi import APIRouter
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
-from shoal.io import Roles
-from shoal.microaggregation import Microaggregation
-from shoal.release.protect import protect
 from shoal.sample import letters, write_sample
 from shoal.web.requests import TheAside, TheIndex, TheWorkspace
 from shoal.web.workspace import Upload, Workspace
@@ -75,6 +72,10 @@ def _letters(workspace: Workspace) -> Upload:
 
 
 def _protect(table: Path, out: Path, private: Path) -> None:
-    """A release of the sample's table, made quickly."""
+    """A release of the sample's table, made quickly; aside, where what it needs is loaded."""
+    from shoal.io import Roles
+    from shoal.microaggregation import Microaggregation
+    from shoal.release.protect import protect
+
     roles = Roles(quasi=("age", "height_cm", "weight_kg", "income"), confidential=("diagnosis",))
     protect(table, K, out, roles=roles, method=Microaggregation(refine=False), l=2, private=private, attack=False)
