@@ -129,6 +129,41 @@ def test_names_that_no_list_can_hold_go_by_a_file_of_roles(tmp_path: Path, monke
     assert explore("-people.csv", "out folder", roles=roles, refine=False, workers=1).command == found.command
 
 
+def test_the_command_repeats_kinds_and_orders_of_a_roles_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "mixed_trials", lambda *_: [Trial("mdav", k=3)])
+    monkeypatch.chdir(tmp_path)
+    steps = {"school": ["basic", "middle!", "upper"] * 13 + ["basic"], "area": [7, 8] * 20}
+    TABLE.assign(**steps).to_csv("people.csv", index=False)
+    kinds, order = {"area": "code", "a": "whole"}, {"school": ("basic", "middle!", "upper")}
+    roles = Roles(quasi=("a", "school", "area"), kinds=kinds, order=order)
+    found = explore("people.csv", "out", roles=roles, refine=False, workers=1)
+    assert found.command == "shoal protect people.csv -o release --roles out/roles.toml --method mdav -k 3"
+    assert Roles.from_toml("out/roles.toml") == roles
+    ran = run(tmp_path, *shlex.split(found.command)[1:], "--no-attack")
+    assert ran.code == 0, ran.err
+    assert "ordered      school" in ran.out and "categories   area" in ran.out
+
+
+@pytest.mark.parametrize(("missing", "rows"), [("withhold", 38), ("group", 40), ("impute", 40)])
+def test_gaps_are_tried_as_they_are_released(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str, rows: int
+) -> None:
+    ways = [Trial("mdav", k=3), Trial("mdav", k=3, attribute_groups=2), Trial("rank-swap", percent=5)]
+    monkeypatch.setattr(module, "number_trials", lambda *_: ways)
+    table = TABLE.astype(float).mask(np.arange(120).reshape(40, 3) % 60 == 4)  # two gaps, both in the second column
+    assert table["b"].isna().sum() == 2
+    with pytest.raises(InputError, match=r"column b: 2 missing values .* or pass --missing group, impute or withhold"):
+        explore(table, tmp_path / "out", workers=1)
+    found = explore(table, tmp_path / "out", missing=missing, refine=False, workers=1)
+    assert len(found.outcomes) == (3 if missing == "withhold" else 1)  # gaps are kept in groups only
+    asked = protect_options(found.recommended.trial, table, missing=missing, refine=False)
+    made = protect(table, out=tmp_path / "release", attack=False, **asked)
+    assert made.certificate["promises"]["rows"] == rows
+    if missing != "withhold":
+        with pytest.raises(InputError, match="gaps cannot be coarsened"):
+            explore(table, tmp_path / "out", missing=missing, harden=True, max_risk=50, workers=1)
+
+
 def test_the_folder_is_closed_to_others_and_its_files_are_whole_or_as_they_were(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,6 +70,7 @@ def explore(
     mapping: Annotated[
         Path | None, typer.Option(help="Labels: which concepts the values mean.", **options.path())
     ] = None,
+    missing: given.Missing = "refuse",
     kind: given.Kind = None,
     categorical: given.Categorical = None,
     order: given.Order = None,
@@ -89,6 +90,7 @@ def explore(
     """
     repeated = [part for name in ontology or () for part in ("--ontology", name)]
     repeated += ["--mapping", str(mapping)] if mapping is not None else []
+    repeated += ["--missing", missing] if missing != "refuse" else []
     repeated += ["--kind", kind] if kind else []
     repeated += ["--categorical", categorical] if categorical else []
     repeated += [part for one in order or () for part in ("--order", one)]
@@ -109,6 +111,7 @@ def explore(
             label_column=label_column,
             ontology=options.ontologies(ontology),
             mapping=mapping,
+            missing=missing,
             kinds=options.pairs("--kind", kind, "zip=code"),
             categorical=options.categories(categorical),
             order=options.orders(order),

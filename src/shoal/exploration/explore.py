@@ -41,6 +41,7 @@ class SourceOptions(TypedDict, total=False):
     kinds: Mapping[str, str] | None
     categorical: Any
     order: Mapping[str, Any] | None
+    missing: str
 
 
 class MoreOptions(SourceOptions, total=False):
@@ -93,6 +94,8 @@ def explore(
         For documents, as in `protect`.
     kinds, categorical, order : as for `protect`
         What the columns of a table hold, where that is not recognised.
+    missing : as for `protect`
+        Rows with gaps are refused, withheld, or tried with the mean of the column in place of each gap.
     crowd : bool, True by default
         Recommend only what promises a crowd. Rank swapping, noise and sketches of single records promise none.
     on_trial : function
@@ -164,7 +167,7 @@ def opened(source: Any, roles: Roles | None, more: SourceOptions | MoreOptions) 
         "label_column": more.get("label_column"),
     }
     asked = column_choices(more.get("kinds"), more.get("categorical"), more.get("order"))
-    return open_explored(source, roles, setup, columns, asked)
+    return open_explored(source, roles, setup, columns, asked, more.get("missing", "refuse"))
 
 
 def _check_hardening(limits: Limits, explored: Explored) -> None:
@@ -174,6 +177,8 @@ def _check_hardening(limits: Limits, explored: Explored) -> None:
     if explored.kind != "numbers":
         what = {"labels": "labels", "mixed": "numbers and labels", "documents": "documents"}[explored.kind]
         raise InputError(f"only numbers can be hardened, and these are {what}; leave --harden out, or raise k")
+    if isinstance(explored, ExploredTable) and explored.filled:
+        raise InputError("columns with gaps cannot be coarsened; pass --missing withhold, or leave --harden out")
     if limits.max_risk < 100.0 / n_rows:
         raise InputError(
             f"max_risk={limits.max_risk:g} must be a per cent from {100.0 / n_rows:.2g}, what guessing finds, to 100"
@@ -214,7 +219,7 @@ def _command(source: Any, explored: Explored, trial: Trial, repeated: Sequence[s
     if roles is None:
         columns = {f"--{option.replace('_', '-')}": column for option, column in explored.columns.items()}
         given += [word for option, column in columns.items() if column is not None for word in (option, column)]
-    elif all(_can_be_listed(column) for role in Role for column in roles.columns(role)):
+    elif _needs_no_file(roles):
         lists = {"--quasi": roles.quasi, "--confidential": roles.confidential, "--insensitive": roles.insensitive}
         given += [word for option, columns in lists.items() if columns for word in (option, ",".join(columns))]
     else:
@@ -226,6 +231,8 @@ def _command(source: Any, explored: Explored, trial: Trial, repeated: Sequence[s
     return " ".join([*map(shlex.quote, given), trial.options, *map(shlex.quote, again)])
 
 
-def _can_be_listed(column: str) -> bool:
-    """Whether a name survives in a list of names, comma-separated; else it needs a file."""
-    return "," not in column and column == column.strip() and column.isprintable()
+def _needs_no_file(roles: Roles) -> bool:
+    """Whether lists of names say all of it: the names survive there, and nothing is said of kinds and orders."""
+    names = [column for role in Role for column in roles.columns(role)]
+    listed = all("," not in name and name == name.strip() and name.isprintable() for name in names)
+    return listed and not roles.kinds and not roles.order

@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -73,7 +74,11 @@ class ExplorationFolder:
 
     def write_roles(self, roles: Roles) -> Path:
         """The roles as a file that `shoal protect --roles` reads."""
-        lines = [f"{role} = [{', '.join(map(_quoted, roles.columns(role)))}]\n" for role in Role if roles.columns(role)]
+        lines = [f"{role} = {_list(roles.columns(role))}\n" for role in Role if roles.columns(role)]
+        kinds = [f"{_quoted(name)} = {_quoted(kind)}\n" for name, kind in roles.kinds.items()]
+        order = [f"{_quoted(name)} = {_list(labels)}\n" for name, labels in roles.order.items()]
+        lines += ["[kinds]\n", *kinds] if kinds else []
+        lines += ["[order]\n", *order] if order else []
         self._write(ROLES, "".join(lines))
         return self._folder / ROLES
 
@@ -108,6 +113,10 @@ def _table(found: Exploration, outcomes: tuple[Outcome, ...]) -> str:
         alike = [one.smallest_group, one.promises_crowd, one.trial.name in on_front, one.seconds]
         lines.writerow([one.trial.name, *row, *alike, *more])
     return text.getvalue()
+
+
+def _list(names: Iterable[str]) -> str:
+    return f"[{', '.join(map(_quoted, names))}]"
 
 
 def _quoted(name: str) -> str:

@@ -17,7 +17,12 @@ __all__ = ["open_explored"]
 
 
 def open_explored(
-    source: Any, roles: Roles | None, setup: TrialSetup, columns: dict[str, str | None], asked: ColumnChoices
+    source: Any,
+    roles: Roles | None,
+    setup: TrialSetup,
+    columns: dict[str, str | None],
+    asked: ColumnChoices,
+    missing: str = "refuse",
 ) -> Explored:
     """Tell documents from tables as `protect` does; `columns` are those of documents, `asked` speaks of tables."""
     text, identity, label = (columns[name] for name in ("text_column", "id_column", "label_column"))
@@ -25,8 +30,10 @@ def open_explored(
     if isinstance(opened, DocumentSource):
         if asked != ColumnChoices():
             raise InputError("kinds of columns are for tables, and these are documents; leave them out")
+        if missing != "refuse":
+            raise InputError("missing is for tables, and these are documents; leave it out")
         return open_documents(opened, setup)
     for name, column in columns.items():
         if column is not None:
             raise InputError(f"{name} is for documents, and this is a table; remove it, or remove the roles")
-    return open_table(source, roles, setup, asked)
+    return open_table(source, roles, setup, asked, missing)

@@ -24,14 +24,16 @@ from shoal.exploration.trials import (
     try_out,
 )
 from shoal.io import Roles, Table, read_table, resolve_roles
-from shoal.io.files import counted, shown
+from shoal.io.files import shown
 from shoal.io.kinds.choices import ColumnChoices
 from shoal.io.kinds.label_checks import check_labels
-from shoal.io.kinds.number_forms import NumberForm
+from shoal.io.table import check_no_gaps
 from shoal.microaggregation.labels.unordered import Equals
 from shoal.ontology import WordNet
 from shoal.ontology.value_mapping import check_mapping, explained_columns
+from shoal.release.protect import check_missing
 from shoal.release.tables.columns import Explained, agreed_columns, outline_column
+from shoal.release.tables.reading import KEPT
 from shoal.results.exploration import Outcome, Trial
 
 __all__ = ["ExploredTable", "open_table"]
@@ -46,6 +48,8 @@ class ExploredTable:
     setup: TrialSetup  # with the ontologies of plain categories
     given: TrialSetup  # as it was asked for
     asked: ColumnChoices
+    missing: str = "refuse"
+    filled: bool = False  # gaps stand as the mean of their column
 
     @property
     def kind(self) -> str:
@@ -57,7 +61,8 @@ class ExploredTable:
 
     def trials(self) -> list[Trial]:
         if self.kind == "numbers":
-            return number_trials(self.quasi.num_rows, self.quasi.num_columns)
+            found = number_trials(self.quasi.num_rows, self.quasi.num_columns)
+            return [trial for trial in found if trial.promises_crowd or not self.filled]  # gaps are kept in groups only
         return (label_trials if self.kind == "labels" else mixed_trials)(self.quasi.num_rows)
 
     def try_out(self, trial: Trial) -> Outcome:
@@ -67,6 +72,7 @@ class ExploredTable:
         given = {"roles": self.roles, "method": table_method_of(trial, self.given), "coarsen": dict(trial.coarsen)}
         said = {"kinds": self.asked.kinds, "categorical": self.asked.categorical, "order": self.asked.order}
         given |= {name: dict(value) for name, value in said.items() if value}
+        given |= {"missing": self.missing} if self.missing != "refuse" else {}
         return given if trial.k is None else given | {"k": trial.k}
 
     def fingerprint(self) -> str:
@@ -86,8 +92,11 @@ class ExploredTable:
         return replace(self, quasi=self.quasi.take(pa.array(rows)).combine_chunks())
 
 
-def open_table(source: Any, roles: Roles | None, setup: TrialSetup, asked: ColumnChoices) -> ExploredTable:
+def open_table(
+    source: Any, roles: Roles | None, setup: TrialSetup, asked: ColumnChoices, missing: str = "refuse"
+) -> ExploredTable:
     """Read a table, and tell what its quasi-identifiers are, as `protect` does."""
+    check_missing(missing)
     ontology, mapping = setup.ontology, setup.mapping
     asked = asked.with_roles(roles)
     table = read_table(source, verbatim=(*explained_columns(ontology, mapping), *asked.as_text))
@@ -101,7 +110,8 @@ def open_table(source: Any, roles: Roles | None, setup: TrialSetup, asked: Colum
     by_meaning = tuple(name for name in labels if name not in found.categories)
     if by_meaning:
         check_labels(table, by_meaning, hierarchy=ontology is not None or mapping is not None)
-    columns: dict[str, Any] = {name: _numbers(table, name, form) for name, form in found.forms.items()}
+    numbers = {name: form.numbers(table.data[name], shown(name)) for name, form in found.forms.items()}
+    columns, complete, filled = _without_gaps(numbers, table.data.num_rows, missing)
     columns |= {name: table.data[name].combine_chunks() for name in by_meaning}
     columns |= {name: _texts(table, name) for name in found.categories}
     kind = "numbers" if not labels else "mixed" if found.forms else "labels"
@@ -110,19 +120,26 @@ def open_table(source: Any, roles: Roles | None, setup: TrialSetup, asked: Colum
     if found.categories:
         meaning = dict(ontology) if isinstance(ontology, Mapping) else dict.fromkeys(by_meaning, ontology or WordNet())
         meaning |= {name: _equals(columns[name]) for name in found.categories}
-    quasi = pa.table({name: columns[name] for name in roles.quasi})
-    return ExploredTable(quasi, roles, replace(given, ontology=meaning), given, asked)
+    quasi = pa.table({name: columns[name] for name in roles.quasi}).filter(pa.array(complete))
+    return ExploredTable(quasi, roles, replace(given, ontology=meaning), given, asked, missing, filled)
 
 
-def _numbers(table: Table, name: str, form: NumberForm) -> pa.Array:
-    values = form.numbers(table.data[name], shown(name))
-    gaps = np.flatnonzero(np.isnan(values))
-    if gaps.size:
-        raise InputError(
-            f"column {shown(name)}: {counted(gaps.size, 'missing value')} (first in row {gaps[0] + 1}); fill them, "
-            "or drop the rows"
-        )
-    return pa.array(values)
+def _without_gaps(
+    numbers: Mapping[str, NDArray[np.float64]], n_rows: int, missing: str
+) -> tuple[dict[str, Any], NDArray[np.bool_], bool]:
+    """The numbers, which rows stay, and whether gaps were filled: with the column's mean, as figures count them."""
+    gaps = {name: np.isnan(values) for name, values in numbers.items()}
+    complete = np.ones(n_rows, dtype=bool)
+    if missing == "refuse":
+        check_no_gaps(tuple(numbers), np.column_stack([np.empty((n_rows, 0)), *numbers.values()]), KEPT)
+    for name, there in gaps.items():
+        if there.all():
+            raise InputError(f"column {shown(name)} holds no value at all; drop it (--drop)")
+        complete &= ~there if missing == "withhold" else True
+    if not complete.any():
+        raise InputError("no row is complete; pass --missing group or impute")
+    columns = {name: pa.array(np.where(gaps[name], np.nanmean(one), one)) for name, one in numbers.items()}
+    return columns, complete, missing != "withhold" and any(there.any() for there in gaps.values())
 
 
 def _texts(table: Table, name: str) -> pa.Array:

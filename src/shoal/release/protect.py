@@ -325,5 +325,10 @@ def _write(
 def _check_numbers(k: object, missing: str) -> None:
     if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 2:
         raise InputError(f"k={k!r} must be a whole number of at least 2")
+    check_missing(missing)
+
+
+def check_missing(missing: str) -> None:
+    """Refuse anything else."""
     if missing not in MISSING:
         raise InputError(f"missing={missing!r} is not known; use {', '.join(map(repr, MISSING))}")

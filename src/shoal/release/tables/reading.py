@@ -40,6 +40,8 @@ from shoal.results.promised import GroupPromises
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+KEPT = ", or pass --missing group, impute or withhold"  # what else can be done with gaps
+
 
 @dataclass(frozen=True)
 class Opened:
@@ -137,7 +139,7 @@ def complete_part(
             values[:, place] = form.numbers(data[name], shown(name))
         complete: NDArray[np.bool_] = np.ones(len(values), dtype=bool)
         if missing == "refuse":
-            check_no_gaps(numbers, values, ", or pass --missing group, impute or withhold")
+            check_no_gaps(numbers, values, KEPT)
         elif missing == "withhold":
             complete = np.logical_not(np.isnan(values).any(axis=1))
         kept = (*(name for name in roles.quasi if name not in numbers), *roles.confidential, *roles.insensitive)
