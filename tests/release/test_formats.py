@@ -6,12 +6,15 @@ import warnings
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.feather
 import pyreadstat
 import pytest
 
 from shoal import Microaggregation, Roles, load, protect, verify
 from shoal.io.formats import Query
+from shoal.results.dictionary import ColumnDictionary
+from shoal.verification.copies.writing import copied
 from tests.io.formats.files import VALUE_LABELS, write
 from tests.release.releases import certificate_of, copy_of, reseal
 
@@ -130,3 +133,41 @@ def test_a_query_gives_a_release_in_parquet(tmp_path: Path) -> None:
     everything = b"".join(path.read_bytes() for path in [*release.iterdir(), *private.iterdir()])
     assert b"select age" not in everything
     assert b"sqlite" not in everything
+
+
+def test_a_labelled_missing_letter_of_stata_and_an_open_range_of_spss_survive(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"age": [20.0 + n % 17 for n in range(24)], "pay": 1.0, "sex": 1.0, "note": "a", "born": 1.0})
+    frame["score"] = [["a", 1.0, 2.0][n % 3] for n in range(24)]
+    labels = {"score": {1: "yes", 2: "no", "a": "refused"}}
+    pyreadstat.write_dta(frame, tmp_path / "p.dta", variable_value_labels=labels, missing_user_values={"score": ["a"]})
+    release = released(tmp_path / "dta", tmp_path / "p.dta")
+    copy, facts = pyreadstat.read_dta(release / "table.dta", user_missing=True)
+    assert sorted(map(str, copy["score"])) == ["1.0"] * 8 + ["2.0"] * 8 + ["a"] * 8
+    assert facts.variable_value_labels == labels
+    assert set(load(release).table["score"].to_pylist()) == {"yes", "no", "refused"}
+
+    frame["score"] = [[-9.0, -5.0, 2.0][n % 3] for n in range(24)]
+    below_zero = {"score": [{"lo": float("-inf"), "hi": -1}]}
+    pyreadstat.write_sav(frame, tmp_path / "p.sav", missing_ranges=below_zero)
+    release = released(tmp_path / "sav", tmp_path / "p.sav")
+    _, facts = pyreadstat.read_sav(release / "table.sav", user_missing=True)
+    assert facts.missing_ranges == {"score": [{"lo": -9, "hi": -5}]}  # as far as the values go
+    assert verify(release)
+
+
+def test_a_copy_is_in_the_version_that_most_programs_read(releases) -> None:
+    assert (releases["dta"] / "table.dta").read_bytes().startswith(b"<stata_dta><header><release>118<")
+    assert pd.read_sas(releases["xpt"] / "table.xpt", encoding="utf-8").shape == (24, 6)  # version 5
+    _, facts = pyreadstat.read_sav(releases["sav"] / "table.sav")
+    assert facts.original_variable_types["sex"] == "F8.0"  # 1, not 1.00
+
+
+def test_a_transport_file_that_needs_room_is_of_version_8() -> None:
+    for column, cell, label, version in [
+        ("n", "é" * 100, "x" * 40, b"LIBRARY"),
+        ("n" * 9, "a", "", b"LIBV8"),
+        ("n", "é" * 101, "", b"LIBV8"),
+        ("n", "a", "x" * 41, b"LIBV8"),
+    ]:
+        rows = pa.table({column: [cell]})
+        assert version in copied(rows, "table.xpt", {column: ColumnDictionary(label=label)}, None)[:80]

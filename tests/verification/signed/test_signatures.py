@@ -211,7 +211,7 @@ def test_allowed_signers_name_people_and_purposes(signed: Path, release: Path, t
         if holds:
             assert verify(release, signer=allowed).signature.startswith("signed by ann@office.org")
         else:
-            with pytest.raises(InputError, match="no Ed25519 public key for shoal-certificate|is not supported"):
+            with pytest.raises(InputError, match=r"no Ed25519 public key for shoal-certificate|is not supported"):
                 verify(release, signer=allowed)
         if KEYGEN is not None:
             assert openssh_accepts(release, allowed) == holds

@@ -69,7 +69,8 @@ def _column(name: str, values: list[Any], facts: Any, verbatim: bool) -> tuple[p
         found = [None if value is None else texts[_code(value)] for value in values]
         codes = tuple(sorted(texts.items(), key=lambda pair: (isinstance(pair[0], str), pair[0])))
         column = pa.array(found, pa.string()).dictionary_encode()
-        return column, ColumnDictionary(values=codes, missing=ranges, category=True, **about)
+        lettered = any(isinstance(code, str) for code, _ in codes) and not is_text
+        return column, ColumnDictionary(values=codes, missing=ranges, letters=lettered, category=True, **about)
     if not verbatim:
         values = [None if value is not None and is_missing(value) else value for value in values]
         return _typed(values, is_text), ColumnDictionary(**about)

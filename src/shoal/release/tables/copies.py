@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,18 +76,31 @@ def _published(column: pa.ChunkedArray, about: ColumnDictionary, in_codes: bool)
         return ColumnDictionary(label=about.label)
     present = [cell for cell in column.unique().to_pylist() if cell is not None]
     if about.category:
-        values = _codes(sorted(map(str, present)), {label: code for code, label in about.values})
+        values = _codes(sorted(map(str, present)), {label: code for code, label in about.values}, about.letters)
         codes = [code for code, _ in values]
     else:
         codes = [_number(cell) for cell in present] if about.letters else present
         values = tuple((code, label) for code, label in about.values if code in codes)
-    missing = tuple(span for span in about.missing if any(_within(code, *span) for code in codes))
+    missing = tuple(_closed(span, held) for span in about.missing if (held := _held(span, codes)))
     return ColumnDictionary(about.label, values, missing, about.letters, about.category, about.measure)
 
 
-def _codes(labels: list[str], known: Mapping[str, Code]) -> tuple[tuple[Code, str], ...]:
+def _held(span: tuple[Code, Code], codes: Iterable[Any]) -> list[Code]:
+    """The codes that lie in a span."""
+    return [code for code in codes if _within(code, *span)]
+
+
+def _closed(span: tuple[Code, Code], held: list[Code]) -> tuple[Code, Code]:
+    """A span that ends: in place of LOWEST and HIGHEST of SPSS, which are no numbers, the codes that it holds."""
+    if -math.inf in span or math.inf in span:
+        numbers = [float(code) for code in held]
+        return max(float(span[0]), min(numbers)), min(float(span[1]), max(numbers))
+    return span
+
+
+def _codes(labels: list[str], known: Mapping[str, Code], letters: bool) -> tuple[tuple[Code, str], ...]:
     """The code of each label; labels that the method made, such as a more general one, get new codes."""
-    as_text = any(isinstance(code, str) for code in known.values())
+    as_text = not letters and any(isinstance(code, str) for code in known.values())
     numbers = [code for code in known.values() if not isinstance(code, str)]
     free = int(max(numbers, default=0)) + 1
     found: list[tuple[Code, str]] = []

@@ -144,7 +144,9 @@ def _statistical(rows: pa.Table, suffix: str, dictionary: Dictionary) -> bytes:
         for name, about in dictionary.items()
         if about.values
     }
-    if suffix != ".xpt":
+    if suffix == ".xpt":
+        options["file_format_version"] = _version_of_transport(frame, dictionary)
+    else:
         options["variable_value_labels"] = values
     if suffix == ".sav":
         options["missing_ranges"] = {
@@ -153,9 +155,10 @@ def _statistical(rows: pa.Table, suffix: str, dictionary: Dictionary) -> bytes:
             if about.missing
         }
         options["variable_measure"] = {name: about.measure for name, about in dictionary.items() if about.measure}
-        whole = [name for name in rows.column_names if pa.types.is_integer(rows[name].type)]
+        whole = [name for name in rows.column_names if _is_whole(rows[name].type, dictionary.get(name))]
         options["variable_format"] = dict.fromkeys(whole, "F8.0")
     if suffix == ".dta":
+        options["version"] = 14  # format 118; only Stata/MP reads 119, which pyreadstat would write
         options["missing_user_values"] = {
             name: sorted({cell for cell in frame[name] if isinstance(cell, str)})
             for name, about in dictionary.items()
@@ -171,6 +174,22 @@ def _statistical(rows: pa.Table, suffix: str, dictionary: Dictionary) -> bytes:
                 f"the format of table{suffix} cannot hold these rows; convert the input to Parquet"
             ) from None
         return _without_times(Path(path).read_bytes(), suffix)
+
+
+def _is_whole(kind: pa.DataType, about: ColumnDictionary | None) -> bool:
+    """Whether numbers, or the codes in place of labels, have no decimals to show."""
+    if about is None or not about.category:
+        return bool(pa.types.is_integer(kind))
+    return all(not isinstance(code, str) and float(code).is_integer() for code, _ in about.values)
+
+
+def _version_of_transport(frame: Any, dictionary: Dictionary) -> int:
+    """5 of SAS transport, which its XPORT engine and most programs read; 8 where 5 has no room."""
+    names_fit = all(len(name) <= 8 for name in frame)
+    labels_fit = all(len(about.label.encode()) <= 40 for about in dictionary.values())
+    cells = (cell for name in frame if frame[name].dtype == object for cell in frame[name])
+    texts_fit = all(len(cell.encode()) <= 200 for cell in cells if isinstance(cell, str))
+    return 5 if names_fit and labels_fit and texts_fit else 8
 
 
 def _series(column: pa.ChunkedArray, about: ColumnDictionary) -> Any:
