@@ -155,6 +155,25 @@ def test_gaps_are_filled_with_the_mean_of_the_group(tmp_path: Path) -> None:
     assert sorted(cells(made, "hours"))[4:] == pytest.approx([(50 + 3 * 36.5) / 4] * 4, abs=1.0)
 
 
+def test_median_and_spread_are_of_the_values_that_are_there(tmp_path: Path) -> None:
+    # 40 have hours: 30 of them 10, the others 20; their mean is 12.5. 60 have none, and do not count.
+    rows = {"age": [*range(40), *range(100, 160)], "hours": [*[10] * 30, *[20] * 10, *[""] * 60]}
+    made = release(rows, tmp_path, k=2, missing="group")
+    assert Counter(cells(made, "hours"))[None] == 60
+    readme = (made.folder / "README.md").read_text()
+    assert re.search(r"`hours` was changed.*: median 10, spread 4.33 \(before: 4.33\)", readme)
+
+
+def test_a_column_of_which_no_group_shows_a_value_has_no_figures(tmp_path: Path) -> None:
+    # All are one group, of which a third has hours: their mean, 30, is nobody's business.
+    rows = {"age": [*range(100, 160)], "hours": [*[10, "", ""] * 10, *[50, "", ""] * 10]}
+    made = release(rows, tmp_path, k=50, missing="group")
+    assert set(cells(made, "hours")) == {None}
+    for page in ("README.md", "report.html"):
+        assert "no group shows a value" in (made.folder / page).read_text()
+    assert "median 30" not in (made.folder / "README.md").read_text()
+
+
 def test_a_category_said_by_option_counts_more_than_the_order_of_a_roles_file(tmp_path: Path) -> None:
     rows = {"risk": ["low", "low", "high", "low", "high", "high"]}
     roles = Roles(quasi=("risk",), kinds={"risk": "ordered"}, order={"risk": ("low", "mid", "high")})

@@ -31,9 +31,15 @@ class Limits:
     high: Floats
 
     def spread(self, values: Floats) -> Floats:
-        """The standard deviation of each column, extreme values drawn in; 0 where nearly all values are one."""
+        """The standard deviation of each column, extreme values drawn in; 0 where nearly all values are one.
+
+        Gaps (NaN) do not count; a column of nothing else has no spread.
+        """
         drawn_in = np.clip(values, self.low, self.high)
         spread: Floats = drawn_in.std(axis=0)
+        for place in np.flatnonzero(np.isnan(spread)).tolist():
+            given = drawn_in[~np.isnan(drawn_in[:, place]), place]
+            spread[place] = given.std() if len(given) else 0.0
         spread[self.low == self.high] = 0.0
         return spread
 

@@ -19,6 +19,7 @@ Floats = NDArray[np.float64]
 
 FEW_MOVED = f"fewer than {FEW} records changed, and figures about so few tell each of them"
 DOMINATED = "one record makes up more than a third of what varies, and such figures would tell it"
+NO_VALUE = "no group shows a value"
 DIGITS = 3  # of the loss: more would tell, of two releases, what one record adds to it
 UNMOVED = 1e-12  # relative: a mean of equal values may differ from them by a rounding
 
@@ -68,12 +69,14 @@ def changes_of(
     steps: Floats,
     reasons: Sequence[str | None],
 ) -> tuple[ColumnChange, ...]:
-    """What may be published of each column, in as many digits: its rows before and after, and its loss."""
-    before, after, median = limits.spread(values), limits.spread(released), np.median(released, axis=0)
+    """What may be published of each column, in as many digits: its rows before and after, gaps as NaN, and its loss."""
+    before, after = limits.spread(values), limits.spread(released)
+    shown_values = [column[~np.isnan(column)] for column in released.T]
+    reasons = [NO_VALUE if not len(one) else why for one, why in zip(shown_values, reasons, strict=True)]
     return tuple(
         ColumnChange(
             name=name,
-            median=float(median[place]),
+            median=float(np.median(shown_values[place])),
             spread_before=float(f"{before[place]:.3g}"),
             spread_after=float(f"{after[place]:.3g}"),
             loss=round(float(loss[place]), 3),

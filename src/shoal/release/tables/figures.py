@@ -92,7 +92,7 @@ def _in_words(change: ColumnChange, form: NumberForm) -> ColumnChange:
 
 
 def _shown(facts: Sequence[TableFacts]) -> tuple[Floats, Floats]:
-    """Numbers of the rows with the smallest keys, before and after; all rows of a table in one piece."""
+    """Numbers of the rows with the smallest keys, before and after; all rows of a table in one piece; gaps are NaN."""
     before, after = (np.concatenate([fact.sample[side] for fact in facts]) for side in (1, 2))
     if len(facts) == 1:
         return before, after
@@ -103,7 +103,7 @@ def _shown(facts: Sequence[TableFacts]) -> tuple[Floats, Floats]:
 def distances_of(facts: Sequence[TableFacts], n_rows: int, layout: Layout, spread: Spread) -> Distances:
     """On a scale that no record decides: distances on it do not tell how far out the most unusual one is."""
     inner = np.where(spread.spread > 0.0, spread.spread, layout.scale)
-    before, after = _shown(facts)
+    before, after = (parts_read.filled(rows, layout.mean) for rows in _shown(facts))
     rows = spread_out(len(before), SAMPLE)
     return euclidean_distances(before[rows] / inner, after[rows] / inner, n_rows)
 

@@ -36,6 +36,7 @@ from shoal.results.loss import Loss
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class Arranged:
     order: Ints  # of the block's rows
     crowd: Mapping[str, Ints]  # whose each row is, and the k it asks for, where that is promised
     records: NDArray[Any] | None = None  # the ids of the rows' records
+    gaps: tuple[Mask, Mask] | None = None  # (rows, numbers), where a value is missing: as they were, as released
 
     def __sizeof__(self) -> int:
         return memory_of(self.names, self.values, self.masked) + int(self.released.nbytes)
@@ -68,7 +70,7 @@ class TableFacts:
     loss: Loss
     lost: Floats  # squared error of each number
     spread: Floats  # squares before
-    sample: tuple[NDArray[np.uint64], Floats, Floats]  # keys, numbers before, numbers after
+    sample: tuple[NDArray[np.uint64], Floats, Floats]  # keys, numbers before, numbers after; NaN where there is a gap
     concepts: Mapping[str, Counter[tuple[int, int]]]  # of each column of labels: records by concept before and after
     texts: Mapping[str, Counter[tuple[Any, Any]]]  # and by what was written
     spelt: Mapping[str, Mapping[int, str]]  # how concepts are written in the release
@@ -134,6 +136,7 @@ def arranged(
         order=order,
         crowd={name: block.carried[name][order] for name in (PERSON, OWN_K) if name in block.carried},
         records=block.carried["record"][order] if "record" in block.carried else None,
+        gaps=(block.carried["gaps"][order], gaps[order]) if layout.has_gaps else None,
     )
 
 
@@ -161,6 +164,7 @@ def write_part(
     digests = [hashlib.blake2b(repr(content).encode(), digest_size=16).digest() for content in contents]
     before, after = (standardised(rows, layout) for rows in (part.values, part.masked))
     keys, shown_rows = smallest_keys(part.values, layout, most)
+    with_gaps = _with_gaps(part)
     confidential = {name: values_of(part.released[name]) for name in layout.roles.confidential}
     return TableFacts(
         groups=facts_of(digests, groups, confidential, part.crowd),
@@ -169,13 +173,20 @@ def write_part(
         loss=part.loss,
         lost=np.sum((before - after) ** 2, axis=0),
         spread=np.sum(before**2, axis=0),
-        sample=(keys, part.values[shown_rows], part.masked[shown_rows]),
+        sample=(keys, with_gaps[0][shown_rows], with_gaps[1][shown_rows]),
         concepts={name: _pairs(labels.before, labels.after) for name, labels in part.labels.items()},
         texts=part.texts,
         spelt={name: _spelt(labels) for name, labels in part.labels.items()},
         formulas=formulas_in(part.released),
         gaps={name: _gaps(part.released[name]) for name in layout.numbers if layout.has_gaps},
     )
+
+
+def _with_gaps(part: Arranged) -> tuple[Floats, Floats]:
+    """The numbers before and after, NaN where a value is missing."""
+    if part.gaps is None:
+        return part.values, part.masked
+    return np.where(part.gaps[0], np.nan, part.values), np.where(part.gaps[1], np.nan, part.masked)
 
 
 def _gaps(column: pa.ChunkedArray) -> int:

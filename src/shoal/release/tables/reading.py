@@ -188,7 +188,7 @@ def _named(part: str) -> Iterator[None]:
 def _few(column: Floats) -> frozenset[float] | None:
     """The different numbers of a column, where these are few."""
     start = np.unique(column[: 100 * FEW_VALUES])
-    if len(start) > FEW_VALUES:
+    if np.sum(~np.isnan(start)) > FEW_VALUES:
         return None
     found = np.unique(column[~np.isnan(column)])
     return frozenset(found.tolist()) if len(found) <= FEW_VALUES else None
