@@ -41,7 +41,7 @@ def test_a_label_stands_below_what_it_became() -> None:
         ("sport", 0, 0, 0),  # where the branches meet
         ("football", 1, 0, 5),
         ("rugby", 2, 2, 0),
-        ("soccer", 2, 3, 0),
+        ("soccer", 2, 4, 0),  # 3, to the nearest multiple of k
         ("surfing", 1, 2, 2),
     ]
     assert unnamed == 0
@@ -54,8 +54,16 @@ def test_a_label_of_few_is_not_named_and_cannot_be_found_by_subtraction() -> Non
     assert all(label != "rugby" for label, *_ in lines)
     # 8 records, 4 of them surfing: were the 3 soccer players told, 1 would be left.
     assert ("soccer", 1, None, 0) not in lines
-    assert [line for line in lines if line[2]] == [("surfing", 1, 4, 4)]
-    assert unnamed == 4
+    assert [line for line in lines if line[2]] == [("surfing", 1, 3, 4)]  # 4 surfing before, to the multiple of 3
+    assert unnamed == 3  # of 4
+
+
+def test_a_record_more_changes_a_count_before_one_time_in_k() -> None:
+    counts = []
+    for surfing in range(10, 20):
+        lines, _ = tree(concepts(*["surfing"] * surfing), concepts(*["surfing"] * surfing), 5)
+        counts.append(lines[0][2])
+    assert counts == [10, 10, 10, 15, 15, 15, 15, 15, 20, 20]
 
 
 def test_missing_values_have_a_line_of_their_own() -> None:
@@ -69,6 +77,8 @@ def test_no_count_below_k_is_told_nor_left(rows: list[int], k: int, seed: int) -
     after = np.random.default_rng(seed).permutation(before)
     lines, unnamed = concept_tree(SPORT.taxonomy, LABELS, before, after, k)
     assert all(one.before is None or one.before == 0 or one.before >= k for one in lines)
-    assert unnamed == 0 or unnamed >= k or len(rows) < k
-    assert sum(one.before or 0 for one in lines) + unnamed == len(rows)
+    assert unnamed == 0 or unnamed >= k
+    assert all((one.before or 0) % k == 0 for one in lines) and unnamed % k == 0
+    counted = [one.before for one in lines if one.before] + [unnamed]
+    assert abs(sum(counted) - len(rows)) <= len(counted) * k
     assert sum(one.after for one in lines) == len(rows)

@@ -1,7 +1,9 @@
 """What became of a column of labels, as a tree of concepts: who is below whom, and how many records say so.
 
 The tree is handed out: a label that fewer than k records had is counted only after protection, and not named at all if
-the release does not show it. What is left uncounted adds up to k or more, so that no subtraction gives it away.
+the release does not show it. What is left uncounted adds up to k or more, so that no subtraction gives it away. What the
+records had is counted to multiples of k: exact counts of two releases would tell the labels of a record that only one
+of them has.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ Ints = NDArray[np.int64]
 def concept_tree(
     taxonomy: Taxonomy, labels: Mapping[int, str], before: Ints, after: Ints, k: int
 ) -> tuple[tuple[Concept, ...], int]:
-    """The lines of the tree from the top, and of how many records it does not tell what they had.
+    """The lines of the tree from the top, and of how many records, about, it does not tell what they had.
 
     `before` and `after` are each record's concept, negative for a missing value; `labels` names the concepts.
     """
@@ -43,7 +45,7 @@ def concept_tree(
 
     def line(concept: int, level: int, label: str) -> Concept:
         records = publishable.get(concept) if concept in had else 0
-        return Concept(label, level, records, has.get(concept, 0))
+        return Concept(label, level, records and _in_crowds(records, k), has.get(concept, 0))
 
     lines: list[Concept] = []
 
@@ -58,7 +60,13 @@ def concept_tree(
     if any(concept < 0 for concept in named):
         lines.append(line(-1, 0, MISSING))
     counted = publishable.keys() & {*shown.tolist(), *named}
-    return tuple(lines), sum(records for concept, records in had.items() if concept not in counted)
+    left_out = sum(records for concept, records in had.items() if concept not in counted)
+    return tuple(lines), _in_crowds(left_out, k)
+
+
+def _in_crowds(records: int, k: int) -> int:
+    """The nearest multiple of k; none only where there is none."""
+    return max((2 * records + k) // (2 * k) * k, k if records else 0)
 
 
 def _published(had: Mapping[int, int], k: int) -> dict[int, int]:

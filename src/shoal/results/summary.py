@@ -108,7 +108,7 @@ class Concept:
 
     label: str
     level: int  # 0 at the top of the tree
-    before: int | None  # records that meant exactly this; None when there were some, but fewer than k
+    before: int | None  # records that meant exactly this, to multiples of k; None: there were some, but fewer than k
     after: int  # records of the release that say this
 
 
@@ -118,7 +118,7 @@ class Generalisation:
 
     name: str
     concepts: tuple[Concept, ...]
-    unnamed: int  # records whose value is not in the tree, since fewer than k had it
+    unnamed: int  # records whose value is not in the tree, since fewer than k had it; to multiples of k
     loss: float | None  # mean distance between a record's label and what replaced it, 0 to 1; None: not published
     category: str | None = None  # plain categories: what stands for a group, such as the most frequent value
 
