@@ -68,9 +68,23 @@ def test_a_limit_that_is_no_per_cent_is_refused_with_all_as_it_was(page: Page, f
     expect(page.get_by_role("alert").first).to_contain_text("max risk 200")
 
 
-def test_labels_are_explored_as_plain_categories_and_released_so(page: Page, people: Path, tmp_path: Path) -> None:
+def test_a_cancelled_exploration_leads_back_to_what_was_chosen(page: Page, few: Path) -> None:
+    page.goto(page.url + "explore")
+    page.get_by_label("Choose a file").set_input_files(few)
+    page.wait_for_url("**/explore/*")
+    page.locator(".column").last.get_by_label("Protect").check()
+    page.get_by_role("button", name="Try them all").click()
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("link", name="Change the settings").click()
+    expect(page.locator("#summary")).to_contain_text("2 columns protected, 0 released")
+
+
+def test_labels_are_explored_as_plain_categories_without_rows_with_gaps_and_released_so(
+    page: Page, people: Path, tmp_path: Path
+) -> None:
     towns = tmp_path / "towns.csv"
     csv.write_csv(csv.read_csv(people).slice(0, 30).select(["age", "town"]), towns)
+    towns.write_text(towns.read_text() + ',"Saltmere"\n')
     page.goto(page.url + "explore")
     page.get_by_label("Choose a file").set_input_files(towns)
     page.wait_for_url("**/explore/*")
@@ -80,4 +94,4 @@ def test_labels_are_explored_as_plain_categories_and_released_so(page: Page, peo
     page.locator("#trials button").first.click()
     expect(page.get_by_role("status").first).to_contain_text("The release is made")
     command = page.get_by_label("Command", exact=True).text_content() or ""
-    assert "--categorical town" in command
+    assert "--categorical town --missing withhold" in command

@@ -79,6 +79,7 @@ def source_words(
     lists = {role.value: choices.columns(look, role) for role in Role}
     named = ", ".join(f"{role}={columns!r}" for role, columns in lists.items() if columns)
     said = {name: value for name, value in _columns(choices, look).items() if name != "round"}
+    said |= {"missing": choices.missing if choices.missing != "refuse" else ""}
     python = [f"roles=Roles({named})", *(f"{name}={value!r}" for name, value in said.items() if value)]
     python += [_ontology(hierarchies)] if hierarchies else []
     return _roles(lists, work) + _ontology_words(hierarchies) + _column_words(said), ", ".join(python)

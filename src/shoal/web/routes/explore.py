@@ -10,8 +10,8 @@ from fastapi.responses import RedirectResponse, Response
 
 from shoal.errors import InputError
 from shoal.web.exploring import OUT, as_points, as_trial_command, explore_command, tried
-from shoal.web.protecting.choices import ROLES, Choices, are_labels
-from shoal.web.protecting.command import source_words
+from shoal.web.protecting.choices import ROLES, Choices, K, are_labels
+from shoal.web.protecting.command import GAPS, source_words
 from shoal.web.protecting.hierarchy_files import hierarchy_files
 from shoal.web.protecting.look import Look
 from shoal.web.rendering import page
@@ -27,11 +27,14 @@ async def choose(request: Request, upload: str = "") -> Response:
 
 
 @router.get("/{upload}")
-async def look(upload: str, request: Request, workspace: TheWorkspace, looks: TheLooks) -> Response:
-    """What the file holds, and which columns others may know."""
-    given = workspace.upload(upload)
-    found = await looks.at(given, request.query_params.get("text", ""))
-    return _shown(request, given, found, Choices.suggested(found))
+async def look(upload: str, request: Request, workspace: TheWorkspace, looks: TheLooks, jobs: TheJobs) -> Response:
+    """What the file holds, and which columns others may know, or what was chosen for an earlier job."""
+    given, asked = workspace.upload(upload), request.query_params
+    found = await looks.at(given, asked.get("text", ""))
+    chosen = Choices.suggested(found)
+    if asked.get("from"):
+        chosen = Choices.from_data(jobs.get(asked["from"]).about.get("choices", {}), found)
+    return _shown(request, given, found, chosen)
 
 
 @router.post("/{upload}")
@@ -51,7 +54,7 @@ async def explore(
     except InputError as problem:
         workspace.remove(folder)
         return _shown(request, given, found, chosen, str(problem))
-    about = {"upload": given.id, "words": list(words), "python": python, "kind": found.inspection.kind}
+    about = {"upload": given.id, "words": list(words), "python": python, "choices": chosen.as_data()}
     command = explore_command(source, words, python, *limits)
     job = jobs.start(folder, "explore", f"Exploration of {given.name}", command, about)
     return RedirectResponse(f"/jobs/{job.id}", 303)
@@ -78,8 +81,11 @@ async def protect(job: str, form: Form, workspace: TheWorkspace, jobs: TheJobs) 
         if path.name != OUT:
             await run_in_threadpool(workspace.link, path, folder / "work")
     about = explored.about
-    command = as_trial_command(source, about["words"], about["python"], by_name[form.text("trial")])
-    started = jobs.start(folder, "protect", f"Release of {source}", command, {"upload": about["upload"]})
+    outcome = by_name[form.text("trial")]
+    command = as_trial_command(source, about["words"], about["python"], outcome)
+    chosen = {**about["choices"], "k": outcome.trial.k or K}
+    kept = {"upload": about["upload"], "choices": chosen}
+    started = jobs.start(folder, "protect", f"Release of {source}", command, kept)
     return RedirectResponse(f"/jobs/{started.id}", 303)
 
 
@@ -92,6 +98,7 @@ def _shown(request: Request, upload: Upload, found: Look, chosen: Choices, probl
         look=found,
         chosen=chosen,
         problem=problem,
+        gaps=GAPS,
         roles=ROLES,
         are_labels=are_labels,
     )

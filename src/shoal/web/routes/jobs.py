@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 import zipfile
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from fastapi.responses import FileResponse, RedirectResponse, Response
 from shoal.io.private_files import private_file
 from shoal.web.gate import REPORT_POLICY
 from shoal.web.rendering import page
-from shoal.web.requests import TheJobs
+from shoal.web.requests import TheJobs, TheWorkspace
 from shoal.web.workspace import inside
 
 router = APIRouter(prefix="/jobs")
@@ -41,6 +43,20 @@ async def cancel(job: str, jobs: TheJobs) -> Response:
 async def again(job: str, jobs: TheJobs) -> Response:
     jobs.start_again(job)
     return RedirectResponse(f"/jobs/{job}", 303)
+
+
+@router.get("/{job}/change")
+async def change(job: str, workspace: TheWorkspace, jobs: TheJobs) -> Response:
+    """The page of its file, with what was chosen for this job; the file is fetched from the job if it was closed."""
+    found = jobs.get(job)
+    if "upload" not in found.about:
+        raise LookupError(job)
+    try:
+        upload = workspace.upload(str(found.about["upload"]))
+    except LookupError:
+        upload = workspace.new_upload()
+        await run_in_threadpool(workspace.link, found.work / found.command.words[1], upload.folder)
+    return RedirectResponse(f"/{found.page}/{upload.id}?from={job}", 303)
 
 
 @router.post("/{job}/close")
@@ -80,8 +96,12 @@ async def folder(job: str, name: str, jobs: TheJobs) -> Response:
 
 
 def _packed(path: Path, target: Path) -> Path:
-    """The files have one and the same time: when they were made is nobody's business."""
-    with open(target, "wb", opener=private_file) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+    """The files have one and the same time: when they were made is nobody's business.
+
+    The zip appears whole: another tab may be saving an earlier one.
+    """
+    aside = target.with_name(f"{target.name}-{secrets.token_hex(4)}.part")
+    with open(aside, "wb", opener=private_file) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for member in sorted(path.rglob("*")):
             if member.is_file():
                 entry = zipfile.ZipInfo(f"{path.name}/{member.relative_to(path).as_posix()}")
@@ -89,4 +109,5 @@ def _packed(path: Path, target: Path) -> Path:
                 with member.open("rb") as source, archive.open(entry, "w", force_zip64=True) as packed:
                     while chunk := source.read(1 << 20):
                         packed.write(chunk)
+    os.replace(aside, target)
     return target

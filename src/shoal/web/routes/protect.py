@@ -83,19 +83,6 @@ async def curve(upload: str, form: Form, workspace: TheWorkspace, looks: TheLook
     return await aside.call(estimate, given.path, found, Choices.from_fields(form, found))
 
 
-@router.get("/again/{job}")
-async def again(job: str, workspace: TheWorkspace, jobs: TheJobs) -> Response:
-    """The page of the file, with what was chosen for this job; the file is fetched from the job if it was closed."""
-    about = jobs.get(job).about
-    try:
-        upload = workspace.upload(str(about["upload"]))
-    except LookupError:
-        upload = workspace.new_upload()
-        source = jobs.get(job).work / jobs.get(job).command.words[1]
-        await run_in_threadpool(workspace.link, source, upload.folder)
-    return RedirectResponse(f"/protect/{upload.id}?from={job}", 303)
-
-
 @router.post("/verify/{job}")
 async def verify(job: str, workspace: TheWorkspace, jobs: TheJobs) -> Response:
     """Verify the release that a job made, and that it has the seal it was given."""

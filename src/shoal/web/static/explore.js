@@ -188,5 +188,8 @@ async function follow() {
   }
 }
 
-for (const input of Object.values(limit)) input.addEventListener("input", show);
-follow();
+// A job that failed has no map.
+if (place) {
+  for (const input of Object.values(limit)) input.addEventListener("input", show);
+  follow();
+}

@@ -120,6 +120,14 @@ for (const form of document.forms) {
     });
   }
 }
+// A second click does not start a second job.
+const AGAIN = 5000; // milliseconds after which a form may be sent once more
+const sent = new WeakMap();
+document.addEventListener("submit", (event) => {
+  if (event.defaultPrevented || event.target.method !== "post") return;
+  if (Date.now() - (sent.get(event.target) ?? 0) < AGAIN) event.preventDefault();
+  else sent.set(event.target, Date.now());
+});
 for (const choice of document.querySelectorAll("[data-submits]")) {
   choice.addEventListener("change", () => choice.form.requestSubmit());
 }
