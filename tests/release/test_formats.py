@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import warnings
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import pyarrow.feather
 import pyreadstat
 import pytest
 
-from shoal import Microaggregation, Roles, load, protect, verify
+from shoal import InputError, Microaggregation, Roles, load, protect, verify
+from shoal.io import read_table
 from shoal.io.formats import Query
 from shoal.results.dictionary import ColumnDictionary
 from shoal.verification.copies.writing import copied
@@ -171,3 +173,11 @@ def test_a_transport_file_that_needs_room_is_of_version_8() -> None:
     ]:
         rows = pa.table({column: [cell]})
         assert version in copied(rows, "table.xpt", {column: ColumnDictionary(label=label)}, None)[:80]
+
+
+def test_a_time_of_day_stays_one_in_a_sheet_and_a_text_without_room_is_refused(tmp_path: Path) -> None:
+    rows = pa.table({"at": [datetime.time(3, 4)]})
+    (tmp_path / "table.xlsx").write_bytes(copied(rows, "table.xlsx", {}, None))
+    assert read_table(tmp_path / "table.xlsx").data.to_pydict() == rows.to_pydict()
+    with pytest.raises(InputError, match="no cell of a sheet has room"):
+        copied(pa.table({"text": ["x" * 32_768]}), "table.xlsx", {}, None)

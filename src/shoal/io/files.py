@@ -68,7 +68,8 @@ def unsupported(path: PathLike) -> InputError:
     if os.fspath(path).lower().endswith(".json"):
         return InputError(f"{shown(path)} is JSON; write one JSON object a line and name it .jsonl")
     return InputError(
-        f"{shown(path)} is of no known kind; give .csv, .tsv, .parquet, .jsonl or .dat, or a folder of text files"
+        f"{shown(path)} is of no known kind; give a table (.csv, .tsv, .parquet, .xlsx, .sav, .dta, .sas7bdat, .xpt, "
+        ".feather), documents (.jsonl, or a folder of text files) or baskets (.dat)"
     )
 
 

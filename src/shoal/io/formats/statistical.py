@@ -36,6 +36,8 @@ def read_statistical(
         options["user_missing"] = True
     if format == "sas7bdat" and (catalogue := Path(path).with_suffix(CATALOGUE)).is_file():
         options["catalog_file"] = os.fspath(catalogue)
+    if _is_cut_off(Path(path), format):
+        raise InputError(f"{shown(path)} is cut off; copy or write the file again")
     try:
         columns, facts = getattr(pyreadstat, READERS[format])(path, **options)
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, UnicodeError, ValueError, OverflowError):
@@ -45,6 +47,16 @@ def read_statistical(
     for name, values in columns.items():
         read[name], dictionary[name] = _column(name, list(values), facts, name in verbatim)
     return pa.table(read), dictionary
+
+
+def _is_cut_off(path: Path, format: str) -> bool:
+    """Whether the end is missing, of which the reader does not complain: rows or labels would be lost."""
+    with path.open("rb") as file:
+        head, size = file.read(11), file.seek(0, os.SEEK_END)
+        file.seek(max(size - 12, 0))
+        if format == "dta" and head == b"<stata_dta>":
+            return file.read() != b"</stata_dta>"
+        return format == "xpt" and size % 80 != 0  # which is made of records of 80 bytes
 
 
 def _column(name: str, values: list[Any], facts: Any, verbatim: bool) -> tuple[pa.Array, ColumnDictionary]:

@@ -100,13 +100,16 @@ def _sheet(rows: pa.Table) -> bytes:
     book.set_properties({"created": datetime.datetime(1980, 1, 1)})
     sheet = book.add_worksheet("table")
     forms = {"date": book.add_format({"num_format": "yyyy-mm-dd"})}
-    forms["time"] = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
+    forms["moment"] = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
+    forms["time"] = book.add_format({"num_format": "hh:mm:ss"})
     for place, (name, column) in enumerate(zip(rows.column_names, rows.columns, strict=True)):
         sheet.write_string(0, place, name)
         write = _cell_writer(sheet, column.type, forms)
         for row, value in enumerate(column.to_pylist(), start=1):
-            if value is not None:
-                write(row, place, value)
+            if value is not None and write(row, place, value) < 0:
+                raise InputError(
+                    f"column {name!r} has a text that no cell of a sheet has room for; give CSV or Parquet"
+                )
     book.close()
     return stream.getvalue()
 
@@ -115,7 +118,7 @@ def _cell_writer(sheet: Any, kind: pa.DataType, forms: dict[str, Any]) -> Callab
     if pa.types.is_boolean(kind):
         return sheet.write_boolean  # type: ignore[no-any-return]
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        form = forms["date" if pa.types.is_date(kind) else "time"]
+        form = forms["date" if pa.types.is_date(kind) else "moment"]
 
         def write(row: int, place: int, value: Any) -> Any:
             plain = value.replace(tzinfo=None) if hasattr(value, "tzinfo") else value
@@ -124,6 +127,8 @@ def _cell_writer(sheet: Any, kind: pa.DataType, forms: dict[str, Any]) -> Callab
             return sheet.write_datetime(row, place, plain, form)
 
         return write
+    if pa.types.is_time(kind):
+        return lambda row, place, value: sheet.write_datetime(row, place, value, forms["time"])
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return sheet.write_number  # type: ignore[no-any-return]
     return lambda row, place, value: sheet.write_string(row, place, str(value))
