@@ -10,6 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from shoal.web.app import create_app
+from shoal.web.wording import for_people
 from shoal.web.workspace import Workspace
 
 ORIGIN = "http://127.0.0.1:8760"
@@ -48,3 +49,44 @@ def test_a_job_that_failed_leads_back_to_its_settings_also_when_its_file_was_clo
     upload = Path(answer.headers["location"].partition("?")[0]).name
     assert answer.headers["location"] == f"/explore/{upload}?from={FAILED_JOB}"
     assert Workspace(folder).upload(upload).name == "people.csv"
+
+
+def upload_of(client: TestClient, name: str, content: bytes) -> str:
+    upload: str = client.post("/uploads").json()["id"]
+    client.put(f"/uploads/{upload}/{name}", content=content)
+    return upload
+
+
+def test_closing_a_job_removes_the_files_it_was_given_unless_another_job_has_them(
+    client: TestClient, folder: Path
+) -> None:
+    original, protected = (upload_of(client, "people.csv", b"age\n1\n2\n") for _ in range(2))
+    given = {"original": original, "protected": protected}
+    jobs = [client.post("/assess/pair", data=given, follow_redirects=False).headers["location"] for _ in range(2)]
+    client.post(f"{jobs[0]}/close")
+    assert Workspace(folder).upload(original).name == "people.csv"
+    client.post(f"{jobs[1]}/close")
+    assert not any((folder / "uploads" / one).exists() for one in given.values())
+
+
+def test_a_zip_that_is_refused_does_not_stay(client: TestClient, folder: Path) -> None:
+    upload = upload_of(client, "release.zip", b"no zip")
+    answer = client.post("/verify", data={"upload": upload})
+    assert answer.status_code == 422
+    assert "release.zip is no zip" in answer.text
+    assert not (folder / "uploads" / upload).exists()
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("column pay: 2 missing values; fill them, drop the rows, or pass --missing group or withhold", "under More"),
+        ("/a b/uploads/0123456789abcdef/x-private is not there; give the private folder with --private", "x-private"),
+        ("no column is a quasi-identifier; name at least 1 with --quasi", "; name at least 1"),
+        ("column 'x' holds no value at all; drop it (--drop)", "choose Drop for it"),
+    ],
+)
+def test_no_page_speaks_of_options_or_of_places_in_the_private_folder(said: str, shown: str) -> None:
+    words = for_people(said)
+    assert shown in words
+    assert "--" not in words and "/" not in words

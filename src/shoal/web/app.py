@@ -34,6 +34,7 @@ from shoal.web.routes import (
     uploads,
     verify,
 )
+from shoal.web.wording import for_people
 from shoal.web.workspace import Workspace
 
 __all__ = ["create_app"]
@@ -71,7 +72,7 @@ def create_app(workspace: Workspace, token: str, port: int) -> FastAPI:
 
 def _mistake(request: Request, error: Any) -> Response:
     """What a person gave cannot be used: the one line that says why and what to do."""
-    return _problem(request, 422, "This cannot be done", str(error))
+    return _problem(request, 422, "This cannot be done", for_people(str(error)))
 
 
 def _not_there(request: Request, error: Any) -> Response:

@@ -95,6 +95,11 @@ class Job:
         return self.folder / "work"
 
     @property
+    def uploads(self) -> set[str]:
+        """What it was given, as far as that is still there."""
+        return {str(upload) for upload in (self.about.get("upload"), *self.about.get("uploads", ())) if upload}
+
+    @property
     def over(self) -> bool:
         return self.state not in (WAITING, RUNNING)
 
@@ -211,9 +216,14 @@ class Jobs:
         await asyncio.wait([self._tasks[name]])
 
     async def close(self, name: str) -> None:
-        """End a job, and remove it with all that it made."""
+        """End a job, and remove all that it made, and what was uploaded for it unless another job has that, too."""
         await self.cancel(name)
-        self._workspace.remove(self._jobs.pop(name).folder)
+        closed = self._jobs.pop(name)
+        self._workspace.remove(closed.folder)
+        kept = {upload for job in self._jobs.values() for upload in job.uploads}
+        for upload in closed.uploads - kept:
+            with suppress(LookupError):
+                self._workspace.remove(self._workspace.upload(upload).folder)
 
     async def stop(self) -> None:
         """The workbench ends."""

@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from shoal.pages import words
 from shoal.web.protecting.result import figures, has_leaks
+from shoal.web.wording import for_people
 
 __all__ = ["PAGES", "page"]
 
@@ -36,7 +37,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"number": words.number, "percent": words.percent, "count": words.count}
-    environment.filters |= {"seconds": _seconds, "sentence": _sentence}
+    environment.filters |= {"seconds": _seconds, "sentence": _sentence, "for_people": for_people}
     environment.globals |= {"pages": PAGES, "themes": THEMES, "figures": figures, "leaks": has_leaks}
     return environment
 

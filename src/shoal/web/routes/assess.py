@@ -71,7 +71,7 @@ async def run(form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Response:
         raise
     command = assess_command(names["original"], names["protected"], names.get("private"), comparing)
     title = f"{uploads['original'].name} and its protected version"
-    return _to(jobs.start(folder, "assess", title, command, {}))
+    return _to(jobs.start(folder, "assess", title, command, {"uploads": [one.id for one in uploads.values()]}))
 
 
 @router.post("/release/{job}")

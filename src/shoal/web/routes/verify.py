@@ -32,6 +32,7 @@ async def verify(form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Response
         release = await run_in_threadpool(_release, workspace, upload, folder)
     except Exception:
         workspace.remove(folder)
+        workspace.remove(upload.folder)
         raise
     command = verify_command(release, form.text("expect"), form.whole("min_k", 2))
     job = jobs.start(folder, "verify", upload.name, command, {})
