@@ -35,8 +35,8 @@ def run() -> dict[str, Any]:
 def of_census(column: str, k: int) -> list[dict[str, Any]]:
     from shoal import Microaggregation
     from shoal.microaggregation.diversity import join_until
+    from shoal.microaggregation.numeric import distance_to_means
     from shoal.microaggregation.requirements import Close
-    from shoal.protection.masked import distance_to_means
 
     table = data.casc("census")
     quasi = table[:, [PLACE[name] for name in PROTECTED]]

@@ -30,8 +30,7 @@ def compared(quasi: tuple[str, ...], refine: bool) -> list[dict[str, Any]]:
     from shoal import Microaggregation
     from shoal.assessment.minimality import evidence_of
     from shoal.microaggregation.diversity import joins_of, merge_until_diverse
-    from shoal.microaggregation.numeric import group_means
-    from shoal.protection.masked import distance_to_means
+    from shoal.microaggregation.numeric import distance_to_means, group_means
     from shoal.risk.minimality import MinimalityAttack
 
     people = sorted(data.adult((*quasi, "income"))[:ROWS])

@@ -14,8 +14,9 @@ from shoal.assessment.aligned import AlignedTables
 from shoal.io.row_order import sort_rows
 from shoal.microaggregation import CategoricalMicroaggregation, Microaggregation, MixedMicroaggregation
 from shoal.microaggregation.diversity import JOINED, GroupDistances, Join, joins_of
+from shoal.microaggregation.numeric import distance_to_means
 from shoal.protection.groups import value_codes
-from shoal.protection.masked import distance_to_means, equal_rows, values_of
+from shoal.protection.masked import equal_rows, values_of
 from shoal.results.rates import Inferred
 from shoal.risk.minimality import Evidence, MinimalityAttack
 

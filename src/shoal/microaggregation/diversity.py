@@ -15,14 +15,18 @@ from numpy.typing import NDArray
 
 from shoal import progress
 from shoal.errors import InputError
+from shoal.microaggregation.numeric import distance_to_means
+from shoal.microaggregation.places import Places
 from shoal.microaggregation.refine.regions import numbered_by_first_row
-from shoal.microaggregation.requirements import Distinct, Requirement
+from shoal.microaggregation.requirements import Close, Distinct, Requirement
 
 __all__ = ["JOINED", "GroupDistances", "Join", "join_until", "joins_of", "merge_until_diverse"]
 
 Ints = NDArray[np.int64]
 
 JOINED = "halves"  # how a certificate names this way to reach l
+CLASSES = (1, 2, 3, 4, 6)  # crowds to begin with have a group of each class of places; 1: they are groups as they are
+KEPT = (1.0, 0.5, 0.25, 0.1)  # of what sets places apart along the line that tells most
 
 # How far the centre of some rows is from some groups: (rows, groups) to distances.
 GroupDistances = Callable[[Ints, Ints], NDArray[np.float64]]
@@ -52,8 +56,43 @@ def merge_until_diverse(groups: Ints, values: Sequence[Ints], least: int, distan
 def join_until(groups: Ints, requirements: Sequence[Requirement], distances: GroupDistances) -> Ints:
     """Join groups until each meets all requirements; see the module. Returns the group of each row, numbered anew.
 
-    All rows together must meet them. `distances(rows, some)` are those of the centre of these rows to some groups.
+    All rows together must meet them. `distances(rows, some)` are those of the centre of these rows to some groups,
+    squared. Where values must be close to those of all, several ways to cut are tried, and the best one is taken.
     """
+    joined = _joined(groups, requirements, distances)
+    signals = [one.signals() for one in requirements if isinstance(one, Close)]
+    rows_of = _rows_of(groups)
+    if signals and Places.are_many(rows_of):
+        places = Places(rows_of, distances, np.hstack(signals))
+        joined = _best_balanced(groups, requirements, distances, places, joined)
+    return joined
+
+
+def _best_balanced(
+    groups: Ints, requirements: Sequence[Requirement], distances: GroupDistances, places: Places, joined: Ints
+) -> Ints:
+    """What loses least: groups joined as they are, flattened along the line that tells most, or balanced along it."""
+    sizes = np.bincount(groups)
+
+    def lost(crowd_of_row: Ints) -> float:
+        crowd_of_group = np.empty(len(sizes), dtype=np.int64)
+        crowd_of_group[groups] = crowd_of_row
+        crowds = zip(_rows_of(crowd_of_row), _rows_of(crowd_of_group), strict=True)
+        return sum(float(sizes[some] @ distances(rows, some)) for rows, some in crowds)
+
+    least = lost(joined)
+    for n_classes in CLASSES:
+        if n_classes > 1 and places.spread(n_classes) >= least:
+            break
+        for kept in KEPT:
+            start = groups if n_classes == 1 else places.balanced(n_classes, kept)[groups]
+            tried = _joined(start, requirements, distance_to_means(places.flattened(kept)[groups], start))
+            if lost(tried) < least:
+                joined, least = tried, lost(tried)
+    return joined
+
+
+def _joined(groups: Ints, requirements: Sequence[Requirement], distances: GroupDistances) -> Ints:
     division = _Division(groups, requirements, distances)
     division.divide(np.arange(len(division.rows_of)))
     crowd_of_group = np.empty(len(division.rows_of), dtype=np.int64)

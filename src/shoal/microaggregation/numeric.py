@@ -27,7 +27,7 @@ from shoal.microaggregation.refine.regions import check_time_budget
 from shoal.microaggregation.spaces.euclidean import EuclideanSpace
 from shoal.results.loss import Loss
 
-__all__ = ["Microaggregation", "group_means", "table_loss"]
+__all__ = ["Microaggregation", "distance_to_means", "group_means", "table_loss"]
 
 Floats = NDArray[np.float64]
 Groups = NDArray[np.int64]
@@ -234,6 +234,17 @@ def group_means(values: Floats, groups: Groups) -> Floats:
     sums = np.column_stack([np.bincount(groups, weights=column) for column in values.T])
     means: Floats = sums / sizes[:, None]
     return means
+
+
+def distance_to_means(standard: Floats, groups: Groups) -> Callable[[Groups, Groups], Floats]:
+    """How far the mean of some rows is from those of some groups, squared."""
+    means = group_means(standard, groups)
+
+    def distance(rows: Groups, some: Groups) -> Floats:
+        squared: Floats = np.sum((means[some] - standard[rows].mean(axis=0)) ** 2, axis=1)
+        return squared
+
+    return distance
 
 
 def table_loss(Z: Floats, masked: Floats) -> Loss:

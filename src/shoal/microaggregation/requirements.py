@@ -18,6 +18,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 ROUNDING = 1e-9  # what sums of shares may differ by
+MOST_SIGNALS = 10  # values of a column of labels that places are asked about
 
 # Confidential values are codes 0, 1, ...; -1 is a missing value, which counts for nothing.
 
@@ -140,6 +141,14 @@ class Close(_OfShares):
         self.ordered = ordered
         self._shares = overall / max(int(overall.sum()), 1)
         self._below = np.cumsum(self._shares)
+
+    def signals(self) -> Floats:
+        """The values as numbers around 0, a column each: their ranks, or which of the frequent values it is."""
+        known = self.codes >= 0
+        frequent = np.argsort(-self._shares, kind="stable")[:MOST_SIGNALS]
+        read = self.codes[:, None] if self.ordered else self.codes[:, None] == frequent
+        signals: Floats = np.where(known[:, None], read - read[known].mean(axis=0), 0.0)
+        return signals / max(float(signals.std()), ROUNDING)
 
     def enough(self, counts: Ints) -> bool:
         return self.distance(counts) <= self.t + ROUNDING

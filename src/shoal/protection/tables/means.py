@@ -19,9 +19,8 @@ from shoal.microaggregation import Microaggregation
 from shoal.microaggregation.blocks.block import Block
 from shoal.microaggregation.blocks.executors import Schedule
 from shoal.microaggregation.blocks.grouping import Plan, block_count, group_in_blocks
-from shoal.microaggregation.numeric import group_means
+from shoal.microaggregation.numeric import distance_to_means, group_means
 from shoal.microaggregation.spaces.euclidean import EuclideanSpace
-from shoal.protection.masked import distance_to_means
 from shoal.protection.tables.diverse import joined_as_promised
 from shoal.protection.tables.layout import Layout, MaskedBlock, TableProtection
 from shoal.protection.tables.representatives import coordinates, represented
