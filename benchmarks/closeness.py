@@ -1,4 +1,4 @@
-"""t-closeness: what enforcing it costs, by joining halves, by the published methods, and by generalisation.
+"""t-closeness: what enforcing it costs and reveals, by our groups, by the published methods, and by generalisation.
 
 Sources: Soria-Comas, Domingo-Ferrer, Sánchez and Martínez (2015), merging and t-closeness first; mAnt as its source
 text orders records: by distance from the origin, and the i-th of every class of confidential values make a group.
@@ -7,6 +7,7 @@ text orders records: by distance from the origin, and the i-th of every class of
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,60 +18,98 @@ from benchmarks import data, measure, mixed
 PROTECTED, CONFIDENTIAL = ("TAXINC", "POTHVAL"), ("FICA", "FEDTAX")
 PLACE = {"FEDTAX": 4, "FICA": 5, "POTHVAL": 8, "TAXINC": 11}  # of the columns of Census
 T_OF_ADULT = 0.3
+EXCHANGES = 100
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
 def run() -> dict[str, Any]:
-    census = [row for column in CONFIDENTIAL for k in (5, 10) for row in of_census(column, k)]
-    measure.show("Census, TAXINC and POTHVAL protected: information lost, %", census)
+    lost = [row for column in CONFIDENTIAL for k in (5, 10) for row in of_census(column, k)]
+    measure.show("Census, TAXINC and POTHVAL protected: information lost, %", lost)
     attacked = [replayed(column) for column in CONFIDENTIAL]
     measure.show("Census, k=2, t=0.25, t first: classes known once one is", attacked)
+    told = [row for column in CONFIDENTIAL for row in exchanged(column, 10, 0.1)]
+    measure.show(f"Census, k=10, t=0.1: releases that stay the same, of {EXCHANGES} exchanges of two values", told)
     adult = of_adult()
     measure.show(f"Adult, 5 quasi-identifiers, k=10, l=2, t={T_OF_ADULT}", adult)
-    return {"census": census, "attacked": attacked, "adult": adult}
+    return {"census": lost, "attacked": attacked, "exchanged": told, "adult": adult}
 
 
 def of_census(column: str, k: int) -> list[dict[str, Any]]:
+    rows, values = census(column)
+    found = []
+    for t in (0.05, 0.1, 0.15, 0.2, 0.25, 0.3):
+        lost = {name: information_loss(rows, way(values)) for name, way in ways(rows, k, t).items()}
+        found.append({"confidential": column, "k": k, "t": t} | lost)
+    return found
+
+
+def census(column: str) -> tuple[Floats, Floats]:
+    """What is protected, with standard deviations of 1, and what is not."""
+    table = data.casc("census")
+    quasi = table[:, [PLACE[name] for name in PROTECTED]]
+    return quasi / quasi.std(axis=0), table[:, PLACE[column]]
+
+
+def ways(rows: Floats, k: int, t: float) -> dict[str, Callable[[Floats], Ints]]:
+    """From confidential values to groups that keep t."""
     from shoal import Microaggregation
     from shoal.microaggregation.diversity import join_until
     from shoal.microaggregation.numeric import distance_to_means
     from shoal.microaggregation.requirements import Close
 
-    table = data.casc("census")
-    quasi = table[:, [PLACE[name] for name in PROTECTED]]
-    values = table[:, PLACE[column]]
-    rows = (quasi - quasi.mean(axis=0)) / quasi.std(axis=0)
-    codes = np.unique(values, return_inverse=True)[1]
-    plain, refined = (Microaggregation(k, refine=refine).fit(quasi).groups_ for refine in (False, True))
+    plain, refined = (Microaggregation(k, refine=refine).fit(rows).groups_ for refine in (False, True))
+
+    def close(values: Floats) -> Close:
+        codes = np.unique(values, return_inverse=True)[1]
+        return Close(codes, t, np.bincount(codes), ordered=True)
+
+    return {
+        "Shoal": lambda values: join_until(refined, [close(values)], distance_to_means(rows, refined)),
+        "merging": lambda values: merged(rows, plain, close(values)),
+        "t first": lambda values: first_close(rows, values, k, t),
+        "mAnt": lambda values: as_mant(rows, values, k, t),
+    }
+
+
+def exchanged(column: str, k: int, t: float) -> list[dict[str, Any]]:
+    """How often the same groups come out after two different values of a group were exchanged.
+
+    Where they do not, an attacker who knows the method, everybody's protected values and all but two of the
+    confidential ones knows which of the two has which.
+    """
+    from shoal.microaggregation.refine.regions import numbered_by_first_row
+
+    rows, values = census(column)
     found = []
-    for t in (0.05, 0.1, 0.15, 0.2, 0.25, 0.3):
-        close = Close(codes, t, np.bincount(codes), ordered=True)
-        ways = {
-            "halves joined": join_until(refined, [close], distance_to_means(rows, refined)),
-            "merging": merged(rows, plain, close),
-            "t first": first_close(rows, values, k, t),
-            "mAnt": as_mant(quasi / quasi.std(axis=0), values, k, t),
-        }
-        lost = {name: 100 * error(rows, groups) / float(np.sum(rows**2)) for name, groups in ways.items()}
-        found.append({"confidential": column, "k": k, "t": t} | lost)
+    for name, way in ways(rows, k, t).items():
+        released, draw, same = numbered_by_first_row(way(values)), np.random.default_rng(0), 0
+        for _ in range(EXCHANGES):
+            one = int(draw.integers(len(values)))
+            others = np.flatnonzero((released == released[one]) & (values != values[one]))
+            other = int(draw.choice(others))
+            swapped = values.copy()
+            swapped[[one, other]] = values[[other, one]]
+            same += np.array_equal(numbered_by_first_row(way(swapped)), released)
+        groups, lost = int(released.max()) + 1, information_loss(rows, released)
+        row = {"confidential": column, "k": k, "t": t, "groups are": name, "groups": groups, "information loss %": lost}
+        found.append(row | {"same release %": 100 * same / EXCHANGES})
     return found
 
 
 def replayed(column: str) -> dict[str, Any]:
     """What an attacker learns of t first who repeats it, and knows one class."""
-    table = data.casc("census")
-    quasi, values = table[:, [PLACE[name] for name in PROTECTED]], table[:, PLACE[column]]
-    rows = (quasi - quasi.mean(axis=0)) / quasi.std(axis=0)
+    rows, values = census(column)
     linked, right = linked_by_replay(rows, values, first_close(rows, values, 2, 0.25))
     return {"confidential": column, "records": len(rows), "linked": linked, "right %": 100 * right}
 
 
-def error(rows: Floats, groups: Ints) -> float:
+def information_loss(rows: Floats, groups: Ints) -> float:
+    """In per cent; of rows with standard deviations of 1."""
     from shoal.microaggregation.numeric import group_means
 
-    return float(np.sum((rows - group_means(rows, groups)[groups]) ** 2))
+    return 100 * float(np.sum((rows - group_means(rows, groups)[groups]) ** 2)) / rows.size
 
 
 def merged(rows: Floats, groups: Ints, close: Any) -> Ints:

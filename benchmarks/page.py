@@ -40,8 +40,15 @@ TABLES = (
         "closeness",
         "census",
         "t-closeness: Census",
-        "TAXINC and POTHVAL protected, information lost in per cent: halves joined (Shoal), beside the published "
-        "methods (Soria-Comas et al., 2015) and mAnt's, computed anew.",
+        "TAXINC and POTHVAL protected, information lost in per cent, beside the published methods (Soria-Comas et al., "
+        "2015) and mAnt's, computed anew.",
+    ),
+    (
+        "closeness",
+        "exchanged",
+        "t-closeness: what the groups reveal",
+        "Census: two different values of a group are exchanged, 100 times. *Same release*: how often the same groups "
+        "come out. Where they do not, an attacker who knows all but these two values knows which record has which.",
     ),
     (
         "closeness",

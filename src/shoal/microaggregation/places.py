@@ -111,8 +111,8 @@ def _points(rows_of: Sequence[Ints], distances: Callable[[Ints, Ints], Floats]) 
 def _line(points: Floats, told: Floats, sizes: Floats) -> Floats:
     """The direction, in few digits, of the regression that explains most of what is told."""
     weights = np.sqrt(sizes)[:, None]
-    from_centre = [weights * (some - np.average(some, axis=0, weights=sizes)) for some in (points, told)]
-    slopes = np.linalg.lstsq(*from_centre, rcond=None)[0]
+    centred, to_explain = (weights * (some - np.average(some, axis=0, weights=sizes)) for some in (points, told))
+    slopes = np.linalg.lstsq(centred, to_explain, rcond=None)[0]
     direction = np.round(np.linalg.svd(slopes)[0][:, 0], DIGITS)
     line: Floats = direction / np.linalg.norm(direction)
     return line
