@@ -70,6 +70,11 @@ def test_labels_are_read_as_which_of_the_frequent_ones_it_is_and_a_gap_as_nothin
     assert (signals[:, 1] / signals[0, 1]).tolist() == pytest.approx([1, 1, -2, 0])
 
 
+def test_a_column_of_gaps_tells_nothing():
+    signals = Close(np.full(3, -1), 0.3, np.zeros(0, dtype=np.int64), ordered=True).signals()
+    assert signals.tolist() == [[0], [0], [0]]
+
+
 @pytest.mark.parametrize("n_classes", [2, 3, 6])
 def test_balanced_crowds_have_groups_of_every_class_along_the_line(n_classes):
     points, values = square()

@@ -147,7 +147,8 @@ class Close(_OfShares):
         known = self.codes >= 0
         frequent = np.argsort(-self._shares, kind="stable")[:MOST_SIGNALS]
         read = self.codes[:, None] if self.ordered else self.codes[:, None] == frequent
-        signals: Floats = np.where(known[:, None], read - read[known].mean(axis=0), 0.0)
+        mean = read[known].sum(axis=0) / max(int(known.sum()), 1)
+        signals: Floats = np.where(known[:, None], read - mean, 0.0)
         return signals / max(float(signals.std()), ROUNDING)
 
     def enough(self, counts: Ints) -> bool:
