@@ -56,7 +56,7 @@ def test_a_release_that_starts_anew_shows_who_left(first: Path, tmp_path: Path) 
     # The group of four and that of three differ by d alone: a sum of one is the one.
     assert found.told_apart == 1
     assert not found.safe
-    assert "shows the ill of 1 who left or came, among fewer than 3" in found.sentence
+    assert "shows the ill of 1 who left, came or changed, among fewer than 3" in found.sentence
 
 
 def test_a_release_that_follows_does_not(first: Path, tmp_path: Path) -> None:
@@ -64,6 +64,21 @@ def test_a_release_that_follows_does_not(first: Path, tmp_path: Path) -> None:
     assert found.left >= 3
     assert found.safe
     assert found.smallest >= 3
+
+
+def test_a_changed_value_shows_though_nobody_left_and_a_group_of_newcomers_does_not(
+    first: Path, tmp_path: Path
+) -> None:
+    # Of the group of three, c has gout now: flu is gone, and one gout more is there.
+    found = judged(
+        release(PEOPLE.assign(ill=PEOPLE["ill"].where(PEOPLE["who"] != "c", "gout")), tmp_path / "ill"), first
+    )
+    assert (found.left, found.came, found.told_apart, found.safe) == (0, 0, 1, False)
+    assert "shows the ill of 1 who left, came or changed" in found.sentence
+    # Three come, in a group of their own.
+    new = pd.DataFrame({"who": list("xyz"), "age": [40.0, 41.0, 42.0], "pay": [5.0] * 3, "ill": ["cold"] * 3})
+    found = judged(release(pd.concat([PEOPLE, new]), tmp_path / "new", after=first), first)
+    assert (found.came, found.told_apart, found.safe) == (3, 0, True)
 
 
 def test_groups_that_cross_leave_few_in_common(first: Path, tmp_path: Path) -> None:
@@ -98,7 +113,7 @@ def test_the_command_line_says_it_and_refuses_what_is_no_pair(first: Path, tmp_p
     pair = run(tmp_path, "assess", "two.csv", "two", "-o", "judged", "--with", "one")
     assert pair.code == 0, pair.err
     assert "together     " in pair.out
-    assert "shows the ill of 1 who left or came" in pair.out
+    assert "shows the ill of 1 who left, came or changed" in pair.out
     assert "Together with the earlier release" in (tmp_path / "judged" / "report.html").read_text()
     data = json.loads((tmp_path / "judged" / "assessment.json").read_text())
     assert data["overlap"]["safe"] is False

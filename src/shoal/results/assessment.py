@@ -47,14 +47,13 @@ class Overlap:
             f"left, at worst {self.smallest:,}"
         )
         crowd = crowd if self.both else "No record is in both releases"
-        changed = self.left + self.came
-        if not changed:
-            return f"{crowd}; nobody left and nobody came."
         if self.told_apart:
             return (
-                f"{crowd}; subtracting the two shows the {', '.join(self.shown)} of {self.told_apart:,} who left or "
-                f"came, among fewer than {self.k}."
+                f"{crowd}; subtracting the two shows the {', '.join(self.shown)} of {self.told_apart:,} who left, came "
+                f"or changed, among fewer than {self.k}."
             )
+        if not self.left + self.came:
+            return f"{crowd}; nobody left and nobody came."
         return f"{crowd}; subtracting the two shows nobody among fewer than {self.k}."
 
 

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from shoal.bundle.folders import CERTIFICATE, MAPPING
 from shoal.bundle.load import kind_of_release, load
@@ -45,6 +47,12 @@ class _Side:
             found.setdefault(row, set()).add(name)
         return {row: frozenset(names) for row, names in found.items()}
 
+    def row_of_record(self, columns: tuple[str, ...]) -> dict[Any, tuple[int, str]]:
+        """By record and its values in columns that are released as they are: its row, of this release."""
+        cells = zip(*(self.table[name].to_pylist() for name in columns), strict=True)
+        records = zip(self.names, map(repr, cells), strict=True)
+        return dict(zip(records, ((id(self), row) for row in self.rows), strict=True))
+
 
 def overlap_of(
     release: str | os.PathLike[str],
@@ -78,7 +86,7 @@ def overlap_of(
         exposed=sum(many for size, many in sizes.items() if size < k),
         candidates=tuple(sorted(sizes.items())),
         shown=columns,
-        told_apart=_told_apart(later, first, k) if columns else 0,
+        told_apart=_told_apart(first, later, columns, k) if columns else 0,
         cells=cells,
         by_guessing=by_guessing,
     )
@@ -108,21 +116,23 @@ def _side(release: str | os.PathLike[str], private: Any) -> _Side:
     return _Side(promises["anonymity"]["k"] or 1, loaded.table, names, rows, quasi, others, by_ids)
 
 
-def _told_apart(later: _Side, first: _Side, k: int) -> int:
-    """Records that left or came among fewer than k, to who subtracts whole releases, or groups that are still there."""
-    told = 0
-    for here, there in ((first, later), (later, first)):
-        row_there = dict(zip(there.names, there.rows, strict=True))
-        alone = [name for name in here.names if name not in row_there]
-        groups = [members for members in here.snapshot().values() if not members.isdisjoint(alone)]
-        # A group whose other records are still together is compared with itself.
-        changes = [
-            sum(name not in row_there for name in members)
-            for members in groups
-            if len({row_there[name] for name in members if name in row_there}) == 1
-        ]
-        told += len(alone) if 0 < len(alone) < k else sum(many for many in changes if many < k)
-    return told
+def _told_apart(first: _Side, later: _Side, columns: tuple[str, ...], k: int) -> int:
+    """Records that left or came among fewer than k, to an attacker who subtracts what has the same records.
+
+    Groups with a record in common, its values unchanged, are compared together: one that is still there with itself,
+    one that joined another with both, and where all groups cross, the whole releases.
+    """
+    row_of = [side.row_of_record(columns) for side in (first, later)]
+    common = row_of[0].keys() & row_of[1].keys()
+    groups = {row: place for place, row in enumerate(dict.fromkeys(row for side in row_of for row in side.values()))}
+    edges = np.array([[groups[side[record]] for record in common] for side in row_of], dtype=np.int64)
+    crossing = sp.coo_array((np.ones(len(common)), edges), shape=(len(groups), len(groups)))
+    together = connected_components(crossing, directed=False)[1]
+    told = set()
+    for side in row_of:
+        many = Counter(together[groups[row]] for record, row in side.items() if record not in common)
+        told |= {record[0] for record, row in side.items() if record not in common and many[together[groups[row]]] < k}
+    return len(told)
 
 
 def _sums_tell(later: _Side, first: _Side, original: pa.Table, only: set[str]) -> tuple[float | None, float | None]:
