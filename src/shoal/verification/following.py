@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from shoal.results.claims import Claim
+from shoal.verification.distinct_values import meaning_of
 from shoal.verification.forms.certificate import CERTIFICATE
 from shoal.verification.tables import read_released_table
 
@@ -34,13 +36,40 @@ def following_claims(release: Path, content: dict[str, Any], earlier: Path, befo
         return
     yield Claim(FOLLOWS, True, f"it follows the release sealed {before['seal'][:12]}…", CERTIFICATE)
     protected = [name for name, role in columns[0] if role == "quasi"]
-    shown = [name for name, role in columns[0] if role != "quasi"]
+    shown = [(name, role) for name, role in columns[0] if role != "quasi"]
     now, then = (
-        _rows(read_released_table(folder, side["promises"]["columns"]), protected, shown)
+        _rows(read_released_table(folder, side["promises"]["columns"]), protected, [name for name, _ in shown])
         for folder, side in ((release, content), (earlier, before))
     )
-    yield _kept(now, then, stated.get("kept"))
-    yield _differences(now, then, int(crowds[0] or 1), bool(shown))
+    kept = sum(now[key].total() for key in now.keys() & then.keys())
+    claim = _kept(kept, stated.get("kept"))
+    yield claim
+    if claim.holds:
+        confidential = [place for place, (_, role) in enumerate(shown) if role == "confidential"]
+        least = before["promises"]["diversity"]["l"] or 0  # with a larger one now, groups of fewer values go as a whole
+        crowd = Crowd(int(crowds[0] or 1), int(least), confidential, bool(shown))
+        yield _differences(now, then, crowd, kept - stated["kept"])
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """What rows that vanish must be, where their values are shown."""
+
+    k: int
+    l: int  # different values of each confidential column; 0: not promised
+    confidential: list[int]  # places of these columns among those that are shown
+    shown: bool
+
+    def flaw(self, lost: Counter[Any]) -> str | None:
+        """Why the rows that a group lost show whose they were; None: they do not."""
+        if not self.shown or not lost:
+            return None
+        if lost.total() < self.k:
+            return f"a group lost {lost.total()} of its rows, which shows whose they were; k={self.k}"
+        fewest = min((len({meaning_of(row[place]) for row in lost} - {None}) for place in self.confidential), default=0)
+        if self.confidential and fewest < self.l:
+            return f"the rows that a group lost have {fewest} different values, which shows whose they were; l={self.l}"
+        return None
 
 
 def _rows(table: pa.Table, protected: list[str], shown: list[str]) -> dict[Any, Counter[Any]]:
@@ -54,27 +83,35 @@ def _rows(table: pa.Table, protected: list[str], shown: list[str]) -> dict[Any, 
     return groups
 
 
-def _kept(now: dict[Any, Counter[Any]], then: dict[Any, Counter[Any]], stated: Any) -> Claim:
+def _kept(kept: int, stated: Any) -> Claim:
     """How many records have a row that was published before; with none, the release follows nothing."""
-    kept = sum(sum(now[key].values()) for key in now.keys() & then.keys())
     found = f"{kept} records have a row of the earlier release, {stated} are stated to have kept theirs"
     # Newcomers' groups may have the row of an older one by chance, so there may be more.
     return Claim(KEPT, isinstance(stated, int) and 0 < stated <= kept, found)
 
 
-def _differences(now: dict[Any, Counter[Any]], then: dict[Any, Counter[Any]], k: int, shown: bool) -> Claim:
-    """Rows that are in both releases keep their records but for none or at least k, and none came but whole groups."""
+def _differences(now: dict[Any, Counter[Any]], then: dict[Any, Counter[Any]], crowd: Crowd, alike: int) -> Claim:
+    """Rows that are in both releases keep their records but for none or at least k, and none came but in crowds.
+
+    `alike` newcomers have a row that was published before, at least k of them the same. How many records such a row
+    lost cannot be counted, neither by us nor by an attacker.
+    """
     both = now.keys() & then.keys()
-    left = [sum((then[key] - now[key]).values()) for key in both]
-    merged = sum((then[key] for key in then.keys() - both), Counter[Any]())
-    for came in (now[key] - then[key] for key in both):
-        many = sum(came.values())
-        if 0 < many < k and came - merged:  # neither what is left of a group nor a crowd of newcomers
-            return Claim(DIFFERENCES, False, f"a group that had been published got {many} more rows; k={k}")
-    fewest = min((many for many in left if many), default=0)
-    if shown and 0 < fewest < k:
-        return Claim(DIFFERENCES, False, f"a group lost {fewest} of its rows, which shows whose they were; k={k}")
-    lost = "none" if fewest == 0 else f"none or at least {fewest}"
-    return Claim(
-        DIFFERENCES, True, f"{len(both)} of {len(then)} published rows are still there; each lost {lost} of its records"
-    )
+    joining = sum((then[key] for key in then.keys() - both), Counter[Any]())
+    lost = {key: then[key] - now[key] for key in both}
+    came = {key: now[key] - then[key] for key in both}
+    flaws = [flaw for rows in lost.values() if (flaw := crowd.flaw(rows))]
+    flaws += [
+        f"a group that had been published got {rows.total()} more rows; k={crowd.k}"
+        for rows in came.values()
+        if rows.total() < crowd.k and rows - joining  # neither what is left of a group nor a crowd of newcomers
+    ]
+    joined = sum((rows for key, rows in came.items() if not lost[key]), Counter[Any]())
+    if alike == 0 and (flaw := crowd.flaw(joining - joined)):
+        flaws.append(flaw)
+    if len(flaws) > alike // crowd.k:
+        return Claim(DIFFERENCES, False, flaws[0])
+    fewest = min((rows.total() for rows in lost.values() if rows), default=0)
+    lost_rows = "none" if fewest == 0 else f"none or at least {fewest}"
+    found = f"{len(both)} of {len(then)} published rows are still there; each lost {lost_rows} of its records"
+    return Claim(DIFFERENCES, True, found)
