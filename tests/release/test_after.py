@@ -83,14 +83,31 @@ def test_nothing_changes_when_nobody_comes_or_goes_or_a_few_come_or_somebody_mov
 
 
 def test_whoever_may_have_left_is_one_of_a_crowd(made: Path, tmp_path: Path) -> None:
-    """The attacker knows everybody and the method: which of all could have left, to give what they see?"""
+    """The attacker knows everybody and the method: which of all could have left, to give what they see?
+
+    Not a byte of the rows, the certificate, the report or the README depends on it.
+    """
     before = published(made / "plain")
     crowd = [who for who, row in before.items() if row == before["p000"]]
-    seen = {
-        who: rows(release(PEOPLE[:N][PEOPLE["who"][:N] != who], tmp_path / who, after=made / "plain")) for who in crowd
-    }
+    seen = []
+    for who in crowd:
+        release(PEOPLE[:N][PEOPLE["who"][:N] != who], tmp_path / who, after=made / "plain")
+        seen.append({path.name: path.read_bytes() for path in (tmp_path / who).iterdir()})
     assert len(crowd) >= K
-    assert all(one == seen["p000"] for one in seen.values())
+    assert all(one == seen[0] for one in seen)
+    lost = json.loads((tmp_path / "p000-private" / "loss.json").read_text())
+    assert 0 < lost["starting_anew"] < 1
+    assert 0 < lost["information_loss"] < 1
+
+
+def test_whoever_left_does_not_come_back(made: Path, tmp_path: Path) -> None:
+    """In a group of newcomers, only p000 would have been in the old group as well: a crowd of one in both."""
+    without = release(PEOPLE[1:N], tmp_path / "without", after=made / "plain")
+    again = release(PEOPLE[: N + 9], tmp_path / "again", after=without)
+    assert "p000" not in published(again)
+    assert "nobody comes back" in (tmp_path / "again-private" / "withheld.csv").read_text()
+    third = release(PEOPLE[: N + 9], tmp_path / "third", after=again)
+    assert "p000" not in published(third)
 
 
 def test_illnesses_of_those_who_left_vanish_among_k(made: Path, tmp_path: Path) -> None:
@@ -108,12 +125,50 @@ def test_illnesses_of_those_who_left_vanish_among_k(made: Path, tmp_path: Path) 
     assert verify(third, after=after)
 
 
-def test_a_changed_illness_leaves_and_comes_anew(made: Path, tmp_path: Path) -> None:
+def test_a_changed_illness_is_withheld_with_others_of_the_group(made: Path, tmp_path: Path) -> None:
     healed = PEOPLE[: N + 10].assign(ill=PEOPLE["ill"].where(PEOPLE["who"] != "p004", "none at all"))
     after = release(healed, tmp_path / "next", roles=WITH_ILLNESS, after=made / "ill")
-    before, now = published(made / "ill"), published(after)
-    assert now["p004"][:2] not in {row[:2] for row in before.values()}
+    assert "p004" not in published(after)
     assert sum((rows(made / "ill") - rows(after)).values()) >= K
+    assert verify(after, after=made / "ill")
+
+
+def test_where_everybody_has_other_values_rows_stay_and_the_values_are_new(made: Path, tmp_path: Path) -> None:
+    other = PEOPLE[:N].assign(ill=[f"new {one}" for one in range(N)])
+    after = release(other, tmp_path / "next", roles=WITH_ILLNESS, after=made / "ill")
+    before, now = published(made / "ill"), published(after)
+    assert {who: row[:2] for who, row in now.items()} == {who: row[:2] for who, row in before.items()}
+    assert {row[2] for row in now.values()} == set(other["ill"])
+    assert verify(after, after=made / "ill")
+
+
+def test_newcomers_who_are_all_alike_do_not_wait_for_somebody_to_be_told_from(tmp_path: Path) -> None:
+    """Five alike wait, and one more comes: whoever comes last would be the one with the other value."""
+    options: dict[str, Any] = {"roles": WITH_ILLNESS, "l": 2}
+    first = release(PEOPLE[:N], tmp_path / "first", **options)
+    alike = PEOPLE.assign(ill=PEOPLE["ill"].where(PEOPLE.index < N, "flu"))
+    after = release(alike[: N + 5], tmp_path / "next", after=first, **options)
+    assert set(published(after)) == set(PEOPLE["who"][:N])
+    mixed = PEOPLE.assign(ill=alike["ill"].where(PEOPLE.index < N + 5, PEOPLE["ill"]))
+    third = release(mixed[: N + 15], tmp_path / "third", after=after, **options)
+    assert set(published(third)) == {*PEOPLE["who"][:N], *PEOPLE["who"][N + 5 : N + 15]}
+    with pytest.raises(InputError, match=r"promises l=2; give --l 2 or more"):
+        release(PEOPLE[:N], tmp_path / "less", after=first, roles=WITH_ILLNESS)
+    assert not (tmp_path / "less").exists()
+
+
+def test_newcomers_may_have_a_row_that_lost_others(tmp_path: Path) -> None:
+    """Of labels that is usual. What such a row lost cannot be counted, so it is not held against the pair."""
+    people = PEOPLE.assign(sex=["f", "m"] * ((N + 20) // 2) + ["f"] * ((N + 20) % 2))
+    options: dict[str, Any] = {
+        "roles": Roles(quasi=("sex",), confidential=("ill",)),
+        "method": None,
+        "categorical": ["sex"],
+    }
+    first = release(people[:N], tmp_path / "first", **options)
+    after = release(people[1:], tmp_path / "next", after=first, **options)
+    assert len(published(after)) == N + 20 - K
+    assert verify(after, after=first)
 
 
 def test_numbers_with_labels_and_l_go_on_as_well(tmp_path: Path) -> None:
@@ -179,6 +234,8 @@ def test_a_pair_that_was_tampered_with_does_not_hold(made: Path, tmp_path: Path)
     assert verify(alone)
     pair = verify(alone, after=made / "ill")
     assert "kept rows" in [claim.promise for claim in pair.broken]
+    # A group that joined another, but for one: the difference would show whose illness it was.
+    _check_joined(made / "ill", after, tmp_path / "joined")
     # One row of the earlier release left out: the difference would show whose illness it was.
     short = copy_of(after, tmp_path / "short")
     table = pq.read_table(short / "table.parquet")
@@ -192,6 +249,24 @@ def test_a_pair_that_was_tampered_with_does_not_hold(made: Path, tmp_path: Path)
     content["stated"]["parameters"]["after"]["kept"] -= 1
     reseal(short, content)
     assert [claim.promise for claim in verify(short, after=made / "ill").broken] == ["differences"]
+
+
+def _check_joined(earlier: Path, after: Path, folder: Path) -> None:
+    joined = copy_of(after, folder)
+    table = pq.read_table(joined / "table.parquet").to_pandas()
+    (one, other) = list(dict.fromkeys(row[:2] for row in rows(earlier)))[:2]
+    of_one = (table["age"] == one[0]) & (table["pay"] == one[1])
+    table.loc[of_one, ["age", "pay"]] = other
+    table = table.drop(of_one.idxmax()).sort_values(["age", "pay", "ill"])
+    schema = pq.read_schema(joined / "table.parquet")
+    table = pa.Table.from_pandas(table, schema, preserve_index=False).replace_schema_metadata(None)
+    pq.write_table(table, joined / "table.parquet", compression="zstd", row_group_size=1 << 17)
+    content = certificate_of(joined)
+    content["promises"]["rows"] -= 1
+    content["promises"]["diversity"]["columns"][0]["groups"] -= 1
+    content["stated"]["parameters"]["after"]["kept"] -= 1
+    reseal(joined, content)
+    assert [claim.promise for claim in verify(joined, after=earlier).broken] == ["differences"]
 
 
 def _size(folder: Path, quasi: tuple[Any, ...]) -> int:

@@ -35,6 +35,7 @@ CERTIFICATE = "certificate.json"
 MAPPING = "mapping.parquet"
 MAPPING_FOLDER = "mapping"  # of a release in parts
 GONE = "gone.csv"  # of a table that followed another: who may not come back
+LOSS = "loss.json"  # of a table that followed another: its figures are not published
 SEAL = "seal.txt"  # of the release that a mapping with ids belongs to
 VAULT = "vault.age"  # of sanitized documents
 PUBLIC_FOLDER = 0o777  # as far as the umask allows

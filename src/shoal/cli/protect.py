@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import shoal
+from shoal.bundle.folders import LOSS
 from shoal.cli import options
 from shoal.cli import protect_options as given
 from shoal.cli.app import AsJson, Force, app
@@ -198,6 +199,14 @@ def _lost(stated: dict[str, Any]) -> str:
     return f"{stated['information_loss']:.1%}" if known is None else f"{known['low']:.0%} to {known['high']:.0%}"
 
 
+def _say_followed(seal: str, private: Path) -> None:
+    """The owner alone learns what was lost: published figures would tell who left."""
+    loss = json.loads((private / LOSS).read_text(encoding="utf-8"))
+    lost, anew = (f"{loss[name]:.1%}" for name in ("information_loss", "starting_anew"))
+    write(f"lost         {lost} of the information; starting anew would lose {anew} (not published)")
+    write(f"follows      the release sealed {seal[:12]}…, whose rows are kept")
+
+
 def _lengths(lengths: dict[str, int]) -> str:
     return " to ".join(f"{length:,}" for length in sorted(set(lengths.values())))
 
@@ -257,12 +266,10 @@ def say_protected(made: Any) -> None:
     _say_columns(stated["parameters"], promises["columns"])
     if "lengths" in promises:
         write(f"sketches     {_lengths(promises['lengths'])} numbers each, no words or items")
-    if stated["information_loss"] is not None or stated["loss_range"] is not None:
-        write(f"lost         {_lost(stated)} of the information")
     if "after" in stated["parameters"]:
-        followed = stated["parameters"]["after"]
-        anew = "" if followed["loss_anew"] is None else f"; starting anew would lose {followed['loss_anew']:.1%}"
-        write(f"follows      the release sealed {followed['seal'][:12]}…, whose rows are kept{anew}")
+        _say_followed(stated["parameters"]["after"]["seal"], made.private)
+    elif stated["information_loss"] is not None or stated["loss_range"] is not None:
+        write(f"lost         {_lost(stated)} of the information")
     if promises["form"] is not None and stated["attacks"]:
         exactly, nearly = (one["rate"] for one in stated["attacks"])
         how = "crowds taken apart" if made.certificate["kind"] == "documents" else "crowds taken apart with the key"

@@ -4,9 +4,10 @@ As in the dynamic index, a published row is never computed anew: two rows that d
 group keeps its row while k of its records are left; fewer than k join, as a whole, the group with the nearest row and
 take that row.
 
-Where other columns are released as they are, the difference of two releases shows the values of whoever left. Then a
-group loses nobody or at least k: others are withheld together with those who left, drawn at random, so that any of the
-k may be the one. They must never come back, or who comes back would tell who was only withheld.
+Where other columns are released as they are, the difference of two releases shows the values of whoever left, and the
+old and new values of whoever has others now. Then a group loses nobody or at least k: others are withheld together with
+those who left, drawn at random, so that any of the k may be the one. They must never come back, or who comes back would
+tell who was only withheld. At least k of a group with other values stay where they were; fewer are taken to have left.
 """
 
 from __future__ import annotations
@@ -17,11 +18,24 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Followed", "follow"]
+__all__ = ["Followed", "Shown", "follow"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+
+TRIES = 1_000  # of drawing companions with different enough values; then a whole group is withheld
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Values that are released as they are, before and now."""
+
+    changed: Mask  # (n,) the record is still there, and its values are others
+    enough: Callable[[Mask], bool] = lambda members: True  # the values before meet what is promised of a group
+    enough_now: Callable[[Mask], bool] = lambda members: True  # the present ones do
+    in_place: Callable[[Mask, Mask], bool] = lambda left, changed: True  # a change of so many shows nobody's values
+    companions: int = 0  # that are withheld at least, so that whoever leaves, there are some with whom `enough` holds
 
 
 @dataclass(frozen=True)
@@ -31,7 +45,7 @@ class Followed:
     old: Ints  # (n,) the group that published it
     kept: Mask  # (n,) the record is published again
     group: Ints  # (n,) by whose row, where it is
-    companions: Mask  # (n,) stayed, and is withheld with those who left
+    withheld: Mask  # (n,) is still there, and is not
 
 
 def follow(
@@ -40,8 +54,7 @@ def follow(
     k: int,
     distance: Callable[[int, Ints], Floats],
     *,
-    enough: Callable[[Mask], bool] = lambda members: True,
-    shown: bool = False,
+    shown: Shown | None = None,
     random: np.random.Generator | None = None,
 ) -> Followed:
     """Go on from published groups, each of at least k records.
@@ -51,8 +64,7 @@ def follow(
     groups : (n,) the group of each published record, numbered from 0
     stays : (n,) whether the record is still there
     distance : from the published row of a group to those of others
-    enough : whether records that shall share a row meet what else is promised
-    shown : columns beside the protected ones are released as they are
+    shown : what is released as it is beside the protected columns; None: nothing is
     random : draws the companions; a new secret seed unless given
 
     Examples
@@ -64,15 +76,14 @@ def follow(
     >>> follow(np.array([0, 0, 1, 1, 2, 2]), stays, 2, lambda one, others: abs(rows[others] - rows[one])).group.tolist()
     [0, 0, 1, 1, 1, 1]
     """
-    kept = stays.copy()
-    if shown:
-        kept &= ~_companions(groups, stays, k, enough, random or np.random.default_rng())
+    kept = stays if shown is None else _kept_with_values(groups, stays, k, shown, random or np.random.default_rng())
     group = groups.copy()
-    lost = np.bincount(groups[~kept], minlength=int(groups.max(initial=-1)) + 1) > 0
+    differs = ~kept if shown is None else ~kept | shown.changed
+    lost = np.bincount(groups[differs], minlength=int(groups.max(initial=-1)) + 1) > 0
 
     def short(one: int) -> bool:
         members = kept & (group == one)
-        return int(members.sum()) < k or not enough(members)
+        return int(members.sum()) < k or not (shown is None or shown.enough_now(members))
 
     alive = np.unique(group[kept])
     waiting = [one for one in alive.tolist() if short(one)]
@@ -81,11 +92,11 @@ def follow(
         others = alive[alive != one]
         sound = others[~np.isin(others, waiting)]
         # Where values are shown, what came and what went must not be mixed up in one row.
-        choices = (sound[~lost[sound]],) if shown else (sound, others)
+        choices = (sound, others) if shown is None else (sound[~lost[sound]],)
         choice = next((some for some in choices if len(some)), None)
         alive = others
         if choice is None:  # nobody to hide among: nothing may be published of them
-            kept &= group != one
+            kept = kept & (group != one)
             continue
         nearest = int(choice[np.argmin(distance(one, choice))])
         group[group == one] = nearest
@@ -94,14 +105,30 @@ def follow(
     return Followed(groups, kept, group, stays & ~kept)
 
 
-def _companions(groups: Ints, stays: Mask, k: int, enough: Callable[[Mask], bool], random: np.random.Generator) -> Mask:
-    """Records to withhold so that of each group nobody is gone, or at least k who meet what else is promised."""
-    chosen = np.zeros(len(groups), dtype=bool)
-    for one in np.unique(groups[~stays]).tolist():
+def _kept_with_values(groups: Ints, stays: Mask, k: int, shown: Shown, random: np.random.Generator) -> Mask:
+    """Who is published again, so that of each group no values vanish or those of a crowd."""
+    kept = stays.copy()
+    for one in np.unique(groups[~stays | shown.changed]).tolist():
         members = groups == one
-        gone = members & ~stays
-        for record in random.permutation(np.flatnonzero(members & stays)).tolist():
-            if int(gone.sum()) >= k and enough(gone):
-                break
-            gone[record] = chosen[record] = True
-    return chosen
+        left, changed = members & ~stays, members & shown.changed
+        if int(changed.sum()) >= k and shown.in_place(left, changed):
+            continue  # old values vanish by the crowd, and new ones come in their place
+        left |= changed
+        kept &= ~left & ~_companions(left, members & ~left, k, shown, random)
+    return kept
+
+
+def _companions(left: Mask, others: Mask, k: int, shown: Shown, random: np.random.Generator) -> Mask:
+    """Others of a group, to withhold together with those who left.
+
+    How many depends on the number of those who left alone, and every draw with different enough values is as likely as
+    any other: else the draw would tell the values of those who left.
+    """
+    places = np.flatnonzero(others)
+    many = max(k - int(left.sum()), shown.companions)
+    for _ in range(TRIES if many < len(places) else 0):
+        chosen = np.zeros(len(left), dtype=bool)
+        chosen[random.choice(places, many, replace=False)] = True
+        if shown.enough(left | chosen):
+            return chosen
+    return others

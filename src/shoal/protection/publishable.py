@@ -18,6 +18,7 @@ __all__ = ["changes_of", "grid_of", "moved_records", "reason_of_all", "reasons_w
 Floats = NDArray[np.float64]
 
 FEW_MOVED = f"fewer than {FEW} records changed, and figures about so few tell each of them"
+TELLS_WHO_LEFT = "compared with those of the release before, such figures would tell who left"
 DOMINATED = "one record makes up more than a third of what varies, and such figures would tell it"
 NO_VALUE = "no group shows a value"
 DIGITS = 3  # of the loss: more would tell, of two releases, what one record adds to it

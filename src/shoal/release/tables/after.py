@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +16,7 @@ from shoal.bundle.earlier import Earlier
 from shoal.errors import InputError
 from shoal.io.files import counted, shown, unknown_column
 from shoal.io.table import holds_numbers
-from shoal.microaggregation.following import Followed, follow
+from shoal.microaggregation.following import Followed, Shown, follow
 from shoal.protection.groups import value_codes
 from shoal.protection.masked import equal_rows, values_of
 from shoal.release.tables.files import file_name
@@ -25,13 +26,13 @@ from shoal.results.promised import DISTINCT, GroupPromises
 __all__ = ["Continuation", "continued", "with_records"]
 
 WAITING = "fewer than k newcomers: they wait for a later release"
-TOO_ALIKE = "newcomers with fewer than l values: they wait for a later release"
-COMPANIONS = "withheld together with those who left, so that these cannot be told"
-RETURNED = "left an earlier release, and would tell by coming back who was only withheld"
-TOO_FEW = "fewer than k are left of all that were published"
+TOO_ALIKE = "newcomers with fewer than l values: coming later, among others, they would tell them"
+WITHHELD = "others of the group left or have other values, which would show if these stayed"
+RETURNED = "left an earlier release, or was withheld from one: nobody comes back"
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class Continuation:
     gone: tuple[str, ...]  # ids that may not come back
     seal: str
     grid: dict[str, float]  # on which the earlier means lie
+    few_values: tuple[str, ...]  # columns that the earlier release says hold few different numbers
 
     def steps(self, numbers: Sequence[str]) -> Floats:
         """The grid of each number; 0 for none."""
@@ -62,19 +64,18 @@ class Continuation:
         """Refuse settings that would change a row that was published: rounded otherwise, or written otherwise."""
         assert records is not None
         kept = [(place, self.row_of[one]) for place, one in enumerate(records.tolist()) if one in self.row_of]
-        places, rows = (np.array(side, dtype=np.int64) for side in zip(*kept, strict=True))
+        places, rows = (pa.array(side) for side in zip(*kept, strict=True))
         for name in quasi:
-            now, then = (_cells(table[name], some) for table, some in ((released, places), (self.rows, rows)))
-            if now != then:
+            now, then = (_cells(table.take(some), [name]) for table, some in ((released, places), (self.rows, rows)))
+            if (now != then).any():
                 raise InputError(
                     f"column {shown(name)} would be released otherwise than before; give the options of the earlier "
                     "release, or start anew without --after"
                 )
 
-    def parameters(self, loss_anew: float | None) -> dict[str, Any]:
-        """What the certificate says of it; `loss_anew`: what starting anew would lose, where that may be published."""
-        anew = None if loss_anew is None else round(loss_anew, 3)
-        return {"after": {"seal": self.seal, "kept": len(self.row_of), "loss_anew": anew}}
+    def parameters(self) -> dict[str, Any]:
+        """What the certificate says of it."""
+        return {"after": {"seal": self.seal, "kept": len(self.row_of)}}
 
 
 def with_records(opened: Opened, id_column: str) -> Opened:
@@ -99,9 +100,8 @@ def continued(opened: Opened, earlier: Earlier, k: int, promises: GroupPromises)
     """The rows of a table that are published after an earlier release, and what is published of them."""
     if opened.records is None:
         raise InputError("who is who in two releases goes by an id; name its column with --id-column")
-    _check_alike(opened, earlier, k)
     l = None if promises.l is None else int(promises.l)
-    shown_columns = earlier.columns("confidential", "insensitive")
+    _check_alike(opened, earlier, k, l)
     place = {record: row for row, record in enumerate(opened.records.tolist())}
     now = np.array([place.get(record, -1) for record in earlier.records.tolist()], dtype=np.int64)
     if not (now >= 0).any():
@@ -109,44 +109,34 @@ def continued(opened: Opened, earlier: Earlier, k: int, promises: GroupPromises)
             "no record of the earlier release is in this table; give the ids it was made with, or start anew without "
             "--after"
         )
-    stays = now >= 0
-    stays[stays] = _unchanged(earlier.rows, np.flatnonzero(stays), opened.table.data, now[stays], shown_columns)
     quasi = earlier.columns("quasi")
     groups = equal_rows([earlier.rows[name].combine_chunks() for name in quasi])
-    codes = [value_codes(values_of(earlier.rows[name])) for name in earlier.columns("confidential")]
-
-    def enough(members: NDArray[np.bool_]) -> bool:
-        return l is None or all(len(set(column[members].tolist()) - {-1}) >= l for column in codes)
-
-    apart = _Apart(earlier.rows, groups, quasi)
-    followed = follow(groups, stays, k, apart, enough=enough, shown=bool(shown_columns))
-    return _chosen(opened, earlier, followed, stays, _newcomers(opened, earlier, stays, k, l))
+    shown_columns = earlier.columns("confidential", "insensitive")
+    shown = _Values(earlier, opened.table.data, now, k, l).shown() if shown_columns else None
+    followed = follow(groups, now >= 0, k, _Apart(earlier.rows, groups, quasi), shown=shown)
+    if not followed.kept.any():
+        raise InputError("of no group of the earlier release enough is left to go on; start anew without --after")
+    return _chosen(opened, earlier, followed, _newcomers(opened, earlier, k, l))
 
 
-def _newcomers(
-    opened: Opened, earlier: Earlier, stays: NDArray[np.bool_], k: int, l: int | None
-) -> tuple[list[int], dict[int, str]]:
+def _newcomers(opened: Opened, earlier: Earlier, k: int, l: int | None) -> tuple[list[int], dict[int, str]]:
     """The rows of newcomers that are published, and the reasons of those that are not."""
     assert opened.records is not None
-    known = set(earlier.records[stays].tolist())
+    known = {*earlier.records.tolist(), *earlier.gone}
     records = opened.records.tolist()
-    new = [row for row, record in enumerate(records) if record not in known and record not in earlier.gone]
+    new = [row for row, record in enumerate(records) if record not in known]
     reasons = {row: RETURNED for row, record in enumerate(records) if record in earlier.gone}
     if 0 < len(new) < k:
         return [], reasons | dict.fromkeys(new, WAITING)
     if l is not None and new:
         some = opened.table.data.select(list(opened.roles.confidential)).take(pa.array(new))
-        if any(len(set(value_codes(values_of(column)).tolist()) - {-1}) < l for column in some.columns):
+        if any(_different(value_codes(values_of(column))) < l for column in some.columns):
             return [], reasons | dict.fromkeys(new, TOO_ALIKE)
     return new, reasons
 
 
 def _chosen(
-    opened: Opened,
-    earlier: Earlier,
-    followed: Followed,
-    stays: NDArray[np.bool_],
-    newcomers: tuple[list[int], dict[int, str]],
+    opened: Opened, earlier: Earlier, followed: Followed, newcomers: tuple[list[int], dict[int, str]]
 ) -> tuple[Opened, Continuation]:
     assert opened.records is not None
     place = {record: row for row, record in enumerate(opened.records.tolist())}
@@ -154,18 +144,61 @@ def _chosen(
     old = np.flatnonzero(followed.kept)
     row_of = {earlier.records[row]: first[int(followed.group[row])] for row in old.tolist()}
     new, reasons = newcomers
-    shown_columns = earlier.columns("confidential", "insensitive")
-    for row in np.flatnonzero(followed.companions).tolist():
-        reasons[place[earlier.records[row]]] = COMPANIONS if shown_columns else TOO_FEW
+    for record in earlier.records[followed.withheld].tolist():
+        reasons[place[record]] = WITHHELD
     rows = np.array(sorted([*(place[record] for record in row_of), *new]), dtype=np.int64)
-    left = [record for record, kept in zip(earlier.records.tolist(), followed.kept.tolist(), strict=True) if not kept]
-    changed = {earlier.records[row] for row in np.flatnonzero(~stays).tolist()} & place.keys()
-    gone = sorted({*earlier.gone, *(one for one in left if one not in changed)}) if shown_columns else []
+    left = earlier.records[~followed.kept].tolist()
+    too_alike = [opened.records[row] for row, reason in reasons.items() if reason == TOO_ALIKE]
+    gone = sorted({*earlier.gone, *left, *too_alike})
     table = replace(opened.table, data=opened.table.data.take(pa.array(rows)))
     chosen = replace(opened, table=table, rows=rows, records=opened.records[rows])
     withheld = tuple((f"{row + 1}", reason) for row, reason in sorted(reasons.items()))
-    grid = earlier.certificate["stated"]["parameters"].get("rounded_to", {})
-    return chosen, Continuation(earlier.rows, row_of, withheld, tuple(gone), earlier.seal, grid)
+    stated = earlier.certificate["stated"]["parameters"]
+    grid, few = stated.get("rounded_to", {}), tuple(stated.get("few_values", ()))
+    return chosen, Continuation(earlier.rows, row_of, withheld, tuple(gone), earlier.seal, grid, few)
+
+
+class _Values:
+    """The values of published records that are released as they are, before and now."""
+
+    def __init__(self, earlier: Earlier, table: pa.Table, place: Ints, k: int, l: int | None) -> None:
+        """`place` is the row of each published record in the table; -1: it is not there."""
+        self._k, self._l = k, l
+        here = place >= 0
+        confidential = earlier.columns("confidential")
+        names = (*confidential, *earlier.columns("insensitive"))
+        present = table.select(list(names)).take(pa.array(place[here]))
+        self._before, self._now = _cells(earlier.rows, names), np.empty(len(place), dtype=object)
+        self._now[here] = _cells(present, names)
+        self._changed = here & (self._before != self._now)
+        self._codes = [value_codes(values_of(earlier.rows[name])) for name in confidential]
+        self._codes_now = [np.full(len(place), -1, dtype=np.int64) for _ in confidential]
+        for name, codes in zip(confidential, self._codes_now, strict=True):
+            codes[here] = value_codes(values_of(present[name]))
+
+    def shown(self) -> Shown:
+        l = 0 if self._l is None else self._l
+        return Shown(self._changed, self._enough, self._enough_now, self._in_place, l * len(self._codes))
+
+    def _enough(self, members: Mask) -> bool:
+        return self._l is None or all(_different(codes[members]) >= self._l for codes in self._codes)
+
+    def _enough_now(self, members: Mask) -> bool:
+        return self._l is None or all(_different(codes[members]) >= self._l for codes in self._codes_now)
+
+    def _in_place(self, left: Mask, changed: Mask) -> bool:
+        """Whether at least k values vanish and k come, those that cancel aside, and there are l of each."""
+        before, now = Counter(self._before[left | changed]), Counter(self._now[changed])
+        return all(self._crowd(some) for some in (before - now, now - before))
+
+    def _crowd(self, rows: Counter[tuple[str, ...]]) -> bool:
+        columns = list(zip(*rows, strict=True))[: len(self._codes)]
+        diverse = self._l is None or all(_different(value_codes(np.array(one))) >= self._l for one in columns)
+        return rows.total() >= self._k and diverse
+
+
+def _different(codes: Ints) -> int:
+    return len(set(codes.tolist()) - {-1})
 
 
 class _Apart:
@@ -186,8 +219,8 @@ class _Apart:
         return differ
 
 
-def _check_alike(opened: Opened, earlier: Earlier, k: int) -> None:
-    """Refuse a release of other columns, of another k or in another format."""
+def _check_alike(opened: Opened, earlier: Earlier, k: int, l: int | None) -> None:
+    """Refuse a release of other columns, of another k, of a smaller l or in another format."""
     if earlier.k is None:
         raise InputError("the earlier release promises no crowd, so there is none to keep; start anew without --after")
     if earlier.k != k:
@@ -195,6 +228,9 @@ def _check_alike(opened: Opened, earlier: Earlier, k: int) -> None:
     kinds = {"closeness", "crowds"} & earlier.certificate["promises"].keys()
     if kinds or earlier.certificate["promises"]["diversity"].get("kind", DISTINCT) != DISTINCT:
         raise InputError("the earlier release promises more than k and distinct l, which cannot be kept; start anew")
+    least = earlier.certificate["promises"]["diversity"]["l"]
+    if least is not None and (l is None or l < least):
+        raise InputError(f"the earlier release promises l={least:g}; give --l {least:g} or more, or start anew")
     if "coarsen" in earlier.certificate["stated"]["parameters"]:
         raise InputError("the earlier release has coarsened columns, which cannot go on; start anew without --after")
     roles = opened.roles
@@ -214,17 +250,12 @@ def _check_alike(opened: Opened, earlier: Earlier, k: int) -> None:
         raise InputError(f"the earlier release is {before}, and this one would be {now}; give the same format")
 
 
-def _unchanged(before: pa.Table, rows: Ints, after: pa.Table, places: Ints, columns: Sequence[str]) -> Any:
-    """Whether the cells that are released as they are, of rows before and after, are still the same."""
-    same = np.ones(len(rows), dtype=bool)
-    for name in columns:
-        old, new = (_cells(table[name], chosen) for table, chosen in ((before, rows), (after, places)))
-        same &= np.array([one == other for one, other in zip(old, new, strict=True)], dtype=bool)
-    return same
+def _cells(table: pa.Table, names: Sequence[str]) -> NDArray[Any]:
+    """The cells of each row as they are written; a missing text is an empty one, and 1 is 1.0."""
+    cells = np.empty(table.num_rows, dtype=object)
+    cells[:] = list(zip(*([_written(one) for one in table[name].to_pylist()] for name in names), strict=True))
+    return cells
 
 
-def _cells(column: pa.ChunkedArray, rows: Ints) -> list[str]:
-    """As they are written; a missing text is an empty one."""
-    if pa.types.is_integer(column.type):
-        column = column.cast(pa.float64())
-    return ["" if one is None else str(one) for one in column.take(pa.array(rows)).to_pylist()]
+def _written(value: Any) -> str:
+    return "" if value is None else str(int(value) if isinstance(value, float) and value.is_integer() else value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import warnings
 from collections import Counter
@@ -15,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.assessment.leaks import leaks_of_release
-from shoal.bundle.folders import GONE, Writer, write_csv, write_text
+from shoal.bundle.folders import GONE, LOSS, Writer, write_csv, write_text
 from shoal.io.files import shown
 from shoal.io.kinds.number_forms import date_parameters
 from shoal.io.kinds.recognition import FEW_VALUES
@@ -27,8 +28,7 @@ from shoal.ontology import WordNet
 from shoal.pages.leak_card import leaks_html, learned_rates
 from shoal.protection.coarsening import check_coarsened_columns
 from shoal.protection.distances import NOT_PUBLISHED
-from shoal.protection.groups import stated_loss
-from shoal.protection.publishable import DIGITS, FEW_MOVED, grid_of, reason_of_all
+from shoal.protection.publishable import FEW_MOVED, TELLS_WHO_LEFT, grid_of
 from shoal.protection.rounding import chosen_steps
 from shoal.protection.tables import TableProtection, table_method
 from shoal.protection.tables.following import Following
@@ -47,6 +47,8 @@ from shoal.release.tables.figures import (
     distances_of,
     every_generalisation,
     generalisations_of,
+    loss_to_state,
+    measured_loss,
     reasons_of,
     spread_of,
 )
@@ -54,10 +56,9 @@ from shoal.release.tables.files import described, file_name, text_columns
 from shoal.release.tables.source import ReadTable, TableOptions, read_table_source
 from shoal.results.claims import Withheld
 from shoal.results.leaks import LeakCard
-from shoal.results.loss import Loss
 from shoal.results.promised import GroupPromises
 from shoal.results.rates import Rate
-from shoal.results.summary import StatedLoss, Summary, TableFigures
+from shoal.results.summary import Summary, TableFigures
 from shoal.risk.distance import DistanceLinkage
 from shoal.risk.equality import linked_by_equality
 from shoal.risk.intervals import IntervalDisclosure
@@ -97,15 +98,15 @@ def draft_table(
         return schedule.submit(part_steps.write_part, parts[number], layout, protection, shown_rows, target, mapping)
 
     facts: list[part_steps.TableFacts] = write_parts("table", write, len(parts), name, folders, schedule)
-    reasons = reasons_of(facts, layout, spread)
-    publishable = FEW_MOVED not in reasons
+    reasons = reasons_of(facts, layout, spread, table.continuation is not None)
+    publishable = not {FEW_MOVED, TELLS_WHO_LEFT} & set(reasons)
     attacks, card = _attacked(parts[0], masked[0], layout, options, publishable) if source.whole else ((), None)
     outline = table.outline
     copy = copy_of(parts[0].released, outline.format, outline.dictionary, outline.dialect) if source.whole else None
     text = text_columns(parts[0].released, layout.roles) if in_text else ()
     figures = TableFigures(
         columns=column_changes(facts, layout, spread, steps, reasons),
-        generalisations=generalisations_of(facts, getattr(protection, "newcomers", protection), layout, publishable),
+        generalisations=generalisations_of(facts, protection, layout, publishable),
         coarsened=tuple(coarsen.items()),
         linked=_linked(parts[0], layout) if source.whole and publishable else None,
         insensitive=layout.roles.insensitive,
@@ -122,7 +123,7 @@ def draft_table(
         promises_k=protection.k_anonymous,
         rows=n_rows,
         **_crowds(facts, table, options.promises),
-        loss=_loss(facts, reasons),
+        loss=loss_to_state(facts, reasons),
         distances=distances_of(facts, n_rows, layout, spread) if publishable and not layout.labels else NOT_PUBLISHED,
         withheld=_withheld(table),
         promised=options.promises,
@@ -138,10 +139,10 @@ def draft_table(
         parameters=_parameters(protection, coarsen, grid_of(layout.numbers, steps))
         | diversity_parameters(options.promises)
         | _kinds(table, options.missing)
-        | ({} if table.continuation is None else table.continuation.parameters(anew if not any(reasons) else None)),
+        | ({} if table.continuation is None else table.continuation.parameters()),
         files={} if copy is None else {copy.name: copy.write},
         copy=None if copy is None else copy.about,
-        private_files=_private_files(facts, table, card),
+        private_files=_private_files(facts, table, card, anew),
         formulas=sum((fact.formulas for fact in facts), Counter()),
     )
 
@@ -231,12 +232,6 @@ def _crowds(facts: Sequence[part_steps.TableFacts], table: ReadTable, promises: 
     return crowds if table.protection.k_anonymous else crowds | {"smallest_group": min(one.smallest for one in facts)}
 
 
-def _loss(facts: Sequence[part_steps.TableFacts], reasons: Sequence[str | None]) -> StatedLoss:
-    loss = Loss(math.fsum(fact.loss.sse for fact in facts), math.fsum(fact.loss.ssa for fact in facts))
-    reason = reason_of_all(reasons)
-    return stated_loss(loss, reason is None, reason, DIGITS)
-
-
 def _withheld(table: ReadTable) -> tuple[Withheld, ...]:
     found = (Withheld(INCOMPLETE, len(table.withheld)),) if table.withheld else ()
     if table.continuation is None:
@@ -251,15 +246,20 @@ def _parameters(protection: TableProtection, coarsen: dict[str, int], grid: dict
 
 
 def _private_files(
-    facts: Sequence[part_steps.TableFacts], table: ReadTable, card: LeakCard | None
+    facts: Sequence[part_steps.TableFacts], table: ReadTable, card: LeakCard | None, anew: float | None
 ) -> dict[str, Writer]:
-    """For the owner alone. The card's weights would help an attacker, so a release does not hold them."""
+    """For the owner alone. The card's weights would help an attacker, so a release does not hold them.
+
+    `anew`: what would be lost by a release that follows no other.
+    """
     continuation = table.continuation
     withheld = [(row, INCOMPLETE) for row in table.withheld]
     withheld += [] if continuation is None else continuation.withheld
     files = {"withheld.csv": write_csv(("row", "reason"), withheld)}
     if continuation is not None:
         files[GONE] = write_csv(("record",), [(record,) for record in continuation.gone])
+        loss = {"information_loss": measured_loss(facts).information_loss, "starting_anew": anew}
+        files[LOSS] = write_text(json.dumps(loss) + "\n")
     if table.layout.labels:
         files["generalisations.csv"] = every_generalisation(facts, table.layout)
     if card is not None:

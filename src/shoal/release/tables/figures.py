@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,14 +20,24 @@ from shoal.microaggregation.exact_sums import mean_of_sums
 from shoal.protection.distances import SAMPLE, euclidean_distances, spread_out
 from shoal.protection.extremes import Limits, limits_of
 from shoal.protection.generalisations import generalisation
-from shoal.protection.publishable import changes_of, reasons_withheld, warn_of_dominance
+from shoal.protection.groups import stated_loss
+from shoal.protection.publishable import (
+    DIGITS,
+    TELLS_WHO_LEFT,
+    changes_of,
+    reason_of_all,
+    reasons_withheld,
+    warn_of_dominance,
+)
 from shoal.protection.tables import TableProtection
 from shoal.protection.tables.concepts import Concepts
+from shoal.protection.tables.following import Following
 from shoal.protection.tables.layout import Layout
 from shoal.release.tables import reading as parts_read
 from shoal.release.tables.part import TableFacts
 from shoal.release.tables.source import ReadTable
-from shoal.results.summary import ColumnChange, Distances, Generalisation
+from shoal.results.loss import Loss
+from shoal.results.summary import ColumnChange, Distances, Generalisation, StatedLoss
 
 SHOWN = SAMPLE  # records of a table in parts whose distances the report shows
 
@@ -59,11 +70,26 @@ def spread_of(table: ReadTable, most: int, schedule: Schedule) -> Spread:
     return Spread(limits, limits.spread(sample), dominance)
 
 
-def reasons_of(facts: Sequence[TableFacts], layout: Layout, spread: Spread) -> tuple[str | None, ...]:
+def reasons_of(facts: Sequence[TableFacts], layout: Layout, spread: Spread, follows: bool) -> tuple[str | None, ...]:
     """Why the figures of a column may not be published, numbers first; None: they may."""
     names = (*layout.numbers, *layout.labels)
+    if follows:
+        return (TELLS_WHO_LEFT,) * len(names)
     moved = np.array([sum(fact.moved[name] for fact in facts) for name in names], dtype=np.int64)
     return reasons_withheld(moved, np.concatenate([spread.dominance, np.zeros(len(layout.labels))]))
+
+
+def measured_loss(facts: Sequence[TableFacts]) -> Loss:
+    """Of all parts together; for the owner."""
+    return Loss(math.fsum(fact.loss.sse for fact in facts), math.fsum(fact.loss.ssa for fact in facts))
+
+
+def loss_to_state(facts: Sequence[TableFacts], reasons: Sequence[str | None]) -> StatedLoss:
+    """The loss as far as it may be published."""
+    if TELLS_WHO_LEFT in reasons:
+        return StatedLoss(0.0, 1.0, reason=TELLS_WHO_LEFT)
+    reason = reason_of_all(reasons)
+    return stated_loss(measured_loss(facts), reason is None, reason, DIGITS)
 
 
 def column_changes(
@@ -112,17 +138,19 @@ def generalisations_of(
     facts: Sequence[TableFacts], protection: TableProtection, layout: Layout, published: bool
 ) -> tuple[Generalisation, ...]:
     """What became of each column of labels. Of sets nothing more is told: counts would say what is frequent in them."""
-    if not isinstance(protection, Concepts):
+    follows = isinstance(protection, Following)
+    concepts = protection.newcomers if isinstance(protection, Following) else protection
+    if not isinstance(concepts, Concepts):
         return ()
     found = []
-    for name, reading in protection.readings.items():
+    for name, reading in concepts.readings.items():
         category = layout.categories.get(name)
-        if category == SET:
+        if category == SET or follows:  # how many had a label before would tell whose label left
             found.append(Generalisation(name, (), 0, None, category))
             continue
         moves = sum((fact.concepts[name] for fact in facts), Counter())
         spelt = {concept: text for fact in reversed(facts) for concept, text in fact.spelt[name].items()}
-        found.append(replace(generalisation(reading, moves, spelt, protection.k, published), category=category))
+        found.append(replace(generalisation(reading, moves, spelt, concepts.k, published), category=category))
     return tuple(found)
 
 

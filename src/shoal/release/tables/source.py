@@ -151,6 +151,7 @@ def read_table_source(source: TableSource, k: int, options: TableOptions, schedu
     few = _of_few_values(layout, readings) if protection.averages else ()
     if continuation is not None:
         continuation.check_numbers(numbers, roles.quasi)
+        few = continuation.few_values  # counted anew, they would tell who left
         layout = replace(layout, constant=np.zeros_like(layout.constant))  # the rows that are kept may differ
         prepared = Following(prepared, continuation.rows, continuation.row_of, layout)
     return ReadTable(read, outline, prepared, layout, n_rows, withheld, columns, few, continuation)
