@@ -302,6 +302,10 @@ def test_the_list_shows_what_the_filters_ask_for(page: Page, workbench: Workbenc
     shown = page.locator("#list li:visible b")
     page.get_by_label("Kind").first.select_option("PERSON")
     expect(shown).to_have_text(["Dr. Weber", "Jonas Krämer", "Marta Oliveira"])
+    page.get_by_label("Order").select_option("risk")
+    expect(shown).to_have_text(["Marta Oliveira", "Jonas Krämer", "Dr. Weber"])
+    page.get_by_label("Order").select_option("place")
+    expect(shown).to_have_text(["Dr. Weber", "Marta Oliveira", "Jonas Krämer"])
     page.get_by_label("Show").select_option("unsure")
     expect(shown).to_have_text(["Dr. Weber"])  # 74 %
     page.get_by_label("Show").select_option("below")
@@ -318,5 +322,13 @@ def test_the_desk_fits_narrow_and_wide_windows(page: Page, workbench: Workbench)
     for width in (360, 768, 2560):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.keyboard.press("v")  # on a wide screen, before and after stand side by side
+    expect(page.locator("#after .piece").first).to_be_visible()
+    expect(page.locator("#text")).to_be_visible()
+    page.set_viewport_size({"width": 1280, "height": 800})
+    expect(page.locator("#after")).to_be_hidden()
+    page.locator("#list li", has_text="2011").first.click()  # within a passage that is open
+    page.keyboard.press("a")
+    expect(page.locator("#text .masked.in-open")).to_have_text("2011")
     page.set_viewport_size({"width": 1280, "height": 800})
     check_accessible(page)

@@ -17,7 +17,7 @@ const reviewersNeeded = Number(place.dataset.reviewers);
 const server = new Server(place.dataset.desk, place.dataset.reviewer);
 const marks = new Marks(byId("text"));
 const after = new After(byId("after"));
-const list = new List(byId("list"), byId("show"), byId("kind"), byId("nothing"));
+const list = new List(byId("list"), { show: byId("show"), kind: byId("kind"), by: byId("order") }, byId("nothing"));
 
 function choose(item, number = 0) {
   stopShrinking();
@@ -26,8 +26,8 @@ function choose(item, number = 0) {
   list.choose(item);
   showCard();
   if (item) {
-    if (state.view === "before") marks.scrollTo(item, number);
-    else after.scrollTo(item.spans[0][0]);
+    if (state.view !== "after") marks.scrollTo(item, number);
+    if (state.view !== "before") after.scrollTo(item.spans[0][0]);
   }
   remember();
 }
@@ -74,7 +74,7 @@ async function open(name, { push = false, item = null, edge = null } = {}) {
   const wanted = state.items.find((one) => one.id === item);
   const last = edge === "last" ? list.order.findLast((one) => list.matches(one)) : null;
   choose(wanted ?? last ?? list.first(toDecide) ?? list.first());
-  if (state.view === "after") await showAfter();
+  if (state.view !== "before") await showAfter();
 }
 
 /** A passage is called by its own words; the terms that caused it are said beside. */
@@ -137,7 +137,7 @@ async function look() {
         state.documents = news.documents;
         take(news.items, true);
         state.documents.forEach(paintDocument);
-        if (state.view === "after") await showAfter();
+        if (state.view !== "before") await showAfter();
       }
     }
   } catch (problem) {
@@ -277,7 +277,7 @@ function startShrinking() {
     getSelection().removeAllRanges();
     return decide("shrink", { span: selected });
   }
-  if (state.view !== "before") setView("before");
+  if (state.view === "after") setView("before");
   state.shrinking = new Shrinking(marks.text, item, item.spans[0]);
   if (state.shrinking.words.length < 2) {
     state.shrinking = null;
@@ -318,16 +318,24 @@ async function showAfter() {
   byId("note").textContent = told.open ? `${told.open} open here can still be read; decide them before the release.` : "";
 }
 
+const wide = matchMedia("(min-width: 100rem)");
+wide.addEventListener("change", () => state.view === "both" && !wide.matches && setView("before"));
+
+function nextView() {
+  const views = wide.matches ? ["before", "both", "after"] : ["before", "after"];
+  return views[(views.indexOf(state.view) + 1) % views.length];
+}
+
 async function setView(view) {
   state.view = view;
   for (const button of document.querySelectorAll("[data-view]")) {
     button.setAttribute("aria-pressed", String(button.dataset.view === view));
   }
-  byId("text").hidden = view !== "before";
-  byId("after").hidden = view !== "after";
+  byId("text").hidden = view === "after";
+  byId("after").hidden = view === "before";
   byId("note").hidden = true;
   try {
-    if (view === "after") await showAfter();
+    if (view !== "before") await showAfter();
   } catch (problem) {
     refuse(problem.message);
   }
@@ -367,7 +375,7 @@ const DOES = {
   "previous-document": () => stepDocument(-1),
   undo: () => takeBack("undo"),
   redo: () => takeBack("redo"),
-  view: () => setView(state.view === "before" ? "after" : "before"),
+  view: () => setView(nextView()),
   filter: () => byId("show").focus(),
   history: () => server.get("history").then(showHistory, (problem) => refuse(problem.message)),
   help: () => byId("help").showModal(),
@@ -419,6 +427,11 @@ for (const filter of [byId("show"), byId("kind")]) {
     byId("list").focus();
   });
 }
+byId("order").addEventListener("change", () => {
+  list.fill(state.items);
+  list.choose(state.chosen);
+  byId("list").focus();
+});
 byId("list").addEventListener("click", (event) => {
   const row = event.target.closest("li");
   if (row) choose(row.item);

@@ -1,4 +1,4 @@
-// The list beside the text: the least sure first. Its order stays, so that nothing jumps while one decides.
+// The list beside the text, the least sure first unless another order is chosen. The order stays, so that nothing jumps while one decides.
 
 const WORDS = {
   open: "to decide",
@@ -9,6 +9,8 @@ const WORDS = {
   below: "below the threshold",
 };
 const unsure = (item) => Math.abs((item.probability ?? 1) - 0.5);
+const first = (item) => item.spans[0][0];
+const ORDERS = { unsure, risk: (item) => -(item.probability ?? 1), place: first };
 const isAsked = (item) => item.stands !== "below";
 const toDecide = (item) => item.stands === "open" || item.stands === "disputed";
 
@@ -26,16 +28,16 @@ const kindOf = (item) => ({ r: `repeat: ${item.called}`, a: `added: ${item.calle
 export const percent = (share) => `${Math.round(share * 100)} %`;
 
 export class List {
-  constructor(place, show, kind, nothing) {
-    Object.assign(this, { place, show, kind, nothing, rows: new Map(), order: [] });
+  constructor(place, { show, kind, by }, nothing) {
+    Object.assign(this, { place, show, kind, by, nothing, rows: new Map(), order: [] });
   }
 
   /** All items of a document; those chosen by the filters are shown. */
   fill(items) {
-    const first = (item) => item.spans[0][0];
+    const by = ORDERS[this.by.value];
     const rank = (item) => (item.stands === "disputed" && !this.rows.has(item.id) ? 0 : 1);
     this.order = [...items].sort(
-      (one, other) => rank(one) - rank(other) || unsure(one) - unsure(other) || first(one) - first(other),
+      (one, other) => rank(one) - rank(other) || by(one) - by(other) || first(one) - first(other),
     );
     this.rows = new Map(this.order.map((item) => [item.id, this.#row(item)]));
     this.order.forEach((item) => this.paint(item));
