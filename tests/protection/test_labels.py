@@ -143,7 +143,7 @@ def test_nothing_of_a_mapping_or_of_a_rare_value_is_handed_out(tmp_path: Path) -
 
 def test_values_that_nothing_knows_are_counted_and_not_quoted(tmp_path: Path) -> None:
     source = write_csv(tmp_path / "people.csv", {"town": ["Deal", "s3cret", "Dover"]})
-    with pytest.raises(InputError, match=r"column town: 1 value \(in 1 row\) not in the hierarchy") as caught:
+    with pytest.raises(InputError, match="column town: 1 value not in the hierarchy") as caught:
         protect(source, 2, tmp_path / "out", roles=Roles(quasi=("town",)), method=METHOD_FOR_TOWNS)
     assert "s3cret" not in str(caught.value)
     assert not (tmp_path / "out").exists()

@@ -93,6 +93,24 @@ def test_dates_are_generalised_to_the_period_of_their_mean(period: str, released
     assert cells(years, "birth_year") == ["1980s"] * 2
 
 
+def test_dates_of_eight_digits_are_dates_without_a_word(tmp_path: Path) -> None:
+    made = release({"seen": [19800131, 19800202, 20200229, 20200302]}, tmp_path)
+    # As numbers the first two would become 19800166.5; as days, 31 January and 2 February are 1 February.
+    assert cells(made, "seen") == ["19800201", "19800201", "20200301", "20200301"]
+    assert assess(tmp_path / "rows.csv", made.folder, tmp_path / "assessment").loss.mean_change < 1.0
+
+
+def test_what_looks_like_something_else_is_said(tmp_path: Path) -> None:
+    rows = {"case id": [*range(100, 300, 2)], "pain": [*["high", "low", "medium", "low"] * 25]}
+    made = tmp_path / "rows.csv"
+    made.write_text("case id,pain\n" + "\n".join(f"{a},{b}" for a, b in zip(*rows.values(), strict=True)))
+    with pytest.warns(UserWarning) as heard:
+        protect(made, 5, tmp_path / "release", roles=Roles(quasi=tuple(rows)), method=method, attack=False)
+    said = [str(one.message) for one in heard]
+    assert any(one.startswith("case id has a different whole number for every record and is averaged") for one in said)
+    assert any(one.startswith("pain holds the steps of a scale and is compared by meaning") for one in said)
+
+
 def test_years_stay_years(tmp_path: Path) -> None:
     made = release({"birth_year": [1950, 1953, 1990, 1990]}, tmp_path)
     assert Counter(cells(made, "birth_year")) == {1952: 2, 1990: 2}

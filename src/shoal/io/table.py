@@ -37,6 +37,7 @@ from shoal.io.files import (
 from shoal.io.formats.apart import read_apart
 from shoal.io.formats.databases import read_query
 from shoal.io.formats.dialects import parse_in_dialect
+from shoal.io.formats.extension_types import is_extended, without_extension
 from shoal.io.formats.sources import Query, TableFile, format_of
 from shoal.io.kinds.vocabulary import checked_kinds, checked_orders
 from shoal.results.dictionary import ColumnDictionary, Dialect
@@ -187,6 +188,8 @@ def _checked(data: pa.Table, format: str, name: str) -> Table:
     for place, column in enumerate(data.schema):
         if pa.types.is_string_view(column.type):  # Arrow cannot sort or take these yet
             data = data.set_column(place, column.name, data[column.name].cast(pa.large_string()))
+        elif is_extended(column.type):
+            data = data.set_column(place, column.name, without_extension(data[column.name].combine_chunks()))
     # Metadata of the schema may describe an index or carry whatever its writer liked.
     return Table(data.replace_schema_metadata(None), format)
 

@@ -1,9 +1,9 @@
 """What became of a column of labels, as a tree of concepts: who is below whom, and how many records say so.
 
 The tree is handed out: a label that fewer than k records had is counted only after protection, and not named at all if
-the release does not show it. What is left uncounted adds up to k or more, so that no subtraction gives it away. What the
-records had is counted to multiples of k: exact counts of two releases would tell the labels of a record that only one
-of them has.
+the release does not show it. What is left uncounted adds up to k or more, so that no subtraction gives it away. What
+the records had is counted to multiples of k: exact counts of two releases would tell the labels of a record that only
+one of them has.
 """
 
 from __future__ import annotations

@@ -52,10 +52,58 @@ def text(*values: str) -> pa.Array:
         ("mail", pa.array([f"p{number}@example.org" for number in NUMBERS]), Kind.IDENTIFIER),
         ("note", pa.array([f"came in with a cough on day {number}" for number in NUMBERS]), Kind.TEXT),
         ("empty", pa.nulls(N), Kind.LABEL),
+        ("admitted", pa.array(19800101 + NUMBERS % 28), Kind.DATE),
+        ("admitted", pa.array([19800101.0, 20211231.0, None] * 12), Kind.DATE),
+        ("admitted", text("19800101", "20211231"), Kind.DATE),
+        ("balance", pa.array(19800101 + NUMBERS), Kind.WHOLE),  # no calendar has a 32nd of January
+        ("household_id", pa.array(1000 + NUMBERS // 2), Kind.CODE),
+        ("hhId", pa.array(1000 + NUMBERS // 2), Kind.CODE),
+        ("number of rooms", pa.array(NUMBERS // 2), Kind.WHOLE),
+        ("born", text("31/12/99", "1/2/03"), Kind.DATE),
+        ("born", text("31 Dec 1999", "1. März 2003"), Kind.DATE),
+        ("born", text("Dec 31, 1999", "March 1, 2003"), Kind.DATE),
+        ("share", text("12 %", "7.5%"), Kind.NUMBER),
+        ("pay", text("1.234,50 €", "800 €"), Kind.NUMBER),
+        ("pay", text("$1,200", "$900"), Kind.NUMBER),
+        ("pay", text("1,200", "900"), Kind.NUMBER),
+        ("age", text("31", "45", "58", "90+"), Kind.LABEL),
+        ("version", text("1.2.3", "1.10.0"), Kind.CODE),
+        ("week", text("2024-W01", "2024-W52"), Kind.CODE),
     ],
 )
 def test_the_kind_of_a_column_is_recognised(name: str, column: pa.Array, kind: Kind) -> None:
     assert recognise(name, column).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("column", "reason"),
+    [
+        (text("31", "45", "58", "90+"), "holds numbers, but 1 value is none"),
+        (text("12 %", "7 %"), "signs such as %"),
+        (text("31/12/99", "01/02/03"), "a form that is not read"),
+        (text(*(f"{hour:02d}:15" for hour in range(24))), "most of them for one or two records"),
+        (pa.array(NUMBERS * 7), "a different whole number for every record: if it names the record, drop it"),
+        (pa.array([5] * N), "one whole number, the same for every record"),
+    ],
+)
+def test_the_reason_says_what_is_odd(column: pa.Array, reason: str) -> None:
+    (found,) = shoal.inspect(pa.table({"x": column})).columns
+    assert reason in found.kind_reason
+
+
+def test_whole_numbers_are_shown_in_whole_bands() -> None:
+    (found,) = shoal.inspect(pa.table({"age": pa.array([*range(17, 40), 90])})).columns
+    assert [band.label for band in found.bands][:2] == ["17 to 24", "25 to 32"]
+    assert found.bands[-1].label == "89 to 90" and sum(band.count for band in found.bands) == 24
+    (large,) = shoal.inspect(pa.table({"x": pa.array([n * 2**59 - 2**62 for n in range(16)])})).columns
+    assert sum(band.count for band in large.bands) == 16
+
+
+def test_intervals_and_periods_of_pandas_are_categories_and_months() -> None:
+    months = pd.period_range("2020-01", periods=N, freq="M")
+    ages, month = shoal.inspect(pd.DataFrame({"ages": pd.cut(NUMBERS, 3), "month": months})).columns
+    assert (ages.kind, ages.order) == (Kind.ORDERED, ("(-0.039, 13.0]", "(13.0, 26.0]", "(26.0, 39.0]"))
+    assert (month.kind, month.kind_reason) == (Kind.DATE, "holds dates written as %Y-%m")
 
 
 def test_the_order_of_a_scale_is_found_whatever_the_rows_say_first() -> None:

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.io.files import counted, shown
-from shoal.io.kinds.dates import FORMS, PLAIN_DIGITS, fitting_forms, misfits
+from shoal.io.kinds.dates import FORMS, fitting_forms, misfits
 from shoal.io.kinds.number_forms import DateColumn, StoredDates, Years, present_texts, unit_of
 from shoal.io.kinds.periods import period_numbers
 from shoal.io.kinds.recognition import is_text_type
@@ -28,13 +29,13 @@ def date_forms(name: str, column: Any, spelling: str | None, period: str | None,
     if pa.types.is_date(stored) or pa.types.is_timestamp(stored):
         yield from (StoredDates(stored, unit, period) for unit in StoredDates.units(column))
         return
-    if holds_numbers(stored) and spelling in (None, "%Y"):
+    if holds_numbers(stored) and (spelling == "%Y" or (spelling is None and _are_short(column))):
         yield Years(period=period)
         return
     if not is_text_type(stored) and not holds_numbers(stored):
         raise InputError(f"column {shown(name)} is {stored}, which holds no dates; give it another kind")
     texts, rows = present_texts(column)
-    forms = FORMS if said else tuple(form for form in FORMS if form not in PLAIN_DIGITS)
+    forms = FORMS if said else tuple(form for form in FORMS if form != "%Y")
     forms = (spelling,) if spelling else forms
     fitting = fitting_forms(texts.unique(), forms)
     if not fitting and len(texts):
@@ -50,6 +51,12 @@ def date_forms(name: str, column: Any, spelling: str | None, period: str | None,
             "all dates in one form, or give the column another kind"
         )
     yield from (DateColumn(form, period) for form in fitting)
+
+
+def _are_short(column: Any) -> bool:
+    """Whether numbers are years rather than 19801231."""
+    largest = pc.max(column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column).as_py()
+    return largest is None or not largest >= 10_000
 
 
 def dates_as_numbers(

@@ -32,7 +32,7 @@ FORMS = (
     "%Y%m%d",
     "%Y",
 )
-PLAIN_DIGITS = ("%Y%m%d", "%Y")  # numbers as well: dates only where somebody says so
+PLAIN_DIGITS = ("%Y%m%d", "%Y")  # numbers as well: dates only where all of them can be, or somebody says so
 
 _PATTERN = {
     "%Y": r"(?P<year>\d{4})",

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.io.corpus import Corpus, looks_like_documents
@@ -131,19 +132,16 @@ def _bands(column: Any, found: Recognised) -> tuple[Band, ...]:
     if found.kind in (Kind.TEXT, Kind.IDENTIFIER):
         return ()  # they would quote single records
     given = column.filter(pc.invert(is_gap(column)))
-    if found.kind in (Kind.NUMBER, Kind.WHOLE) and len(given) and len(plain_values(column)) > BANDS:
+    are_numbers = found.kind in (Kind.NUMBER, Kind.WHOLE) and found.certain
+    if are_numbers and len(given) and len(plain_values(column)) > BANDS:
         numbers = given.cast(pa.float64(), safe=False).to_numpy()
         numbers = numbers[np.isfinite(numbers)]
-        counts, edges = np.histogram(numbers, bins=BANDS)
-        return tuple(
-            Band(f"{low:.6g} to {high:.6g}", int(count))
-            for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
-        )
+        return _bands_of_wholes(numbers) if found.kind is Kind.WHOLE else _bands_of_numbers(numbers)
     if pa.types.is_dictionary(given.type):
         given = given.cast(given.type.value_type)
     counted = given.value_counts()
     pairs = [(_spelt(one["values"]), int(one["counts"].as_py())) for one in counted]
-    if found.kind in (Kind.NUMBER, Kind.WHOLE):
+    if are_numbers:
         pairs.sort(key=lambda pair: float(pair[0]))
     elif found.kind == Kind.DATE:
         return _bands_of_dates(pairs)
@@ -154,13 +152,32 @@ def _bands(column: Any, found: Recognised) -> tuple[Band, ...]:
     return tuple(Band(label, count) for label, count in pairs[:BANDS])
 
 
+def _bands_of_numbers(numbers: NDArray[np.float64]) -> tuple[Band, ...]:
+    counts, edges = np.histogram(numbers, bins=BANDS)
+    return tuple(
+        Band(f"{low:.6g} to {high:.6g}", int(count))
+        for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
+    )
+
+
+def _bands_of_wholes(numbers: NDArray[np.float64]) -> tuple[Band, ...]:
+    """Bands of whole numbers: 17 to 24, 25 to 32."""
+    lowest, highest = int(numbers.min()), int(numbers.max())
+    width = -(-(highest - lowest + 1) // BANDS)
+    starts = range(lowest, highest + 1, width)
+    places = np.minimum((numbers - lowest) // width, len(starts) - 1).astype(np.int64)
+    counts = np.bincount(places, minlength=len(starts)).tolist()
+    ends = (min(start + width - 1, highest) for start in starts)
+    return tuple(Band(f"{a} to {b}" if a < b else str(a), n) for a, b, n in zip(starts, ends, counts, strict=True))
+
+
 def _bands_of_dates(pairs: list[tuple[str, int]]) -> tuple[Band, ...]:
-    """By year or decade: four digits that stand apart are a year in every form that is recognised."""
+    """By year or decade: four digits that stand apart, or the first of eight, are a year in every form recognised."""
     years: dict[int, int] = {}
     for text, count in pairs:
-        found = re.search(r"(?<!\d)\d{4}(?!\d)", text)
+        found = re.search(r"(?<!\d)(\d{4})(?:\d{4})?(?!\d)", text)
         if found:
-            years[int(found.group())] = years.get(int(found.group()), 0) + count
+            years[int(found[1])] = years.get(int(found[1]), 0) + count
     if not years:
         return ()
     span = max(years) - min(years)

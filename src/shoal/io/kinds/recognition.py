@@ -14,7 +14,7 @@ from shoal.io.delimited import MISSING
 from shoal.io.kinds.dates import FORMS, PLAIN_DIGITS, fitting_forms
 from shoal.io.kinds.vocabulary import Kind
 
-__all__ = ["FEW_VALUES", "Recognised", "is_text_type", "plain_values", "recognise"]
+__all__ = ["FEW_VALUES", "SAYS_WHOSE", "Recognised", "is_text_type", "plain_values", "recognise"]
 
 FEW_VALUES = 12  # different whole numbers of which a mean may mean nothing
 _NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
@@ -25,11 +25,18 @@ _DATED = (
     r"^\s*(\d{4}[-./]\d{1,2}([-./]\d{1,2})?|\d{1,2}[-./]\d{1,2}[-./]\d{4}|\d{1,2}[./]\d{4})"
     r"([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?\s*$"
 )
+_DATED_OTHERWISE = (  # 31/12/99, 31 Dec 1999, December 31, 1999
+    r"^\s*(\d{1,2}[-./ ]\d{1,2}[-./ ]\d{2}|\d{1,2}[-. ]+\pL{3,9}[-. ,]+\d{2,4}|\pL{3,9}\.? \d{1,2},? \d{4})\s*$"
+)
+_AMOUNT = (  # 12 %, $1,200, 1.234,50 €, 1,200
+    r"^\s*([€$£¥]\s*[+-]?[\d.,' ]*\d|[+-]?\d[\d.,' ]*\s*([€$£¥%]|EUR|USD|GBP|CHF)|[+-]?\d{1,3}(,\d{3})*(\.\d+)?)\s*$"
+)
 _YES_NO = {"yes", "no", "y", "n", "true", "false", "t", "f", "ja", "nein", "oui", "non", "si", "sí", "sì", "j"}
 _WORDS = re.compile(r"[a-z]+|\d+")
 _CODE_NAMES = {"zip", "zipcode", "postcode", "postal", "plz", "postleitzahl", "fips", "icd", "iban", "cp"}
-_YEAR_NAMES = {"year", "yob", "jahr", "geburtsjahr", "annee", "ano"}
-_ID_NAMES = {"id", "uuid", "guid", "ssn", "key", "nr", "no", "number", "pid", "mrn", "passport"}
+_YEAR_NAMES = {"year", "yr", "yob", "birthyear", "birthyr", "jahr", "geburtsjahr", "annee", "ano"}
+SAYS_WHOSE = {"id", "ids", "uuid", "guid", "ssn", "pid", "hhid", "mrn", "passport"}
+_ID_NAMES = SAYS_WHOSE | {"key", "nr", "no", "number"}
 _SCALES = (
     ("very low", "low", "medium", "high", "very high"),
     ("none", "primary", "secondary", "tertiary"),
@@ -120,14 +127,27 @@ def _of_wholes(name: str, values: pa.Array, n_given: int) -> Recognised:
     lowest, highest = int(pc.min(values).as_py()), int(pc.max(values).as_py())
     if words & _YEAR_NAMES and lowest >= 1000 and highest <= 2999:
         return Recognised(Kind.DATE, "holds years")
+    of_our_time = lowest >= 1800_01_01 and highest <= 2199_12_31
+    if of_our_time and len(values) > 1 and fitting_forms(values.cast(pa.int64()).cast(pa.large_string()), [_COMPACT]):
+        return Recognised(Kind.DATE, f"holds dates written as {_COMPACT}")
     counting = n_given >= 100 and highest - lowest == n_given - 1
-    if len(values) == n_given >= 20 and (words & _ID_NAMES or counting):
+    unique = len(values) == n_given >= 20
+    if unique and (words & _ID_NAMES or counting):
         return Recognised(Kind.IDENTIFIER, "a different whole number for every record")
     if len(values) <= FEW_VALUES:
-        return Recognised(
-            Kind.WHOLE, f"holds only {len(values)} different whole numbers: if they are names, say so (code)"
-        )
+        return Recognised(Kind.WHOLE, _of_few(len(values)))
+    if words & SAYS_WHOSE:
+        return Recognised(Kind.CODE, "is called like an identifier: such digits are names, not amounts")
+    if unique:
+        reason = "holds a different whole number for every record: if it names the record, drop it"
+        return Recognised(Kind.WHOLE, reason)
     return Recognised(Kind.WHOLE, "holds whole numbers")
+
+
+def _of_few(different: int) -> str:
+    if different == 1:
+        return "holds one whole number, the same for every record"
+    return f"holds only {different} different whole numbers: if they are names, say so (code)"
 
 
 def _of_text(name: str, values: pa.Array, n_given: int) -> Recognised:
@@ -140,6 +160,15 @@ def _of_text(name: str, values: pa.Array, n_given: int) -> Recognised:
         forms = fitting_forms(values, _WRITTEN)
         reason = f"holds dates written as {forms[0].spelling}" if forms else "holds dates, but not all in one form"
         return Recognised(Kind.DATE, reason)
+    if _all(values, _DATED_OTHERWISE):
+        return Recognised(Kind.DATE, "holds dates in a form that is not read: write them like 1980-12-31")
+    if _all(values, _AMOUNT):
+        reason = "holds numbers with signs such as % or $, or commas between thousands: write plain ones"
+        return Recognised(Kind.NUMBER, reason, certain=False)
+    if _half(values, _NUMBER):
+        astray = len(values) - int(pc.sum(pc.match_substring_regex(values, _NUMBER)).as_py())
+        several = "value is none" if astray == 1 else "different values are none"
+        return Recognised(Kind.LABEL, f"holds numbers, but {astray} {several}: correct that, or say what they are")
     if n_given >= 20 and _all(values, _EMAIL):
         return Recognised(Kind.IDENTIFIER, "holds addresses of people")
     n_words = float(pc.mean(pc.count_substring(values, " ")).as_py()) + 1.0
@@ -158,15 +187,20 @@ def _of_text(name: str, values: pa.Array, n_given: int) -> Recognised:
         and 2 * len(values) <= n_given
     ):
         return Recognised(Kind.CODE, "holds digits among its letters, and each value several times", certain=False)
+    if 2 * len(values) > n_given >= 20:
+        return Recognised(Kind.LABEL, "holds texts, most of them for one or two records")
     return Recognised(Kind.LABEL, "holds words, each of them for several records")
 
 
+_COMPACT = "%Y%m%d"
 _WRITTEN = tuple(form for form in FORMS if form not in PLAIN_DIGITS)
 
 
 def _of_digits(name: str, values: pa.Array, n_given: int) -> Recognised:
     """Digits that were kept as text: leading zeros, long numbers, or a column that is text by its type."""
     unique = len(values) == n_given >= 20
+    if len(values) > 1 and fitting_forms(values, [_COMPACT]) and _all(values, r"^\s*(1[89]|2[01])"):
+        return Recognised(Kind.DATE, f"holds dates written as {_COMPACT}")
     if pc.any(pc.match_substring_regex(values, _LEADING_ZERO)).as_py():
         if unique:
             return Recognised(Kind.IDENTIFIER, "a different string of digits for every record")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.io.kinds.recognition import words_of
+from shoal.io.kinds.recognition import SAYS_WHOSE, words_of
 from shoal.io.kinds.vocabulary import Kind
 from shoal.io.table import Role
 
@@ -10,6 +10,7 @@ __all__ = ["suggested_role"]
 
 _NAMES_PEOPLE = {
     *("name", "surname", "firstname", "lastname", "forename", "email", "mail", "phone", "telephone", "mobile", "fax"),
+    *("tel", "telefon", "mobil", "handy"),
     *("ssn", "passport", "iban", "address", "street", "uuid", "guid", "mrn", "url", "ip", "account", "plate"),
 }
 _KNOWN_ELSEWHERE = {
@@ -32,6 +33,8 @@ def suggested_role(name: str, kind: Kind, distinct: int, rows: int) -> tuple[Rol
         return Role.IDENTIFIER, "by its name it points at a person: it is dropped"
     if kind is Kind.IDENTIFIER:
         return Role.IDENTIFIER, "one value per record points at the record: it is dropped"
+    if kind is Kind.CODE and words & SAYS_WHOSE:
+        return Role.IDENTIFIER, "by its name it says whose a record is: dropped; protect --person counts by it"
     if kind is Kind.TEXT:
         return Role.IDENTIFIER, "text can hold names and cannot be averaged: dropped"
     if distinct == 0:

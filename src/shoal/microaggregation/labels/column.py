@@ -5,6 +5,7 @@ Messages give columns and counts, never what a cell holds: that is confidential.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -100,10 +101,11 @@ class Reading:
             )
         unknown = np.array([concept is None for concept in concepts], dtype=bool)
         if unknown.any():
-            count, rows = int(unknown.sum()), int(unknown[places].sum())
+            name = shlex.quote(shown(self.name))
             raise InputError(
-                f"{where}: {counted(count, 'value')} (in {counted(rows, 'row')}) not in {those}; map them with "
-                f"`shoal map INPUT {shown(self.name)} -o mapping.csv`, or give a hierarchy of your own with --ontology"
+                f"{where}: {counted(int(unknown.sum()), 'value')} not in {those}; take all as plain categories "
+                f"(--categorical {name}), map them with `shoal map INPUT {name} -o mapping.csv`, or give a hierarchy "
+                "of your own with --ontology"
             )
         distinct, place_of_value = np.unique(np.array(concepts, dtype=np.int64), return_inverse=True)
         return Encoded(distinct, place_of_value[places], values, place_of_value, np.bincount(places))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -86,6 +87,8 @@ def outline_column(name: str, column: Any, choices: ColumnChoices, explained: Ex
     kind = given or explained.kind_of(name, column.type) or _by_itself(column.type, found)
     said = given is not None
     categories = pa.types.is_dictionary(column.type) and explained.kind_of(name, column.type) is None
+    if not said and explained.kind_of(name, column.type) is None:
+        _warn_of_doubts(name, kind, found)
     if empty and not said:
         return ColumnOutline(Kind.NUMBER, (Doubles(),), empty=True)
     if name in choices.rounded and kind not in (Kind.NUMBER, Kind.WHOLE):
@@ -105,6 +108,21 @@ def outline_column(name: str, column: Any, choices: ColumnChoices, explained: Ex
         form = Wholes(said) if name in choices.rounded else Doubles(said)
         return ColumnOutline(kind, (form,), empty, said)
     return ColumnOutline(kind, (), empty, said, categories)
+
+
+def _warn_of_doubts(name: str, kind: Kind, found: Recognised) -> None:
+    """Tell the owner what is averaged, or compared by meaning, that looks like something else."""
+    if found.kind is Kind.IDENTIFIER and kind is Kind.NUMBER:
+        warnings.warn(
+            f"{shown(name)} has {found.reason} and is averaged; if it names the record, drop it: --drop {shown(name)}",
+            stacklevel=2,
+        )
+    if found.kind is Kind.ORDERED and kind is Kind.LABEL:
+        warnings.warn(
+            f"{shown(name)} {found.reason} and is compared by meaning; for the median of each group give its order: "
+            f"--order {shown(name)}=lowest<…<highest",
+            stacklevel=2,
+        )
 
 
 def _by_itself(stored: pa.DataType, found: Recognised) -> Kind:
