@@ -41,12 +41,14 @@ PathLike = str | os.PathLike[str]
 
 _KIND_OF_SUFFIX = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".txt": "text", ".dat": "dat"}
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_PASSWORD = re.compile(r"(?<=://)\S*(?=@)|(?<=:/)[^/\s]\S*(?=@)|(?<=password=)\S+", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def shown(name: PathLike) -> str:
-    """The name as it may stand in a one-line message, whatever characters it holds."""
+    """The name as it may stand in a one-line message, whatever characters it holds; an address without its password."""
     text = os.fspath(name).encode("utf-8", "backslashreplace").decode("utf-8")
+    text = _PASSWORD.sub("…", text)
     return text if text.isprintable() else ascii(text)
 
 
@@ -68,8 +70,8 @@ def unsupported(path: PathLike) -> InputError:
     if os.fspath(path).lower().endswith(".json"):
         return InputError(f"{shown(path)} is JSON; write one JSON object a line and name it .jsonl")
     return InputError(
-        f"{shown(path)} is of no known kind; give a table (.csv, .tsv, .parquet, .xlsx, .sav, .dta, .sas7bdat, .xpt, "
-        ".feather), documents (.jsonl, or a folder of text files) or baskets (.dat)"
+        f"{shown(path)} is of no known kind; give .csv, .tsv, .parquet, .jsonl or .dat, a folder of text files, or for "
+        "a table also .xlsx, .sav, .dta, .sas7bdat, .xpt or .feather"
     )
 
 

@@ -32,7 +32,7 @@ def list_parts(source: PathLike) -> list[str]:
     try:
         files = _listed(pattern) if "://" in pattern else _globbed(pattern)
     except (OSError, ArrowInvalid) as problem:
-        raise InputError(f"{shown(source)} cannot be listed ({problem}); check the address") from None
+        raise InputError(f"{shown(source)} cannot be listed ({shown(str(problem))}); check the address") from None
     if not files:
         raise InputError(f"{shown(source)} has 0 files; give a folder or a pattern that has some")
     return sorted(files)

@@ -15,6 +15,7 @@ import pytest
 from shoal import InputError
 from shoal.io import read_table
 from shoal.io.formats import Query
+from shoal.io.parts import list_parts
 from tests.service.processes import postgres_in
 
 TABLE = "create table people (age integer, pay double precision, illness varchar(20), born date)"
@@ -116,6 +117,35 @@ def test_a_password_is_never_shown(address) -> None:
     with pytest.raises(InputError, match="--query") as unasked:
         read_table(address)
     assert "p4ss" not in str(unasked.value)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "mysql://ann:p4ssword@127.0.0.1/study",
+        "postgresql:/ann:p4ssword@127.0.0.1/study",
+        "host=127.0.0.1 password=p4ssword dbname=study",
+    ],
+)
+def test_a_password_in_an_address_that_is_not_understood_is_not_shown(address) -> None:
+    for call in (
+        lambda: Query(address, "select 1"),
+        lambda: read_table(address),
+        lambda: list_parts(address) if "://" in address else read_table(address),
+    ):
+        with pytest.raises(InputError) as refused:
+            call()
+        assert "127.0.0.1" in str(refused.value)
+        assert "p4ss" not in str(refused.value)
+
+
+def test_numbers_of_postgresql_that_are_none_are_missing_uuids_are_text_and_endless_dates_are_refused(postgres) -> None:
+    read = read_table(Query(postgres, "select n from (values (1.5::numeric), ('nan')) rows (n)")).data
+    assert read["n"].to_pylist() == [1.5, None]
+    number = "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"
+    assert read_table(Query(postgres, f"select '{number}'::uuid as u")).data["u"].to_pylist() == [number]
+    with pytest.raises(InputError, match=r"out of range.*; make it text"):
+        read_table(Query(postgres, "select 'infinity'::date as day"))
 
 
 def test_duckdb_reads_and_writes_no_other_file(database, tmp_path: Path) -> None:

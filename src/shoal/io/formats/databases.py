@@ -6,9 +6,11 @@ Messages of a database may quote data, and those of a connection the address wit
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import pyarrow as pa
 
@@ -25,6 +27,7 @@ READS = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sq
 REASONS = {
     "42P01": "a table of the query does not exist",
     "42703": "a column of the query does not exist",
+    "42883": "a function of the query does not exist, or not for these types",
     "42601": "the query is not one SELECT in the SQL of the database",
     "42501": "you may not read what the query asks for",
     "25006": "the query would write, and only reading is allowed",
@@ -35,6 +38,13 @@ REASONS = {
     "57": "the server ended the query",
 }
 ONE_SELECT = "give one SELECT that only reads"
+REFUSED = "the database refuses the query"
+OUT_OF_RANGE = "a value is out of range, such as a date that is infinite or not in the years 1 to 9999"
+REMEDIES = {
+    REASONS["42P01"]: "check the names in it",
+    REASONS["42703"]: "check the names in it",
+    OUT_OF_RANGE: "make it text in the query, or leave it out",
+}
 
 
 def read_query(query: Query) -> pa.Table:
@@ -46,10 +56,10 @@ def read_query(query: Query) -> pa.Table:
     return data
 
 
-def _refused(query: Query, reason: str, remedy: str = ONE_SELECT) -> InputError:
-    if reason in (REASONS["42P01"], REASONS["42703"]):
-        remedy = "check the names in it"
-    return InputError(f"{query}: {reason}; {remedy}")
+def _refused(query: Query, reason: str, remedy: str | None = None) -> InputError:
+    if reason.startswith(REFUSED):  # it would say why, and may quote data
+        remedy = "try it in a client of the database"
+    return InputError(f"{query}: {reason}; {remedy or REMEDIES.get(reason, ONE_SELECT)}")
 
 
 def _file(query: Query) -> str:
@@ -99,7 +109,7 @@ def _sqlite_reason(message: str) -> str:
     ):
         if part in message:
             return reason
-    return "the database refuses the query"
+    return REFUSED
 
 
 def _duckdb(query: Query) -> pa.Table:
@@ -123,11 +133,11 @@ def _duckdb(query: Query) -> pa.Table:
             "CatalogException": REASONS["42P01"],
             "BinderException": REASONS["42703"],
             "ParserException": REASONS["42601"],
-            "PermissionException": REASONS["25006"],
+            "PermissionException": "the query would reach outside of the database",
             "InvalidInputException": "the query would write, or cannot be run",
             "IOException": "the file is not a DuckDB database that can be opened",
         }
-        raise _refused(query, kinds.get(type(problem).__name__, "the database refuses the query")) from None
+        raise _refused(query, kinds.get(type(problem).__name__, REFUSED)) from None
 
 
 def _postgresql(query: Query) -> pa.Table:
@@ -150,7 +160,8 @@ def _postgresql(query: Query) -> pa.Table:
                 return _table(query, names, iter(lambda: cursor.fetchmany(AT_ONCE), []))
     except (psycopg.Error, UnicodeError) as problem:
         state = getattr(problem, "sqlstate", None) or ""
-        raise _refused(query, _reason(state, "the database refuses the query")) from None
+        unread = isinstance(problem, psycopg.DataError) and not state  # by Python, not by the database
+        raise _refused(query, OUT_OF_RANGE if unread else _reason(state, REFUSED)) from None
 
 
 def _reason(state: str, otherwise: str) -> str:
@@ -168,13 +179,13 @@ def _table(query: Query, names: list[str], pieces: Iterator[Sequence[tuple[Any, 
 
 
 def _typed(values: list[Any]) -> pa.Array:
+    """A column of one type; text where values are of several, or of one that Arrow has not or cannot sort."""
     kinds = {type(value) for value in values if value is not None}
     if kinds == {int, float}:
         return pa.array(values, pa.float64())
-    convert: Callable[[Any], Any] = str
-    if kinds <= {bytes, memoryview}:
-        convert = bytes.hex
-    try:
-        return pa.array(values)
-    except (pa.ArrowException, TypeError, OverflowError):  # several types, or one that Arrow has not
-        return pa.array([None if value is None else convert(value) for value in values], pa.string())
+    if kinds != {UUID}:
+        with suppress(pa.ArrowException, TypeError, OverflowError):
+            return pa.array(values)
+    if kinds == {Decimal}:  # not a number, or infinite
+        return pa.array([None if value is None else float(value) for value in values], from_pandas=True)
+    return pa.array([None if value is None else str(value) for value in values], pa.string())
