@@ -153,6 +153,17 @@ def test_a_decision_is_painted_within_50_ms_on_500_kb_with_300_marks(page: Page,
     assert took[6] < 50, took  # the median: another process may take the processor in between
     expect(page.locator("#list .masked")).to_have_count(18)  # six decisions, each about three equal ones
     expect(page.locator("#list .kept")).to_have_count(18)
+    page.set_viewport_size({"width": 1920, "height": 900})
+    page.keyboard.press("v")
+    expect(page.locator("#after .piece")).to_have_count(18)
+    page.evaluate("took.length = 0")
+    for key in "aaaa":
+        page.keyboard.press(key)
+        page.wait_for_timeout(150)
+    took = sorted(page.evaluate("took"))
+    assert took[1] < 100, took  # with the redacted text beside it, of which only a few chunks are built anew
+    expect(page.locator("#after .piece")).to_have_count(30)
+    page.set_viewport_size({"width": 1280, "height": 720})
 
 
 def test_equal_ones_are_decided_at_once_and_every_step_can_be_undone_and_redone(

@@ -4,7 +4,7 @@
 const LONG = 4000; // characters of a chunk, up to the next line end
 const LONGEST = 12000;
 
-function* chunksOf(text) {
+export function* chunksOf(text) {
   for (let start = 0; start < text.length; ) {
     const line = text.indexOf("\n", start + LONG);
     let end = line < 0 ? text.length : line + 1;
