@@ -46,6 +46,27 @@ def test_a_dialect_is_recognised_and_said_once(tmp_path, content, dialect) -> No
     assert all("--delimiter" in one and "t.csv" in one for one in said)
 
 
+@pytest.mark.parametrize(
+    ("content", "dialect"),
+    [
+        (b"a;b\n1;x\n2;y\n", Dialect(";", ",")),
+        (b"a;b\n1;31.12.1980\n2;1.2.3\n", Dialect(";", ",")),
+        (b"a;b\n1;2.5\n2;y\n", Dialect(";", ",")),
+        (b"a;b\n1;2.5\n2;3\n", Dialect(";")),
+        (b"a\tb\n1\tx\n2\ty\n", Dialect("\t")),
+    ],
+)
+@pytest.mark.parametrize("verbatim", [(), ("b",)])
+def test_whole_numbers_between_semicolons_become_means_with_a_decimal_comma(
+    tmp_path, content, dialect, verbatim
+) -> None:
+    (tmp_path / "t.csv").write_bytes(content)
+    with pytest.warns(UserWarning, match="decimal commas" if dialect.decimal == "," else "between cells; if"):
+        table = read_table(tmp_path / "t.csv", verbatim)
+    assert table.dialect == dialect
+    assert table.data["a"].to_pylist() == [1, 2]
+
+
 def test_a_mark_of_utf_8_is_kept_without_a_word(tmp_path) -> None:
     _, dialect, said = read(tmp_path, "a,b\n1,é\n".encode("utf-8-sig"))
     assert dialect == Dialect(encoding="utf-8-sig")

@@ -32,8 +32,8 @@ MARKS = {
 USUAL = frozenset(b"\x80\x85\x91\x92\x93\x94\x96\x97")
 UNUSUAL = re.compile(rb"[A-Za-z][\x93\x94][A-Za-z]")  # a quote within a word is an ö of code page 850
 WITH_COMMA = r"^\s*[+-]?\d+(,\d+)?([eE][+-]?\d{1,3})?\s*$"
-WITH_POINT = r"^\s*[+-]?\d+\.\d+\s*$"
-NO_COMMA = r"^[^,]*$"
+WITH_POINT = r"^\s*[+-]?\d+(\.\d+)?([eE][+-]?\d{1,3})?\s*$"
+NO_COMMA, NO_POINT = r"^[^,]*$", r"^[^.]*$"
 GROUPED = r"^\s*[+-]?\d{1,3}[.,]\d{3}\s*$"
 AS_IT_STANDS = r"^-?(0|[1-9]\d{0,14})(,\d+)?$"  # what a number is in a column that is released unchanged
 
@@ -47,7 +47,7 @@ def parse_in_dialect(
     delimiter = given.delimiter or ("\t" if kind == "tsv" else _delimiter(text, name))
     utf8 = content if encoding == "utf-8" else text.encode()
     data = parse_table(utf8, kind, name, verbatim, delimiter)
-    decimal = given.decimal or ("." if delimiter == "," else _decimal(data, name))
+    decimal = given.decimal or ("." if delimiter == "," else _decimal(data, delimiter, name))
     if decimal == "," and any(pa.types.is_floating(field.type) for field in data.schema):
         raise InputError(f"{name} has numbers with a point, though the decimal sign is a comma; give --decimal point")
     dialect = Dialect(delimiter, decimal, encoding)
@@ -139,14 +139,18 @@ def _divides_evenly(text: str, sign: str) -> bool:
     return len(set(whole)) == 1
 
 
-def _decimal(data: pa.Table, name: str) -> str:
-    """A comma where columns have numbers with one and none with a point."""
+def _decimal(data: pa.Table, delimiter: str, name: str) -> str:
+    """A comma where columns have numbers with one and none with a point.
+
+    Where no number has either, semicolons stand between cells because the comma is the decimal sign: means of whole
+    numbers would be taken for dates (20.7) by the program that wrote such a file.
+    """
     texts = {column: _given_texts(data[column]) for column in data.column_names if _is_text(data[column].type)}
     commas = [column for column, cells in texts.items() if _all(cells, WITH_COMMA) and not _all(cells, NO_COMMA)]
     points = any(pa.types.is_floating(field.type) for field in data.schema)
-    points |= any(_all(cells, WITH_POINT) for cells in texts.values())
+    points |= any(_all(cells, WITH_POINT) and not _all(cells, NO_POINT) for cells in texts.values())
     if not commas:
-        return "."
+        return "," if delimiter == ";" and not points else "."
     if points or all(_all(texts[column], GROUPED) for column in commas):
         raise InputError(
             f"{name} has numbers with a comma, which may be a decimal sign or divide thousands; "
