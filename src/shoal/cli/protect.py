@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import shoal
-from shoal.bundle.folders import LOSS
 from shoal.cli import options
 from shoal.cli import protect_options as given
 from shoal.cli.app import AsJson, Force, app
@@ -201,6 +200,8 @@ def _lost(stated: dict[str, Any]) -> str:
 
 def _say_followed(seal: str, private: Path) -> None:
     """The owner alone learns what was lost: published figures would tell who left."""
+    from shoal.bundle.folders import LOSS
+
     loss = json.loads((private / LOSS).read_text(encoding="utf-8"))
     lost, anew = (f"{loss[name]:.1%}" for name in ("information_loss", "starting_anew"))
     write(f"lost         {lost} of the information; starting anew would lose {anew} (not published)")
