@@ -37,6 +37,7 @@ def test_a_zip_that_keeps_its_promises_is_said_to(page: Page, release: Path, tmp
     check_accessible(page)
     verified(page, zipped(release, tmp_path))
     expect(page.get_by_role("status").first).to_contain_text("Every promise holds")
+    expect(page.locator(".claims")).to_contain_text("nobody can tell which of so many records is a person's")
     check_accessible(page)
 
 

@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from shoal.pages import words
+from shoal.web.promises import PROMISES
 from shoal.web.protecting.result import figures, has_leaks
 from shoal.web.wording import for_people
 
@@ -38,7 +39,8 @@ def _environment() -> Environment:
     )
     environment.filters |= {"number": words.number, "percent": words.percent, "count": words.count}
     environment.filters |= {"seconds": _seconds, "sentence": _sentence, "for_people": for_people}
-    environment.globals |= {"pages": PAGES, "themes": THEMES, "figures": figures, "leaks": has_leaks}
+    environment.globals |= {"pages": PAGES, "themes": THEMES, "promises": PROMISES}
+    environment.globals |= {"figures": figures, "leaks": has_leaks}
     return environment
 
 
