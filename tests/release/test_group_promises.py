@@ -123,6 +123,12 @@ def test_spellings_of_one_id_are_one_person(tmp_path):
     assert made.certificate["promises"]["crowds"] == [{"groups": 1, "rows": 4, "people": 3, "own_k": None}]
 
 
+def test_the_owner_is_warned_of_a_person_who_has_most_rows_of_a_group(tmp_path):
+    data = pd.DataFrame({"who": list("abcd") + ["a"] * 5, "age": [30.0, 31, 32, 33, 30, 30, 30, 30, 30]})
+    with pytest.warns(UserWarning, match="in 1 group one person has most of the rows"):
+        protect(data, 3, tmp_path / "r", roles=Roles(quasi=("age",)), person="who", attack=False)
+
+
 def test_layers_hold_each_person_once():
     assert layer_of_row(np.array([5, 3, 5, 5, 3, 9])).tolist() == [0, 0, 1, 2, 1, 0]
 

@@ -7,16 +7,18 @@ not grouped, for its few rows lie far from each other: they join the groups that
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.io.files import counted
 from shoal.microaggregation.blocks.block import Block
 from shoal.microaggregation.refine.regions import numbered_by_first_row
 from shoal.protection.tables.layout import PERSON, Layout, TableProtection
 
-__all__ = ["grouped_by_person", "layer_of_row"]
+__all__ = ["grouped_by_person", "layer_of_row", "warn_of_majority"]
 
 LARGE = 0.5  # of the first layer's rows: from there on a layer is grouped by itself
 
@@ -39,6 +41,20 @@ def grouped_by_person(block: Block, layout: Layout, protection: TableProtection)
         found = replace(block.take(there), groups=numbered_by_first_row(groups[there]))
         groups[there], groups[rest] = found.groups, protection.nearest(found, block.take(rest), layout)
     return replace(block, groups=numbered_by_first_row(groups)), 0.0
+
+
+def warn_of_majority(block: Block) -> None:
+    """Tell the owner of somebody who has most rows of a group: k people are in it, and yet a row is likely theirs."""
+    if PERSON not in block.carried:
+        return
+    pairs, rows = np.unique(np.column_stack([block.groups, block.carried[PERSON]]), axis=0, return_counts=True)
+    most = 2 * rows > np.bincount(block.groups)[pairs[:, 0]]
+    if most.any():
+        warnings.warn(
+            f"in {counted(int(most.sum()), 'group')} one person has most of the rows, so that most of what it shows is "
+            "theirs; keep fewer rows of people who have many, or make one of them",
+            stacklevel=2,
+        )
 
 
 def layer_of_row(person: Ints) -> Ints:

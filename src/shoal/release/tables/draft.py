@@ -33,7 +33,7 @@ from shoal.protection.rounding import chosen_steps
 from shoal.protection.tables import TableProtection, table_method
 from shoal.protection.tables.following import Following
 from shoal.protection.tables.layout import Layout, MaskedBlock, carried_as, column_of
-from shoal.protection.tables.people import grouped_by_person
+from shoal.protection.tables.people import grouped_by_person, warn_of_majority
 from shoal.release.cluster import diverse_parts, write_parts
 from shoal.release.draft import Draft
 from shoal.release.part_facts import check_holding, crowd_figures, diversity_parameters, holding_of
@@ -174,7 +174,9 @@ def _grouped(
     if layout.kept is not None:
         check_holding(holding_of(rows[0], ()), (), protection.k, promises)
         block, bound = grouped_by_person(rows[0], layout, protection)
-        return [protection.diverse(block, layout, promises) if promises else block], bound
+        block = protection.diverse(block, layout, promises) if promises else block
+        warn_of_majority(block)
+        return [block], bound
     blocks = protection.group_parts(rows, n_rows, layout, schedule)
     if promises:
         carried = {name: carried_as(name) for name in layout.roles.confidential}
