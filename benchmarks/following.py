@@ -2,13 +2,17 @@
 
 The attacker knows every record, has both releases, knows the method, and asks who left. They repeat the second release
 without each record in turn: whoever's leaving gives what they see is a candidate. One who knows the records but not the
-method subtracts the sums of the two releases, and takes the nearest record. Then what following costs, year by year.
+method subtracts the sums of the two releases, and takes the nearest record. Whoever knows who left asks for their
+confidential value: it is one of those that vanished. Releases as they are handed out, with all their figures, are
+compared to the byte for some groups. Then what following costs, year by year.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from functools import partial
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -17,6 +21,7 @@ from numpy.typing import NDArray
 from benchmarks import data, measure
 
 K, TRIES, YEARS, SHARE = 5, 1_000, 5, 0.05
+FOLDERS = 8  # groups of which a folder is made without each member
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -26,9 +31,11 @@ def run() -> dict[str, Any]:
     tables = {"Census": data.casc("census"), "made, 2 columns": made()}
     attacked = [row for name, values in tables.items() for row in attacks(name, values)]
     measure.show(f"k={K}, one record leaves, {TRIES:,} times: who is it?", attacked)
+    folders = [{"table": name, **whole_folders(values)} for name, values in tables.items()]
+    measure.show(f"k={K}, one record leaves, all bytes of both folders compared", folders)
     costs = [row for name, values in tables.items() for row in years(name, values)]
     measure.show(f"k={K}, each year {SHARE:.0%} leave and as many come: squared error, in per cent of all", costs)
-    return {"found": attacked, "cost": costs}
+    return {"found": attacked, "folders": folders, "cost": costs}
 
 
 def made() -> Floats:
@@ -45,9 +52,10 @@ def attacks(name: str, values: Floats, tries: int = TRIES) -> list[dict[str, Any
     chosen = np.random.default_rng(1).permutation(len(values))[:tries]
     published = rows[np.unique(groups, return_index=True)[1]]
     found = []
-    for name_of_second, seen, guesses in (
-        ("starts anew", partial(_seen_anew, values), [_subtracted(values, rows, one) for one in chosen.tolist()]),
-        ("follows", partial(_seen_following, groups, published), rows[chosen].tolist()),
+    vanished = [_vanished(groups, published, one) for one in chosen.tolist()]
+    for name_of_second, seen, guesses, values_gone in (
+        ("starts anew", partial(_seen_anew, values), [_subtracted(values, rows, one) for one in chosen.tolist()], [1]),
+        ("follows", partial(_seen_following, groups, published), rows[chosen].tolist(), vanished),
     ):
         of_each = [seen(one) for one in range(len(values))]
         alike = Counter(of_each)
@@ -63,6 +71,7 @@ def attacks(name: str, values: Floats, tries: int = TRIES) -> list[dict[str, Any
                 "at worst": float(chances.max()),
                 "1/k": 1 / K,
                 "by subtracting": float(np.mean(nearest)),
+                "value told": float(np.mean(1.0 / np.array(values_gone))),
             }
         )
     return found
@@ -88,14 +97,50 @@ def _seen_following(groups: Ints, published: Floats, gone: int) -> tuple[int, ..
     """How many records the second release has of each published row, without one record."""
     from shoal.microaggregation.following import follow
 
-    stays = np.arange(len(groups)) != gone
-
-    def apart(one: int, others: Ints) -> Floats:
-        squares: Floats = np.sum((published[others] - published[one]) ** 2, axis=1)
-        return squares
-
-    found = follow(groups, stays, K, apart)
+    found = follow(groups, np.arange(len(groups)) != gone, K, partial(_apart, published))
     return tuple(np.bincount(found.group[found.kept], minlength=len(published)).tolist())
+
+
+def _vanished(groups: Ints, published: Floats, gone: int) -> int:
+    """How many confidential values are in the first release only, if one record leaves."""
+    from shoal.microaggregation.following import Shown, follow
+
+    shown = Shown(np.zeros(len(groups), dtype=bool))
+    found = follow(groups, np.arange(len(groups)) != gone, K, partial(_apart, published), shown=shown)
+    return int((~found.kept).sum())
+
+
+def _apart(published: Floats, one: int, others: Ints) -> Floats:
+    squares: Floats = np.sum((published[others] - published[one]) ** 2, axis=1)
+    return squares
+
+
+def whole_folders(values: Floats) -> dict[str, Any]:
+    """The chance to name who left for whoever makes the second folder without each record in turn."""
+    import pandas as pd
+
+    from shoal import Microaggregation, Roles, protect
+
+    table = pd.DataFrame(values, columns=[f"column {place}" for place in range(values.shape[1])])
+    roles = Roles(quasi=tuple(table.columns))
+    table["who"] = [f"{row:05d}" for row in range(len(table))]
+    options: dict[str, Any] = {"roles": roles, "method": Microaggregation(refine=False), "id_column": "who"}
+    options["attack"] = False
+    with TemporaryDirectory() as place, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        first = protect(table, K, f"{place}/first", **options)
+        mapping = pd.read_parquet(first.private / "mapping.parquet")
+        groups = [crowd["record"].tolist() for _, crowd in mapping.groupby("group")]
+        chances = []
+        for crowd in groups[:: max(1, len(groups) // FOLDERS)]:
+            seen = []
+            for one in crowd:
+                second = protect(
+                    table[table["who"] != one], K, f"{place}/second", after=first.folder, force=True, **options
+                )
+                seen.append(tuple(sorted(path.read_bytes() for path in second.folder.iterdir())))
+            chances += [1.0 / seen.count(one) for one in seen]
+    return {"tries": len(chances), "found": float(np.mean(chances)), "at worst": max(chances), "1/k": 1 / K}
 
 
 def _subtracted(values: Floats, rows: Floats, gone: int) -> list[float]:
