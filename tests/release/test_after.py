@@ -108,6 +108,14 @@ def test_whoever_left_does_not_come_back(made: Path, tmp_path: Path) -> None:
     assert "nobody comes back" in (tmp_path / "again-private" / "withheld.csv").read_text()
     third = release(PEOPLE[: N + 9], tmp_path / "third", after=again)
     assert "p000" not in published(third)
+    gone = tmp_path / "third-private" / "gone.csv"
+    for content in (b"who\np000\n", b"", b"\xff\x00"):
+        gone.write_bytes(content)
+        with pytest.raises(InputError, match="as it was written"):
+            release(PEOPLE[:N], tmp_path / "fourth", after=third)
+    gone.unlink()
+    with pytest.raises(InputError, match=r"gone\.csv is not there"):
+        release(PEOPLE[:N], tmp_path / "fourth", after=third)
 
 
 def test_illnesses_of_those_who_left_vanish_among_k(made: Path, tmp_path: Path) -> None:
@@ -289,7 +297,7 @@ OTHER = PEOPLE.rename(columns={"pay": "height"})
         ({"people": PEOPLE[:N].assign(who=None)}, "without an id"),
         ({"people": PEOPLE[:N].assign(who=PEOPLE["age"].astype(str) + PEOPLE["pay"].astype(str))}, "no record of"),
         ({"missing": "withhold"}, "needs all values"),
-        ({"categorical": ["age"], "method": None}, "age is a number in one"),
+        ({"categorical": ["age"], "method": None}, "age: a release can follow by plain numbers"),
         ({"people": PEOPLE[:N].assign(age="1980-01-02"), "method": None}, "age would be released otherwise than"),
         ({"t": 0.5}, "keeps k and distinct l"),
         ({"coarsen": {"age": 9}}, "cannot be coarsened"),

@@ -74,7 +74,8 @@ def read_earlier(release: str | os.PathLike[str], private: str | os.PathLike[str
     table = read_table(folder / file, verbatim)
     beside = private_beside(folder) if private is None else Path(private)
     records = _records(beside, table.data.num_rows, certificate["seal"])
-    return Earlier(certificate["seal"], certificate, table.data, records, _gone(beside), table.format)
+    gone = _gone(beside) if "after" in certificate["stated"]["parameters"] else frozenset[str]()
+    return Earlier(certificate["seal"], certificate, table.data, records, gone, table.format)
 
 
 def _as_it_stands(column: dict[str, str]) -> bool:
@@ -107,12 +108,13 @@ def _records(private: Path, n_rows: int, seal: str) -> NDArray[Any]:
 
 
 def _gone(private: Path) -> frozenset[str]:
+    """Who may not come back; every release that followed another says so, were it nobody."""
     place = private / GONE
-    if not place.is_file():
-        return frozenset()
     try:
         with place.open(encoding="utf-8", newline="") as file:
             header, *lines = csv.reader(file)
-            return frozenset(line[0] for line in lines) if header[:1] == ["record"] else frozenset[str]()
-    except (OSError, ValueError, IndexError, csv.Error):
-        raise InputError(f"{shown(place)} cannot be read; give the private folder as it was written") from None
+        if header == ["record"]:
+            return frozenset(record for (record,) in lines)
+    except (OSError, ValueError, csv.Error):
+        pass
+    raise InputError(f"{shown(place)} is not there, or cannot be read; give the private folder as it was written")

@@ -52,12 +52,12 @@ class Continuation:
         return np.array([self.grid.get(name, 0.0) for name in numbers])
 
     def check_numbers(self, numbers: Sequence[str], quasi: Sequence[str]) -> None:
-        """Refuse columns that are amounts in one release and something else in the other, and dates."""
+        """Refuse columns that are amounts in one release and something else in the other, dates and ordered labels."""
         for name in quasi:
             if (name in numbers) != holds_numbers(self.rows[name].type):
                 raise InputError(
-                    f"column {shown(name)} is a number in one of the two releases and a label or a date in the other; "
-                    "give the same kind, or start anew without --after"
+                    f"column {shown(name)}: a release can follow by plain numbers and labels, the same in both, not by "
+                    "dates and ordered labels; start anew without --after"
                 )
 
     def check_kept(self, released: pa.Table, records: NDArray[Any] | None, quasi: Sequence[str]) -> None:
