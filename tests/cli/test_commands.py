@@ -657,3 +657,14 @@ def test_an_interrupt_leaves_nothing(wait: float, tmp_path: Path) -> None:
     assert out == ""
     assert err == "shoal: interrupted; nothing unfinished is left behind\n"
     assert snapshot(tmp_path) == before
+
+
+def test_processes_that_a_command_starts_import_nothing_from_the_folder_it_runs_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONSAFEPATH", "")  # so that it is put back afterwards
+    monkeypatch.delenv("PYTHONSAFEPATH")
+    assert run(tmp_path, "--version").code == 0
+    (tmp_path / "pickle.py").write_text("raise SystemExit(1)")
+    code = "import multiprocessing.spawn"
+    assert subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True).returncode == 0

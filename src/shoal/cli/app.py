@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import signal
 import sys
 import traceback
@@ -49,6 +50,7 @@ def shoal_options(
 
 def main() -> None:
     """Run a command; a user's mistake is one line on stderr and exit code 2."""
+    os.environ.setdefault("PYTHONSAFEPATH", "1")  # what it starts imports nothing from the folder with the data
     try:
         with ended_by_signals():
             code = _run()

@@ -149,6 +149,9 @@ def test_a_broken_file_is_refused_in_one_line(format: str, damage: str, tmp_path
 
 def test_a_reader_that_dies_is_an_error_and_not_our_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "p.sav")
+    (tmp_path / "decimal.py").write_text("raise SystemExit(1)")  # which a hostile folder may bring along
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
     table, about = read_apart(path, "sav", KEPT, None, None)
     assert table.num_rows == ROWS
     assert about["sex"].values[0] == (1.0, "male")

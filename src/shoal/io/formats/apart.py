@@ -33,8 +33,9 @@ def read_apart(
     asked: dict[str, Any] = {"path": name, "format": format, "encoding": encoding, "sheet": sheet}
     asked |= {"verbatim": sorted(verbatim), "room": max(ROOM, TIMES * os.stat(path).st_size)}
     root = str(Path(__file__).parents[3])
+    # -P: nothing is imported from the folder with the data, where somebody may have put a decimal.py.
     done = subprocess.run(
-        [sys.executable, "-c", "from shoal.io.formats.apart import serve; serve()"],
+        [sys.executable, "-P", "-c", "from shoal.io.formats.apart import serve; serve()"],
         input=json.dumps(asked).encode(),
         capture_output=True,
         timeout=SECONDS,

@@ -33,7 +33,7 @@ def signature_claims(
             return ([] if trusted is None else claim(False, "is missing: nobody signed the release")), UNSIGNED
         valid = signature.is_of(certificate)
     except Refused as refused:
-        return [refused.claim], "what it has for a signature is none"
+        return [refused.claim], "its signature file is no signature of a release"
     except MissingExtra:
         if trusted is not None:
             raise
