@@ -31,6 +31,7 @@ function valueChip(value) {
     event.dataTransfer.effectAllowed = "move";
     event.dataTransfer.setData("text/plain", value);
   });
+  item.addEventListener("dragend", () => (tick.checked = false)); // also if it was let go elsewhere
   return item;
 }
 
@@ -81,18 +82,18 @@ const valuesOf = (group) => [...group.querySelectorAll(".values input")].map((ti
 
 /** The groups by name, or null if they cannot be used. Groups without values are not kept. */
 function gathered() {
-  const groups = {};
+  const groups = new Map(); // a group may be called as anything, also "constructor"
   for (const group of namedGroups()) {
     const name = group.querySelector(".group-head input").value.trim();
     const values = valuesOf(group);
     if (!values.length) continue;
-    if (!name || name in groups) {
+    if (!name || groups.has(name)) {
       complain(name ? `Two groups are called ${name}; rename one.` : "A group has no name; name it.");
       return null;
     }
-    groups[name] = values;
+    groups.set(name, values);
   }
-  return groups;
+  return Object.fromEntries(groups);
 }
 
 async function fill(upload, column, field) {
