@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,13 +13,16 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from shoal import verify
 from shoal.cli import app
 from shoal.errors import InputError
 from shoal.sample import letters
 from shoal.web.protecting.choices import BY_GROUPS, PLAIN, Choices
 from shoal.web.protecting.command import protect_command
+from shoal.web.protecting.earlier import earlier_release
 from shoal.web.protecting.hierarchies import hierarchy_pairs, write_hierarchy
 from shoal.web.protecting.look import look_at, values_of
+from shoal.web.workspace import Workspace
 
 TOWNS = ("Saltmere", "Wexcombe", "Osmerby", "Harrock")
 
@@ -26,10 +31,10 @@ TOWNS = ("Saltmere", "Wexcombe", "Osmerby", "Harrock")
 def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     draw = random.Random(0)
-    lines = ["id,age,height,town,diagnosis"]
+    lines = ["id,age,height,town,diagnosis,own_k"]
     for number in range(60):
         row = (f"P{number}", draw.randint(20, 90), draw.randint(150, 200), draw.choice(TOWNS), draw.choice("ABC"))
-        lines.append(",".join(map(str, row)))
+        lines.append(",".join(map(str, (*row, 9 if number == 7 else 5))))
     (tmp_path / "people.csv").write_text("\n".join(lines), encoding="utf-8")
     return Path("people.csv")
 
@@ -55,6 +60,8 @@ def seals(source: Path, choices: Choices, hierarchies: dict[str, str]) -> tuple[
         {"roles": {0: "identifier", 1: "quasi", 2: "quasi", 3: "identifier", 4: "identifier"}, "l": None},
         {"roles": {0: "identifier", 1: "insensitive", 2: "identifier", 3: "quasi", 4: "identifier"}, "l": None},
         {"labels": {3: PLAIN}, "whole": True, "t": 0.5, "person": "id", "missing": "group"},
+        {"labels": {3: PLAIN}, "l": 1.5, "diversity": "entropy", "k_column": "own_k", "whole": True, "refine": False},
+        {"labels": {3: PLAIN}, "diversity": "recursive", "c": 4.0, "identity": "id", "refine": False},
     ],
 )
 def test_shell_and_python_make_the_same_release_of_a_table(table: Path, given: dict[str, Any]) -> None:
@@ -96,11 +103,55 @@ def test_names_that_no_list_can_hold_go_into_a_roles_file(tmp_path: Path, monkey
 
 def test_what_cannot_be_done_is_said_before_anything_runs(table: Path) -> None:
     look = look_at(table)
-    nothing = Choices(roles=dict.fromkeys(range(5), "identifier"))
+    nothing = Choices(roles=dict.fromkeys(range(6), "identifier"))
     with pytest.raises(InputError, match="no column is protected"):
         protect_command(nothing, look, "people.csv", {}, Path())
-    with pytest.raises(InputError, match="enter the strength"):
-        protect_command(replace(Choices.suggested(look), method="noise"), look, "people.csv", {}, Path())
+    suggested = Choices.suggested(look)
+    for given, line in (
+        ({"method": "noise"}, "enter the strength"),
+        ({"l": 1.5}, "l=1.5 counts values; enter a whole number, or choose entropy"),
+        ({"l": 2, "diversity": "recursive"}, "enter c, such as 3"),
+        ({"diversity": "<b>"}, "diversity=<b> is not known"),
+    ):
+        with pytest.raises(InputError, match=line):
+            protect_command(replace(suggested, **given), look, "people.csv", {}, Path())
+
+
+def test_a_column_that_is_not_released_is_neither_protected_nor_listed(table: Path) -> None:
+    look = look_at(table)
+    roles = dict.fromkeys(range(6), "quasi")
+    chosen = Choices(roles=roles, identity="id", person="town", k_column="own_k", whole=True)
+    words = protect_command(chosen, look, "people.csv", {}, Path()).words
+    assert words[words.index("--quasi") + 1] == "age,height,diagnosis"
+    assert words[words.index("--round") + 1] == "age,height"
+    assert chosen.columns(look, "quasi") == ("age", "height", "diagnosis")  # what the curve is estimated on
+
+
+def test_a_release_follows_one_that_was_saved_as_zips(table: Path, tmp_path: Path) -> None:
+    look = look_at(table)
+    roles = {1: "quasi", 2: "quasi"}
+    first = Choices(roles=roles, identity="id", refine=False, attack=False)
+    made = CliRunner().invoke(app, protect_command(first, look, "people.csv", {}, Path()).words)
+    assert made.exit_code == 0, made.output
+    workspace = Workspace(tmp_path / "workbench")
+    uploads = {"after": workspace.new_upload(), "earlier_private": workspace.new_upload()}
+    for upload, name in zip(uploads.values(), ("release", "release-private"), strict=True):
+        shutil.make_archive(str(upload.folder / "saved"), "zip", tmp_path, name)
+    job = workspace.new_job()
+    with pytest.raises(InputError, match="needs that release and its private part; choose both"):
+        earlier_release(replace(first, after=uploads["after"].id), workspace, job)
+    chosen = replace(first, **{option: upload.id for option, upload in uploads.items()})
+    with pytest.raises(InputError, match="choose the column that names the records"):
+        earlier_release(replace(chosen, identity=""), workspace, job)
+    earlier = earlier_release(chosen, workspace, job)
+    assert earlier == {"after": "earlier/release", "earlier_private": "earlier-private/release-private"}
+    with contextlib.chdir(job / "work"):
+        shutil.copy(tmp_path / "people.csv", "people.csv")
+        command = protect_command(chosen, look, "people.csv", {}, Path(), earlier)
+        followed = CliRunner().invoke(app, command.words)
+        assert followed.exit_code == 0, followed.output
+        assert verify("release", after="earlier/release")
+        assert "after='earlier/release'" in command.python
 
 
 def test_choices_survive_being_kept_with_a_job(table: Path) -> None:

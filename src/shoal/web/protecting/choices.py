@@ -12,6 +12,7 @@ from shoal.io.files import shown
 from shoal.io.kinds.inspection import ColumnInspection
 from shoal.io.kinds.vocabulary import AVERAGED
 from shoal.io.table import Role
+from shoal.results.promised import DISTINCT
 from shoal.web.protecting.look import Look
 from shoal.web.requests import Fields
 
@@ -35,7 +36,9 @@ class Choices:
     identity: str = ""
     label: str = ""
     k: int = K
-    l: int | None = None
+    l: float | None = None
+    diversity: str = DISTINCT
+    c: float | None = None
     missing: str = "refuse"
     method: str = ""
     percent: float | None = None
@@ -43,15 +46,27 @@ class Choices:
     attack: bool = True
     t: float | None = None
     person: str = ""
+    k_column: str = ""
+    after: str = ""  # the upload of an earlier release
+    earlier_private: str = ""
     whole: bool = False  # whole numbers stay whole
+
+    @property
+    def apart(self) -> dict[str, str]:
+        """Columns that are needed for the release and never in it, whatever their role."""
+        return {"id_column": self.identity, "person": self.person, "k_column": self.k_column}
 
     def columns(self, look: Look, role: str) -> tuple[str, ...]:
         """The names of the columns that have this role."""
-        return tuple(column.name for place, column in enumerate(look.columns) if self.roles.get(place) == role)
+        return tuple(column.name for _, column in self._with_role(look, role))
 
     def protected(self, look: Look) -> list[tuple[int, ColumnInspection]]:
         """The quasi-identifiers."""
-        return [(place, column) for place, column in enumerate(look.columns) if self.roles.get(place) == Role.QUASI]
+        return self._with_role(look, Role.QUASI)
+
+    def _with_role(self, look: Look, role: str) -> list[tuple[int, ColumnInspection]]:
+        found = [(place, column) for place, column in enumerate(look.columns) if self.roles.get(place) == role]
+        return [(place, column) for place, column in found if column.name not in self.apart.values()]
 
     def compared(self, look: Look, *ways: str) -> list[tuple[int, ColumnInspection]]:
         """Protected columns of labels that are compared in one of these ways."""
@@ -82,7 +97,6 @@ class Choices:
         for place, role in roles.items():
             if role not in list(Role):
                 raise InputError(f"column {shown(look.columns[place].name)} has no role; choose one")
-        percent = fields.text("percent")
         return cls(
             roles=roles,
             labels={place: fields.text(f"labels-{place}") or PLAIN for place in places},
@@ -92,14 +106,19 @@ class Choices:
             identity=fields.text("identity"),
             label=fields.text("label"),
             k=fields.whole("k", 2) or K,
-            l=fields.whole("l", 2),
+            l=_above(fields.text("l"), "l", 1),
+            diversity=fields.text("diversity") or DISTINCT,
+            c=_above(fields.text("c"), "c"),
             missing=fields.text("missing") or "refuse",
             method=fields.text("method"),
-            percent=_above_zero(percent) if percent else None,
+            percent=_above(fields.text("percent"), "strength"),
             refine=fields.text("refine") == "yes",
             attack=fields.text("attack") == "yes",
-            t=_above_zero(fields.text("t"), "t", 1.0) if fields.text("t") else None,
+            t=_above(fields.text("t"), "t", most=1),
             person=fields.text("person"),
+            k_column=fields.text("k_column"),
+            after=fields.text("after"),
+            earlier_private=fields.text("earlier_private"),
             whole=fields.text("whole") == "yes",
         )
 
@@ -107,15 +126,14 @@ class Choices:
         """What an address says, such as ?k=7&quasi=age&quasi=income: columns that it names no role for are dropped."""
         listed = {name: role.value for role in Role for name in fields.all(role.value)}
         roles = {place: listed.get(column.name, Role.IDENTIFIER.value) for place, column in enumerate(look.columns)}
-        percent = fields.text("percent")
         return replace(
             self,
             roles=roles if listed else self.roles,
             text=fields.text("text") or self.text,
             k=fields.whole("k", 2) or self.k,
-            l=fields.whole("l", 2) or self.l,
+            l=_above(fields.text("l"), "l", 1) or self.l,
             method=fields.text("method") or self.method,
-            percent=_above_zero(percent) if percent else self.percent,
+            percent=_above(fields.text("percent"), "strength") or self.percent,
         )
 
     def as_data(self) -> dict[str, Any]:
@@ -146,14 +164,17 @@ def _plain(value: Any) -> Any:
     return {str(place): one for place, one in value.items()} if isinstance(value, Mapping) else value
 
 
-def _above_zero(text: str, what: str = "strength", most: float = 1e9) -> float:
+def _above(text: str, what: str, least: int = 0, most: float = 1e9) -> float | None:
+    """A number above the least, None if nothing was entered."""
+    if not text:
+        return None
     try:
         number = float(text)
     except ValueError:
-        number = 0.0
-    if not 0 < number <= most:
-        raise InputError(f"{what} {shown(text[:20])} must be a number above 0 and at most {most:g}")
-    return number
+        number = least
+    if not least < number <= most:
+        raise InputError(f"{what} {shown(text[:20])} must be a number above {least} and at most {most:g}")
+    return int(number) if number.is_integer() else number
 
 
 def _groups(text: str) -> Groups:

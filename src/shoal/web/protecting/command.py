@@ -12,12 +12,13 @@ from shoal.errors import InputError
 from shoal.io.files import shown
 from shoal.io.kinds.vocabulary import Kind
 from shoal.io.table import Role
+from shoal.results.promised import DISTINCT, ENTROPY, RECURSIVE
 from shoal.web.commands import options
 from shoal.web.jobs import Command
 from shoal.web.protecting.choices import PLAIN, Choices, are_labels
 from shoal.web.protecting.look import Look
 
-__all__ = ["GAPS", "METHODS", "RELEASE", "protect_command", "source_words"]
+__all__ = ["COUNTED", "GAPS", "METHODS", "RELEASE", "protect_command", "source_words"]
 
 RELEASE = "release"
 
@@ -45,6 +46,11 @@ GAPS = {  # what becomes of rows that lack a value of a protected column
     "group": "keep them: a gap is a value of its own",
     "impute": "keep them: fill gaps with the mean of the group",
 }
+COUNTED = {  # how values are counted for l
+    DISTINCT: "different values",
+    ENTROPY: "values as hard to guess as l equally frequent ones (entropy)",
+    RECURSIVE: "the most frequent less than c times those from the l-th on (recursive)",
+}
 WITHOUT_CROWD = {"rank-swap": "RankSwap({})", "noise": "Noise({})"}
 OF_DOCUMENTS = {
     "semantic": ("SemanticMicroaggregation()", "VectorSpace(min_df={k}, stem=False, terms_per_document=50)"),
@@ -52,19 +58,37 @@ OF_DOCUMENTS = {
 }
 
 
-def protect_command(choices: Choices, look: Look, source: str, hierarchies: Mapping[str, str], work: Path) -> Command:
-    """`hierarchies`: the file of each column whose labels WordNet does not compare. A roles file is put into `work`."""
+def protect_command(
+    choices: Choices,
+    look: Look,
+    source: str,
+    hierarchies: Mapping[str, str],
+    work: Path,
+    earlier: Mapping[str, str] | None = None,
+) -> Command:
+    """`hierarchies`: the file of each column whose labels WordNet does not compare. A roles file is put into `work`.
+
+    `earlier`: where the release is that this one follows, and its private side.
+    """
     _check(choices, look)
     if look.is_table:
         words, calls = _of_table(choices, look, hierarchies, work)
     else:
         words, calls = _of_documents(choices, look)
+    more = {**_of_groups(choices), **(earlier or {})}
     given = ("protect", source, "-k", str(choices.k), "-o", RELEASE, *words)
-    given += options({"--l": choices.l, "--no-attack": not choices.attack})
+    given += options({f"--{name.replace('_', '-')}": value for name, value in more.items()})
+    given += options({"--no-attack": not choices.attack})
     calls = {"k": str(choices.k), "out": repr(RELEASE)} | calls
-    calls |= {"l": str(choices.l)} if choices.l else {}
+    calls |= {name: repr(value) for name, value in more.items() if value}
     calls |= {} if choices.attack else {"attack": "False"}
     return Command(given, _python(source, calls))
+
+
+def _of_groups(choices: Choices) -> dict[str, Any]:
+    """What every group must have of confidential values."""
+    kind = choices.diversity if choices.l and choices.diversity != DISTINCT else ""
+    return {"l": choices.l, "diversity": kind, "c": choices.c if kind == RECURSIVE else None, "t": choices.t}
 
 
 def source_words(
@@ -92,6 +116,12 @@ def _check(choices: Choices, look: Look) -> None:
         raise InputError(f"method {shown(choices.method)} is not for {look.inspection.kind}; choose another")
     if choices.missing not in GAPS:
         raise InputError(f"missing={shown(choices.missing)} is not known; choose one of {', '.join(GAPS)}")
+    if choices.diversity not in COUNTED:
+        raise InputError(f"diversity={shown(choices.diversity)} is not known; choose one of {', '.join(COUNTED)}")
+    if choices.diversity != ENTROPY and isinstance(choices.l, float):
+        raise InputError(f"l={choices.l:g} counts values; enter a whole number, or choose entropy")
+    if choices.l and choices.diversity == RECURSIVE and choices.c is None:
+        raise InputError("recursive diversity needs to know how frequent a value may be; enter c, such as 3")
     if choices.method in WITHOUT_CROWD and choices.percent is None:
         raise InputError("this method needs to know how strong it shall be; enter the strength in per cent, such as 5")
 
@@ -99,12 +129,12 @@ def _check(choices: Choices, look: Look) -> None:
 def _of_table(
     choices: Choices, look: Look, hierarchies: Mapping[str, str], work: Path
 ) -> tuple[tuple[str, ...], dict[str, str]]:
-    lists = {role.value: tuple(name for name in choices.columns(look, role) if name != choices.person) for role in Role}
+    lists = {role.value: choices.columns(look, role) for role in Role}
     words = _roles(lists, work)
     named = ", ".join(f"{role}={columns!r}" for role, columns in lists.items() if columns)
     calls = {"roles": f"Roles({named})"}
     words += _ontology_words(hierarchies)
-    more = _columns(choices, look) | {"person": choices.person, "t": choices.t}
+    more = _columns(choices, look) | choices.apart
     more |= {"missing": choices.missing if choices.missing != "refuse" else ""}
     calls |= {name: repr(value) for name, value in more.items() if value}
     words += _column_words(more)
@@ -130,7 +160,7 @@ def _columns(choices: Choices, look: Look) -> dict[str, Any]:
 
 def _column_words(said: Mapping[str, Any]) -> tuple[str, ...]:
     listed = {name: ",".join(value) if isinstance(value, list) else value for name, value in said.items()}
-    words = options({f"--{name}": value for name, value in listed.items() if name != "order"})
+    words = options({f"--{name.replace('_', '-')}": value for name, value in listed.items() if name != "order"})
     for column, labels in said.get("order", {}).items():
         words += ("--order", f"{column}={'<'.join(labels)}")
     return words

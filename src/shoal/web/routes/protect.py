@@ -12,13 +12,14 @@ from shoal.errors import InputError
 from shoal.web.commands import verify_command
 from shoal.web.jobs import DONE
 from shoal.web.protecting.choices import ROLES, Choices, are_labels
-from shoal.web.protecting.command import GAPS, METHODS, RELEASE, protect_command
+from shoal.web.protecting.command import COUNTED, GAPS, METHODS, RELEASE, protect_command
 from shoal.web.protecting.curve import estimate
+from shoal.web.protecting.earlier import earlier_release
 from shoal.web.protecting.hierarchy_files import hierarchy_files
 from shoal.web.protecting.look import MOST_VALUES, Look, values_of
 from shoal.web.rendering import page
 from shoal.web.requests import Fields, Form, TheAside, TheJobs, TheLooks, TheWorkspace
-from shoal.web.workspace import Upload
+from shoal.web.workspace import Upload, Workspace
 
 router = APIRouter(prefix="/protect")
 
@@ -38,7 +39,7 @@ async def look(upload: str, request: Request, workspace: TheWorkspace, looks: Th
     if asked.get("from"):
         chosen = Choices.from_data(jobs.get(asked["from"]).about.get("choices", {}), found)
     chosen = chosen.with_query(Fields({name: asked.getlist(name) for name in asked}), found)
-    return _shown(request, given, found, chosen)
+    return _shown(request, workspace, given, found, chosen)
 
 
 @router.post("/{upload}")
@@ -54,10 +55,11 @@ async def protect(
         chosen = Choices.from_fields(form, found)
         source = await run_in_threadpool(workspace.lend, given, folder)
         hierarchies = await hierarchy_files(chosen, found, given, workspace, folder, aside)
-        command = protect_command(chosen, found, source, hierarchies, folder / "work")
+        earlier = await run_in_threadpool(earlier_release, chosen, workspace, folder)
+        command = protect_command(chosen, found, source, hierarchies, folder / "work", earlier)
     except InputError as problem:
         workspace.remove(folder)
-        return _shown(request, given, found, chosen, str(problem))
+        return _shown(request, workspace, given, found, chosen, str(problem))
     about = {"upload": given.id, "choices": chosen.as_data()}
     job = jobs.start(folder, "protect", f"Release of {given.name}", command, about)
     return RedirectResponse(f"/jobs/{job.id}", 303)
@@ -96,7 +98,10 @@ async def verify(job: str, workspace: TheWorkspace, jobs: TheJobs) -> Response:
     return RedirectResponse(f"/jobs/{started.id}", 303)
 
 
-def _shown(request: Request, upload: Upload, found: Look, chosen: Choices, problem: str = "") -> Response:
+def _shown(
+    request: Request, workspace: Workspace, upload: Upload, found: Look, chosen: Choices, problem: str = ""
+) -> Response:
+    earlier = {upload.id: upload for upload in workspace.all_uploads()}
     return page(
         request,
         "protect_file.html.jinja",
@@ -107,6 +112,9 @@ def _shown(request: Request, upload: Upload, found: Look, chosen: Choices, probl
         problem=problem,
         methods=METHODS[found.inspection.kind],
         gaps=GAPS,
+        counted=COUNTED,
+        after=earlier.get(chosen.after),
+        earlier_private=earlier.get(chosen.earlier_private),
         roles=ROLES,
         are_labels=are_labels,
     )

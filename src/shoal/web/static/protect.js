@@ -37,20 +37,31 @@ function showLabels() {
   }
 }
 
-function showStrength() {
-  const strength = document.getElementById("strength");
-  if (!strength) return;
-  strength.hidden = !["rank-swap", "noise"].includes(form.elements.method.value);
-  form.elements.percent.required = !strength.hidden;
+/** What only some choices need to know: how strong, how frequent. */
+function showNeeded() {
+  const needed = { strength: ["method", "rank-swap", "noise"], frequency: ["diversity", "recursive"] };
+  for (const [id, [choice, ...values]] of Object.entries(needed)) {
+    const place = document.getElementById(id);
+    if (!place) continue;
+    place.hidden = !values.includes(form.elements[choice].value);
+    place.querySelector("input").required = !place.hidden;
+  }
+}
+
+/** A column that says whose a record is, what k it asks for, or its name is not released: its role says so. */
+function dropColumn(name) {
+  const column = columns.find((one) => one.querySelector("legend").textContent === name);
+  if (column) column.querySelector(".roles [value=identifier]").checked = true;
 }
 
 const estimate = document.getElementById("curve") ? startCurve(form) : () => {};
 
 form.addEventListener("change", (event) => {
+  if (["person", "k_column", "identity"].includes(event.target.name)) dropColumn(event.target.value);
   summarise();
   showLabels();
-  showStrength();
-  if (/^(role|labels|text|identity|label)/.test(event.target.name)) estimate();
+  showNeeded();
+  if (/^(role|labels|text|identity|label|person|k_column)/.test(event.target.name)) estimate();
 });
 for (const button of form.querySelectorAll("[data-edits]")) {
   button.addEventListener("click", async () => {
@@ -69,5 +80,5 @@ form.addEventListener("invalid", (event) => event.target.closest("details")?.set
 
 summarise();
 showLabels();
-showStrength();
+showNeeded();
 estimate();
