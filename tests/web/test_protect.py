@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from shoal.sample import letters
+from tests.verification.signed.test_signatures import new_key
 from tests.web.accessibility import check_accessible
 from tests.web.conftest import PATIENCE, Workbench, start_workbench
 from tests.web.pictures import take_picture
@@ -42,7 +43,31 @@ def chosen(page: Page, path: Path) -> None:
     page.wait_for_url(re.compile(r"/protect/[0-9a-f]{16}"))
 
 
-def test_a_table_becomes_a_verified_release_in_six_clicks(page: Page, patients: Path) -> None:
+def signed(page: Page, workbench: Workbench, folder: Path) -> None:
+    """The key is asked for its passphrase, and stays nowhere."""
+    key = new_key(folder / "ann", passphrase=" with spaces ")
+    page.get_by_text("Sign it", exact=True).press("Enter")
+    for file, passphrase, line in (
+        (key.with_suffix(".pub"), "", "is a public key"),
+        (key, "", "is locked with a passphrase"),
+        (key, "wrong", "The passphrase does not open"),
+    ):
+        page.get_by_label("Your private key").set_input_files(file)
+        page.get_by_label("Passphrase of the key").fill(passphrase)
+        page.get_by_role("button", name="Sign", exact=True).press("Enter")
+        expect(page.locator("#sign [role=alert]")).to_contain_text(line)
+    check_accessible(page)
+    page.get_by_label("Passphrase of the key").fill(" with spaces ")
+    page.get_by_role("button", name="Sign", exact=True).press("Enter")
+    expect(page.locator("main")).to_contain_text("Signed with the key ssh-ed25519 SHA256:")
+    kept = [path for path in workbench.folder.rglob("*") if path.is_file() and not path.is_symlink()]
+    assert any(path.name == "certificate.json.sig" for path in kept)
+    assert not any(b"PRIVATE KEY" in path.read_bytes() for path in kept)
+
+
+def test_a_table_becomes_a_verified_release_in_six_clicks(
+    page: Page, patients: Path, workbench: Workbench, tmp_path: Path
+) -> None:
     page.get_by_role("link", name="Protect").first.click()  # click 1
     check_accessible(page)
     page.get_by_label("Choose a file").set_input_files(patients)  # clicks 2 and 3, in the system's dialog
@@ -74,8 +99,10 @@ def test_a_table_becomes_a_verified_release_in_six_clicks(page: Page, patients: 
     with page.expect_download() as saved:
         page.get_by_role("link", name="Save the release").click()
     assert saved.value.suggested_filename == "release.zip"
+    signed(page, workbench, tmp_path)
     page.get_by_role("button", name="Verify it").click()  # click 5
     expect(page.get_by_role("status").first).to_contain_text("Every promise holds")
+    expect(page.locator(".claims")).to_contain_text("vouches for the certificate")
 
     page.go_back()
     expect(page.get_by_role("status").first).to_contain_text("The release is made")
@@ -153,12 +180,21 @@ def test_a_broken_file_is_refused_in_one_line(page: Page, tmp_path: Path, name: 
 
 def test_a_mistake_is_said_on_the_page_and_keeps_what_was_chosen(page: Page, patients: Path) -> None:
     chosen(page, patients)
+    page.get_by_text("More", exact=True).click()
+    age = page.get_by_role("group", name="age")
+    page.get_by_label("Column with a larger k").select_option("age")
+    expect(age.get_by_label("Drop")).to_be_checked()  # for as long as it is chosen
+    page.get_by_label("Column with a larger k").select_option("")
+    expect(age.get_by_label("Protect")).to_be_checked()
+    page.get_by_label("What l counts").select_option("recursive")
+    expect(page.get_by_label("Most frequent value, below")).to_be_visible()
+    page.get_by_label("What l counts").select_option("distinct")
     for name in ("age", "height_cm", "<b>town</b>"):
         page.get_by_role("group", name=name).get_by_label("Drop").check()
     expect(page.get_by_role("button", name="Protect", exact=True)).to_be_disabled()
     page.get_by_role("group", name="age").get_by_label("Protect").check()
     page.get_by_label("Records that look alike").fill("7")
-    page.get_by_text("More", exact=True).click()
+    page.get_by_label("Records that look alike").blur()
     page.get_by_label("Method").select_option("noise")
     page.locator("#percent").evaluate("field => { field.required = false; }")
     page.get_by_role("button", name="Protect", exact=True).click()

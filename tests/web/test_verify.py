@@ -9,13 +9,15 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from shoal import Roles, protect
+from tests.verification.signed.test_signatures import new_key
 from tests.web.accessibility import check_accessible
 
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory, people: Path) -> Path:
     folder = tmp_path_factory.mktemp("made")
-    protect(people, 5, folder / "release", roles=Roles(quasi=("age", "income")), attack=False)
+    key = new_key(folder / "ann", "ann@office.org")
+    protect(people, 5, folder / "release", roles=Roles(quasi=("age", "income")), attack=False, sign=key)
     return folder / "release"
 
 
@@ -23,10 +25,15 @@ def zipped(release: Path, folder: Path) -> Path:
     return Path(shutil.make_archive(str(folder / "sent"), "zip", release.parent, release.name))
 
 
-def verified(page: Page, sent: Path) -> None:
+def verified(page: Page, sent: Path, signer: Path | None = None) -> None:
     """By keyboard alone."""
     page.get_by_role("link", name="Verify").first.press("Enter")
-    page.get_by_label("Choose a file").set_input_files(sent)
+    page.get_by_label("Choose a file").first.set_input_files(sent)
+    if signer is not None:
+        page.get_by_text("More", exact=True).press("Enter")
+        check_accessible(page)
+        page.locator("[data-drop=signer] [type=file]").set_input_files(signer)
+        expect(page.locator("[data-drop=signer] .drop-state")).to_contain_text("is here")
     button = page.get_by_role("button", name="Verify")
     expect(button).to_be_enabled()
     button.press("Enter")
@@ -35,9 +42,11 @@ def verified(page: Page, sent: Path) -> None:
 def test_a_zip_that_keeps_its_promises_is_said_to(page: Page, release: Path, tmp_path: Path) -> None:
     page.goto(page.url + "verify")
     check_accessible(page)
-    verified(page, zipped(release, tmp_path))
+    verified(page, zipped(release, tmp_path), signer=release.parent / "ann.pub")
     expect(page.get_by_role("status").first).to_contain_text("Every promise holds")
     expect(page.locator(".claims")).to_contain_text("nobody can tell which of so many records is a person's")
+    expect(page.get_by_role("status").first).to_contain_text("Signed by ann@office.org (ssh-ed25519 SHA256:")
+    assert "--signer signer/ann.pub" in (page.get_by_label("Command").text_content() or "")
     check_accessible(page)
 
 

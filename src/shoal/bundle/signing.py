@@ -41,35 +41,40 @@ class SigningKey:
     @classmethod
     def read(cls, path: str | os.PathLike[str], passphrase: Passphrase = None) -> SigningKey:
         """The key in a file that only its owner can read. `passphrase`, or what asks for it, opens a locked one."""
+        place = Path(path).expanduser()
+        return cls.parse(_content(place), shown(place), passphrase)
+
+    @classmethod
+    def parse(cls, content: bytes, name: str, passphrase: Passphrase = None) -> SigningKey:
+        """The key that such a file holds; errors call it by the name."""
         try:
             from cryptography.exceptions import UnsupportedAlgorithm
             from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
             from cryptography.hazmat.primitives.serialization import load_ssh_private_key
         except ImportError:
             raise MissingExtra("sign", PURPOSE) from None
-        place = Path(path).expanduser()
-        content = _content(place)
+        _check_format(content, name)
 
         def load(secret: bytes | None) -> Any:
             try:
                 return load_ssh_private_key(content, secret)
             except (ValueError, UnsupportedAlgorithm):
                 if secret is not None:
-                    raise InputError(f"the passphrase does not open {shown(place)}; try again") from None
-                raise InputError(f"{shown(place)} is not a sound OpenSSH private key; {MAKE_ONE}") from None
+                    raise InputError(f"the passphrase does not open {name}; try again") from None
+                raise InputError(f"{name} is not a sound OpenSSH private key; {MAKE_ONE}") from None
 
         try:
             private = load(None)
         except TypeError:  # it is locked
             if passphrase is None:
                 raise InputError(
-                    f"{shown(place)} is locked with a passphrase; give it in SHOAL_PASSPHRASE, or type it"
+                    f"{name} is locked with a passphrase; give it in SHOAL_PASSPHRASE, or type it"
                 ) from None
             typed = passphrase() if callable(passphrase) else passphrase
             private = load(typed.encode(errors="surrogateescape"))  # the bytes that the environment has
         if not isinstance(private, Ed25519PrivateKey):
             kind = type(private).__name__.removeprefix("_").removesuffix("PrivateKey")
-            raise InputError(f"{shown(place)} is a key of the kind {kind}; signing takes Ed25519: {MAKE_ONE}")
+            raise InputError(f"{name} is a key of the kind {kind}; signing takes Ed25519: {MAKE_ONE}")
         return cls(private)
 
     def signature_of(self, message: bytes) -> bytes:
@@ -91,14 +96,18 @@ def _content(place: Path) -> bytes:
     with reading(place):
         with place.open("rb") as file:
             content = file.read(LARGEST)
-        if content.startswith((b"ssh-", b"ecdsa-", b"sk-")):
-            raise InputError(f"{shown(place)} is a public key; sign with the private one, which has no .pub at its end")
-        if b"PRIVATE KEY" not in content:
-            raise InputError(f"{shown(place)} is not an OpenSSH private key; {MAKE_ONE}")
-        check_private(place, "a private key")
-        if not content.startswith(b"-----BEGIN OPENSSH PRIVATE KEY-----"):
-            raise InputError(f"{shown(place)} is a private key, but not in OpenSSH's own format; {MAKE_ONE}")
+        if b"PRIVATE KEY" in content:
+            check_private(place, "a private key")
     return content
+
+
+def _check_format(content: bytes, name: str) -> None:
+    if content.startswith((b"ssh-", b"ecdsa-", b"sk-")):
+        raise InputError(f"{name} is a public key; sign with the private one, which has no .pub at its end")
+    if b"PRIVATE KEY" not in content:
+        raise InputError(f"{name} is not an OpenSSH private key; {MAKE_ONE}")
+    if not content.startswith(b"-----BEGIN OPENSSH PRIVATE KEY-----"):
+        raise InputError(f"{name} is a private key, but not in OpenSSH's own format; {MAKE_ONE}")
 
 
 def _strings(*contents: bytes) -> bytes:

@@ -7,13 +7,14 @@ import shutil
 import struct
 import zipfile
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 from shoal.errors import InputError
 from shoal.io.private_files import PRIVATE_FOLDER, private_file
-from shoal.web.workspace import ROOM_LEFT, inside, is_litter
+from shoal.web.workspace import ROOM_LEFT, Workspace, inside, is_litter
 
-__all__ = ["unpack", "unpack_release"]
+__all__ = ["lend_unpacked", "unpack", "unpack_release"]
 
 LARGEST = 20 << 30  # bytes, unpacked
 MOST_FILES = 100_000
@@ -23,6 +24,17 @@ BROKEN = (
     *(zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, lzma.LZMAError, struct.error, NotImplementedError),
     *(RuntimeError, EOFError, ValueError, OSError),
 )
+
+
+def lend_unpacked(
+    workspace: Workspace, path: Path, job: Path, part: str, unpacking: Callable[[Path, Path], Path]
+) -> str:
+    """Put a folder, or what an archive holds, into a folder of its own where the job works; the path it has there."""
+    if path.is_dir():
+        return workspace.lend_apart(path, job, part)
+    place = job / "work" / part
+    place.mkdir(mode=PRIVATE_FOLDER)
+    return unpacking(path, place).relative_to(job / "work").as_posix()
 
 
 def unpack_release(archive: Path, folder: Path) -> Path:

@@ -28,9 +28,12 @@ def options(values: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(words)
 
 
-def verify_command(release: str, expect: str, min_k: int | None) -> Command:
-    given = options({"--expect": expect, "--min-k": min_k})
-    return Command(("verify", release, *given), python_call("verify", release, expect=expect or None, min_k=min_k))
+def verify_command(release: str, expect: str = "", min_k: int | None = None, **more: str) -> Command:
+    """`more` are files where the job works: the signer's public key, and an earlier release that this one follows."""
+    asked = {"expect": expect, "min_k": min_k, **more}
+    given = options({f"--{name.replace('_', '-')}": value for name, value in asked.items()})
+    called = python_call("verify", release, **{name: value or None for name, value in asked.items()})
+    return Command(("verify", release, *given), called)
 
 
 def index_command(server: str, name: str, k: int | None) -> Command:

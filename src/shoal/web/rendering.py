@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from shoal.pages import words
 from shoal.web.promises import PROMISES
 from shoal.web.protecting.result import figures, has_leaks
+from shoal.web.protecting.signing import signed_by
 from shoal.web.wording import for_people
 
 __all__ = ["PAGES", "page"]
@@ -40,7 +41,7 @@ def _environment() -> Environment:
     environment.filters |= {"number": words.number, "percent": words.percent, "count": words.count}
     environment.filters |= {"seconds": _seconds, "sentence": _sentence, "for_people": for_people}
     environment.globals |= {"pages": PAGES, "themes": THEMES, "promises": PROMISES}
-    environment.globals |= {"figures": figures, "leaks": has_leaks}
+    environment.globals |= {"figures": figures, "leaks": has_leaks, "signed_by": signed_by}
     return environment
 
 

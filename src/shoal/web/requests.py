@@ -54,6 +54,10 @@ class Fields:
     def text(self, name: str) -> str:
         return self._fields.get(name, [""])[0].strip()
 
+    def secret(self, name: str) -> str:
+        """A key or a passphrase: to the last space as it is."""
+        return self._fields.get(name, [""])[0]
+
     def all(self, name: str) -> list[str]:
         return self._fields.get(name, [])
 

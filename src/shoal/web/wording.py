@@ -25,6 +25,7 @@ _CALLED = tuple(
         (r"say which: --delimiter", "save it with commas"),
         (r"say which sign is the decimal one: --decimal comma or --decimal point", "save it with decimal points"),
         (r"use --format text( or html)?", "choose text as the form of the release"),
+        (r"give it in SHOAL_PASSPHRASE, or type it", "enter it"),
         (r" \(--[a-z-]+\)", ""),
         (r" (?:with|in) --[a-z-]+(?:(?:,| and) --[a-z-]+)*", ""),
     )

@@ -60,7 +60,8 @@ async def protect(
     except InputError as problem:
         workspace.remove(folder)
         return _shown(request, workspace, given, found, chosen, str(problem))
-    about = {"upload": given.id, "choices": chosen.as_data()}
+    uploads = [chosen.after, chosen.earlier_private] if earlier else []
+    about = {"upload": given.id, "uploads": uploads, "choices": chosen.as_data()}
     job = jobs.start(folder, "protect", f"Release of {given.name}", command, about)
     return RedirectResponse(f"/jobs/{job.id}", 303)
 
@@ -94,7 +95,7 @@ async def verify(job: str, workspace: TheWorkspace, jobs: TheJobs) -> Response:
     seal = made.result["certificate"]["seal"]
     folder = workspace.new_job()
     await run_in_threadpool(workspace.link, made.work / RELEASE, folder / "work")
-    started = jobs.start(folder, "verify", made.title, verify_command(RELEASE, seal, None), {"of": job})
+    started = jobs.start(folder, "verify", made.title, verify_command(RELEASE, seal), {"of": job})
     return RedirectResponse(f"/jobs/{started.id}", 303)
 
 

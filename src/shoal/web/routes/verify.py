@@ -8,13 +8,14 @@ from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
-from shoal.web.archives import unpack_release
+from shoal.web.archives import lend_unpacked, unpack_release
 from shoal.web.commands import verify_command
 from shoal.web.rendering import page
 from shoal.web.requests import Form, TheJobs, TheWorkspace
 from shoal.web.workspace import Upload, Workspace
 
 router = APIRouter(prefix="/verify")
+PARTS = {"upload": "received", "signer": "signer", "after": "earlier"}  # what can be dropped, and its place in the job
 
 
 @router.get("")
@@ -26,23 +27,25 @@ async def choose(request: Request, workspace: TheWorkspace, upload: str = "") ->
 @router.post("")
 async def verify(form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Response:
     """Unpack what came, and count."""
-    upload = workspace.upload(form.text("upload"))
+    uploads = {part: workspace.upload(form.text(part)) for part in PARTS if part == "upload" or form.text(part)}
+    expect, min_k = form.text("expect"), form.whole("min_k", 2)
     folder = workspace.new_job()
     try:
-        release = await run_in_threadpool(_release, workspace, upload, folder)
+        title = uploads["upload"].name
+        places = {part: await run_in_threadpool(_placed, workspace, one, folder, part) for part, one in uploads.items()}
     except Exception:
         workspace.remove(folder)
-        workspace.remove(upload.folder)
         raise
-    command = verify_command(release, form.text("expect"), form.whole("min_k", 2))
-    job = jobs.start(folder, "verify", upload.name, command, {})
-    workspace.remove(upload.folder)
+    finally:
+        for upload in uploads.values():
+            workspace.remove(upload.folder)
+    command = verify_command(places.pop("upload"), expect, min_k, **places)
+    job = jobs.start(folder, "verify", title, command, {})
     return RedirectResponse(f"/jobs/{job.id}", 303)
 
 
-def _release(workspace: Workspace, upload: Upload, folder: Path) -> str:
-    """Where the release is, seen from where the job works."""
-    work = folder / "work"
-    if upload.path.is_dir():
-        return workspace.lend(upload, folder)
-    return unpack_release(upload.path, work).relative_to(work).as_posix()
+def _placed(workspace: Workspace, upload: Upload, folder: Path, part: str) -> str:
+    """Where it is, seen from where the job works."""
+    if part == "signer":
+        return workspace.lend_apart(upload.path, folder, part)
+    return lend_unpacked(workspace, upload.path, folder, PARTS[part], unpack_release)

@@ -48,16 +48,19 @@ function showNeeded() {
   }
 }
 
-/** A column that says whose a record is, what k it asks for, or its name is not released: its role says so. */
-function dropColumn(name) {
-  const column = columns.find((one) => one.querySelector("legend").textContent === name);
-  if (column) column.querySelector(".roles [value=identifier]").checked = true;
+/** A column with a record's person, name or own k is not released, and its role says so for as long as it is chosen. */
+const roleBefore = new Map();
+function dropChosen({ name, value }) {
+  roleBefore.get(name)?.click();
+  const column = columns.find((one) => one.querySelector("legend").textContent === value);
+  roleBefore.set(name, column?.querySelector(".roles input:checked"));
+  column?.querySelector(".roles [value=identifier]").click();
 }
 
 const estimate = document.getElementById("curve") ? startCurve(form) : () => {};
 
 form.addEventListener("change", (event) => {
-  if (["person", "k_column", "identity"].includes(event.target.name)) dropColumn(event.target.value);
+  if (["person", "k_column", "identity"].includes(event.target.name)) dropChosen(event.target);
   summarise();
   showLabels();
   showNeeded();
