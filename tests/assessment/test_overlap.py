@@ -134,6 +134,12 @@ def test_the_command_line_says_it_and_refuses_what_is_no_pair(first: Path, tmp_p
         assert not (tmp_path / "no").exists()
 
 
+def test_the_private_side_of_another_release_is_refused(first: Path, tmp_path: Path) -> None:
+    other = release(PEOPLE.assign(age=PEOPLE["age"] + 1), tmp_path / "other")
+    with pytest.raises(InputError, match="is the mapping of another release"):
+        overlap_of(first, None, other, first.with_name("first-private"), NOTHING)
+
+
 def test_releases_without_ids_are_matched_only_by_the_same_rows(tmp_path: Path) -> None:
     options: dict[str, Any] = {"id_column": None}
     one, two = release(PEOPLE, tmp_path / "one", **options), release(PEOPLE, tmp_path / "two", **options)

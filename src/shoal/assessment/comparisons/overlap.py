@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from shoal.bundle.folders import CERTIFICATE, MAPPING
+from shoal.bundle.folders import CERTIFICATE, MAPPING, SEAL
 from shoal.bundle.load import kind_of_release, load
 from shoal.bundle.private_mapping import private_folder
 from shoal.errors import InputError
@@ -100,12 +100,14 @@ def _side(release: str | os.PathLike[str], private: Any) -> _Side:
     promises = loaded.certificate["promises"]
     quasi = tuple(one["name"] for one in promises["columns"] if one["role"] == "quasi")
     others = tuple(one["name"] for one in promises["columns"] if one["role"] != "quasi")
-    place = private_folder(folder, private) / MAPPING
+    beside = private_folder(folder, private)
+    place, seal = beside / MAPPING, beside / SEAL
     try:
         mapping = pq.read_table(place).sort_by("released_row")
         by_ids = "record" in mapping.column_names
         names = mapping["record" if by_ids else "id"].cast(pa.string()).to_pylist()
         sound = np.array_equal(mapping["released_row"].to_numpy(), np.arange(1, loaded.table.num_rows + 1))
+        sound &= not seal.is_file() or seal.read_text(encoding="ascii").strip() == loaded.certificate["seal"]
     except (pa.ArrowException, OSError, KeyError, ValueError):
         raise InputError(
             f"{shown(place)} is not there, or no mapping; give the private folders with --private and --with-private"
