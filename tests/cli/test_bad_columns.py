@@ -23,6 +23,13 @@ COLUMNS = {
     "note": [f"s3cret words that nobody else wrote {n}" for n in range(N)],
     "gap": ["" if n == 4 else str(n) for n in range(N)],
     "nothing": [""] * N,
+    "most_gone": ["" if n > 1 else str(n) for n in range(N)],
+    "compact": ["20240230" if n == 3 else f"202401{n + 10}" for n in range(N)],
+    "months": [f"{n + 1} May 1980" for n in range(N)],
+    "money": [f"{n} €" for n in range(N)],
+    "old": ["90+" if n == N - 1 else str(60 + n) for n in range(N)],
+    "wide": [str(10_000 + n) for n in range(N)],
+    "year": [str(1980 + n) for n in range(N)],
     "ill": ["flu", "gout"] * (N // 2),
 }
 PROTECT = ("protect", "t.csv", "-k", "3", "-o", "out", "--no-attack", "--no-refine", "--confidential", "ill", "--quasi")
@@ -84,6 +91,35 @@ CASES = {
     "gaps that are coarsened": ("age,gap --missing group --coarsen gap=4", "the column has gaps"),
     "an unknown word for gaps": ("gap --missing mean", "use one of refuse, withhold, group, impute"),
     "a column of gaps": ("age,nothing --missing group", "holds no value at all"),
+    "a kind of a column that is left out": ("age --kind =code", "write zip=code"),
+    "a date of eight digits that is none": ("compact --kind compact=date", "1 date that no calendar has"),
+    "a date of eight digits and two forms": ("compact --kind compact=date:%Y-%m-%d", "not written as %Y-%m-%d"),
+    "names of months": ("months", "12 of 12 values not written as"),
+    "a number with signs": ("money --kind money=number", "12 values not a number (first in row 1)"),
+    "an age that is no number": ("old --kind old=whole", "1 value not a number (first in row 12)"),
+    "an age that is no number, without a word": ("old", "1 of 12 values not numbers (first in row 12)"),
+    "a year that is none": ("wide --kind wide=date:%Y", "not written as %Y"),
+    "words without a meaning": ("risk", "take all as plain categories (--categorical risk)"),
+    "rounding to a set": ("age --round age=1", "has no column age=1"),
+    "a set of dates": ("born --kind born=date --categorical born=set", "leave out one of the two"),
+    "a period of a code": ("zip --kind zip=code --generalise zip=year", "not a date"),
+    "months of years": ("year --generalise year=month", "by the year; take a longer period"),
+    "an order of numbers given as such": ("age --kind age=whole --order age=1<2", "leave out one of the two"),
+    "an order of one label with a sign": ("risk --order risk=low<", "a label is empty"),
+    "a period given twice": ("born --generalise born=year,born=month", "twice"),
+    "categories given twice": ("zip --categorical zip,zip=set", "twice"),
+    "a code list that lacks a value": ("zip --ontology zip=codes.csv", "1 value not in the hierarchy"),
+    "a mapping for a column of dates that lacks them": ("born --mapping codes.csv", "codes.csv"),
+    "fewer rows than k once gaps are withheld": ("most_gone --missing withhold", "10 withheld"),
+    "a person who is protected": ("age --person age", "--person"),
+    "a person who is not there": ("age --person whom", "has no column whom"),
+    "a k of words": ("age --k-column risk", "--k-column"),
+    "a k that is not there": ("age --k-column kk", "has no column kk"),
+    "t above 1": ("age --t 1.5", "1.5"),
+    "t without a confidential column": ("ill --categorical ill --t 0.3", "listed twice"),
+    "an l of more values than there are": ("age --l 9", "l=9"),
+    "recursive diversity without c": ("age --l 2 --diversity recursive", "c"),
+    "c without recursive diversity": ("age --l 2 --c 2", "c"),
     "coarser ordered labels": ("risk --order risk=low<high<s3cret --coarsen risk=4", "holds labels, not numbers"),
 }
 
@@ -92,6 +128,7 @@ CASES = {
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("columns")
     lines = [",".join(COLUMNS), *(",".join(row) for row in zip(*COLUMNS.values(), strict=True))]
+    (made / "codes.csv").write_text("child,parent\n01000,all\n01001,all\n")
     (made / "t.csv").write_text("\n".join(lines) + "\n")
     return made
 

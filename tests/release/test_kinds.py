@@ -361,3 +361,15 @@ def test_a_release_of_dates_codes_and_gaps_is_assessed(options: Any, tmp_path: P
     made = release(rows, tmp_path, k=4, missing="group", **options)
     found = quietly(assess, tmp_path / "rows.csv", made.folder)
     assert (found.numbers, found.labels, found.smallest_group >= 4) == (("born", "hours"), ("zip",), True)
+
+
+@pytest.mark.parametrize("quasi", ["zip", "risk"])
+def test_codes_and_ranks_that_were_joined_for_diversity_are_assessed(quasi: str, tmp_path: Path) -> None:
+    rows = {"zip": ["01", "02", "03", "04"] * 6, "risk": ["s", "m", "l", "m"] * 6, "ill": ["flu", "gout", "cold"] * 8}
+    order = {"risk": ["s", "m", "l"]} if quasi == "risk" else None
+    roles = Roles(quasi=(quasi,), confidential=("ill",))
+    made = release(rows, tmp_path, k=3, l=3, roles=roles, order=order)
+    found = quietly(assess, tmp_path / "rows.csv", made.folder)
+    tried = [column for column, _ in found.minimality]
+    assert tried == (["ill"] if quasi == "zip" else [])
+    assert found.labels == (quasi,)

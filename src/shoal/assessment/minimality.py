@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 from shoal import progress
 from shoal.assessment.aligned import AlignedTables
 from shoal.io.row_order import sort_rows
+from shoal.io.table import holds_numbers
 from shoal.microaggregation import CategoricalMicroaggregation, Microaggregation, MixedMicroaggregation
 from shoal.microaggregation.diversity import JOINED, GroupDistances, Join, joins_of
+from shoal.microaggregation.labels.unordered import Equals
 from shoal.microaggregation.numeric import distance_to_means
+from shoal.ontology import WordNet
 from shoal.protection.groups import value_codes
 from shoal.protection.masked import equal_rows, values_of
 from shoal.results.rates import Inferred
@@ -44,12 +47,18 @@ def minimality_of(
     protected = [name for together in promises["anonymity"]["shared_columns"] for name in together]
     confidential = [one["column"] for one in promises["diversity"]["columns"]]
     insensitive = [one["name"] for one in promises["columns"] if one["role"] == "insensitive"]
-    model = _model(stated["parameters"].get("microaggregation", {}), promises["anonymity"]["k"], ontology)
+    parameters = stated["parameters"]
+    if parameters.get("medians_of") or parameters.get("missing"):
+        return (), ("what joined groups tell was not tried: not with ordered labels, nor with gaps",)
+    model = _model(parameters.get("microaggregation", {}), promises["anonymity"]["k"], ontology)
     if model is None or any(name not in pair.before.column_names for name in protected):
         return (), ("what joined groups tell was not tried: the grouping cannot be repeated without its ontology",)
 
     table = pair.release.table
     quasi = pair.before.select(protected)
+    categories = parameters.get("categories", {})
+    if categories:
+        model.set_params(ontology=_meanings(model.ontology, quasi, categories))
     released = equal_rows([pair.after[name].combine_chunks() for name in protected])
     # Rows are grouped in the order of their content, and where that is the same as they came.
     unchanged = {name: table[name] for name in (*confidential, *insensitive)}
@@ -101,6 +110,19 @@ def _model(parameters: Mapping[str, Any], k: int, ontology: Any) -> Any:
         return None
     given["ontology"] = None if given.get("ontology") is None else ontology
     return MixedMicroaggregation(**given) if "weights" in given else CategoricalMicroaggregation(**given)
+
+
+def _meanings(ontology: Any, quasi: pa.Table, categories: Collection[str]) -> dict[str, Any]:
+    """What the labels of each column mean; plain categories are equal or not."""
+    found: dict[str, Any] = {}
+    for name in quasi.column_names:
+        if name in categories:
+            counts = quasi[name].combine_chunks().value_counts()
+            found[name] = Equals(counts.field("values"), counts.field("counts").to_numpy())
+        elif not holds_numbers(quasi[name].type):
+            own = ontology.get(name) if isinstance(ontology, Mapping) else ontology
+            found[name] = own or WordNet()
+    return found
 
 
 def _repeated(model: Any, quasi: pa.Table) -> tuple[Ints, GroupDistances]:

@@ -220,9 +220,11 @@ def categories(given: str | None) -> dict[str, str] | None:
     names = listed(given)
     if names is None:
         return None
-    found = {}
+    found: dict[str, str] = {}
     for name in names:
         column, _, how = (part.strip() for part in name.rpartition("="))
+        if (column or name) in found:
+            raise InputError(f"--categorical names {_short(column or name)!r} twice; give each column once")
         found[column or name] = how if column else "most frequent"
     return found
 
