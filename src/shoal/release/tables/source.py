@@ -88,11 +88,7 @@ def read_table_source(source: TableSource, k: int, options: TableOptions, schedu
     if not source.whole:
         progress.step("reading", 0, n_parts)
     opened = [submit(open_part, part, source.roles, verbatim, source.whole) for part in source.parts]
-    continuation: Continuation | None = None
-    if options.id_column is not None:
-        opened = [with_records(opened[0], options.id_column)]
-    if options.after is not None:
-        opened[0], continuation = continued(opened[0], options.after, k, options.promises)
+    opened, continuation = _identified(opened, k, options)
     outlines: list[Outline] = []
     for part in opened:
         outlines += gather([submit(outline_of, part, choices, explained)])
@@ -155,6 +151,17 @@ def read_table_source(source: TableSource, k: int, options: TableOptions, schedu
         layout = replace(layout, constant=np.zeros_like(layout.constant))  # the rows that are kept may differ
         prepared = Following(prepared, continuation.rows, continuation.row_of, layout)
     return ReadTable(read, outline, prepared, layout, n_rows, withheld, columns, few, continuation)
+
+
+def _identified(opened: list[Any], k: int, options: TableOptions) -> tuple[list[Any], Continuation | None]:
+    """The parts; the one part of a table with ids has these, and after an earlier release only what is published."""
+    if options.id_column is None:
+        return opened, None
+    part = with_records(opened[0], options.id_column)
+    if options.after is None:
+        return [part], None
+    part, continuation = continued(part, options.after, k, options.promises)
+    return [part], continuation
 
 
 def _check_categories(columns: ProtectedColumns, numbers: Sequence[str], method: Any) -> None:
