@@ -133,9 +133,11 @@ def test_values_are_put_into_groups_by_dragging_and_by_keyboard(
     page.get_by_text("More", exact=True).press("Enter")
     page.get_by_label("Attack the release").uncheck()
     before = len(list((workbench.folder / "jobs").iterdir()))
+    page.evaluate("addEventListener('submit', ({ submitter }) => (sessionStorage.busy = submitter.ariaBusy))")
     page.get_by_role("button", name="Protect", exact=True).dblclick()
     expect(page.get_by_role("status").first).to_contain_text("The release is made")
     assert len(list((workbench.folder / "jobs").iterdir())) == before + 1
+    assert page.evaluate("sessionStorage.busy") == "true"
     work = workbench.folder / "jobs" / page.url.rpartition("/")[2] / "work"
     assert f"Saltmere,{GROUP}\n" in (work / "hierarchy-4.csv").read_text(encoding="utf-8")
     assert "--ontology '<b>town</b>=hierarchy-4.csv'" in (page.get_by_label("Command").text_content() or "")

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["IndexSession"]
 
 T = TypeVar("T")
-PATIENCE = 15  # seconds
+PATIENCE = 15  # seconds for a server to end
+START = 60  # seconds for one to start, on a machine that is busy
 
 
 class IndexSession:
@@ -158,7 +159,7 @@ class IndexSession:
 
 def _address(log: Path, server: subprocess.Popen[bytes]) -> str:
     """Where a server that was just started listens."""
-    for _ in range(PATIENCE * 10):
+    for _ in range(START * 10):
         found = re.search(r"serving on (http://\S+)", log.read_text(encoding="utf-8"))
         if found is not None:
             return found.group(1)

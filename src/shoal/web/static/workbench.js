@@ -120,13 +120,17 @@ for (const form of document.forms) {
     });
   }
 }
-// A second click does not start a second job.
-const AGAIN = 5000; // milliseconds after which a form may be sent once more
+// A button that was pressed says so until the next page comes, and a second click does not start a second job.
+const AGAIN = 30000; // milliseconds after which a form may be sent once more
 const sent = new WeakMap();
 document.addEventListener("submit", (event) => {
-  if (event.defaultPrevented || event.target.method !== "post") return;
-  if (Date.now() - (sent.get(event.target) ?? 0) < AGAIN) event.preventDefault();
-  else sent.set(event.target, Date.now());
+  const form = event.target;
+  if (event.defaultPrevented || form.getAttribute("method") !== "post") return; // form.method may be a field of that name
+  if (Date.now() - (sent.get(form) ?? 0) < AGAIN) event.preventDefault();
+  else {
+    sent.set(form, Date.now());
+    event.submitter?.setAttribute("aria-busy", "true");
+  }
 });
 for (const choice of document.querySelectorAll("[data-submits]")) {
   choice.addEventListener("change", () => choice.form.requestSubmit());
