@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import tempfile
 import warnings
 from pathlib import Path
 
@@ -11,10 +12,13 @@ import pyarrow as pa
 import pyarrow.feather
 import pyreadstat
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from shoal import InputError, Microaggregation, Roles, load, protect, verify
 from shoal.io import read_table
 from shoal.io.formats import Query
+from shoal.io.formats.statistical import read_statistical
 from shoal.results.dictionary import ColumnDictionary
 from shoal.verification.copies.writing import copied
 from tests.io.formats.files import VALUE_LABELS, write
@@ -181,3 +185,25 @@ def test_a_time_of_day_stays_one_in_a_sheet_and_a_text_without_room_is_refused(t
     assert read_table(tmp_path / "table.xlsx").data.to_pydict() == rows.to_pydict()
     with pytest.raises(InputError, match="no cell of a sheet has room"):
         copied(pa.table({"text": ["x" * 32_768]}), "table.xlsx", {}, None)
+
+
+CELLS = {
+    "whole": (pa.int64(), st.integers(-(2**31) + 1, 2**31 - 200)),
+    "number": (pa.float64(), st.none() | st.floats(-1e6, 1e6).map(lambda cell: round(cell, 3) + 0.0)),
+    "text": (pa.string(), st.text("aé漢 €'", min_size=1).map(lambda cell: f"x{cell}x")),
+    "day": (pa.date32(), st.none() | st.dates(datetime.date(1850, 1, 1), datetime.date(2150, 1, 1))),
+    "at": (pa.time64("us"), st.none() | st.times().map(lambda cell: cell.replace(microsecond=0))),
+}
+
+
+@pytest.mark.parametrize("format", ["sav", "dta", "xpt"])
+@settings(max_examples=5, deadline=None)
+@given(cells=st.lists(st.tuples(*(cell for _, cell in CELLS.values())), min_size=1, max_size=4))
+def test_whatever_a_copy_holds_is_read_again(format, cells) -> None:
+    columns = zip(CELLS, CELLS.values(), zip(*cells, strict=True), strict=True)
+    rows = pa.table({name: pa.array(column, kind) for name, (kind, _), column in columns})
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"table.{format}")
+        path.write_bytes(copied(rows, path.name, {}, None))
+        read, _ = read_statistical(str(path), format, frozenset(CELLS), None)
+    assert read.to_pydict() == rows.to_pydict()

@@ -40,9 +40,12 @@ class SigningKey:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], passphrase: Passphrase = None) -> SigningKey:
-        """The key in a file that only its owner can read. `passphrase`, or what asks for it, opens a locked one."""
+        """The key in a file that only its owner can read.
+
+        `passphrase`, or what asks for it, opens a locked one; without it, SHOAL_PASSPHRASE does.
+        """
         place = Path(path).expanduser()
-        return cls.parse(_content(place), shown(place), passphrase)
+        return cls.parse(_content(place), shown(place), passphrase or os.environ.get("SHOAL_PASSPHRASE") or None)
 
     @classmethod
     def parse(cls, content: bytes, name: str, passphrase: Passphrase = None) -> SigningKey:

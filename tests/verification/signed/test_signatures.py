@@ -265,7 +265,10 @@ def test_ssh_keygen_accepts_our_signature_and_we_accept_its_own(signed: Path, re
 
 
 @WITH_OPENSSH
-def test_a_key_that_ssh_keygen_made_and_locked_signs(release: Path, tmp_path: Path) -> None:
+def test_a_key_that_ssh_keygen_made_and_locked_signs(
+    release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SHOAL_PASSPHRASE", raising=False)
     key = tmp_path / "locked"
     subprocess.run([str(KEYGEN), "-q", "-t", "ed25519", "-N", "tide pool", "-f", str(key)], check=True)
     with pytest.raises(InputError, match="is locked with a passphrase"):
@@ -273,6 +276,8 @@ def test_a_key_that_ssh_keygen_made_and_locked_signs(release: Path, tmp_path: Pa
     with pytest.raises(InputError, match="does not open"):
         sign(release, key=key, passphrase="low tide", force=True)
     sign(release, key=key, passphrase=lambda: "tide pool", force=True)
+    monkeypatch.setenv("SHOAL_PASSPHRASE", "tide pool")
+    sign(release, key=key, force=True)
     assert verify(release, signer=key.with_suffix(".pub"))
 
 

@@ -56,7 +56,7 @@ def _is_cut_off(path: Path, format: str) -> bool:
         file.seek(max(size - 12, 0))
         if format == "dta" and head == b"<stata_dta>":
             return file.read() != b"</stata_dta>"
-        return format == "xpt" and size % 80 != 0  # which is made of records of 80 bytes
+        return format == "xpt" and head == b"HEADER RECO" and size % 80 != 0  # it is made of records of 80 bytes
 
 
 def _column(name: str, values: list[Any], facts: Any, verbatim: bool) -> tuple[pa.Array, ColumnDictionary]:

@@ -211,7 +211,8 @@ def _series(column: pa.ChunkedArray, about: ColumnDictionary) -> Any:
         return pd.Series(
             [None if one is None else one[1] if one.startswith(".") else float(one) for one in cells], dtype=object
         )
-    if pa.types.is_boolean(column.type) or pa.types.is_floating(column.type):
+    empty = pa.types.is_temporal(column.type) and column.null_count == len(column)  # which would be taken for text
+    if empty or pa.types.is_boolean(column.type) or pa.types.is_floating(column.type):
         return pd.Series(cells, dtype="float64")
     if pa.types.is_integer(column.type):
         fits = all(cell is not None and -(2**31) < cell < 2**31 - 100 for cell in cells)
