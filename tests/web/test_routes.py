@@ -85,6 +85,7 @@ def test_a_zip_that_is_refused_does_not_stay(client: TestClient, folder: Path) -
         ("column pay: 2 missing values; fill them, drop the rows, or pass --missing group or withhold", "under More"),
         ("/a b/uploads/0123456789abcdef/x-private is not there; give the private folder with --private", "x-private"),
         ("no column is a quasi-identifier; name at least 1 with --quasi", "; name at least 1"),
+        ("column area holds few numbers; if they are codes, pass --categorical area", "put a letter before each"),
         ("column 'x' holds no value at all; drop it (--drop)", "choose Drop for it"),
     ],
 )

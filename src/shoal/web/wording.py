@@ -15,6 +15,7 @@ _CALLED = tuple(
         (r"give its private folder with --private", "choose its private part"),
         (r"say --aligned", "say that both are in the same order"),
         (r"pass --missing [\w, ]+", "choose under More what becomes of such rows"),
+        (r"if they are codes, pass --categorical .*", "if they are codes, put a letter before each in your file"),
         (r"drop it \(--drop\)", "choose Drop for it"),
         (
             r"; if that is wrong, give --delimiter, --decimal or --encoding",

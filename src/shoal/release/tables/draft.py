@@ -313,8 +313,8 @@ def _warn_of_few_values(names: Sequence[str]) -> None:
     """Tell the owner what was averaged that may be codes."""
     for name in names:
         warnings.warn(
-            f"{shown(name)} holds at most {FEW_VALUES} different whole numbers and was averaged; if they are codes, "
-            f"pass --categorical {shown(name)}",
+            f"column {shown(name)} holds at most {FEW_VALUES} different whole numbers and was averaged; if they are "
+            f"codes, pass --categorical {shown(name)}",
             stacklevel=2,
         )
 
