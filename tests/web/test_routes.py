@@ -87,6 +87,9 @@ def test_a_zip_that_is_refused_does_not_stay(client: TestClient, folder: Path) -
         ("no column is a quasi-identifier; name at least 1 with --quasi", "; name at least 1"),
         ("column area holds few numbers; if they are codes, pass --categorical area", "put a letter before each"),
         ("column 'x' holds no value at all; drop it (--drop)", "choose Drop for it"),
+        ("nr is averaged; if it names the record, drop it: --drop nr", "choose Drop for it"),
+        ("pain is compared; for the median of each group give its order: --order pain=low<…", "in that order"),
+        ("column b: 2 values not in WordNet; take all as plain categories (--categorical b), map them", "WordNet; map"),
     ],
 )
 def test_no_page_speaks_of_options_or_of_places_in_the_private_folder(said: str, shown: str) -> None:

@@ -17,6 +17,9 @@ _CALLED = tuple(
         (r"pass --missing [\w, ]+", "choose under More what becomes of such rows"),
         (r"if they are codes, pass --categorical .*", "if they are codes, put a letter before each in your file"),
         (r"drop it \(--drop\)", "choose Drop for it"),
+        (r"if it names the record, drop it: --drop .*", "if it names the record, choose Drop for it"),
+        (r"for the median of each group give its order: --order .*", "numbers in that order would give the median"),
+        (r"take all as plain categories \(--categorical [^)]*\), ", ""),
         (
             r"; if that is wrong, give --delimiter, --decimal or --encoding",
             "; if that is wrong, save it as CSV in UTF-8",
