@@ -51,16 +51,15 @@ def test_the_line_is_the_one_that_values_follow():
 
 
 def test_one_value_hardly_turns_the_line():
-    """To the largest there is, the greatest change of all: few digits change, and by one."""
+    """To the largest there is, the greatest change of all: mostly the line stays as it is."""
     points, values = square()
     line = places_of(points, close_to(values, 0.1).signals()).line
     turned = []
     for row in range(0, 200, 10):
         other = values.copy()
         other[row] = 9.0
-        turned.append(np.abs(places_of(points, close_to(other, 0.1).signals()).line - line).max())
-    assert np.mean(np.array(turned) == 0) >= 0.7
-    assert max(turned) < 0.15
+        turned.append(places_of(points, close_to(other, 0.1).signals()).line.tolist() != line.tolist())
+    assert np.mean(turned) <= 0.1
 
 
 def test_labels_are_read_as_which_of_the_frequent_ones_it_is_and_a_gap_as_nothing():
@@ -75,11 +74,11 @@ def test_a_column_of_gaps_tells_nothing():
     assert signals.tolist() == [[0], [0], [0]]
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 6])
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
 def test_balanced_crowds_have_groups_of_every_class_along_the_line(n_classes):
     points, values = square()
     places = places_of(points, close_to(values, 0.1).signals())
-    crowds = places.balanced(n_classes, kept=0.25)
+    crowds = places.balanced(n_classes)
     assert set(crowds.tolist()) == set(range(100 // n_classes))
     class_of_group = np.empty(100, dtype=int)
     for number, some in enumerate(np.array_split(np.argsort(places.along, kind="stable"), n_classes)):

@@ -25,8 +25,7 @@ __all__ = ["JOINED", "GroupDistances", "Join", "join_until", "joins_of", "merge_
 Ints = NDArray[np.int64]
 
 JOINED = "halves"  # how a certificate names this way to reach l
-CLASSES = (1, 2, 3, 4, 6)  # crowds to begin with have a group of each class of places; 1: they are groups as they are
-KEPT = (1.0, 0.5, 0.25, 0.1)  # of what sets places apart along the line that tells most
+CLASSES = (1, 2, 3, 4)  # crowds to begin with have a group of each class of places; 1: they are groups as they are
 
 # How far the centre of some rows is from some groups: (rows, groups) to distances.
 GroupDistances = Callable[[Ints, Ints], NDArray[np.float64]]
@@ -84,11 +83,10 @@ def _best_balanced(
     for n_classes in CLASSES:
         if n_classes > 1 and places.spread(n_classes) >= least:
             break
-        for kept in KEPT:
-            start = groups if n_classes == 1 else places.balanced(n_classes, kept)[groups]
-            tried = _joined(start, requirements, distance_to_means(places.flattened(kept)[groups], start))
-            if lost(tried) < least:
-                joined, least = tried, lost(tried)
+        start = groups if n_classes == 1 else places.balanced(n_classes)[groups]
+        tried = _joined(start, requirements, distance_to_means(places.flattened[groups], start))
+        if lost(tried) < least:
+            joined, least = tried, lost(tried)
     return joined
 
 

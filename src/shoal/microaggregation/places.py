@@ -20,7 +20,8 @@ Floats = NDArray[np.float64]
 AXES = 8
 NOTHING = 1e-6  # of the first axis' squared length: what is left of distances is rounding
 LEAST_GROUPS = 30  # a line through fewer would depend on single records
-DIGITS = 1  # of the line's direction: few, so that one record's value does not turn it
+STEP = 0.5  # of the line's direction: coarse, so that one record's value hardly ever turns it
+KEPT = 0.25  # of what sets groups apart along the line, where they are to be near each other otherwise
 
 
 class Places:
@@ -36,16 +37,12 @@ class Places:
         told = np.array([signals[rows].mean(axis=0) for rows in rows_of])
         self.line = _line(self.points, told, self.sizes)
         self.along = self.points @ self.line
+        self.flattened = self.points - (1.0 - KEPT) * np.outer(self.along, self.line)
 
     @staticmethod
     def are_many(rows_of: Sequence[Ints]) -> bool:
         """Whether these groups are enough to find a line."""
         return len(rows_of) >= LEAST_GROUPS
-
-    def flattened(self, kept: float) -> Floats:
-        """The points, with only so much left of what sets them apart along the line."""
-        flat: Floats = self.points - (1.0 - kept) * np.outer(self.along, self.line)
-        return flat
 
     def spread(self, n_classes: int) -> float:
         """What is lost at least, squared, where every crowd has groups of all classes along the line."""
@@ -55,13 +52,13 @@ class Places:
         weights = [self.sizes[some].sum() for some in classes]
         return float(np.dot(weights, (np.array(middles) - centre) ** 2))
 
-    def balanced(self, n_classes: int, kept: float) -> Ints:
+    def balanced(self, n_classes: int) -> Ints:
         """The crowd of each group: crowds of one group of each class along the line, as near each other as can be.
 
         Crowds begin far from the middle, and far from the one before, as in MDAV; groups that are left over join the
         nearest crowd.
         """
-        points, classes = self.flattened(kept), self._classes(n_classes)
+        points, classes = self.flattened, self._classes(n_classes)
         crowd_of_group = np.full(len(points), -1, dtype=np.int64)
         seed = -1
         for crowd in range(min(map(len, classes))):
@@ -109,10 +106,10 @@ def _points(rows_of: Sequence[Ints], distances: Callable[[Ints, Ints], Floats]) 
 
 
 def _line(points: Floats, told: Floats, sizes: Floats) -> Floats:
-    """The direction, in few digits, of the regression that explains most of what is told."""
+    """The direction, in coarse steps, of the regression that explains most of what is told."""
     weights = np.sqrt(sizes)[:, None]
     centred, to_explain = (weights * (some - np.average(some, axis=0, weights=sizes)) for some in (points, told))
     slopes = np.linalg.lstsq(centred, to_explain, rcond=None)[0]
-    direction = np.round(np.linalg.svd(slopes)[0][:, 0], DIGITS)
+    direction = np.round(np.linalg.svd(slopes)[0][:, 0] / STEP)
     line: Floats = direction / np.linalg.norm(direction)
     return line
