@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 AXES = 8
 NOTHING = 1e-6  # of the first axis' squared length: what is left of distances is rounding
 LEAST_GROUPS = 30  # a line through fewer would depend on single records
-STEP = 0.5  # of the line's direction: coarse, so that one record's value hardly ever turns it
+STEP = 0.25  # of the line's direction: coarse, so that one record's value hardly ever turns it
 KEPT = 0.25  # of what sets groups apart along the line, where they are to be near each other otherwise
 
 
