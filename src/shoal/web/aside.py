@@ -70,6 +70,5 @@ def _end_with_parent() -> None:
 
 
 def _load() -> None:
-    """What reads and protects tables, which takes a while to load."""
-    import shoal.io.kinds.inspection
-    import shoal.release.protect  # noqa: F401
+    """What looks at files; methods take seconds to load, and the first look would wait for them."""
+    import shoal.web.protecting.look  # noqa: F401
