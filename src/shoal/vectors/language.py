@@ -9,7 +9,7 @@ import stopwordsiso
 
 from shoal.errors import InputError
 
-__all__ = ["check_language", "stemmer", "stop_words"]
+__all__ = ["check_language", "languages", "stemmer", "stop_words"]
 
 # Snowball's language names to ISO 639-1, by which stop-word lists go.
 ISO_CODE = {
@@ -46,9 +46,14 @@ ISO_CODE = {
 }
 
 
+def languages() -> list[str]:
+    """Those that Snowball has a stemmer for."""
+    return sorted(set(Stemmer.algorithms()) - {"porter", "dutch_porter"})
+
+
 def check_language(language: object) -> str:
     """The language's name if Snowball has it."""
-    known = sorted(set(Stemmer.algorithms()) - {"porter", "dutch_porter"})
+    known = languages()
     if language in known:
         return str(language)
     close = difflib.get_close_matches(str(language), known, n=1)

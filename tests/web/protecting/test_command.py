@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from shoal import verify
+from shoal import load, verify
 from shoal.cli import app
 from shoal.errors import InputError
 from shoal.sample import letters
 from shoal.web.protecting.choices import BY_GROUPS, PLAIN, Choices
 from shoal.web.protecting.command import protect_command
+from shoal.web.protecting.curve import estimate
 from shoal.web.protecting.earlier import earlier_release
 from shoal.web.protecting.hierarchies import hierarchy_pairs, write_hierarchy
 from shoal.web.protecting.look import look_at, values_of
@@ -87,6 +88,25 @@ def test_shell_and_python_make_the_same_release_of_documents(tmp_path: Path, mon
     choices = replace(Choices.suggested(look), **more)
     first, second = seals(Path("letters.jsonl"), choices, {})
     assert first == second
+
+
+def test_shell_and_python_read_documents_in_their_language(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ("Husten", "Fieber", "Arm", "Bein", "Herz", "Lunge")
+    texts = [f"Die Patientin hat {one} und {other}" for one in words for other in words if one != other]
+    (tmp_path / "briefe.jsonl").write_text("\n".join(json.dumps({"text": text}) for text in texts), encoding="utf-8")
+    look = look_at(Path("briefe.jsonl"))
+    german = replace(Choices.suggested(look), k=3, refine=False, attack=False, language="german")
+    command = protect_command(german, look, "briefe.jsonl", {}, tmp_path)
+    assert command.words[-3:-1] == ("--language", "german")
+    first, second = seals(Path("briefe.jsonl"), german, {})
+    assert first == second
+    terms = load("release").terms.tolist()
+    assert "und" not in terms and "lung" in terms
+    with pytest.raises(InputError, match="only English words have a meaning here"):
+        protect_command(replace(german, method="semantic"), look, "briefe.jsonl", {}, tmp_path)
+    with pytest.raises(InputError, match="estimated for English texts only"):
+        estimate(Path("briefe.jsonl"), look, german)
 
 
 def test_names_that_no_list_can_hold_go_into_a_roles_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,9 +16,10 @@ from shoal.results.promised import DISTINCT
 from shoal.web.protecting.look import Look
 from shoal.web.requests import Fields
 
-__all__ = ["BY_FILE", "BY_GROUPS", "BY_MEANING", "K", "PLAIN", "ROLES", "Choices", "are_labels"]
+__all__ = ["BY_FILE", "BY_GROUPS", "BY_MEANING", "ENGLISH", "K", "PLAIN", "ROLES", "Choices", "are_labels"]
 
 K = 5
+ENGLISH = "english"  # of documents, unless said
 ROLES = (Role.QUASI, Role.CONFIDENTIAL, Role.INSENSITIVE, Role.IDENTIFIER)  # as pages show them
 PLAIN, BY_MEANING, BY_GROUPS, BY_FILE = "plain", "meaning", "groups", "file"
 Groups = Mapping[str, tuple[str, ...]]  # the values of each group
@@ -35,6 +36,7 @@ class Choices:
     text: str = ""
     identity: str = ""
     label: str = ""
+    language: str = ENGLISH
     k: int = K
     l: float | None = None
     diversity: str = DISTINCT
@@ -105,6 +107,7 @@ class Choices:
             text=fields.text("text"),
             identity=fields.text("identity"),
             label=fields.text("label"),
+            language=fields.text("language") or ENGLISH,
             k=fields.whole("k", 2) or K,
             l=_above(fields.text("l"), "l", 1),
             diversity=fields.text("diversity") or DISTINCT,

@@ -13,9 +13,10 @@ from shoal.io.files import shown
 from shoal.io.kinds.vocabulary import Kind
 from shoal.io.table import Role
 from shoal.results.promised import DISTINCT, ENTROPY, RECURSIVE
+from shoal.vectors.language import check_language
 from shoal.web.commands import options
 from shoal.web.jobs import Command
-from shoal.web.protecting.choices import PLAIN, Choices, are_labels
+from shoal.web.protecting.choices import ENGLISH, PLAIN, Choices, are_labels
 from shoal.web.protecting.look import Look
 
 __all__ = ["COUNTED", "GAPS", "METHODS", "RELEASE", "protect_command", "source_words"]
@@ -114,6 +115,8 @@ def _check(choices: Choices, look: Look) -> None:
         raise InputError("no column is protected; choose Protect for at least one that others may know of a person")
     if choices.method not in METHODS[look.inspection.kind]:
         raise InputError(f"method {shown(choices.method)} is not for {look.inspection.kind}; choose another")
+    if choices.method == "semantic" and choices.language != ENGLISH:
+        raise InputError("only English words have a meaning here; choose another method, or English")
     if choices.missing not in GAPS:
         raise InputError(f"missing={shown(choices.missing)} is not known; choose one of {', '.join(GAPS)}")
     if choices.diversity not in COUNTED:
@@ -220,6 +223,9 @@ def _of_documents(choices: Choices, look: Look) -> tuple[tuple[str, ...], dict[s
         calls |= {"space": space.format(k=choices.k)} if space else {}
     elif not choices.refine:
         calls["method"] = "SphericalMicroaggregation(refine=False)"
+    if choices.language != ENGLISH:
+        words += ("--language", check_language(choices.language))
+        calls["space"] = f"VectorSpace(min_df={choices.k}, language={choices.language!r})"
     return words, calls
 
 

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from shoal.errors import InputError
 from shoal.io import Roles
 from shoal.io.files import shown
 from shoal.io.kinds.choices import ColumnChoices
 from shoal.io.table import Role, read_table
-from shoal.web.protecting.choices import BY_FILE, BY_GROUPS, PLAIN, Choices
+from shoal.web.protecting.choices import BY_FILE, BY_GROUPS, ENGLISH, PLAIN, Choices
 from shoal.web.protecting.hierarchies import hierarchy_pairs
 from shoal.web.protecting.look import Look, different_values
 
@@ -37,6 +38,8 @@ def estimate(path: Path, look: Look, choices: Choices) -> dict[str, Any]:
         given["ontology"] = _ontologies(source, labels, choices) or None
         source = _as_numbers(source, choices.columns(look, Role.QUASI), given["ontology"], choices.missing)
     else:
+        if choices.language != ENGLISH:
+            raise InputError("loss and risk are estimated for English texts only; Protect does without")
         columns = {"text_column": choices.text, "id_column": choices.identity, "label_column": choices.label}
         given |= {name: column or None for name, column in columns.items()}
     found = curve_over_k(source, **given)

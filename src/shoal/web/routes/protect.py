@@ -9,6 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
 from shoal.errors import InputError
+from shoal.vectors.language import languages
 from shoal.web.commands import verify_command
 from shoal.web.jobs import DONE
 from shoal.web.protecting.choices import ROLES, Choices, are_labels
@@ -114,6 +115,7 @@ def _shown(
         methods=METHODS[found.inspection.kind],
         gaps=GAPS,
         counted=COUNTED,
+        languages=languages(),
         after=earlier.get(chosen.after),
         earlier_private=earlier.get(chosen.earlier_private),
         roles=ROLES,
