@@ -79,6 +79,34 @@ def test_a_zip_that_is_refused_does_not_stay(client: TestClient, folder: Path) -
     assert not (folder / "uploads" / upload).exists()
 
 
+def test_a_least_crowd_that_is_no_number_is_said_on_the_page_and_leaves_no_job(
+    client: TestClient, folder: Path
+) -> None:
+    upload = upload_of(client, "release.zip", b"PK")
+    before = sorted((folder / "jobs").iterdir())
+    answer = client.post("/verify", data={"upload": upload, "min_k": "<b>", "expect": "5ea1"})
+    assert answer.status_code == 422
+    assert "least crowd &lt;b&gt; must be a whole number of at least 2" in answer.text
+    assert "release.zip is here" in answer.text and 'value="5ea1"' in answer.text
+    assert sorted((folder / "jobs").iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "address"),
+    [("sent.ZIP", "/verify?upload={}"), ("letter.pdf", "/review?upload={}"), ("a.sav", "/protect/{}")],
+)
+def test_a_file_that_was_loaded_leads_to_the_page_it_is_for(client: TestClient, name: str, address: str) -> None:
+    upload = upload_of(client, name, b"PK")
+    assert f'href="{address.format(upload)}"' in client.get("/").text
+    client.post(f"/uploads/{upload}/remove")
+
+
+def test_the_place_to_drop_a_table_names_what_is_read(client: TestClient) -> None:
+    for address in ("/protect", "/explore"):
+        said = client.get(address).text
+        assert all(name in said for name in ("CSV", "xlsx", "SPSS", "Stata", "SAS", "Parquet", "Feather", "JSONL"))
+
+
 @pytest.mark.parametrize(
     ("said", "shown"),
     [

@@ -8,6 +8,7 @@ from urllib.parse import parse_qs
 from fastapi import Depends, Request
 
 from shoal.errors import InputError
+from shoal.io.files import shown
 from shoal.web.aside import Aside
 from shoal.web.desk.desks import Desks
 from shoal.web.index_session import IndexSession
@@ -64,13 +65,14 @@ class Fields:
     def names(self) -> list[str]:
         return list(self._fields)
 
-    def whole(self, name: str, least: int) -> int | None:
-        """A whole number, None if nothing was entered."""
+    def whole(self, name: str, least: int, called: str = "") -> int | None:
+        """A whole number, None if nothing was entered; `called` as on the page."""
         text = self.text(name)
         if not text:
             return None
         if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) < least:
-            raise InputError(f"{name}={text[:20]} must be a whole number of at least {least}")
+            given = f"{called} {shown(text[:20])}" if called else f"{name}={shown(text[:20])}"
+            raise InputError(f"{given} must be a whole number of at least {least}")
         return int(text)
 
 

@@ -47,7 +47,7 @@ async def explore(
     chosen, folder = Choices.suggested(found), workspace.new_job()
     try:
         chosen = Choices.from_fields(form, found)
-        limits = _per_cent(form, "max_risk"), _per_cent(form, "max_loss"), form.whole("min_k", 2)
+        limits = _per_cent(form, "max_risk"), _per_cent(form, "max_loss"), form.whole("min_k", 2, "least crowd")
         source = await run_in_threadpool(workspace.lend, given, folder)
         hierarchies = await hierarchy_files(chosen, found, given, workspace, folder, aside)
         words, python = source_words(chosen, found, hierarchies, folder / "work")

@@ -7,9 +7,11 @@ from fastapi.responses import RedirectResponse, Response
 
 from shoal.web.rendering import THEMES, page
 from shoal.web.requests import Form, TheJobs, TheWorkspace
+from shoal.web.workspace import Upload
 
 router = APIRouter()
 YEAR = 365 * 86_400
+TEXTS = (".docx", ".htm", ".html", ".md", ".pdf")  # documents that only Review reads
 
 
 # What of the sample each page can be tried with.
@@ -25,7 +27,18 @@ SAMPLES = {
 
 @router.get("/")
 async def start(request: Request, jobs: TheJobs, workspace: TheWorkspace) -> Response:
-    return page(request, "start.html.jinja", jobs=list(jobs), uploads=workspace.all_uploads(), samples=SAMPLES)
+    uploads = [(upload, *_use_of(upload)) for upload in workspace.all_uploads()]
+    return page(request, "start.html.jinja", jobs=list(jobs), uploads=uploads, samples=SAMPLES)
+
+
+def _use_of(upload: Upload) -> tuple[str, str]:
+    """The page that a file is for, by its name, and what is done there."""
+    path = upload.path
+    if path.suffix.lower() == ".zip" or (path / "certificate.json").is_file():
+        return f"/verify?upload={upload.id}", "Verify"
+    if path.suffix.lower() in TEXTS:
+        return f"/review?upload={upload.id}", "Review"
+    return f"/protect/{upload.id}", "Protect"
 
 
 @router.post("/theme")

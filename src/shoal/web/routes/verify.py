@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
+from shoal.errors import InputError
 from shoal.web.archives import lend_unpacked, unpack_release
 from shoal.web.commands import verify_command
 from shoal.web.rendering import page
@@ -20,15 +22,19 @@ PARTS = {"upload": "received", "signer": "signer", "after": "earlier"}  # what c
 
 @router.get("")
 async def choose(request: Request, workspace: TheWorkspace, upload: str = "") -> Response:
-    """What the sample uploaded can be brought along."""
-    return page(request, "verify.html.jinja", given=workspace.upload(upload) if upload else None)
+    """What was uploaded elsewhere can be brought along."""
+    return _shown(request, {"upload": workspace.upload(upload)} if upload else {})
 
 
 @router.post("")
-async def verify(form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Response:
+async def verify(request: Request, form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Response:
     """Unpack what came, and count."""
     uploads = {part: workspace.upload(form.text(part)) for part in PARTS if part == "upload" or form.text(part)}
-    expect, min_k = form.text("expect"), form.whole("min_k", 2)
+    expect = form.text("expect")
+    try:
+        min_k = form.whole("min_k", 2, "least crowd")
+    except InputError as problem:
+        return _shown(request, uploads, expect, form.text("min_k"), str(problem))
     folder = workspace.new_job()
     try:
         title = uploads["upload"].name
@@ -42,6 +48,16 @@ async def verify(form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Response
     command = verify_command(places.pop("upload"), expect, min_k, **places)
     job = jobs.start(folder, "verify", title, command, {})
     return RedirectResponse(f"/jobs/{job.id}", 303)
+
+
+def _shown(
+    request: Request, uploads: Mapping[str, Upload], expect: str = "", min_k: str = "", problem: str = ""
+) -> Response:
+    given = {part: uploads.get(part) for part in PARTS}
+    status = 422 if problem else 200
+    return page(
+        request, "verify.html.jinja", status=status, given=given, expect=expect, min_k=min_k, problem=problem
+    )
 
 
 def _placed(workspace: Workspace, upload: Upload, folder: Path, part: str) -> str:
