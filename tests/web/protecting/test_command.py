@@ -32,10 +32,10 @@ TOWNS = ("Saltmere", "Wexcombe", "Osmerby", "Harrock")
 def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     draw = random.Random(0)
-    lines = ["id,age,height,town,diagnosis,own_k"]
+    lines = ["id,age,height,town,diagnosis,own_k,area"]
     for number in range(60):
         row = (f"P{number}", draw.randint(20, 90), draw.randint(150, 200), draw.choice(TOWNS), draw.choice("ABC"))
-        lines.append(",".join(map(str, (*row, 9 if number == 7 else 5))))
+        lines.append(",".join(map(str, (*row, 9 if number == 7 else 5, draw.choice((1, 2))))))
     (tmp_path / "people.csv").write_text("\n".join(lines), encoding="utf-8")
     return Path("people.csv")
 
@@ -62,6 +62,7 @@ def seals(source: Path, choices: Choices, hierarchies: dict[str, str]) -> tuple[
         {"roles": {0: "identifier", 1: "insensitive", 2: "identifier", 3: "quasi", 4: "identifier"}, "l": None},
         {"labels": {3: PLAIN}, "whole": True, "t": 0.5, "person": "id", "missing": "group"},
         {"labels": {3: PLAIN}, "l": 1.5, "diversity": "entropy", "k_column": "own_k", "whole": True, "refine": False},
+        {"labels": {3: PLAIN}, "kinds": {6: "code"}, "whole": True, "refine": False},
         {"labels": {3: PLAIN}, "diversity": "recursive", "c": 4.0, "identity": "id", "refine": False},
     ],
 )
@@ -119,6 +120,25 @@ def test_names_that_no_list_can_hold_go_into_a_roles_file(tmp_path: Path, monkey
     assert "--roles" in command.words
     first, second = seals(source, choices, {})
     assert first == second
+
+
+def test_categories_and_scales_with_names_that_no_option_can_list_are_protected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = "\n".join(f"{TOWNS[row % 3]},{1 + row % 2},{('low', 'medium', 'high')[row % 3]}" for row in range(30))
+    header = '"town, or city 🏙",area=1/2,"pain, today"'
+    (tmp_path / "odd.csv").write_text(f"{header}\n{rows}\n", encoding="utf-8")
+    source = Path("odd.csv")
+    choices = Choices(roles=dict.fromkeys(range(3), "quasi"), kinds={1: "code"}, refine=False, attack=False)
+    command = protect_command(choices, look_at(source), "odd.csv", {}, tmp_path)
+    assert "--roles" in command.words and "--categorical" not in command.words and "--order" not in command.words
+    first, second = seals(source, choices, {})
+    assert first == second
+    released = Path("release/table.csv").read_text(encoding="utf-8")
+    assert "1.5" not in released
+    with pytest.raises(InputError, match="area=1/2 has a comma or = in its name and cannot stay whole; rename it"):
+        protect_command(replace(choices, kinds={}, whole=True), look_at(source), "odd.csv", {}, tmp_path)
 
 
 def test_what_cannot_be_done_is_said_before_anything_runs(table: Path) -> None:

@@ -10,13 +10,13 @@ from typing import Any
 from shoal.errors import InputError
 from shoal.io.files import shown
 from shoal.io.kinds.inspection import ColumnInspection
-from shoal.io.kinds.vocabulary import AVERAGED
+from shoal.io.kinds.vocabulary import AVERAGED, Kind
 from shoal.io.table import Role
 from shoal.results.promised import DISTINCT
 from shoal.web.protecting.look import Look
 from shoal.web.requests import Fields
 
-__all__ = ["BY_FILE", "BY_GROUPS", "BY_MEANING", "ENGLISH", "K", "PLAIN", "ROLES", "Choices", "are_labels"]
+__all__ = ["BY_FILE", "BY_GROUPS", "BY_MEANING", "ENGLISH", "K", "PLAIN", "ROLES", "Choices", "are_numbers"]
 
 K = 5
 ENGLISH = "english"  # of documents, unless said
@@ -30,6 +30,7 @@ class Choices:
     """Columns are known by their place, since their names may be anything."""
 
     roles: Mapping[int, str] = field(default_factory=dict)
+    kinds: Mapping[int, str] = field(default_factory=dict)  # "code" where numbers are names of categories
     labels: Mapping[int, str] = field(default_factory=dict)  # how labels of protected columns are compared
     groups: Mapping[int, Groups] = field(default_factory=dict)
     files: Mapping[int, str] = field(default_factory=dict)  # uploads of hierarchies
@@ -74,8 +75,12 @@ class Choices:
         """Protected columns of labels that are compared in one of these ways."""
         if not look.is_table or self.method:
             return []
-        labels = [(place, column) for place, column in self.protected(look) if are_labels(column)]
+        labels = [(place, column) for place, column in self.protected(look) if self.are_labels(place, column)]
         return [(place, column) for place, column in labels if self.labels.get(place, PLAIN) in ways]
+
+    def are_labels(self, place: int, column: ColumnInspection) -> bool:
+        """Whether values of a protected column are compared, not averaged: by what they are, or are said to be."""
+        return column.kind not in AVERAGED or self.kinds.get(place) == Kind.CODE
 
     def groups_of(self, place: int) -> Groups:
         """The groups of a column; none if its labels are plain categories."""
@@ -101,6 +106,7 @@ class Choices:
                 raise InputError(f"column {shown(look.columns[place].name)} has no role; choose one")
         return cls(
             roles=roles,
+            kinds={place: Kind.CODE.value for place in places if fields.text(f"kind-{place}") == Kind.CODE},
             labels={place: fields.text(f"labels-{place}") or PLAIN for place in places},
             groups={place: _groups(text) for place in places if (text := fields.text(f"groups-{place}"))},
             files={place: fields.text(f"file-{place}") for place in places},
@@ -155,12 +161,12 @@ class Choices:
         return replace(chosen, **by_place)
 
 
-_BY_PLACE = ("roles", "labels", "groups", "files")
+_BY_PLACE = ("roles", "kinds", "labels", "groups", "files")
 
 
-def are_labels(column: ColumnInspection) -> bool:
-    """Whether values of a protected column are compared as labels, not averaged."""
-    return column.kind not in AVERAGED
+def are_numbers(column: ColumnInspection) -> bool:
+    """Whether only the owner can say that these are codes."""
+    return column.kind in (Kind.NUMBER, Kind.WHOLE)
 
 
 def _plain(value: Any) -> Any:

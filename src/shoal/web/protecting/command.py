@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from shoal.results.promised import DISTINCT, ENTROPY, RECURSIVE
 from shoal.vectors.language import check_language
 from shoal.web.commands import options
 from shoal.web.jobs import Command
-from shoal.web.protecting.choices import ENGLISH, PLAIN, Choices, are_labels
+from shoal.web.protecting.choices import ENGLISH, PLAIN, Choices
 from shoal.web.protecting.look import Look
 
 __all__ = ["COUNTED", "GAPS", "METHODS", "RELEASE", "protect_command", "source_words"]
@@ -101,13 +102,11 @@ def source_words(
         return words, ", ".join(f"{name}={value}" for name, value in calls.items())
     if not choices.columns(look, Role.QUASI):
         raise InputError("no column is protected; choose Protect for at least one that others may know of a person")
-    lists = {role.value: choices.columns(look, role) for role in Role}
-    named = ", ".join(f"{role}={columns!r}" for role, columns in lists.items() if columns)
-    said = {name: value for name, value in _columns(choices, look).items() if name != "round"}
+    roles, said = _columns(replace(choices, whole=False), look)
     said |= {"missing": choices.missing if choices.missing != "refuse" else ""}
-    python = [f"roles=Roles({named})", *(f"{name}={value!r}" for name, value in said.items() if value)]
+    python = [f"roles={_roles(roles)}", *(f"{name}={value!r}" for name, value in said.items() if value)]
     python += [_ontology(hierarchies)] if hierarchies else []
-    return _roles(lists, work) + _ontology_words(hierarchies) + _column_words(said), ", ".join(python)
+    return _role_words(roles, work) + _ontology_words(hierarchies) + _column_words(said), ", ".join(python)
 
 
 def _check(choices: Choices, look: Look) -> None:
@@ -132,12 +131,10 @@ def _check(choices: Choices, look: Look) -> None:
 def _of_table(
     choices: Choices, look: Look, hierarchies: Mapping[str, str], work: Path
 ) -> tuple[tuple[str, ...], dict[str, str]]:
-    lists = {role.value: choices.columns(look, role) for role in Role}
-    words = _roles(lists, work)
-    named = ", ".join(f"{role}={columns!r}" for role, columns in lists.items() if columns)
-    calls = {"roles": f"Roles({named})"}
-    words += _ontology_words(hierarchies)
-    more = _columns(choices, look) | choices.apart
+    roles, columns = _columns(choices, look)
+    words = _role_words(roles, work) + _ontology_words(hierarchies)
+    calls = {"roles": _roles(roles)}
+    more = columns | choices.apart
     more |= {"missing": choices.missing if choices.missing != "refuse" else ""}
     calls |= {name: repr(value) for name, value in more.items() if value}
     words += _column_words(more)
@@ -148,17 +145,32 @@ def _of_table(
     return words, calls | _estimator(choices, look, hierarchies)
 
 
-def _columns(choices: Choices, look: Look) -> dict[str, Any]:
-    """Columns that are plain categories, ordered labels, or whole numbers that stay whole."""
+def _columns(choices: Choices, look: Look) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the roles say of columns, and what options do: plain categories, ordered labels, what stays whole.
+
+    An option lists names between commas. Categories and labels with a name that it cannot list are told with the roles.
+    """
     plain = [column for _, column in choices.compared(look, PLAIN)]
     ordered = {column.name: list(column.order) for column in plain if column.order}
-    whole = [column.name for _, column in choices.protected(look) if choices.whole and column.kind == Kind.WHOLE]
-    found: dict[str, Any] = {"categorical": [column.name for column in plain if not column.order]}
-    found |= {"order": ordered, "round": [] if choices.method else whole}
-    for name in (name for names in found.values() for name in names):
-        if name != name.strip() or set(name) & set(",=") or not name.isprintable():
-            raise InputError(f"column {shown(name)} has a comma or = in its name, which no option can list; rename it")
-    return found
+    averaged = [column for place, column in choices.protected(look) if not choices.are_labels(place, column)]
+    whole = [column.name for column in averaged if choices.whole and column.kind == Kind.WHOLE]
+    codes = [column.name for place, column in choices.protected(look) if choices.kinds.get(place) and choices.method]
+    categories = codes or [column.name for column in plain if not column.order]
+    for name in whole:
+        if not _can_be_listed(name):
+            raise InputError(f"column {shown(name)} has a comma or = in its name and cannot stay whole; rename it")
+    roles: dict[str, Any] = {role.value: choices.columns(look, role) for role in Role}
+    roles["kinds"] = {name: Kind.CODE.value for name in categories if not _can_be_listed(name)}
+    roles["order"] = {name: labels for name, labels in ordered.items() if not _can_be_listed(name)}
+    return roles, {
+        "categorical": [name for name in categories if name not in roles["kinds"]],
+        "order": {name: labels for name, labels in ordered.items() if name not in roles["order"]},
+        "round": [] if choices.method else whole,
+    }
+
+
+def _can_be_listed(name: str, signs: str = ",=") -> bool:
+    return name == name.strip() and not set(name) & set(signs) and name.isprintable()
 
 
 def _column_words(said: Mapping[str, Any]) -> tuple[str, ...]:
@@ -169,16 +181,29 @@ def _column_words(said: Mapping[str, Any]) -> tuple[str, ...]:
     return words
 
 
-def _roles(lists: Mapping[str, tuple[str, ...]], work: Path) -> tuple[str, ...]:
-    """As lists where the names can be listed, else as a file."""
+def _roles(roles: Mapping[str, Any]) -> str:
+    """For Python."""
+    return f"Roles({', '.join(f'{name}={value!r}' for name, value in roles.items() if value)})"
+
+
+def _role_words(roles: Mapping[str, Any], work: Path) -> tuple[str, ...]:
+    """For a shell: as lists where the names can be listed, else as a file."""
+    lists = {role.value: roles[role.value] for role in Role}
     names = [name for columns in lists.values() for name in columns]
-    if all(name == name.strip() and "," not in name and name.isprintable() for name in names):
+    if all(_can_be_listed(name, ",") for name in names) and not roles["kinds"] and not roles["order"]:
         flags = {"quasi": "--quasi", "confidential": "--confidential", "insensitive": "--insensitive"}
         flags |= {"identifier": "--drop"}
         return options({flags[role]: ",".join(columns) for role, columns in lists.items()})
-    lines = (f"{role} = {json.dumps(columns)}".replace("\x7f", "\\u007f") for role, columns in lists.items())
+    lines = [f"{role} = {_toml(columns)}" for role, columns in lists.items()]
+    for table in ("kinds", "order"):
+        lines += [f"\n[{table}]", *(f"{_toml(name)} = {_toml(value)}" for name, value in roles[table].items())]
     (work / "roles.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return ("--roles", "roles.toml")
+
+
+def _toml(value: Any) -> str:
+    """A name, a word or a list of them: what JSON writes of these is TOML."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _ontology_words(hierarchies: Mapping[str, str]) -> tuple[str, ...]:
@@ -199,7 +224,9 @@ def _estimator(choices: Choices, look: Look, hierarchies: Mapping[str, str]) -> 
     if not hierarchies and not choices.method and choices.refine:
         return {}
     refine = "" if choices.refine else "refine=False"
-    labels = [are_labels(column) for _, column in choices.protected(look)]
+    ranked = [place for place, column in choices.compared(look, PLAIN) if column.order]  # as numbers
+    protected = choices.protected(look)
+    labels = [choices.are_labels(place, column) and place not in ranked for place, column in protected]
     if not any(labels):
         method = f"method={choices.method!r}" if choices.method else ""
         return {"method": f"Microaggregation({', '.join(filter(None, (method, refine)))})"}

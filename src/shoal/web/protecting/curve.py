@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.io import Roles
 from shoal.io.files import shown
 from shoal.io.kinds.choices import ColumnChoices
-from shoal.io.table import Role, read_table
+from shoal.io.kinds.sampling import is_gap
+from shoal.io.table import Role, holds_numbers, read_table
 from shoal.web.protecting.choices import BY_FILE, BY_GROUPS, ENGLISH, PLAIN, Choices
 from shoal.web.protecting.hierarchies import hierarchy_pairs
 from shoal.web.protecting.look import Look, different_values
@@ -29,14 +31,20 @@ def estimate(path: Path, look: Look, choices: Choices) -> dict[str, Any]:
     from shoal.exploration.curve import curve_over_k
 
     source: Any = path
+    withheld = 0
     given: dict[str, Any] = {}
     if look.is_table:
         labels = [(place, column.name) for place, column in choices.compared(look, PLAIN, BY_GROUPS, BY_FILE)]
-        source = read_table(path, [name for _, name in labels]).data
+        source = _with_texts(read_table(path, [name for _, name in labels]).data, [name for _, name in labels])
         lists: dict[str, Any] = {role.value: choices.columns(look, role) for role in Role}
         given["roles"] = Roles(**lists)
         given["ontology"] = _ontologies(source, labels, choices) or None
-        source = _as_numbers(source, choices.columns(look, Role.QUASI), given["ontology"], choices.missing)
+        ranks = [column.name for _, column in choices.compared(look, PLAIN) if column.order]
+        source, complete = _as_numbers(source, choices.columns(look, Role.QUASI), given["ontology"])
+        if choices.missing == "withhold":
+            withheld = source.num_rows - int((complete & ~_any_gap(source, ranks)).sum())
+        if choices.missing != "refuse":
+            source = source.filter(pa.array(complete))
     else:
         if choices.language != ENGLISH:
             raise InputError("loss and risk are estimated for English texts only; Protect does without")
@@ -47,13 +55,22 @@ def estimate(path: Path, look: Look, choices: Choices) -> dict[str, Any]:
         "points": [{"k": point.k, "loss": point.loss, "risk": point.risk} for point in found.points],
         "sample": found.sample,
         "records": found.records,
+        "withheld": withheld,  # rows, all of them, that the release leaves out for their gaps
         "loss": found.measures.loss_in_words,
         "risk": found.measures.risk_in_words,
     }
 
 
-def _as_numbers(data: pa.Table, quasi: Sequence[str], ontology: Any, missing: str) -> pa.Table:
-    """Dates as the numbers that a release averages; rows with gaps are left out, unless gaps are to be refused."""
+def _with_texts(data: pa.Table, labels: Sequence[str]) -> pa.Table:
+    """Codes that are stored as numbers are the text of these."""
+    for name in labels:
+        if holds_numbers(data[name].type):
+            data = data.set_column(data.column_names.index(name), name, data[name].cast(pa.string()))
+    return data
+
+
+def _as_numbers(data: pa.Table, quasi: Sequence[str], ontology: Any) -> tuple[pa.Table, NDArray[np.bool_]]:
+    """Dates as the numbers that a release averages, and which rows lack no number."""
     from shoal.release.tables.columns import Explained, agreed_columns, outline_column
 
     outlines = {name: outline_column(name, data[name], ColumnChoices(), Explained.by(ontology, None)) for name in quasi}
@@ -63,7 +80,15 @@ def _as_numbers(data: pa.Table, quasi: Sequence[str], ontology: Any, missing: st
         numbers = form.numbers(data[name], shown(name))
         complete &= ~np.isnan(numbers)
         data = data.set_column(data.column_names.index(name), name, pa.array(numbers, from_pandas=True))
-    return data if missing == "refuse" else data.filter(pa.array(complete))
+    return data, complete
+
+
+def _any_gap(data: pa.Table, columns: Sequence[str]) -> NDArray[np.bool_]:
+    """Rows that lack one of these labels: a release ranks them, so that a gap counts as among numbers."""
+    gaps = np.zeros(data.num_rows, dtype=bool)
+    for name in columns:
+        gaps |= is_gap(data[name]).to_numpy()
+    return gaps
 
 
 def _ontologies(data: Any, labels: list[tuple[int, str]], choices: Choices) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from shoal.errors import InputError
 from shoal.web.exploring import OUT, as_points, as_trial_command, explore_command, tried
-from shoal.web.protecting.choices import ROLES, Choices, K, are_labels
+from shoal.web.protecting.choices import ROLES, Choices, K, are_numbers
 from shoal.web.protecting.command import GAPS, source_words
 from shoal.web.protecting.hierarchy_files import hierarchy_files
 from shoal.web.protecting.look import Look
@@ -100,7 +100,7 @@ def _shown(request: Request, upload: Upload, found: Look, chosen: Choices, probl
         problem=problem,
         gaps=GAPS,
         roles=ROLES,
-        are_labels=are_labels,
+        are_numbers=are_numbers,
     )
 
 

@@ -12,7 +12,7 @@ from shoal.errors import InputError
 from shoal.vectors.language import languages
 from shoal.web.commands import verify_command
 from shoal.web.jobs import DONE
-from shoal.web.protecting.choices import ROLES, Choices, are_labels
+from shoal.web.protecting.choices import ROLES, Choices, are_numbers
 from shoal.web.protecting.command import COUNTED, GAPS, METHODS, RELEASE, protect_command
 from shoal.web.protecting.curve import estimate
 from shoal.web.protecting.earlier import earlier_release
@@ -119,5 +119,5 @@ def _shown(
         after=earlier.get(chosen.after),
         earlier_private=earlier.get(chosen.earlier_private),
         roles=ROLES,
-        are_labels=are_labels,
+        are_numbers=are_numbers,
     )

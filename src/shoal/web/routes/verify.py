@@ -55,9 +55,7 @@ def _shown(
 ) -> Response:
     given = {part: uploads.get(part) for part in PARTS}
     status = 422 if problem else 200
-    return page(
-        request, "verify.html.jinja", status=status, given=given, expect=expect, min_k=min_k, problem=problem
-    )
+    return page(request, "verify.html.jinja", status=status, given=given, expect=expect, min_k=min_k, problem=problem)
 
 
 def _placed(workspace: Workspace, upload: Upload, folder: Path, part: str) -> str:

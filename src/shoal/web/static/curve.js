@@ -14,8 +14,8 @@ const records = ({ sample, records: all }) =>
   sample < all ? `${sample.toLocaleString("en")} of ${all.toLocaleString("en")} records` : "all records";
 const percent = (value) => `${value < 10 ? value.toFixed(1) : Math.round(value)} %`;
 
-/** The curve of a form; returns what computes it anew. */
-export function startCurve(form) {
+/** The curve of a form; returns what computes it anew. `counted` is told how many rows are left out for their gaps. */
+export function startCurve(form, counted) {
   const svg = document.querySelector("#curve svg");
   const words = document.getElementById("curve-words");
   const atK = document.getElementById("at-k");
@@ -96,6 +96,7 @@ export function startCurve(form) {
 
   const take = (curve) => {
     found = curve.points.length ? curve : null;
+    counted(curve.withheld);
     svg.toggleAttribute("hidden", !found);
     slider.disabled = !found;
     words.textContent = found
@@ -107,6 +108,7 @@ export function startCurve(form) {
 
   const fail = (why) => {
     found = null;
+    counted(0);
     svg.toggleAttribute("hidden", true);
     slider.disabled = true;
     atK.textContent = "";

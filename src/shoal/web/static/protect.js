@@ -9,6 +9,14 @@ const columns = [...form.querySelectorAll(".column")];
 const inWords = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 const role = (column) => column.querySelector(".roles input:checked")?.value;
 
+/** How many rows the release leaves out because they lack a value, as counted with the curve. */
+let incomplete = 0;
+function withheld() {
+  if (!incomplete) return "";
+  const lack = incomplete === 1 ? "lacks a value and is" : "lack a value and are";
+  return ` ${inWords(incomplete, "row")} ${lack} left out, too.`;
+}
+
 /** Whether there is something to protect, in one sentence. */
 function summarise() {
   const summary = document.getElementById("summary");
@@ -22,16 +30,19 @@ function summarise() {
   run.disabled = !has("quasi");
   summary.textContent = run.disabled
     ? "Choose Protect for at least one column that others may know of a person."
-    : `${inWords(has("quasi"), "column")} protected, ${kept} released as ${kept === 1 ? "it is" : "they are"}, ${has("identifier")} left out.`;
+    : `${inWords(has("quasi"), "column")} protected, ${kept} released as ${kept === 1 ? "it is" : "they are"}, ${has("identifier")} left out.${withheld()}`;
 }
 
-/** Labels need to be compared only where they are protected. */
+/** Labels, and numbers that are codes, need to be compared only where they are protected. */
 function showLabels() {
   for (const column of columns) {
     const place = column.querySelector(".labels");
     if (!place) continue;
+    const numbers = column.querySelector(".numbers");
     const how = place.querySelector("select").value;
-    place.hidden = role(column) !== "quasi";
+    const isProtected = role(column) === "quasi";
+    if (numbers) numbers.hidden = !isProtected;
+    place.hidden = !isProtected || numbers?.querySelector("select").value === "";
     place.querySelector(".edit").hidden = how !== "groups";
     place.querySelector(".file").hidden = how !== "file";
   }
@@ -57,14 +68,18 @@ function dropChosen({ name, value }) {
   column?.querySelector(".roles [value=identifier]").click();
 }
 
-const estimate = document.getElementById("curve") ? startCurve(form) : () => {};
+const counted = (rows) => {
+  incomplete = rows;
+  summarise();
+};
+const estimate = document.getElementById("curve") ? startCurve(form, counted) : () => {};
 
 form.addEventListener("change", (event) => {
   if (["person", "k_column", "identity"].includes(event.target.name)) dropChosen(event.target);
   summarise();
   showLabels();
   showNeeded();
-  if (/^(role|labels|text|identity|label|person|k_column)/.test(event.target.name)) estimate();
+  if (/^(role|kind|labels|missing|text|identity|label|person|k_column)/.test(event.target.name)) estimate();
 });
 for (const button of form.querySelectorAll("[data-edits]")) {
   button.addEventListener("click", async () => {
