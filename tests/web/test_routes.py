@@ -6,11 +6,13 @@ import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
 from shoal.web.app import create_app
+from shoal.web.aside import Aside
 from shoal.web.index_session import _address
 from shoal.web.wording import for_people
 from shoal.web.workspace import Workspace
@@ -86,7 +88,7 @@ def test_a_least_crowd_that_is_no_number_is_said_on_the_page_and_leaves_no_job(
     before = sorted((folder / "jobs").iterdir())
     answer = client.post("/verify", data={"upload": upload, "min_k": "<b>", "expect": "5ea1"})
     assert answer.status_code == 422
-    assert "least crowd &lt;b&gt; must be a whole number of at least 2" in answer.text
+    assert "least crowd &#39;&lt;b&gt;&#39; must be a whole number of at least 2" in answer.text
     assert "release.zip is here" in answer.text and 'value="5ea1"' in answer.text
     assert sorted((folder / "jobs").iterdir()) == before
 
@@ -99,6 +101,31 @@ def test_a_file_that_was_loaded_leads_to_the_page_it_is_for(client: TestClient, 
     upload = upload_of(client, name, b"PK")
     assert f'href="{address.format(upload)}"' in client.get("/").text
     client.post(f"/uploads/{upload}/remove")
+
+
+async def _at_once(_: Aside, function: Any, *given: Any) -> Any:
+    """Instead of aside, in a process that would first have to be started."""
+    return function(*given)
+
+
+def test_a_file_that_cannot_be_read_offers_how_else_it_could_be(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Aside, "call", _at_once)
+    upload = upload_of(client, "odd.csv", "age;jalapeño\n1;2\n3;4\n".encode("cp850"))
+    refused = client.get(f"/protect/{upload}")
+    assert refused.status_code == 422 and "This file cannot be read" in refused.text
+    assert 'name="encoding"' in refused.text and "--" not in refused.text.partition("<main")[2]
+    read = client.get(f"/protect/{upload}?encoding=cp850&delimiter=semicolon")
+    assert read.status_code == 200 and '<th scope="col">jalapeño</th>' in read.text
+    assert '<input type="hidden" name="encoding" value="cp850">' in read.text
+    sent = {"role-0": "quasi", "role-1": "quasi", "k": "2", "encoding": "cp850", "delimiter": "semicolon"}
+    assert client.post(f"/protect/{upload}/curve", data=sent).json()["records"] == 2
+    assert client.get(f"/protect/{upload}/values/1?encoding=cp850").json()["column"] == "jalapeño"
+    explored = client.get(f"/explore/{upload}?encoding=cp850&delimiter=semicolon")
+    assert '<input type="hidden" name="encoding" value="cp850">' in explored.text
+    picture = upload_of(client, "picture.png", b"PNG")
+    assert "This cannot be done" in client.get(f"/protect/{picture}").text
 
 
 def test_the_place_to_drop_a_table_names_what_is_read(client: TestClient) -> None:

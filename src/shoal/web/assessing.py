@@ -10,6 +10,7 @@ from typing import Any
 from shoal.errors import InputError
 from shoal.web.commands import options, python_call
 from shoal.web.jobs import Command
+from shoal.web.protecting.reading import Reading, opened_in_python, reading_words
 
 __all__ = ["OUT", "Comparing", "SideBySide", "assess_command", "coarsened", "side_by_side"]
 
@@ -62,13 +63,18 @@ def side_by_side(original: Path, protected: Path, private: Path | None, comparin
     return SideBySide(found.how, "", columns, rows, found.left_out)
 
 
-def assess_command(original: str, protected: str, private: str | None, comparing: Comparing) -> Command:
-    """Paths as the job sees them."""
+def assess_command(
+    original: str, protected: str, private: str | None, comparing: Comparing, reading: Reading | None = None
+) -> Command:
+    """Paths as the job sees them; `reading` says how the original is read."""
     named = {"private": private, "key": comparing.key or None, "target": comparing.target or None}
     flags: dict[str, Any] = {"aligned": comparing.aligned or None, "differencing": comparing.differencing}
     words = options({f"--{name}": value for name, value in {**named, **flags}.items()})
     python = python_call("assess", original, protected, OUT, **named, **flags)
-    return Command(("assess", original, protected, "-o", OUT, *words), python)
+    if reading:
+        python = python.replace("import assess", "import TableFile, assess", 1)
+        python = python.replace(f"({original!r}", f"({opened_in_python(original, reading)}", 1)
+    return Command(("assess", original, protected, "-o", OUT, *reading_words(reading or {}), *words), python)
 
 
 def coarsened(plain: Command, columns: Mapping[str, int]) -> Command:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from shoal.exploration.folder import RUNS, outcome_of
 from shoal.results.exploration import Outcome
 from shoal.web.commands import options
 from shoal.web.jobs import Command
+from shoal.web.protecting.reading import Reading, opened_in_python
 
 __all__ = ["OUT", "as_points", "as_trial_command", "explore_command", "tried"]
 
@@ -21,34 +22,36 @@ OUT = "exploration"
 
 
 def explore_command(
-    source: str, words: Sequence[str], python: str, max_risk: float | None, max_loss: float | None, min_k: int | None
+    source: str, words: Sequence[str], python: str, reading: Reading, limits: Mapping[str, float | None]
 ) -> Command:
-    """`words` and `python` say which columns have which role."""
-    limits = {"max_risk": max_risk, "max_loss": max_loss, "min_k": min_k}
+    """`words` and `python` say which columns have which role, `limits` what is recommended."""
     given = options({f"--{name.replace('_', '-')}": value for name, value in limits.items()})
     calls = "".join(f", {name}={value!r}" for name, value in limits.items() if value is not None)
-    called = f"from shoal import {_names(python)}explore\n\nexplore({source!r}, {OUT!r}, {python}{calls})"
+    opened = opened_in_python(source, reading)
+    called = f"from shoal import {_names(opened, python)}explore\n\nexplore({opened}, {OUT!r}, {python}{calls})"
     return Command(("explore", source, "-o", OUT, *words, *given), called)
 
 
-def as_trial_command(source: str, words: Sequence[str], python: str, outcome: Outcome) -> Command:
+def as_trial_command(source: str, words: Sequence[str], python: str, reading: Reading, outcome: Outcome) -> Command:
     """The release that a trial would be."""
+    opened = opened_in_python(source, reading)
     trial = {name: value for name, value in vars(outcome.trial).items() if value not in (None, ())}
     method, *rest = (f"{value!r}" if name == "method" else f"{name}={value!r}" for name, value in trial.items())
     called = (
-        f"from shoal import {_names(python)}protect\n"
+        f"from shoal import {_names(opened, python)}protect\n"
         "from shoal.exploration.explore import protect_options\n"
         "from shoal.results.exploration import Trial\n\n"
         f"trial = Trial({', '.join((method, *rest))})\n"
-        f"chosen = protect_options(trial, {source!r}, {python})\n"
-        f'protect({source!r}, out="release", **chosen)'
+        f"chosen = protect_options(trial, {opened}, {python})\n"
+        f'protect({opened}, out="release", **chosen)'
     )
     return Command(("protect", source, "-o", "release", *words, *shlex.split(outcome.trial.options)), called)
 
 
-def _names(python: str) -> str:
+def _names(opened: str, python: str) -> str:
     """What has to be imported for these arguments."""
-    return "".join(f"{name}, " for name in ("Hierarchy", "Roles") if re.search(rf"\b{name}\b", python))
+    needed = ("Hierarchy", "Roles", "TableFile")
+    return "".join(f"{name}, " for name in needed if re.search(rf"\b{name}\(|\b{name}\.", f"{opened}, {python}"))
 
 
 def tried(folder: Path) -> list[Outcome]:

@@ -71,7 +71,7 @@ class Fields:
         if not text:
             return None
         if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) < least:
-            given = f"{called} {shown(text[:20])}" if called else f"{name}={shown(text[:20])}"
+            given = f"{called} '{shown(text[:20])}'" if called else f"{name}={shown(text[:20])}"
             raise InputError(f"{given} must be a whole number of at least {least}")
         return int(text)
 

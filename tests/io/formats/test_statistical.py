@@ -18,7 +18,7 @@ from shoal import InputError
 from shoal.errors import MissingExtra
 from shoal.io import read_table
 from shoal.io.formats import TableFile
-from shoal.io.formats.apart import read_apart
+from shoal.io.formats.apart import read_apart, sheets_apart
 from shoal.io.formats.spreadsheet import read_spreadsheet
 from shoal.io.formats.statistical import read_statistical
 from tests.io.formats.files import ROWS, people, write
@@ -79,6 +79,7 @@ def test_one_of_several_sheets_must_be_named(tmp_path: Path) -> None:
     with pd.ExcelWriter(path, engine="xlsxwriter") as book:
         for sheet in ("first", "second"):
             pd.DataFrame({sheet: [1, 2]}).to_excel(book, sheet_name=sheet, index=False)
+    assert sheets_apart(path) == ["first", "second"]
     assert read_spreadsheet(path, "second").column_names == ["second"]
     for sheet, says in ((None, "2 sheets .first, second.; name one with --sheet"), ("third", "no sheet third")):
         with pytest.raises(InputError, match=says):

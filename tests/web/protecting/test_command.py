@@ -10,12 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from shoal import load, verify
 from shoal.cli import app
 from shoal.errors import InputError
+from shoal.io.formats import apart
 from shoal.sample import letters
 from shoal.web.protecting.choices import BY_GROUPS, PLAIN, Choices
 from shoal.web.protecting.command import protect_command
@@ -40,9 +42,11 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return Path("people.csv")
 
 
-def seals(source: Path, choices: Choices, hierarchies: dict[str, str]) -> tuple[str, str]:
+def seals(
+    source: Path, choices: Choices, hierarchies: dict[str, str], reading: dict[str, str] | None = None
+) -> tuple[str, str]:
     """Of the release that the command makes, and of the one that the Python makes."""
-    command = protect_command(choices, look_at(source), str(source), hierarchies, Path())
+    command = protect_command(choices, look_at(source, reading=reading), str(source), hierarchies, Path())
     made = CliRunner().invoke(app, [*command.words, "--json", "--force"])
     assert made.exit_code == 0, made.output
     first = json.loads(made.stdout)["certificate"]["seal"]
@@ -139,6 +143,39 @@ def test_categories_and_scales_with_names_that_no_option_can_list_are_protected(
     assert "1.5" not in released
     with pytest.raises(InputError, match="area=1/2 has a comma or = in its name and cannot stay whole; rename it"):
         protect_command(replace(choices, kinds={}, whole=True), look_at(source), "odd.csv", {}, tmp_path)
+
+
+def read_here(path: Any, format: str, verbatim: Any, encoding: str | None, sheet: str | None) -> Any:
+    """Instead of in a process of its own, which takes a second to start."""
+    return apart._read({"path": str(path), "format": format, "sheet": sheet})
+
+
+def test_a_sheet_that_was_chosen_is_read_by_shell_and_python(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in ("shoal.io.formats.apart", "shoal.io.table"):
+        monkeypatch.setattr(f"{place}.read_apart", read_here)
+    frame = pd.read_csv(table)[["age", "height"]]
+    with pd.ExcelWriter(tmp_path / "book.xlsx", engine="xlsxwriter") as book:
+        pd.DataFrame({"note": ["see the next sheet"]}).to_excel(book, sheet_name="Cover", index=False)
+        frame.to_excel(book, sheet_name="People ", index=False)
+    assert look_at(Path("book.xlsx")).reading == {"sheet": "Cover"}
+    look = look_at(Path("book.xlsx"), reading={"sheet": "People "})
+    assert look.sheets == ("Cover", "People ") and look.first[0] == tuple(map(str, frame.iloc[0]))
+    command = protect_command(Choices.suggested(look), look, "book.xlsx", {}, Path())
+    assert "--sheet 'People '" in command.line and "TableFile('book.xlsx', sheet='People ')" in command.python
+
+
+def test_a_dialect_that_was_chosen_is_read_by_shell_and_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = "\n".join(f"{20 + row},5|{150 + row % 7}" for row in range(30))
+    (tmp_path / "odd.csv").write_bytes(f"Größe|height\n{rows}\n".encode("cp850"))
+    reading = {"delimiter": "bar", "decimal": "comma", "encoding": "cp850"}
+    look = look_at(Path("odd.csv"), reading=reading)
+    assert look.header == ("Größe", "height") and look.columns[0].kind == "number"
+    chosen = Choices(roles={0: "quasi", 1: "quasi"}, refine=False, attack=False)
+    first, second = seals(Path("odd.csv"), chosen, {}, reading)
+    assert first == second
 
 
 def test_what_cannot_be_done_is_said_before_anything_runs(table: Path) -> None:

@@ -17,11 +17,12 @@ from shoal.errors import InputError, MissingExtra
 from shoal.io.files import shown
 from shoal.results.dictionary import ColumnDictionary
 
-__all__ = ["read_apart"]
+__all__ = ["read_apart", "sheets_apart"]
 
 ROOM = 8 << 30  # bytes of memory that a reader may take at least; and so many times its file:
 TIMES = 60
 SECONDS = 3600
+SHEETS = "xlsx, its sheets"  # instead of a format: not the rows but the names of the sheets
 REFUSED, MISSING = 3, 4  # exit codes of the reader
 
 
@@ -52,6 +53,12 @@ def read_apart(
     return table.replace_schema_metadata(None), {column: _dictionary(fact) for column, fact in facts.items()}
 
 
+def sheets_apart(path: str | os.PathLike[str]) -> list[str]:
+    """The names of a spreadsheet's sheets."""
+    names, _ = read_apart(path, SHEETS, (), None, None)
+    return [str(name) for name in names["name"].to_pylist()]
+
+
 def _dictionary(facts: dict[str, Any]) -> ColumnDictionary:
     values, missing = (tuple((first, second) for first, second in facts[name]) for name in ("values", "missing"))
     return ColumnDictionary(**facts | {"values": values, "missing": missing})
@@ -75,9 +82,11 @@ def serve() -> None:
 
 
 def _read(asked: dict[str, Any]) -> tuple[pa.Table, dict[str, ColumnDictionary]]:
-    from shoal.io.formats.spreadsheet import read_spreadsheet
+    from shoal.io.formats.spreadsheet import read_spreadsheet, sheet_names
     from shoal.io.formats.statistical import read_statistical
 
+    if asked["format"] == SHEETS:
+        return pa.table({"name": sheet_names(asked["path"])}), {}
     if asked["format"] == "xlsx":
         return read_spreadsheet(asked["path"], asked["sheet"]), {}
     return read_statistical(asked["path"], asked["format"], frozenset(asked["verbatim"]), asked["encoding"])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -11,7 +13,7 @@ import pyarrow as pa
 from shoal.errors import InputError, MissingExtra
 from shoal.io.files import check_names, counted, shown
 
-__all__ = ["read_spreadsheet"]
+__all__ = ["read_spreadsheet", "sheet_names"]
 
 LARGEST = 2_000_000_000  # bytes that a workbook may take, unpacked
 OLE = bytes.fromhex("d0cf11e0a1b11ae1")  # how locked workbooks and .xls begin
@@ -20,14 +22,8 @@ RATIO = 200  # and how many times its packed size; text in XML packs to a tenth 
 
 def read_spreadsheet(path: str, sheet: str | None) -> pa.Table:
     """The sheet that is named, or the only one."""
-    try:
-        from python_calamine import CalamineError, CalamineWorkbook
-    except ImportError:
-        raise MissingExtra("formats", "reading .xlsx") from None
     name = shown(path)
-    _check_room(path, name)
-    try:
-        book = CalamineWorkbook.from_path(path)
+    with _opened(path, name) as book:
         names = list(book.sheet_names)
         if sheet is not None and sheet not in names:
             raise InputError(f"{name} has no sheet {shown(sheet)}, only: {_listed(names)}; name one of them")
@@ -36,11 +32,29 @@ def read_spreadsheet(path: str, sheet: str | None) -> pa.Table:
         page = book.get_sheet_by_name(sheet or names[0])
         _check_merged(page.merged_cell_ranges or [], name)
         rows = page.to_python(skip_empty_area=True)
+    return _table(rows, name)
+
+
+def sheet_names(path: str) -> list[str]:
+    """The sheets of a workbook, in their order."""
+    with _opened(path, shown(path)) as book:
+        return list(book.sheet_names)
+
+
+@contextmanager
+def _opened(path: str, name: str) -> Iterator[Any]:
+    """The workbook; what its reader complains about is said in one line."""
+    try:
+        from python_calamine import CalamineError, CalamineWorkbook
+    except ImportError:
+        raise MissingExtra("formats", "reading .xlsx") from None
+    _check_room(path, name)
+    try:
+        yield CalamineWorkbook.from_path(path)
     except (CalamineError, OSError, ValueError) as problem:
         if isinstance(problem, InputError):
             raise
         raise InputError(f"{name} cannot be read as a spreadsheet; save it again as .xlsx") from None
-    return _table(rows, name)
 
 
 def _listed(names: list[str]) -> str:

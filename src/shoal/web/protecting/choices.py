@@ -14,6 +14,7 @@ from shoal.io.kinds.vocabulary import AVERAGED, Kind
 from shoal.io.table import Role
 from shoal.results.promised import DISTINCT
 from shoal.web.protecting.look import Look
+from shoal.web.protecting.reading import Reading
 from shoal.web.requests import Fields
 
 __all__ = ["BY_FILE", "BY_GROUPS", "BY_MEANING", "ENGLISH", "K", "PLAIN", "ROLES", "Choices", "are_numbers"]
@@ -53,6 +54,7 @@ class Choices:
     after: str = ""  # the upload of an earlier release
     earlier_private: str = ""
     whole: bool = False  # whole numbers stay whole
+    reading: Reading = field(default_factory=dict)  # as the look has it
 
     @property
     def apart(self) -> dict[str, str]:
@@ -94,7 +96,8 @@ class Choices:
         roles = {place: column.role.value for place, column in enumerate(look.columns)}
         gaps = any(column.missing for column in look.columns if column.role is Role.QUASI)
         watched = any(column.role is Role.CONFIDENTIAL for column in look.columns)
-        return cls(roles=roles, l=2 if watched else None, missing="withhold" if gaps else "refuse")
+        missing = "withhold" if gaps else "refuse"
+        return cls(roles=roles, l=2 if watched else None, missing=missing, reading=look.reading)
 
     @classmethod
     def from_fields(cls, fields: Fields, look: Look) -> Choices:
@@ -129,6 +132,7 @@ class Choices:
             after=fields.text("after"),
             earlier_private=fields.text("earlier_private"),
             whole=fields.text("whole") == "yes",
+            reading=look.reading,
         )
 
     def with_query(self, fields: Fields, look: Look) -> Choices:

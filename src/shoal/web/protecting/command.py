@@ -19,6 +19,7 @@ from shoal.web.commands import options
 from shoal.web.jobs import Command
 from shoal.web.protecting.choices import ENGLISH, PLAIN, Choices
 from shoal.web.protecting.look import Look
+from shoal.web.protecting.reading import opened_in_python, reading_words
 
 __all__ = ["COUNTED", "GAPS", "METHODS", "RELEASE", "protect_command", "source_words"]
 
@@ -78,13 +79,13 @@ def protect_command(
     else:
         words, calls = _of_documents(choices, look)
     more = {**_of_groups(choices), **(earlier or {})}
-    given = ("protect", source, "-k", str(choices.k), "-o", RELEASE, *words)
+    given = ("protect", source, "-k", str(choices.k), "-o", RELEASE, *reading_words(look.reading), *words)
     given += options({f"--{name.replace('_', '-')}": value for name, value in more.items()})
     given += options({"--no-attack": not choices.attack})
     calls = {"k": str(choices.k), "out": repr(RELEASE)} | calls
     calls |= {name: repr(value) for name, value in more.items() if value}
     calls |= {} if choices.attack else {"attack": "False"}
-    return Command(given, _python(source, calls))
+    return Command(given, _python(opened_in_python(source, look.reading), calls))
 
 
 def _of_groups(choices: Choices) -> dict[str, Any]:
@@ -106,7 +107,8 @@ def source_words(
     said |= {"missing": choices.missing if choices.missing != "refuse" else ""}
     python = [f"roles={_roles(roles)}", *(f"{name}={value!r}" for name, value in said.items() if value)]
     python += [_ontology(hierarchies)] if hierarchies else []
-    return _role_words(roles, work) + _ontology_words(hierarchies) + _column_words(said), ", ".join(python)
+    words = _role_words(roles, work) + _ontology_words(hierarchies) + _column_words(said)
+    return reading_words(look.reading) + words, ", ".join(python)
 
 
 def _check(choices: Choices, look: Look) -> None:
@@ -258,13 +260,14 @@ def _of_documents(choices: Choices, look: Look) -> tuple[tuple[str, ...], dict[s
 
 _NAMES = (
     *("CategoricalMicroaggregation", "CrowdSketch", "Hierarchy", "Microaggregation", "MixedMicroaggregation", "Noise"),
-    *("RankSwap", "Roles", "SemanticMicroaggregation", "SphericalMicroaggregation", "VectorSpace"),
+    *("RankSwap", "Roles", "SemanticMicroaggregation", "SphericalMicroaggregation", "TableFile"),
+    "VectorSpace",
 )
 
 
 def _python(source: str, calls: Mapping[str, str]) -> str:
     """The import and the call, one argument per line."""
-    code = "".join(calls.values())
+    code = "".join((source, *calls.values()))
     imports = [name for name in _NAMES if re.search(rf"\b{name}\b", code)]
     lines = "".join(f"    {name}={value},\n" for name, value in calls.items())
-    return f"from shoal import {', '.join([*imports, 'protect'])}\n\nprotect(\n    {source!r},\n{lines})"
+    return f"from shoal import {', '.join([*imports, 'protect'])}\n\nprotect(\n    {source},\n{lines})"

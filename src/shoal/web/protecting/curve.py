@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.io import Roles
-from shoal.io.files import shown
+from shoal.io.files import PathLike, shown
 from shoal.io.kinds.choices import ColumnChoices
 from shoal.io.kinds.sampling import is_gap
 from shoal.io.table import Role, holds_numbers, read_table
@@ -23,7 +22,7 @@ from shoal.web.protecting.look import Look, different_values
 __all__ = ["estimate"]
 
 
-def estimate(path: Path, look: Look, choices: Choices) -> dict[str, Any]:
+def estimate(path: PathLike, look: Look, choices: Choices) -> dict[str, Any]:
     """The points of the curve, what its two lines are, and how many records it was computed on.
 
     It is estimated aside, where what it needs is loaded.

@@ -12,6 +12,7 @@ from shoal.web.aside import Aside
 from shoal.web.protecting.choices import BY_FILE, BY_GROUPS, Choices
 from shoal.web.protecting.hierarchies import hierarchy_pairs, write_hierarchy
 from shoal.web.protecting.look import Look, values_of
+from shoal.web.protecting.reading import opened
 from shoal.web.workspace import Upload, Workspace
 
 __all__ = ["hierarchy_files"]
@@ -32,7 +33,11 @@ async def hierarchy_files(
         else:
             file = workspace.upload(chosen.files[place]).path
             files[column] = await run_in_threadpool(workspace.lend_apart, file, folder, f"column-{place + 1}")
-    known = await aside.call(values_of, given.path, [column for _, column in written]) if written else {}
+    known = (
+        await aside.call(values_of, opened(given.path, found.reading), [column for _, column in written])
+        if written
+        else {}
+    )
     for place, column in written:
         pairs = hierarchy_pairs(column, known[column], chosen.groups_of(place))
         files[column] = write_hierarchy(folder / "work", place, pairs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,17 @@ import pyarrow.parquet as pq
 from shoal.errors import InputError
 from shoal.io import Corpus
 from shoal.io.delimited import stream_rows
-from shoal.io.files import is_folder, kind_of, open_text, reading, shown
+from shoal.io.files import PathLike, is_folder, kind_of, open_text, shown
+from shoal.io.files import reading as reading_file
+from shoal.io.formats import TableFile, format_of
+from shoal.io.formats.apart import sheets_apart
 from shoal.io.kinds.inspection import ColumnInspection, Inspection, inspect
 from shoal.io.kinds.recognition import plain_values
 from shoal.io.record_files import read_columns
 from shoal.io.table import read_table
+from shoal.web.protecting.reading import Reading, opened
 
-__all__ = ["MOST_VALUES", "Look", "different_values", "look_at", "values_of"]
+__all__ = ["MOST_VALUES", "Look", "different_values", "look_at", "sheets_of", "values_of"]
 
 FIRST = 6  # rows shown
 LONGEST = 80  # characters of a cell
@@ -38,6 +42,8 @@ class Look:
     first: tuple[tuple[str, ...], ...]
     fields: tuple[str, ...] = ()  # of documents: the columns that may hold text, id or label
     text: str = ""  # the one that holds the text, if it is not the one that is taken by itself
+    reading: Reading = field(default_factory=dict)  # how it was read, where that was chosen
+    sheets: tuple[str, ...] = ()  # of a spreadsheet
 
     @property
     def is_table(self) -> bool:
@@ -53,14 +59,17 @@ class Look:
         return [column.name for column in self.columns if column.kind == "text"]
 
 
-def look_at(path: Path, text_column: str | None = None) -> Look:
-    """Inspect the file, as documents if a column of text is named."""
+def look_at(path: Path, text_column: str | None = None, reading: Reading | None = None) -> Look:
+    """Inspect the file, as documents if a column of text is named; of several sheets, the first unless one is."""
     text = text_column or _text_key(path)
     if text is None:
-        inspection = inspect(path)
+        chosen, sheets = dict(reading or {}), sheets_of(path)
+        if len(sheets) > 1:
+            chosen.setdefault("sheet", sheets[0])
+        inspection = inspect(opened(path, chosen))
         if inspection.kind == "table":
-            header, rows = _first_rows(path)
-            return Look(inspection, header, rows)
+            header, rows = _first_rows(opened(path, chosen))
+            return Look(inspection, header, rows, reading=chosen, sheets=sheets)
     corpus = Corpus(path, text_column=text)
     if text is not None:
         inspection = inspect(corpus)
@@ -68,7 +77,12 @@ def look_at(path: Path, text_column: str | None = None) -> Look:
     return Look(inspection, ("Name", "Items" if corpus.of_items else "Text"), first, _fields(path), text or "")
 
 
-def values_of(path: Path, columns: Sequence[str], most: int | None = None) -> dict[str, list[str]]:
+def sheets_of(path: Path) -> tuple[str, ...]:
+    """The names of a spreadsheet's sheets; none if it is no spreadsheet."""
+    return tuple(sheets_apart(path)) if not is_folder(path) and format_of(path) == "xlsx" else ()
+
+
+def values_of(path: PathLike, columns: Sequence[str], most: int | None = None) -> dict[str, list[str]]:
     """The different values of each of these columns, as a hierarchy must spell them."""
     return different_values(read_table(path, columns).data, columns, most)
 
@@ -85,10 +99,10 @@ def different_values(data: Any, columns: Sequence[str], most: int | None = None)
     return {column: sorted(str(value) for value in values.to_pylist()) for column, values in found.items()}
 
 
-def _first_rows(path: Path) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+def _first_rows(path: Path | TableFile) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     kind = kind_of(path)
-    with reading(path):
-        if kind in ("csv", "tsv"):
+    with reading_file(path):
+        if kind in ("csv", "tsv") and not isinstance(path, TableFile):
             with open_text(path, newline="") as stream:
                 header, rows = stream_rows(stream, kind, shown(path))
                 return tuple(header), _cells(row or [] for row in islice(rows, FIRST))
@@ -134,7 +148,7 @@ def _text_key(path: Path) -> str | None:
 def _lengths(path: Path) -> dict[str, int]:
     """The keys of the first lines of JSONL, and how many characters the texts below each have."""
     found: dict[str, int] = {}
-    with reading(path), open_text(path, newline="\n") as lines:
+    with reading_file(path), open_text(path, newline="\n") as lines:
         for line in islice(lines, KEYED):
             try:
                 record = json.loads(line)

@@ -109,7 +109,8 @@ def _assess_release(made: Job, workspace: Workspace, jobs: Jobs) -> Job:
     folder, source = workspace.new_job(), made.command.words[1]
     parts = {"original": made.work / source, "protected": made.work / RELEASE, "private": made.work / PRIVATE}
     names = {part: workspace.lend_apart(path, folder, part) for part, path in parts.items()}
-    command = assess_command(names["original"], names["protected"], names["private"], Comparing())
+    reading = made.about.get("choices", {}).get("reading")
+    command = assess_command(names["original"], names["protected"], names["private"], Comparing(), reading)
     title = made.title.replace("Release of", "Assessment of", 1)
     return jobs.start(folder, "assess", title, command, {"protected": made.id})
 

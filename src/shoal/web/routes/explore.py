@@ -14,6 +14,7 @@ from shoal.web.protecting.choices import ROLES, Choices, K, are_numbers
 from shoal.web.protecting.command import GAPS, source_words
 from shoal.web.protecting.hierarchy_files import hierarchy_files
 from shoal.web.protecting.look import Look
+from shoal.web.protecting.reading import reading_from, readings_of
 from shoal.web.rendering import page
 from shoal.web.requests import Fields, Form, TheAside, TheJobs, TheLooks, TheWorkspace
 from shoal.web.workspace import Upload
@@ -30,10 +31,10 @@ async def choose(request: Request, upload: str = "") -> Response:
 async def look(upload: str, request: Request, workspace: TheWorkspace, looks: TheLooks, jobs: TheJobs) -> Response:
     """What the file holds, and which columns others may know, or what was chosen for an earlier job."""
     given, asked = workspace.upload(upload), request.query_params
-    found = await looks.at(given, asked.get("text", ""))
-    chosen = Choices.suggested(found)
-    if asked.get("from"):
-        chosen = Choices.from_data(jobs.get(asked["from"]).about.get("choices", {}), found)
+    kept = jobs.get(asked["from"]).about.get("choices", {}) if asked.get("from") else {}
+    fields = Fields({name: asked.getlist(name) for name in asked})
+    found = await looks.at(given, fields.text("text"), kept.get("reading") or reading_from(fields))
+    chosen = Choices.from_data(kept, found) if kept else Choices.suggested(found)
     return _shown(request, given, found, chosen)
 
 
@@ -43,11 +44,12 @@ async def explore(
 ) -> Response:
     """Try them all."""
     given = workspace.upload(upload)
-    found = await looks.at(given, form.text("text"))
+    found = await looks.at(given, form.text("text"), reading_from(form))
     chosen, folder = Choices.suggested(found), workspace.new_job()
     try:
         chosen = Choices.from_fields(form, found)
-        limits = _per_cent(form, "max_risk"), _per_cent(form, "max_loss"), form.whole("min_k", 2, "least crowd")
+        limits = {"max_risk": _per_cent(form, "max_risk"), "max_loss": _per_cent(form, "max_loss")}
+        limits |= {"min_k": form.whole("min_k", 2, "least crowd")}
         source = await run_in_threadpool(workspace.lend, given, folder)
         hierarchies = await hierarchy_files(chosen, found, given, workspace, folder, aside)
         words, python = source_words(chosen, found, hierarchies, folder / "work")
@@ -55,7 +57,7 @@ async def explore(
         workspace.remove(folder)
         return _shown(request, given, found, chosen, str(problem))
     about = {"upload": given.id, "words": list(words), "python": python, "choices": chosen.as_data()}
-    command = explore_command(source, words, python, *limits)
+    command = explore_command(source, words, python, found.reading, limits)
     job = jobs.start(folder, "explore", f"Exploration of {given.name}", command, about)
     return RedirectResponse(f"/jobs/{job.id}", 303)
 
@@ -82,7 +84,8 @@ async def protect(job: str, form: Form, workspace: TheWorkspace, jobs: TheJobs) 
             await run_in_threadpool(workspace.link, path, folder / "work")
     about = explored.about
     outcome = by_name[form.text("trial")]
-    command = as_trial_command(source, about["words"], about["python"], outcome)
+    reading = about["choices"].get("reading", {})
+    command = as_trial_command(source, about["words"], about["python"], reading, outcome)
     chosen = {**about["choices"], "k": outcome.trial.k or K}
     kept = {"upload": about["upload"], "choices": chosen}
     started = jobs.start(folder, "protect", f"Release of {source}", command, kept)
@@ -99,6 +102,7 @@ def _shown(request: Request, upload: Upload, found: Look, chosen: Choices, probl
         chosen=chosen,
         problem=problem,
         gaps=GAPS,
+        readings=readings_of(upload.path, found.sheets),
         roles=ROLES,
         are_numbers=are_numbers,
     )

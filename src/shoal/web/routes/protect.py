@@ -10,6 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from shoal.errors import InputError
 from shoal.vectors.language import languages
+from shoal.web.aside import Aside
 from shoal.web.commands import verify_command
 from shoal.web.jobs import DONE
 from shoal.web.protecting.choices import ROLES, Choices, are_numbers
@@ -17,7 +18,8 @@ from shoal.web.protecting.command import COUNTED, GAPS, METHODS, RELEASE, protec
 from shoal.web.protecting.curve import estimate
 from shoal.web.protecting.earlier import earlier_release
 from shoal.web.protecting.hierarchy_files import hierarchy_files
-from shoal.web.protecting.look import MOST_VALUES, Look, values_of
+from shoal.web.protecting.look import MOST_VALUES, Look, sheets_of, values_of
+from shoal.web.protecting.reading import Reading, opened, reading_from, readings_of
 from shoal.web.rendering import page
 from shoal.web.requests import Fields, Form, TheAside, TheJobs, TheLooks, TheWorkspace
 from shoal.web.workspace import Upload, Workspace
@@ -32,14 +34,20 @@ async def choose(request: Request, upload: str = "") -> Response:
 
 
 @router.get("/{upload}")
-async def look(upload: str, request: Request, workspace: TheWorkspace, looks: TheLooks, jobs: TheJobs) -> Response:
+async def look(
+    upload: str, request: Request, workspace: TheWorkspace, looks: TheLooks, jobs: TheJobs, aside: TheAside
+) -> Response:
     """What the file holds, and what is suggested, or was chosen for an earlier job."""
     given, asked = workspace.upload(upload), request.query_params
-    found = await looks.at(given, asked.get("text", ""))
-    chosen = Choices.suggested(found)
-    if asked.get("from"):
-        chosen = Choices.from_data(jobs.get(asked["from"]).about.get("choices", {}), found)
-    chosen = chosen.with_query(Fields({name: asked.getlist(name) for name in asked}), found)
+    kept = jobs.get(asked["from"]).about.get("choices", {}) if asked.get("from") else {}
+    fields = Fields({name: asked.getlist(name) for name in asked})
+    reading = kept.get("reading") or reading_from(fields)
+    try:
+        found = await looks.at(given, fields.text("text"), reading)
+    except InputError as problem:
+        return await _unread(request, given, reading, aside, problem)
+    chosen = Choices.from_data(kept, found) if kept else Choices.suggested(found)
+    chosen = chosen.with_query(fields, found)
     return _shown(request, workspace, given, found, chosen)
 
 
@@ -49,7 +57,7 @@ async def protect(
 ) -> Response:
     """Run it. What cannot be done is said on the page, with everything as it was chosen."""
     given = workspace.upload(upload)
-    found = await looks.at(given, form.text("text"))
+    found = await looks.at(given, form.text("text"), reading_from(form))
     chosen = Choices.suggested(found)
     folder = workspace.new_job()
     try:
@@ -68,14 +76,16 @@ async def protect(
 
 
 @router.get("/{upload}/values/{place}")
-async def values(upload: str, place: int, workspace: TheWorkspace, looks: TheLooks, aside: TheAside) -> dict[str, Any]:
+async def values(
+    upload: str, place: int, request: Request, workspace: TheWorkspace, looks: TheLooks, aside: TheAside
+) -> dict[str, Any]:
     """The values of a column, to be put into groups."""
-    given = workspace.upload(upload)
-    found = await looks.at(given)
+    given, asked = workspace.upload(upload), request.query_params
+    found = await looks.at(given, reading=reading_from(Fields({name: asked.getlist(name) for name in asked})))
     if not 0 <= place < len(found.columns):
         raise LookupError(place)
     column = found.columns[place].name
-    known = await aside.call(values_of, given.path, [column], MOST_VALUES)
+    known = await aside.call(values_of, opened(given.path, found.reading), [column], MOST_VALUES)
     return {"column": column, "values": known[column]}
 
 
@@ -83,8 +93,8 @@ async def values(upload: str, place: int, workspace: TheWorkspace, looks: TheLoo
 async def curve(upload: str, form: Form, workspace: TheWorkspace, looks: TheLooks, aside: TheAside) -> dict[str, Any]:
     """Loss and risk against k, on a sample."""
     given = workspace.upload(upload)
-    found = await looks.at(given, form.text("text"))
-    return await aside.call(estimate, given.path, found, Choices.from_fields(form, found))
+    found = await looks.at(given, form.text("text"), reading_from(form))
+    return await aside.call(estimate, opened(given.path, found.reading), found, Choices.from_fields(form, found))
 
 
 @router.post("/verify/{job}")
@@ -98,6 +108,23 @@ async def verify(job: str, workspace: TheWorkspace, jobs: TheJobs) -> Response:
     await run_in_threadpool(workspace.link, made.work / RELEASE, folder / "work")
     started = jobs.start(folder, "verify", made.title, verify_command(RELEASE, seal), {"of": job})
     return RedirectResponse(f"/jobs/{started.id}", 303)
+
+
+async def _unread(request: Request, upload: Upload, reading: Reading, aside: Aside, problem: InputError) -> Response:
+    """Why the file cannot be read, and how else it could be, if there is a choice."""
+    sheets = await aside.call(sheets_of, upload.path)
+    readings = readings_of(upload.path, sheets)
+    if not readings:
+        raise problem
+    return page(
+        request,
+        "protect_unread.html.jinja",
+        status=422,
+        upload=upload,
+        readings=readings,
+        reading=reading,
+        problem=str(problem),
+    )
 
 
 def _shown(
@@ -114,6 +141,7 @@ def _shown(
         problem=problem,
         methods=METHODS[found.inspection.kind],
         gaps=GAPS,
+        readings=readings_of(upload.path, found.sheets),
         counted=COUNTED,
         languages=languages(),
         after=earlier.get(chosen.after),

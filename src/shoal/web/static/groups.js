@@ -99,7 +99,7 @@ function gathered() {
 async function fill(upload, column, field) {
   place.replaceChildren();
   complain("");
-  const answer = await fetch(`/protect/${upload}/values/${column}`);
+  const answer = await fetch(`/protect/${upload}/values/${column}?${field.form.dataset.reading}`);
   const told = await answer.json();
   if (!answer.ok) return complain(told.detail);
   const groups = field.value ? JSON.parse(field.value) : { "Group 1": [], "Group 2": [] };
