@@ -26,6 +26,7 @@ Ints = NDArray[np.int64]
 
 JOINED = "halves"  # how a certificate names this way to reach l
 CLASSES = (1, 2, 3, 4)  # crowds to begin with have a group of each class of places; 1: they are groups as they are
+BETTER = 0.95  # of the least loss so far: a way that loses hardly less is not taken, as a single value might decide it
 
 # How far the centre of some rows is from some groups: (rows, groups) to distances.
 GroupDistances = Callable[[Ints, Ints], NDArray[np.float64]]
@@ -81,12 +82,13 @@ def _best_balanced(
 
     least = lost(joined)
     for n_classes in CLASSES:
-        if n_classes > 1 and places.spread(n_classes) >= least:
+        if n_classes > 1 and places.spread(n_classes) >= BETTER * least:
             break
         start = groups if n_classes == 1 else places.balanced(n_classes)[groups]
         tried = _joined(start, requirements, distance_to_means(places.flattened[groups], start))
-        if lost(tried) < least:
-            joined, least = tried, lost(tried)
+        loss = lost(tried)
+        if loss < BETTER * least:
+            joined, least = tried, loss
     return joined
 
 

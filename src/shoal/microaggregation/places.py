@@ -55,20 +55,21 @@ class Places:
     def balanced(self, n_classes: int) -> Ints:
         """The crowd of each group: crowds of one group of each class along the line, as near each other as can be.
 
-        Crowds begin far from the middle, and far from the one before, as in MDAV; groups that are left over join the
-        nearest crowd.
+        Crowds begin with the group farthest from the middle that has none; groups that are left over join the nearest.
         """
         points, classes = self.flattened, self._classes(n_classes)
         crowd_of_group = np.full(len(points), -1, dtype=np.int64)
-        seed = -1
-        for crowd in range(min(map(len, classes))):
-            free = np.flatnonzero(crowd_of_group < 0)
-            origin = points[seed] if crowd % 2 else points[free].mean(axis=0)
-            seed = int(free[np.argmax(_squared(points[free], origin))])
+        crowd, n_crowds = 0, min(map(len, classes))
+        for seed in np.argsort(-_squared(points, points.mean(axis=0)), kind="stable").tolist():
+            if crowd_of_group[seed] >= 0:
+                continue
+            if crowd == n_crowds:
+                break
             for place, some in enumerate(classes):
                 nearest = int(np.argmin(_squared(points[some], points[seed])))
                 crowd_of_group[some[nearest]] = crowd
                 classes[place] = np.delete(some, nearest)
+            crowd += 1
         left_over = np.flatnonzero(crowd_of_group < 0)
         taken = np.flatnonzero(crowd_of_group >= 0)
         for group in left_over.tolist():
@@ -111,5 +112,7 @@ def _line(points: Floats, told: Floats, sizes: Floats) -> Floats:
     centred, to_explain = (weights * (some - np.average(some, axis=0, weights=sizes)) for some in (points, told))
     slopes = np.linalg.lstsq(centred, to_explain, rcond=None)[0]
     direction = np.round(np.linalg.svd(slopes)[0][:, 0] / STEP)
+    # A line has no sign of its own: its first entry that counts is positive, whatever the solver gave.
+    direction *= np.sign(direction[np.flatnonzero(direction)[0]])
     line: Floats = direction / np.linalg.norm(direction)
     return line

@@ -145,10 +145,11 @@ class Close(_OfShares):
     def signals(self) -> Floats:
         """The values as numbers around 0, a column each: their ranks, or which of the frequent values it is."""
         known = self.codes >= 0
+        if not known.any():
+            return np.zeros((len(known), 1))
         frequent = np.argsort(-self._shares, kind="stable")[:MOST_SIGNALS]
         read = self.codes[:, None] if self.ordered else self.codes[:, None] == frequent
-        mean = read[known].sum(axis=0) / max(int(known.sum()), 1)
-        signals: Floats = np.where(known[:, None], read - mean, 0.0)
+        signals: Floats = np.where(known[:, None], read - read[known].mean(axis=0), 0.0)
         return signals / max(float(signals.std()), ROUNDING)
 
     def enough(self, counts: Ints) -> bool:
