@@ -67,8 +67,8 @@ class ByWords:
 
         def distance_to_groups(rows: Ints, groups: Ints) -> Floats:
             centre = np.asarray(X[rows].sum(axis=0)).ravel()
-            distance: Floats = -(representatives[groups] @ (centre / np.linalg.norm(centre)))
-            return distance
+            squared: Floats = 2.0 - 2.0 * (representatives[groups] @ (centre / np.linalg.norm(centre)))
+            return squared
 
         requirements = value_requirements(promises, [block.carried["label"]], overall)
         return replace(block, groups=join_until(block.groups, requirements, distance_to_groups))
