@@ -143,6 +143,7 @@ def test_the_place_to_drop_a_table_names_what_is_read(client: TestClient) -> Non
         ("column area holds few numbers; if they are codes, pass --categorical area", "say so beside the column"),
         ("column a is a code, which Noise would average; choose another, or say --kind a=number", "amounts"),
         ("column 'x' holds no value at all; drop it (--drop)", "choose Drop for it"),
+        ("a.csv is read as X; if that is wrong, give --delimiter, --decimal or --encoding", "How the file is read"),
         ("nr is averaged; if it names the record, drop it: --drop nr", "choose Drop for it"),
         ("pain is compared; for the median of each group give its order: --order pain=low<…", "in that order"),
         ("column b: 2 values not in WordNet; take all as plain categories (--categorical b), map them", "WordNet; map"),

@@ -23,7 +23,7 @@ _CALLED = tuple(
         (r"take all as plain categories \(--categorical [^)]*\), ", ""),
         (
             r"; if that is wrong, give --delimiter, --decimal or --encoding",
-            "; if that is wrong, save it as CSV in UTF-8",
+            "; if that is wrong, say so under How the file is read, or save it as CSV in UTF-8",
         ),
         (r"give another --encoding", "save it as UTF-8"),
         (r"name one with --sheet", "save the one you mean as a file of its own"),
