@@ -150,6 +150,29 @@ def test_the_second_interrupt_ends_without_a_release(command: list[str], folder:
     assert snapshot(folder) == before
 
 
+def test_a_signal_that_a_module_makes_an_import_error_of_still_ends_the_command() -> None:
+    """As compiled modules do that are being loaded when it comes."""
+    code = """if True:
+        import os, signal, sys
+        import shoal.cli
+
+        cli = sys.modules["shoal.cli.app"]
+
+        def command(standalone_mode):
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+                signal.pause()
+            except BaseException:
+                raise ImportError("cannot import name") from None
+
+        cli.app = command
+        cli.main()
+    """
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
+    assert (ended.returncode, ended.stdout) == (130, "")
+    assert ended.stderr == "shoal: interrupted; nothing unfinished is left behind\n"
+
+
 def test_a_signal_ends_demo_and_assess_and_leaves_nothing(folder: Path) -> None:
     shutil.copy(folder / "people.csv", folder / "masked.csv")
     before = snapshot(folder)

@@ -84,5 +84,6 @@ def test_a_release_of_elsewhere_needs_its_private_part(page: Page, few: Path, tm
     page.get_by_role("button", name="Put them side by side").click()
     expect(page.get_by_role("alert").first).to_contain_text("choose its private part, or for tables a column")
     expect(page.get_by_role("alert").first).not_to_contain_text("uploads")
+    page.wait_for_load_state()
     page.get_by_label("Choose a folder").set_input_files(made.private)
     expect(page.get_by_role("status").first).to_contain_text("by the private mapping")

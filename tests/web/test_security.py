@@ -190,6 +190,7 @@ def test_the_name_of_a_file_stays_text(page: Page, tmp_path: Path) -> None:
     hostile = tmp_path / "<img src=x onerror=document.title='out'>.zip"
     hostile.write_bytes(b"no zip")
     page.get_by_role("link", name="Verify").first.click()
+    page.wait_for_load_state()  # with its script, which takes the file
     page.get_by_label("Choose a file").first.set_input_files(hostile)
     page.get_by_role("button", name="Verify").click()
     page.get_by_role("alert").first.wait_for()

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 import shoal
-from shoal.cli.signals import Ended, ended_by_signals, leave
+from shoal.cli.signals import Ended, end_if_signalled, ended_by_signals, leave
 from shoal.cli.terminal import DONE, INTERRUPTED, WRONG, end_stdout, say, show_warning, write
 from shoal.errors import ShoalError
 
@@ -85,6 +85,8 @@ def _run() -> int:
         end_stdout()
         return say(f"the output cannot be written: {problem.strerror}; make room for it", WRONG)
     except Exception as problem:  # A traceback may quote the data, and its exit code would say "a promise is broken".
+        if isinstance(problem, ImportError):
+            end_if_signalled()
         place = traceback.extract_tb(problem.__traceback__)[-1]
         fault = f"{type(problem).__name__} in {Path(place.filename).name}, line {place.lineno}"
         return say(f"this is a fault in Shoal, not in what you gave it ({fault}); please report that line", WRONG)

@@ -12,9 +12,10 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, NoReturn
 
-__all__ = ["Ended", "ended_by_signals", "leave", "resumable", "search_stops_at_first_interrupt"]
+__all__ = ["Ended", "end_if_signalled", "ended_by_signals", "leave", "resumable", "search_stops_at_first_interrupt"]
 
 ENDING = ("SIGINT", "SIGTERM", "SIGHUP")  # by name: Windows has no SIGHUP
+_arrived: list[int] = []  # signals of this process
 
 
 class Ended(BaseException):
@@ -46,6 +47,7 @@ def search_stops_at_first_interrupt() -> Iterator[None]:
     """Within this block the first Ctrl-C is KeyboardInterrupt, by which a search keeps the best groups so far."""
 
     def interrupt(number: int, _: FrameType | None) -> NoReturn:
+        _arrived.append(number)
         signal.signal(number, _end)
         raise KeyboardInterrupt
 
@@ -74,7 +76,14 @@ def leave(code: int) -> NoReturn:
     sys.exit(code)
 
 
+def end_if_signalled() -> None:
+    """End after all if a signal was lost: compiled modules that it meets while they load make an ImportError of it."""
+    if _arrived:
+        raise Ended(_arrived[-1])
+
+
 def _end(number: int, _: FrameType | None) -> NoReturn:
+    _arrived.append(number)
     raise Ended(number)
 
 
