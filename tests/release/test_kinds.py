@@ -218,8 +218,10 @@ def test_pages_speak_of_dates_ranks_gaps_and_categories_as_such(tmp_path: Path) 
         "hours": ["" if place < 10 else 20 + place % 31 for place in range(160)],
         "roof": [("tile", "slate", "reed")[place] for place in draw(0, 3, 160)],
         "wall": [("brick", "stone")[place] for place in draw(0, 2, 160)],
+        "zip": [f"01{place % 25:03d}" for place in range(160)],
     }
-    options: Any = {"order": {"risk": ["low", "mid", "high"]}, "categorical": {"roof": "most frequent", "wall": "set"}}
+    shown = {"roof": "most frequent", "wall": "set", "zip": "most frequent"}
+    options: Any = {"order": {"risk": ["low", "mid", "high"]}, "categorical": shown}
     made = release(rows, tmp_path, k=5, missing="group", **options)
     readme, report = ((made.folder / name).read_text() for name in ("README.md", "report.html"))
     assert re.search(r"`born` was changed, to multiples of \d+ days: median 19\d\d-\d\d-\d\d, spread [\d,]+ d", readme)
@@ -228,6 +230,7 @@ def test_pages_speak_of_dates_ranks_gaps_and_categories_as_such(tmp_path: Path) 
     assert "`roof` holds categories: each group shows its most frequent value" in readme
     assert "`wall` holds sets" in readme and "more general" not in readme
     assert "Plain categories are equal or not" in report
+    assert report.count("See how often each value is there") == 1, "a long list is folded, a short one is not"
     assert "more general" not in report and "any value" not in report
     # Which value of a set is the frequent one is nowhere: neither counted in the release nor in its report.
     assert "brick" not in report and "stone" not in report
