@@ -77,6 +77,18 @@ def test_verify_loads_no_method() -> None:
     assert "vectors" not in run(code)
 
 
+@pytest.mark.parametrize("missing", ["fastapi", "uvicorn", "pyrage"])
+def test_the_workbench_names_its_extra_whatever_of_it_is_missing(missing: str) -> None:
+    code = (
+        f"import sys; sys.modules[{missing!r}] = None; sys.argv[1:] = ['workbench']; from shoal.cli import main; main()"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ended.returncode == 2
+    assert ended.stderr == (
+        "shoal: the workbench needs the extra 'workbench'; install it with: pip install 'shoal[workbench]'\n"
+    )
+
+
 def test_the_workbench_opens_without_what_only_its_jobs_need(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom pathlib import Path\nfrom shoal.web.app import create_app\n"

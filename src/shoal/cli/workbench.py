@@ -31,8 +31,8 @@ def workbench(
     """
     try:
         from shoal import web
-    except ModuleNotFoundError as missing:
-        if (missing.name or "").startswith("shoal"):
+    except ImportError as missing:
+        if not isinstance(missing, MissingExtra) and (missing.name or "").startswith("shoal"):
             raise
         raise MissingExtra("workbench", "the workbench") from None
     web.workbench(folder, port, browser=browser, announce=lambda address: say(f"the workbench is at {address}"))
