@@ -166,9 +166,16 @@ def test_a_decision_is_painted_within_50_ms_on_500_kb_with_300_marks(page: Page,
     page.set_viewport_size({"width": 1280, "height": 720})
 
 
-def test_equal_ones_are_decided_at_once_and_every_step_can_be_undone_and_redone(
+def test_a_letter_is_decided_undone_and_redone_its_marks_shrink_and_what_nobody_proposed_is_added(
     page: Page, workbench: Workbench
 ) -> None:
+    """In this order: what is shrunk and saved was decided before."""
+    decide_undo_and_redo(page, workbench)
+    shrink_add_and_save(page, workbench)
+
+
+def decide_undo_and_redo(page: Page, workbench: Workbench) -> None:
+    """Equal ones are decided at once, and every step is undone and redone."""
     desk(page, workbench, LETTERS_JOB)
     expect_stands(page, "open", "open", "open")  # Bob Ray (60 %), Ann Smith, the passage
     page.keyboard.press("w")
@@ -205,7 +212,8 @@ def test_equal_ones_are_decided_at_once_and_every_step_can_be_undone_and_redone(
     expect(page.locator("#list [aria-selected=true]")).to_contain_text("Ann Smith")
 
 
-def test_marks_shrink_by_keys_and_by_mouse_and_what_nobody_proposed_is_added(page: Page, workbench: Workbench) -> None:
+def shrink_add_and_save(page: Page, workbench: Workbench) -> None:
+    """Marks shrink by keys and by mouse, what nobody proposed is added, and the decisions are saved."""
     desk(page, workbench, LETTERS_JOB, query="?document=d1&item=b0")
     page.keyboard.press("s")
     for key in ("ArrowLeft", "Shift+ArrowRight", "Enter"):
