@@ -7,7 +7,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c co
 CORE   := $(VENV)/.core
 STAMP  := $(VENV)/.installed
 
-.PHONY: setup demo test check bench docs clean
+.PHONY: setup demo quick test check bench docs clean
 
 setup: $(STAMP)
 
@@ -27,8 +27,16 @@ demo: $(CORE)
 	$(BIN)/shoal verify demo/subjects
 	$(BIN)/shoal verify demo/snapshot
 
+# As many tests at once as there are cores; so none of them needs more than one for its sums.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+
+# The unit tests: no browser, no server. The first run compiles the kernels.
+quick: setup
+	$(PYTEST) --quick
+
+# Everything.
 test: setup
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(PYTEST)
 
 check: setup
 	$(BIN)/ruff check $(CODE)

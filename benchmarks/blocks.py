@@ -34,7 +34,7 @@ def run() -> dict[str, Any]:
 def scale() -> list[dict[str, Any]]:
     """A quarter, a half and all of the passages in blocks of the default size; a quarter in one piece as well."""
     from shoal import SphericalMicroaggregation
-    from shoal.microaggregation.blocks.grouping import BLOCK_ROWS
+    from shoal.methods.blocks.grouping import BLOCK_ROWS
 
     X = passages()
     SphericalMicroaggregation(5, refine=False, blocks=100).fit(X[:400])  # loads the compiled kernels

@@ -72,7 +72,7 @@ def concept_of(wordnet: Any, value: str) -> int:
 
 def figures(people: pd.DataFrame, wordnet: Any) -> dict[str, list[dict[str, Any]]]:
     """L, RL and score in per cent, for every k and method."""
-    from shoal.risk.equality import linked_by_equality, score
+    from shoal.attacks.distance import linked_by_equality
 
     loss, linkage, scores = [], [], []
     for k in KS:
@@ -87,14 +87,14 @@ def figures(people: pd.DataFrame, wordnet: Any) -> dict[str, list[dict[str, Any]
             {"k": k} | lost | {"below SA-MDAV": ", ".join(below), "least": min(lost, key=lambda name: lost[name])}
         )
         linkage.append({"k": k} | {name: of_both[1] for name, of_both in found.items()})
-        scores.append({"k": k} | {name: score(*of_both) for name, of_both in found.items()})
+        scores.append({"k": k} | {name: sum(of_both) / 2 for name, of_both in found.items()})
     return {"loss": loss, "linkage": linkage, "score": scores}
 
 
 def ties(people: pd.DataFrame, wordnet: Any) -> list[dict[str, Any]]:
     """L of SA-MDAV in many orders of the tuples, which decide ties, where another method loses less."""
-    from shoal.kernels.grouping.adaptive import adaptive_groups
-    from shoal.microaggregation.labels.distinct_rows import Pairs
+    from shoal.kernels.grouping.labels import adaptive_groups
+    from shoal.methods.label_rows import TuplePartition
 
     random = np.random.default_rng(0)
     rows = []
@@ -105,7 +105,7 @@ def ties(people: pd.DataFrame, wordnet: Any) -> list[dict[str, Any]]:
         for _ in range(ORDERS):
             order = random.permutation(len(tuples.counts))
             groups = adaptive_groups(tuples.by_meaning, tuples.codes[order], tuples.counts[order], k, False)
-            pairs = Pairs(groups, order, tuples.counts[order])
+            pairs = TuplePartition(groups, order, tuples.counts[order])
             centres = pairs.centroids(tuples)
             losses.append(100 * pairs.loss(tuples, centres).information_loss)
         others = {
@@ -119,7 +119,7 @@ def ties(people: pd.DataFrame, wordnet: Any) -> list[dict[str, Any]]:
 
 def tuples_of(model: Any, people: pd.DataFrame) -> Any:
     """The different rows with their counts, as a fitted model sees them."""
-    from shoal.microaggregation.labels.column_ontologies import checked_columns
+    from shoal.methods.label_columns import checked_columns
 
     return model._tuples(checked_columns(model, people, reset=False)[1])
 

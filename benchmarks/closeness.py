@@ -55,9 +55,9 @@ def census(column: str) -> tuple[Floats, Floats]:
 def ways(rows: Floats, k: int, t: float) -> dict[str, Callable[[Floats], Ints]]:
     """From confidential values to groups that keep t."""
     from shoal import Microaggregation
-    from shoal.microaggregation.diversity import join_until
-    from shoal.microaggregation.numeric import distance_to_means
-    from shoal.microaggregation.requirements import Close
+    from shoal.methods.numeric import distance_to_means
+    from shoal.promises.closeness import Close
+    from shoal.promises.joining import join_until
 
     plain, refined = (Microaggregation(k, refine=refine).fit(rows).groups_ for refine in (False, True))
 
@@ -79,7 +79,7 @@ def exchanged(column: str, k: int, t: float) -> list[dict[str, Any]]:
     Where they do not, an attacker who knows the method, everybody's protected values and all but two of the
     confidential ones knows which of the two has which.
     """
-    from shoal.microaggregation.refine.regions import numbered_by_first_row
+    from shoal.methods.mdav import numbered_by_first_row
 
     rows, values = census(column)
     found = []
@@ -107,7 +107,7 @@ def replayed(column: str) -> dict[str, Any]:
 
 def information_loss(rows: Floats, groups: Ints) -> float:
     """In per cent; of rows with standard deviations of 1."""
-    from shoal.microaggregation.numeric import group_means
+    from shoal.methods.numeric import group_means
 
     return 100 * float(np.sum((rows - group_means(rows, groups)[groups]) ** 2)) / rows.size
 
@@ -213,8 +213,9 @@ def as_mant(scaled: Floats, values: Floats, k: int, t: float) -> Ints:
 
 def of_adult() -> list[dict[str, Any]]:
     """Our groups, and the best full-domain generalisation that leaves out few rows; both with k, l and t."""
-    from shoal.microaggregation.diversity import join_until
-    from shoal.microaggregation.requirements import Close, Distinct
+    from shoal.promises.closeness import Close
+    from shoal.promises.diversity import Distinct
+    from shoal.promises.joining import join_until
 
     people = mixed.adult()
     quasi = people.drop(columns=mixed.CONFIDENTIAL)

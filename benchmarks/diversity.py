@@ -29,9 +29,9 @@ def compared(quasi: tuple[str, ...], refine: bool) -> list[dict[str, Any]]:
     """The plain groups, merged where needed, and with halves joined; each attacked by who knows how it was made."""
     from shoal import Microaggregation
     from shoal.assessment.minimality import evidence_of
-    from shoal.microaggregation.diversity import joins_of, merge_until_diverse
-    from shoal.microaggregation.numeric import distance_to_means, group_means
-    from shoal.risk.minimality import MinimalityAttack
+    from shoal.attacks.minimality import MinimalityAttack
+    from shoal.methods.numeric import distance_to_means, group_means
+    from shoal.promises.joining import joins_of, merge_until_diverse
 
     people = sorted(data.adult((*quasi, "income"))[:ROWS])
     values = np.array([row[:-1] for row in people], dtype=np.float64)
@@ -87,7 +87,7 @@ def merged_where_needed(groups: Ints, values: Ints, distances: Any) -> Ints:
 
 def evidence_of_merging(groups: Ints, merged: Ints, distances: Any) -> list[Any]:
     """All of a merged group but one had one value. A group that has one left alone nearer did not look for company."""
-    from shoal.risk.minimality import Evidence
+    from shoal.attacks.minimality import Evidence
 
     rows = [np.flatnonzero(groups == group) for group in range(int(groups.max()) + 1)]
     crowd_of = np.array([merged[mine[0]] for mine in rows])

@@ -27,11 +27,11 @@ import pyarrow as pa
 from sqlalchemy import func, select, text
 
 from benchmarks import measure
-from shoal.service.accounts import make_account, token_of
-from shoal.service.limits import Limits
-from shoal.service.serving import Binding, open_store, serve
-from shoal.service.storage.database import Database
-from shoal.service.storage.tables import documents, representatives
+from shoal.index.server.accounts import make_account, token_of
+from shoal.index.server.database import Database
+from shoal.index.server.gate import Limits
+from shoal.index.server.serving import Binding, open_store, serve
+from shoal.index.server.tables import documents, representatives
 
 K = 3
 N_TERMS = 60
@@ -252,7 +252,7 @@ class Server:
 @contextmanager
 def _servers(count: int, address: str, key_file: Path) -> Iterator[list[Server]]:
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["shoal.service.serving"])
+    context.set_forkserver_preload(["shoal.index.server.serving"])
     servers = [Server(context, address, key_file) for _ in range(count)]
     try:
         yield servers

@@ -80,8 +80,8 @@ def attacks(name: str, values: Floats, tries: int = TRIES) -> list[dict[str, Any
 def released(values: Floats) -> tuple[Ints, Floats]:
     """Groups, and the published row of each record."""
     from shoal import Microaggregation
-    from shoal.microaggregation.numeric import group_means
-    from shoal.protection.numbers import published_means
+    from shoal.methods.numeric import group_means
+    from shoal.release.publishing.numbers import published_means
 
     groups = Microaggregation(K, refine=False).fit(values).groups_
     return groups, published_means(values, group_means(values, groups)[groups], K)
@@ -95,7 +95,7 @@ def _seen_anew(values: Floats, gone: int) -> bytes:
 
 def _seen_following(groups: Ints, published: Floats, gone: int) -> tuple[int, ...]:
     """How many records the second release has of each published row, without one record."""
-    from shoal.microaggregation.following import follow
+    from shoal.methods.following import follow
 
     found = follow(groups, np.arange(len(groups)) != gone, K, partial(_apart, published))
     return tuple(np.bincount(found.group[found.kept], minlength=len(published)).tolist())
@@ -103,9 +103,9 @@ def _seen_following(groups: Ints, published: Floats, gone: int) -> tuple[int, ..
 
 def _vanished(groups: Ints, published: Floats, gone: int) -> int:
     """How many confidential values are in the first release only, if one record leaves."""
-    from shoal.microaggregation.following import Shown, follow
+    from shoal.methods.following import ReleasedValues, follow
 
-    shown = Shown(np.zeros(len(groups), dtype=bool))
+    shown = ReleasedValues(np.zeros(len(groups), dtype=bool))
     found = follow(groups, np.arange(len(groups)) != gone, K, partial(_apart, published), shown=shown)
     return int((~found.kept).sum())
 
@@ -144,7 +144,7 @@ def whole_folders(values: Floats) -> dict[str, Any]:
 
 
 def _subtracted(values: Floats, rows: Floats, gone: int) -> list[float]:
-    from shoal.risk.differencing import subtracted
+    from shoal.attacks.differencing import subtracted
 
     guess: list[float] = subtracted(rows, released(np.delete(values, gone, axis=0))[1]).tolist()
     return guess
@@ -156,7 +156,7 @@ def _nearest(values: Floats, guess: Floats) -> int:
 
 def years(name: str, values: Floats) -> list[dict[str, Any]]:
     """The error of releases that follow one another and of such that start anew, on the scale of all records."""
-    from shoal.microaggregation.following import follow
+    from shoal.methods.following import follow
 
     random = np.random.default_rng(2)
     scale = values.std(axis=0)

@@ -12,9 +12,9 @@ import scipy.sparse as sp
 
 from benchmarks import data
 from shoal import SphericalMicroaggregation, VectorSpace
+from shoal.attacks.intersection import intersection_attack
 from shoal.index import DynamicIndex
-from shoal.microaggregation.words.pooling import pooled_counts, unit_rows
-from shoal.risk.intersection import intersection_attack
+from shoal.methods.words.pools import pooled_counts, unit_rows
 
 K = 5
 START = 1_000

@@ -24,14 +24,13 @@ from sqlalchemy import insert, update
 from benchmarks import data
 from benchmarks.blocks import PASSAGES
 from shoal import VectorSpace
-from shoal.microaggregation.words.pooling import pooled_counts
-from shoal.service.accounts import account_of, make_account, token_of
-from shoal.service.client import IndexClient, Vocabulary
-from shoal.service.serving import open_store
-from shoal.service.storage import tables
-from shoal.service.storage.database import Database
-from shoal.service.storage.idempotency import Answer
-from shoal.service.storage.store import Writing
+from shoal.index.client import IndexClient, Vocabulary
+from shoal.index.server import tables
+from shoal.index.server.accounts import account_of, make_account, token_of
+from shoal.index.server.database import Database
+from shoal.index.server.serving import open_store
+from shoal.index.server.store import Answer, WriteTransaction
+from shoal.methods.words.pools import pooled_counts
 
 K = 5
 AROUND = 5  # passages on either side that a document's words are drawn from
@@ -135,7 +134,7 @@ def build(file: Path, n_documents: int) -> str:
     return token
 
 
-def _added(writing: Writing, counts: sp.csr_matrix) -> Answer:
+def _added(writing: WriteTransaction, counts: sp.csr_matrix) -> Answer:
     """Documents that K by K are groups."""
     ids = [secrets.token_hex(16) for _ in range(counts.shape[0])]
     kept = {"owner": writing.account.id, "status": "stored", "bytes": CIPHERTEXT}

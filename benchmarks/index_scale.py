@@ -175,8 +175,8 @@ class Client:
     texts: list[str]
 
     def __call__(self) -> dict[str, Any]:
-        from shoal.service.client import IndexClient
-        from shoal.service.client import client as settings
+        from shoal.index.client import IndexClient
+        from shoal.index.client import published as settings
 
         with IndexClient(self.url, self.token, folder=self.folder) as index:
             start = time.perf_counter()

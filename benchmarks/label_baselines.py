@@ -13,28 +13,27 @@ import numpy as np
 
 from benchmarks.label_mdav import fixed_groups
 from shoal import CategoricalMicroaggregation, InputError
-from shoal.kernels.grouping.adaptive import adaptive_groups
-from shoal.kernels.grouping.concepts import NEVER, ONE, Concepts, Ints, represent
-from shoal.microaggregation.labels.column import Labels
-from shoal.microaggregation.labels.distinct_rows import Pairs, Tuples
-from shoal.microaggregation.refine.label_groups import regrouped
+from shoal.kernels.grouping.labels import NEVER, ONE, Concepts, Ints, adaptive_groups, represent
+from shoal.methods.label_columns import Labels
+from shoal.methods.label_rows import TuplePartition, Tuples
+from shoal.methods.refinement import regrouped
 
 __all__ = ["BASELINES", "LabelBaseline"]
 
 
-def _static(tuples: Tuples, k: int) -> Pairs:
+def _static(tuples: Tuples, k: int) -> TuplePartition:
     groups = adaptive_groups(tuples.by_meaning, tuples.codes, tuples.counts, k, True)
-    return Pairs(groups, np.arange(len(groups)), tuples.counts)
+    return TuplePartition(groups, np.arange(len(groups)), tuples.counts)
 
 
-def _fixed(table: Concepts, tuples: Tuples, k: int, weighted: bool, generalise: bool, most: int) -> Pairs:
+def _fixed(table: Concepts, tuples: Tuples, k: int, weighted: bool, generalise: bool, most: int) -> TuplePartition:
     rows = np.argsort(tuples.tuple_of_row, kind="stable")
     indptr = np.concatenate([[0], np.cumsum(tuples.counts)])
     groups = fixed_groups(table, tuples.codes, rows, indptr, k, weighted, generalise, most)
-    return Pairs.of_rows(tuples, groups)
+    return TuplePartition.of_rows(tuples, groups)
 
 
-BASELINES: dict[str, Callable[[Tuples, int], Pairs]] = {
+BASELINES: dict[str, Callable[[Tuples, int], TuplePartition]] = {
     "sa-mdav-static": _static,
     "s-mdav": lambda tuples, k: _fixed(tuples.by_meaning, tuples, k, True, False, NEVER),
     "mdav-lcs": lambda tuples, k: _fixed(tuples.by_meaning, tuples, k, False, True, NEVER),
@@ -71,7 +70,7 @@ class LabelBaseline(CategoricalMicroaggregation):
         )
         self.method = method
 
-    def _grouped(self, tuples: Tuples, k: int) -> Pairs:
+    def _grouped(self, tuples: Tuples, k: int) -> TuplePartition:
         if self.method not in BASELINES:
             raise InputError(f"method={self.method!r} is not known; use one of: {', '.join(BASELINES)}")
         if self.refine and self.method != "sa-mdav-static":
@@ -80,9 +79,9 @@ class LabelBaseline(CategoricalMicroaggregation):
         if not self.refine:
             return pairs
         groups = regrouped(tuples.problem, pairs.group, k, self.time_budget, self.random_state)
-        return Pairs(groups, pairs.member, pairs.count)
+        return TuplePartition(groups, pairs.member, pairs.count)
 
-    def _centres(self, tuples: Tuples, pairs: Pairs) -> Ints:
+    def _centres(self, tuples: Tuples, pairs: TuplePartition) -> Ints:
         if self.method != "mdav-mode":
             members = tuples.codes[pairs.member], pairs.count, pairs.group
             return represent(tuples.by_meaning, *members, generalise=self.method == "mdav-lcs")

@@ -1,6 +1,6 @@
 """MDAV of records that share tuples of labels: groups of k, found tuple by tuple and as if record by record.
 
-Ties go to the lower row, within what rounding can have done to a distance (see shoal.kernels.grouping.concepts).
+Ties go to the lower row, within what rounding can have done to a distance (see shoal.kernels.grouping.labels).
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from shoal.kernels.grouping.concepts import Concepts, Ints, centre, empty_sets, join, join_all
+from shoal.kernels.grouping.labels import Concepts, Ints, centre, empty_sets, join, join_all
 
 __all__ = ["fixed_groups"]
 

@@ -90,7 +90,7 @@ def file_of(name: str, records: int = RECORDS) -> tuple[np.ndarray, np.ndarray]:
 
 
 def proved(file: str, distance: str) -> dict[str, Any]:
-    from shoal.risk.learned.linkage import LearnedLinkage
+    from shoal.attacks.proof.linkage import LearnedLinkage
 
     pair = file_of(file)
     found = LearnedLinkage(distance, seconds=SHORT).run(*pair)
@@ -100,7 +100,7 @@ def proved(file: str, distance: str) -> dict[str, Any]:
 
 
 def version(file: str, distance: str) -> dict[str, Any]:
-    from shoal.risk.learned.linkage import LearnedLinkage
+    from shoal.attacks.proof.linkage import LearnedLinkage
 
     return as_row(file, distance, LearnedLinkage(distance, seconds=SHORT, gap=GAP).run(*file_of(file)))
 
@@ -119,9 +119,9 @@ def as_row(file: str, distance: str, found: Any) -> dict[str, Any]:
 
 def published(files: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Ours beside what the paper reports, whose 400 records and attributes are not known."""
-    from shoal.risk.learned.distances import mahalanobis, plain
-    from shoal.risk.learned.finding import chances_of
-    from shoal.risk.learned.records import side_by_side
+    from shoal.attacks.learned.distances import mahalanobis, plain
+    from shoal.attacks.learned.linking import chances_of
+    from shoal.attacks.learned.records import side_by_side
 
     rows = []
     for place, file in enumerate(FILES):
@@ -140,10 +140,9 @@ def against_full(file: str, distance: str) -> dict[str, Any]:
     """Our searches in turns against a solver of mixed-integer programs with all n (n - 1) rows."""
     from tests.reference.full_program import full_program
 
-    from shoal.risk.learned.linkage import DISTANCES
-    from shoal.risk.learned.records import side_by_side
-    from shoal.risk.proof.optimum import Limits, Rivals
-    from shoal.risk.proof.turns import learn_in_turns
+    from shoal.attacks.learned.records import side_by_side
+    from shoal.attacks.proof.linkage import DISTANCES, learn_in_turns
+    from shoal.attacks.proof.optimum import Limits, Rivals
 
     records = side_by_side(*file_of(file, EXAMPLE))
     rivals = Rivals(records, DISTANCES[distance](records.n_attributes))
@@ -212,7 +211,7 @@ def protected_census(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def whole_census(name: str) -> dict[str, Any]:
-    from shoal.risk.learned.linkage import LearnedLinkage
+    from shoal.attacks.proof.linkage import LearnedLinkage
 
     found = LearnedLinkage("weighted-mean", seconds=LIMIT, gap=GAP).run(*protected_census(name))
     return {
@@ -227,15 +226,14 @@ def whole_census(name: str) -> dict[str, Any]:
 
 def few_links(name: str) -> dict[str, Any]:
     """Learned from 200 records, tried on the other 880 among themselves, as in the paper's table 5.14."""
-    from shoal.risk.learned.attackers import learn_from_links
-    from shoal.risk.learned.distances import plain
-    from shoal.risk.learned.finding import chances_of
-    from shoal.risk.learned.hrla import learn_measure
-    from shoal.risk.learned.linkage import prove
-    from shoal.risk.learned.measures import uniform
-    from shoal.risk.learned.records import side_by_side
-    from shoal.risk.proof.optimum import Limits
-    from shoal.risk.rates import wilson
+    from shoal.attacks.learned.attackers import learn_from_links
+    from shoal.attacks.learned.distances import plain, uniform
+    from shoal.attacks.learned.learning import learn_measure
+    from shoal.attacks.learned.linking import chances_of
+    from shoal.attacks.learned.records import side_by_side
+    from shoal.attacks.proof.linkage import prove
+    from shoal.attacks.proof.optimum import Limits
+    from shoal.attacks.rates import wilson
 
     everyone = side_by_side(*protected_census(name))
     n, began = everyone.n_attributes, time.perf_counter()
@@ -268,7 +266,7 @@ def few_links(name: str) -> dict[str, Any]:
 def key_attribute() -> dict[str, Any]:
     """Noise of 1 to 7 % of the deviation on V1 to V7: which column does the card name?"""
     from shoal import Noise
-    from shoal.risk.learned.leakage import Leakage
+    from shoal.attacks.learned.leakage import Leakage
 
     census = data.casc("census")
     X = census[np.sort(np.random.default_rng(SEED).choice(len(census), RECORDS, replace=False))][:, :7]

@@ -37,7 +37,7 @@ def linkage() -> list[dict[str, Any]]:
     from sklearn.neighbors import NearestNeighbors
 
     from shoal import Microaggregation, Noise, RankSwap
-    from shoal.risk.distance import DistanceLinkage
+    from shoal.attacks.distance import DistanceLinkage
 
     maskings = {
         "microaggregation, k=5": Microaggregation(5, refine=False),
@@ -76,7 +76,7 @@ def linkage() -> list[dict[str, Any]]:
 def whole_job() -> None:
     """What memory is measured of: a fresh process, the table, the masking and the linkage."""
     from shoal import Noise
-    from shoal.risk.distance import DistanceLinkage
+    from shoal.attacks.distance import DistanceLinkage
 
     X = correlated()
     DistanceLinkage().run(X, Noise(10, random_state=0).fit_transform(X))

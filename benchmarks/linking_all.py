@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,7 @@ def correlated() -> np.ndarray:
 
 def sublinear() -> np.ndarray:
     """A fuzzy measure in which attributes repeat each other: the square root of the sum of weights."""
-    from shoal.risk.learned.measures import zeta
+    from shoal.attacks.learned.distances import zeta
 
     single = np.zeros(2**ATTRIBUTES)
     single[1 << np.arange(ATTRIBUTES)] = WEIGHTS
@@ -45,7 +44,7 @@ def sublinear() -> np.ndarray:
 
 def smaller_differences() -> np.ndarray:
     """An OWA of the third to fifth largest difference: the hardest, since no attribute alone says that one is far."""
-    from shoal.risk.learned.measures import set_sizes
+    from shoal.attacks.learned.distances import set_sizes
 
     return np.clip((set_sizes(ATTRIBUTES) - 2) / 3, 0.0, 1.0)
 
@@ -57,7 +56,8 @@ def decorrelating(values: np.ndarray) -> np.ndarray:
 
 def linking() -> list[dict[str, Any]]:
     from shoal import Microaggregation, Noise, RankSwap
-    from shoal.risk.learned.records import side_by_side
+    from shoal.attacks.learned.linking import chances_of
+    from shoal.attacks.learned.records import side_by_side
 
     maskings = {
         "noise, 10 %": Noise(10, random_state=0),
@@ -65,8 +65,8 @@ def linking() -> list[dict[str, Any]]:
         "microaggregation, k=5, 3+2+2": Microaggregation(5, refine=False, attribute_groups=[[0, 1, 2], [3, 4], [5, 6]]),
     }
     small = side_by_side(np.eye(40, ATTRIBUTES), np.eye(40, ATTRIBUTES))
-    for link, _ in distances(small).values():  # compiled before the clock starts
-        link(small, None)
+    for distance in distances(small).values():  # compiled before the clock starts
+        chances_of(small, distance)
     X = correlated()
     rows = []
     for masking, method in maskings.items():
@@ -77,14 +77,19 @@ def linking() -> list[dict[str, Any]]:
 
 def link_by_all(records: Any) -> list[dict[str, Any]]:
     """One masking: a line for each distance."""
+    from shoal.attacks.learned.linking import chances_of
+
     brute = brute_force(records)
     tried = {HARD: np.random.default_rng(2).choice(len(records), min(TRIED, len(records)), replace=False)}
     rows = []
-    for name, (link, apart) in distances(records).items():
+    for name, distance in distances(records).items():
         some = tried.get(name, np.arange(len(records)))
         found: list[np.ndarray] = []
         seconds = measure.best_of(
-            1, lambda link=link, name=name, found=found: found.append(link(records, tried.get(name)))
+            1,
+            lambda distance=distance, name=name, found=found: found.append(
+                chances_of(records, distance, tried.get(name))
+            ),
         )
         row = {
             "distance": name,
@@ -93,36 +98,22 @@ def link_by_all(records: Any) -> list[dict[str, Any]]:
             "records per second": round(len(some) / seconds),
             "ratio to brute force": seconds / (brute * len(some)),
             "found %": 100 * float(found[0].mean()),
-            "as all pairs": same(records, apart, some, found[0]),
+            "as all pairs": same(records, distance, some, found[0]),
         }
         rows.append(row)
     return rows
 
 
-def distances(records: Any) -> dict[str, tuple[Callable[..., np.ndarray], Callable[[np.ndarray], np.ndarray]]]:
-    """For each distance how all are linked, and what it is, from differences."""
-    from shoal.risk.learned import everyone
-    from shoal.risk.learned.measures import choquet
+def distances(records: Any) -> dict[str, Any]:
+    """The distances by which all are linked."""
+    from shoal.attacks.learned.distances import LinearMap, Measure, Weights
 
-    turn = decorrelating(records.before) if len(records) > 1000 else np.eye(ATTRIBUTES)
-    root, smaller = sublinear(), smaller_differences()
+    decorrelated = decorrelating(records.before) if len(records) > 1000 else np.eye(ATTRIBUTES)
     return {
-        "weighted mean": (
-            lambda some, rows: everyone.chances_of_weights(some, WEIGHTS, rows),
-            lambda apart: (apart * apart) @ WEIGHTS,
-        ),
-        "turn (Mahalanobis)": (
-            lambda some, rows: everyone.chances_of_turn(some, turn, rows),
-            lambda apart: np.sum((apart @ turn) ** 2, axis=-1),
-        ),
-        "Choquet": (
-            lambda some, rows: everyone.chances_of_measure(some, root, rows),
-            lambda apart: choquet(root, apart * apart),
-        ),
-        HARD: (
-            lambda some, rows: everyone.chances_of_measure(some, smaller, rows),
-            lambda apart: choquet(smaller, apart * apart),
-        ),
+        "weighted mean": Weights(WEIGHTS),
+        "linear map (Mahalanobis)": LinearMap(decorrelated),
+        "Choquet": Measure(sublinear()),
+        HARD: Measure(smaller_differences()),
     }
 
 
@@ -136,21 +127,22 @@ def brute_force(records: Any) -> float:
     return measure.best_of(1, lambda: model.kneighbors(records.before[some] * scale)) / SAMPLE
 
 
-def same(records: Any, apart: Callable[[np.ndarray], np.ndarray], some: np.ndarray, found: np.ndarray) -> bool:
+def same(records: Any, distance: Any, some: np.ndarray, found: np.ndarray) -> bool:
     """Whether a few of the records tried, compared with all others, have the chances that were found."""
-    from shoal.risk.learned.linking import chances_by
+    from shoal.attacks.learned.linking import chances_by_all_pairs
 
     places = np.random.default_rng(1).choice(len(some), CHECKED, replace=False)
-    return np.array_equal(chances_by(records, apart, some[places]), found[places])
+    return np.array_equal(chances_by_all_pairs(records, distance, some[places]), found[places])
 
 
 def whole_job() -> None:
     """What memory is measured of: a fresh process, the table, the masking and the linkage."""
     from shoal import Noise
-    from shoal.risk.learned.everyone import chances_of_measure, chances_of_weights
-    from shoal.risk.learned.records import side_by_side
+    from shoal.attacks.learned.distances import Measure, Weights
+    from shoal.attacks.learned.linking import chances_of
+    from shoal.attacks.learned.records import side_by_side
 
     X = correlated()
     records = side_by_side(X, Noise(10, random_state=0).fit_transform(X))
-    chances_of_weights(records, WEIGHTS)
-    chances_of_measure(records, sublinear())
+    chances_of(records, Weights(WEIGHTS))
+    chances_of(records, Measure(sublinear()))

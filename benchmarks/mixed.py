@@ -110,7 +110,7 @@ def method(refine: bool) -> Any:
 
 def microaggregated(refine: bool) -> dict[str, Any]:
     """Our groups, merged until each has two incomes."""
-    from shoal.microaggregation.diversity import merge_until_diverse
+    from shoal.promises.joining import merge_until_diverse
 
     people = adult()
     quasi, income = people.drop(columns=CONFIDENTIAL), np.unique(people[CONFIDENTIAL], return_inverse=True)[1]

@@ -45,8 +45,8 @@ COLLECTIONS: dict[str, Callable[[], list[str]]] = {
 def grouped(texts: list[str], k: int) -> tuple[Any, Any, Any, Any]:
     """What protects the texts, their counts, the groups of pools, and those of exact means; each refined for itself."""
     from shoal import SphericalMicroaggregation, VectorSpace
-    from shoal.microaggregation.words.pooling import unit_rows
-    from shoal.protection.documents import ByWords
+    from shoal.methods.words.pools import unit_rows
+    from shoal.release.documents.methods import ByWords
 
     way = ByWords(VectorSpace(min_df=k), SphericalMicroaggregation())
     counts = way.rows(texts)
@@ -57,7 +57,7 @@ def grouped(texts: list[str], k: int) -> tuple[Any, Any, Any, Any]:
 
 
 def compared(name: str, k: int) -> dict[str, Any]:
-    from shoal.assessment.unmixing import taken_apart
+    from shoal.release.unmixing import taken_apart
 
     start = time.perf_counter()
     way, counts, groups, means = grouped(COLLECTIONS[name](), k)
@@ -88,7 +88,7 @@ def compared(name: str, k: int) -> dict[str, Any]:
 
 def classifiers() -> dict[str, Any]:
     """Accuracy on R8, k=5: learnt from what is protected, tested on originals that it was not made of."""
-    from shoal.microaggregation.words.pooling import unit_rows
+    from shoal.methods.words.pools import unit_rows
     from shoal.utility.classification import pair_classification
     from shoal.utility.spaces import space_pair
 

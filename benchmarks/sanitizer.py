@@ -45,7 +45,7 @@ def presidio() -> Callable[[str], Spans]:
     from presidio_analyzer import AnalyzerEngine
     from presidio_analyzer.nlp_engine import NerModelConfiguration, SpacyNlpEngine
 
-    from shoal.sanitizer.entities.recognised import load_model
+    from shoal.sanitizer.entities.finder import load_model
 
     shipped = yaml.safe_load(files("presidio_analyzer").joinpath("conf/default.yaml").read_text())
 
@@ -64,8 +64,8 @@ def presidio() -> Callable[[str], Spans]:
 
 def court_cases(finder: Any, peer: Callable[[str], Spans], cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Cases judged with weights trained on the other folds; sister cases are in one fold."""
-    from shoal.sanitizer.entities.nations import well_known
-    from shoal.sanitizer.identifying.training import LabelledText, examples_of, fit_weights
+    from shoal.sanitizer.entities.descriptions import well_known
+    from shoal.sanitizer.training import LabelledText, examples_of, fit_weights
 
     drafted = [drafts for _, drafts in finder.drafts(case["text"] for case in cases)]
     examples = [
@@ -129,7 +129,7 @@ def kinds(finder: Any, peer: Callable[[str], Spans], sentences: list[dict[str, A
 
 def persons(finder: Any, peer: Callable[[str], Spans], letters: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Recall of the persons that editors of diplomatic papers marked."""
-    from shoal.sanitizer.identifying.dial import DEFAULT_THRESHOLD
+    from shoal.results.sanitizing import DEFAULT_THRESHOLD
 
     counts: Counter[str] = Counter()
     found = finder.find(letter["text"] for letter in letters)

@@ -29,17 +29,17 @@ from typing import Any
 import numpy as np
 
 from benchmarks import data, measure
-from shoal.assessment.texts.queries import risk_queries
+from shoal.assessment.sanitized_texts import risk_queries
+from shoal.attacks.documents import SearchAttack
 from shoal.results.sanitizing import Block, Entity, Mention
 from shoal.results.searches import SearchChange
-from shoal.risk.texts.reidentification import SearchAttack
-from shoal.sanitizer.blocks import propose_blocks
 from shoal.sanitizer.entities.finder import EntityFinder
-from shoal.sanitizer.matching import find_hits
-from shoal.sanitizer.policies import Policy
-from shoal.sanitizer.pseudonyms import masked, pseudonyms_of, replacements_of
+from shoal.sanitizer.policies.blocks import propose_blocks
+from shoal.sanitizer.policies.policy import Policy
+from shoal.sanitizer.release.masking import masked, replacements_of
+from shoal.sanitizer.release.pseudonyms import pseudonyms_of
+from shoal.terms.search_engine import SearchEngine, words_of
 from shoal.utility.search_change import Query, compare_searches
-from shoal.vectors.search_engine import SearchEngine, words_of
 
 SUBJECT = re.compile(r"^SUBJECTS?:?[ \t]*\n(.+)$", re.MULTILINE)
 MARKINGS = ("Top Secret", "Secret", "Confidential")
@@ -53,9 +53,9 @@ def run() -> dict[str, Any]:
     documents = data.records("frus_docs.jsonl.gz")
     texts = [document["text"] for document in documents]
     policy = Policy.read("eo13526")
-    terms = policy.widened()
+    finder = policy.finder()
     start = time.perf_counter()
-    hits = [find_hits(text, terms, policy.ignore) for text in texts]
+    hits = [finder.find(text) for text in texts]
     blocks = [propose_blocks(text, found) for text, found in zip(texts, hits, strict=True)]
     seconds = {"blocks": time.perf_counter() - start}
     start = time.perf_counter()

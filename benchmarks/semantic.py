@@ -30,7 +30,7 @@ def run() -> dict[str, Any]:
 def documents(file: str, how_many: int, terms: int, min_df: int, longer_than: int = 0) -> list[dict[str, float]]:
     """The heaviest nouns of the first so many texts, as {term: weight}."""
     from shoal import SemanticMicroaggregation, VectorSpace
-    from shoal.protection.documents import ByMeaning
+    from shoal.release.documents.methods import ByMeaning
 
     space = VectorSpace(stem=False, min_df=min_df, terms_per_document=terms)
     texts = [text for text in data.texts(file) if len(text.split()) > longer_than][:how_many]
@@ -55,7 +55,7 @@ def speed() -> list[dict[str, Any]]:
 def seconds_a_pair(texts: list[dict[str, float]]) -> float:
     """Of 100 documents with all, the distances of their words included."""
     from shoal import WordNet
-    from shoal.microaggregation.words.collection import Collection
+    from shoal.methods.words.meanings import Collection
 
     collection = Collection.read(texts, WordNet())
     rows = np.arange(len(collection.documents))

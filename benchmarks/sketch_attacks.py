@@ -11,12 +11,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks import data, measure
-from shoal.assessment.sketch_attacks import NamedCounts, all_kinds
-from shoal.io.baskets import count_baskets
-from shoal.results.sketch_attacks import Recovered, SketchAttacks
-from shoal.risk.sketches import KeyHolder, SketchedRecords
-from shoal.sketch import DeltaSketch, SketchKey
-from shoal.vectors import VectorSpace
+from shoal.assessment.sketches import NamedCounts, all_kinds
+from shoal.attacks.sketches import KeyHolder, SketchedRecords
+from shoal.data.baskets import count_baskets
+from shoal.methods.sketches import DeltaSketch, SketchKey
+from shoal.results.attacks import Recovered, SketchAttacks
+from shoal.terms import VectorSpace
 
 BASKETS = 20_000
 K = 5

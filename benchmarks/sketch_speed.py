@@ -46,7 +46,7 @@ def run() -> dict[str, Any]:
 
 def transactions() -> Any:
     """T10I4D100K as rows of counts, and the names of its items."""
-    from shoal.io.baskets import count_baskets
+    from shoal.data.baskets import count_baskets
 
     with gzip.open(data.path("basket_T10I4D100K.dat.gz"), "rt", encoding="ascii") as lines:
         return count_baskets([line.split() for line in lines])
@@ -56,7 +56,7 @@ def projection() -> dict[str, Any]:
     """64 components of every basket: both transform what they were fitted to before."""
     from sklearn.random_projection import SparseRandomProjection
 
-    from shoal.sketch import DeltaSketch, SketchKey
+    from shoal.methods.sketches import DeltaSketch, SketchKey
 
     X, items = transactions()
     # A delta that every basket of two items or more meets with all components.
@@ -70,7 +70,7 @@ def neighbours() -> dict[str, Any]:
     from sklearn.neighbors import NearestNeighbors
     from sklearn.preprocessing import normalize
 
-    from shoal.sketch.k_variance import nearest_rows
+    from shoal.methods.sketches.k_variance import nearest_rows
 
     unit = normalize(transactions()[0])
     nearest_rows(unit[:1_000], 5)  # compiled before the clock starts
@@ -124,7 +124,7 @@ class Job:
         from sklearn.base import clone
 
         from shoal import SphericalMicroaggregation
-        from shoal.sketch import CrowdSketch, DeltaSketch, KVarianceSketch, SketchKey
+        from shoal.methods.sketches import CrowdSketch, DeltaSketch, KVarianceSketch, SketchKey
 
         X, _ = baskets.named(self.name)
         key = SketchKey.from_seed(0)
@@ -150,7 +150,7 @@ class WholeJob:
     def __call__(self) -> dict[str, Any]:
         warnings.simplefilter("ignore")
         from shoal import SphericalMicroaggregation, protect
-        from shoal.sketch import CrowdSketch, DeltaSketch, KVarianceSketch
+        from shoal.methods.sketches import CrowdSketch, DeltaSketch, KVarianceSketch
 
         method: Any = {
             "delta": DeltaSketch(0.3),

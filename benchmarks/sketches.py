@@ -155,7 +155,7 @@ def row(
 def sketched(X: sp.csr_matrix, name: str, how: str, parameter: float, seed: int = 0) -> Any:
     """Sketches of the rows. Crowds of baskets are grouped without the search for better groups, which takes minutes."""
     from shoal import SphericalMicroaggregation
-    from shoal.sketch import CrowdSketch, DeltaSketch, KVarianceSketch, SketchKey
+    from shoal.methods.sketches import CrowdSketch, DeltaSketch, KVarianceSketch, SketchKey
 
     key = SketchKey.from_seed(seed)
     if how == "delta":
@@ -169,7 +169,7 @@ def sketched(X: sp.csr_matrix, name: str, how: str, parameter: float, seed: int 
 
 def predicted(train: Any, classes: Any, test: Any) -> Any:
     """Classes by the nearest sketches."""
-    from shoal.sketch import SketchNeighborsClassifier
+    from shoal.methods.sketches import SketchNeighborsClassifier
 
     names, counts = np.unique(classes, return_counts=True)
     labels = np.random.default_rng(0).choice(names, size=len(test), p=counts / counts.sum())
@@ -182,7 +182,7 @@ def predicted(train: Any, classes: Any, test: Any) -> Any:
 
 def clustered(sketches: Any) -> Any:
     """Clusters by spherical k-means."""
-    from shoal.sketch import SketchKMeans
+    from shoal.methods.sketches import SketchKMeans
 
     known = ~sketches.withheld
     labels = SketchKMeans(CLUSTERS, n_init=2, max_iter=20, random_state=0).fit(sketches[known]).labels_
@@ -206,8 +206,8 @@ def crowd() -> dict[str, Any]:
     from sklearn.neighbors import KNeighborsClassifier
 
     from shoal import SphericalMicroaggregation
-    from shoal.sketch import CrowdSketch, SketchKey
-    from shoal.sketch.sketches import sketch_rows
+    from shoal.methods.sketches import CrowdSketch, SketchKey
+    from shoal.methods.sketches.sketches import sketch_rows
 
     found = collection("R8")
     parts = [found.X[part] for part in found.parts]
@@ -243,7 +243,7 @@ def pools_of(X: sp.csr_matrix, groups: Any) -> sp.csr_matrix:
     """What a crowd sketch of 5 is the sketch of, for each row: its group's sums without rare items, of length 1."""
     from sklearn.preprocessing import normalize
 
-    from shoal.sketch.crowd import pooled
+    from shoal.methods.sketches.crowd import pooled
 
     common = np.bincount(X.indices, minlength=X.shape[1]) >= 5
     return normalize(pooled(sp.csr_matrix(X @ sp.diags_array(common.astype(np.float64))), groups))[groups]
@@ -251,7 +251,7 @@ def pools_of(X: sp.csr_matrix, groups: Any) -> sp.csr_matrix:
 
 def variances() -> dict[str, Any]:
     """Two records of five terms under many keys: the variance of every estimate, and what the formulas say."""
-    from shoal.sketch import SketchKey
+    from shoal.methods.sketches import SketchKey
 
     x, y = np.array([3.0, 1.0, 0.0, 2.0, 1.0]), np.array([2.0, 2.0, 1.0, 0.0, 1.0])
     signs = np.stack([SketchKey.from_seed(seed).signs(["a", "b", "c", "d", "e"], 3) for seed in range(MONTE_CARLO)])

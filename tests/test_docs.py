@@ -26,9 +26,9 @@ import typer.main
 from typer.testing import CliRunner
 
 import shoal
+from shoal.assessment.exploration.documents import document_trials
+from shoal.assessment.exploration.trials import number_trials
 from shoal.cli import app
-from shoal.exploration.documents import document_trials
-from shoal.exploration.trials import number_trials
 from shoal.release.demo import run_demo
 
 ROOT = Path(__file__).parents[1]
@@ -86,8 +86,10 @@ def workplace(made_once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for file in (made_once / "sample").iterdir():
         shutil.copy(file, place)
     monkeypatch.chdir(place)
-    monkeypatch.setattr("shoal.exploration.tables.number_trials", lambda *size: number_trials(*size)[::3])
-    monkeypatch.setattr("shoal.exploration.documents.document_trials", lambda *kind: document_trials(*kind)[2:17:5])
+    monkeypatch.setattr("shoal.assessment.exploration.tables.number_trials", lambda *size: number_trials(*size)[::3])
+    monkeypatch.setattr(
+        "shoal.assessment.exploration.documents.document_trials", lambda *kind: document_trials(*kind)[2:17:5]
+    )
     return place
 
 
@@ -124,12 +126,14 @@ def test_an_example_runs_in_an_empty_folder(example: Path, tmp_path: Path) -> No
     assert done.stdout.strip()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
-def test_every_relative_link_leads_somewhere(page: Path) -> None:
-    for target in LINK.findall(page.read_text(encoding="utf-8")):
-        path = target.partition("#")[0]
-        if path and not re.match(r"[a-z]+:", target):
-            assert (page.parent / path).exists(), f"{target} is not there"
+def test_every_relative_link_leads_somewhere() -> None:
+    dead = [
+        f"{named(page)}: {target}"
+        for page in PAGES
+        for target in LINK.findall(page.read_text(encoding="utf-8"))
+        if not re.match(r"[a-z]+:|#", target) and not (page.parent / target.partition("#")[0]).exists()
+    ]
+    assert not dead, "\n".join(["these links lead nowhere:", *dead])
 
 
 def commands() -> dict[str, Any]:
@@ -145,31 +149,46 @@ def commands() -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("name", list(commands()))
-def test_every_command_and_option_is_documented(name: str) -> None:
+def options_of(command: Any) -> set[str]:
+    """Everything that begins with a dash."""
+    spelled = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+    return {option for option in spelled if option.startswith("-")}
+
+
+def section_of(name: str) -> str:
+    """What docs/cli.md has on a command; on shoal itself, all of it."""
     page = (DOCS / "cli.md").read_text(encoding="utf-8")
-    if name != "shoal":
-        assert f"## {name}\n" in page, f"docs/cli.md has no section on {name}"
-    section = page.partition(f"## {name}\n")[2].partition("\n## ")[0] if name != "shoal" else page
-    options = {option for one in commands()[name].params for option in (*one.opts, *one.secondary_opts)}
-    for option in sorted(option for option in options if option.startswith("-")):
-        if option not in UNDOCUMENTED:
-            assert re.search(rf"[`\[]{option}[`\]]", section), f"docs/cli.md does not mention {option} of {name}"
+    return page if name == "shoal" else page.partition(f"## {name}\n")[2].partition("\n## ")[0]
 
 
-@pytest.mark.parametrize("name", list(commands()))
-def test_every_documented_option_exists(name: str) -> None:
-    if name == "shoal":
-        return
-    section = (DOCS / "cli.md").read_text(encoding="utf-8").partition(f"## {name}\n")[2].partition("\n## ")[0]
-    options = {option for one in commands()[name].params for option in (*one.opts, *one.secondary_opts)}
-    for row in re.findall(r"^\| (`-.*?) \|", section, re.MULTILINE):
-        assert set(re.findall(r"`(-[^`]+)`", row)) <= options
+def test_every_command_and_option_is_documented() -> None:
+    sections = {name: section_of(name) for name in commands()}
+    missing = [name for name, section in sections.items() if not section]
+    missing += [
+        f"{name} {option}"
+        for name, command in commands().items()
+        for option in sorted(options_of(command) - UNDOCUMENTED)
+        if not re.search(rf"[`\[]{option}[`\]]", sections[name])
+    ]
+    assert not missing, "\n".join(["docs/cli.md does not mention:", *missing])
 
 
-@pytest.mark.parametrize("name", shoal.__all__)
-def test_every_public_name_is_documented(name: str) -> None:
-    assert f"`{name}" in (DOCS / "python.md").read_text(encoding="utf-8")
+def test_every_documented_option_exists() -> None:
+    unknown = [
+        f"{name} {option}"
+        for name, command in commands().items()
+        if name != "shoal"
+        for row in re.findall(r"^\| (`-.*?) \|", section_of(name), re.MULTILINE)
+        for option in re.findall(r"`(-[^`]+)`", row)
+        if option not in options_of(command)
+    ]
+    assert not unknown, "\n".join(["docs/cli.md has options that do not exist:", *unknown])
+
+
+def test_every_public_name_is_documented() -> None:
+    page = (DOCS / "python.md").read_text(encoding="utf-8")
+    missing = [name for name in shoal.__all__ if f"`{name}" not in page]
+    assert not missing, f"docs/python.md does not mention: {', '.join(missing)}"
 
 
 def modules() -> Iterator[str]:
@@ -178,10 +197,13 @@ def modules() -> Iterator[str]:
     yield from (found.name for found in pkgutil.walk_packages(shoal.__path__, "shoal."))
 
 
-@pytest.mark.parametrize("name", list(modules()))
-def test_the_examples_in_docstrings_hold(name: str) -> None:
-    result = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
-    assert result.failed == 0
+def test_the_examples_in_docstrings_hold(capsys: pytest.CaptureFixture[str]) -> None:
+    failed = [
+        name
+        for name in modules()
+        if doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS).failed
+    ]
+    assert not failed, "\n".join(["examples do not hold in:", *failed, capsys.readouterr().out])
 
 
 def test_the_changelog_knows_the_version() -> None:

@@ -38,60 +38,59 @@ __all__ = [
 
 if TYPE_CHECKING:
     from shoal.assessment.assess import assess
-    from shoal.bundle.load import load
-    from shoal.bundle.signing import sign
+    from shoal.assessment.exploration.explore import explore
+    from shoal.data import Corpus, Roles
+    from shoal.data.kinds.inspection import inspect
+    from shoal.data.sources import Query, TableFile
     from shoal.errors import InputError, ShoalError
-    from shoal.exploration.explore import explore
-    from shoal.io import Corpus, Roles
-    from shoal.io.formats import Query, TableFile
-    from shoal.io.kinds.inspection import inspect
-    from shoal.masking import Noise, RankSwap
-    from shoal.microaggregation import (
+    from shoal.index.client import IndexClient as IndexClient
+    from shoal.index.client import Keys as Keys
+    from shoal.methods import (
         CategoricalMicroaggregation,
         Microaggregation,
         MixedMicroaggregation,
         SemanticMicroaggregation,
         SphericalMicroaggregation,
     )
-    from shoal.ontology import Hierarchy, WordNet
+    from shoal.methods.masking import Noise, RankSwap
+    from shoal.methods.sketches import CrowdSketch, DeltaSketch, KVarianceSketch
+    from shoal.release.load import load
     from shoal.release.protect import protect
-    from shoal.service.client import IndexClient as IndexClient
-    from shoal.service.client import Keys as Keys
-    from shoal.sketch import CrowdSketch, DeltaSketch, KVarianceSketch
-    from shoal.vectors import VectorSpace
+    from shoal.release.signing import sign
+    from shoal.terms import Hierarchy, VectorSpace, WordNet
     from shoal.verification.verify import verify
 
 # Loaded on first use, so that `import shoal` and `shoal --help` answer at once.
 _HOME = {
-    "VectorSpace": "shoal.vectors",
-    "SphericalMicroaggregation": "shoal.microaggregation",
-    "SemanticMicroaggregation": "shoal.microaggregation",
-    "Microaggregation": "shoal.microaggregation",
-    "CategoricalMicroaggregation": "shoal.microaggregation",
-    "MixedMicroaggregation": "shoal.microaggregation",
-    "RankSwap": "shoal.masking",
-    "Noise": "shoal.masking",
-    "DeltaSketch": "shoal.sketch",
-    "KVarianceSketch": "shoal.sketch",
-    "CrowdSketch": "shoal.sketch",
-    "inspect": "shoal.io.kinds.inspection",
+    "VectorSpace": "shoal.terms",
+    "SphericalMicroaggregation": "shoal.methods",
+    "SemanticMicroaggregation": "shoal.methods",
+    "Microaggregation": "shoal.methods",
+    "CategoricalMicroaggregation": "shoal.methods",
+    "MixedMicroaggregation": "shoal.methods",
+    "RankSwap": "shoal.methods.masking",
+    "Noise": "shoal.methods.masking",
+    "DeltaSketch": "shoal.methods.sketches",
+    "KVarianceSketch": "shoal.methods.sketches",
+    "CrowdSketch": "shoal.methods.sketches",
+    "inspect": "shoal.data.kinds.inspection",
     "protect": "shoal.release.protect",
-    "sign": "shoal.bundle.signing",
+    "sign": "shoal.release.signing",
     "verify": "shoal.verification.verify",
     "assess": "shoal.assessment.assess",
-    "explore": "shoal.exploration.explore",
-    "load": "shoal.bundle.load",
-    "Roles": "shoal.io",
-    "TableFile": "shoal.io.formats",
-    "Query": "shoal.io.formats",
-    "Corpus": "shoal.io",
-    "WordNet": "shoal.ontology",
-    "Hierarchy": "shoal.ontology",
+    "explore": "shoal.assessment.exploration.explore",
+    "load": "shoal.release.load",
+    "Roles": "shoal.data",
+    "TableFile": "shoal.data.sources",
+    "Query": "shoal.data.sources",
+    "Corpus": "shoal.data",
+    "WordNet": "shoal.terms",
+    "Hierarchy": "shoal.terms",
     "ShoalError": "shoal.errors",
     "InputError": "shoal.errors",
     # These need an extra, so `from shoal import *` goes without them.
-    "IndexClient": "shoal.service.client",
-    "Keys": "shoal.service.client",
+    "IndexClient": "shoal.index.client",
+    "Keys": "shoal.index.client",
 }
 
 

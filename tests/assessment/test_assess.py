@@ -25,9 +25,11 @@ from shoal import (
     protect,
     verify,
 )
-from shoal.risk.rates import wilson
+from shoal.attacks.rates import wilson
 from shoal.sample import letters
 from tests.cli.run import run
+
+pytestmark = pytest.mark.usefixtures("without_attack")
 
 SAMPLE_LETTERS = letters()[:90]
 RANDOM = np.random.default_rng(0)

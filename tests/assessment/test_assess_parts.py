@@ -16,6 +16,8 @@ from shoal.release.protect import Protected
 from shoal.sample import letters
 from tests.cli.run import run
 
+pytestmark = pytest.mark.usefixtures("without_attack")
+
 ROLES = Roles(quasi=("age", "pay"), confidential=("illness",), identifier=("name",))
 METHOD = Microaggregation(refine=False, blocks=60)
 

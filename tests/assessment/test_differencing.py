@@ -7,8 +7,10 @@ import pandas as pd
 import pytest
 
 from shoal import InputError, Microaggregation, RankSwap, Roles, assess
-from shoal.assessment.comparisons.repeated import protection_of
+from shoal.assessment.several_releases import protection_of
 from tests.release.releases import quietly, release_frame, rows_of
+
+pytestmark = pytest.mark.usefixtures("without_attack")
 
 QUASI = ["age", "pay", "rent"]
 

@@ -11,6 +11,8 @@ import pytest
 from shoal import Microaggregation, MixedMicroaggregation, Roles, assess, protect
 from shoal.release.certificate import dump
 
+pytestmark = pytest.mark.usefixtures("without_attack")
+
 ROLES = Roles(quasi=("age", "hours"), confidential=("income",))
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from shoal import InputError, SphericalMicroaggregation, assess, protect
-from shoal.assessment import sketch_attacks
-from shoal.sketch import CrowdSketch, DeltaSketch, KVarianceSketch, SketchKey
+from shoal.assessment import sketches
+from shoal.methods.sketches import CrowdSketch, DeltaSketch, KVarianceSketch, SketchKey
 from tests.cli.run import run
 from tests.release.releases import LETTERS
 
@@ -25,7 +25,7 @@ METHODS = {
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer components in what is compared with."""
-    monkeypatch.setattr(sketch_attacks, "COMPONENTS", 64)
+    monkeypatch.setattr(sketches, "COMPONENTS", 64)
 
 
 def baskets_file(folder: Path, count: int = 120) -> Path:

@@ -6,17 +6,19 @@ import contextlib
 import hashlib
 import io
 import os
+import signal
 import stat
 import sys
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 import shoal.cli
 
 NOTE = "shoal: note:"
+SHOAL = Path(sys.executable).with_name("shoal")  # for real processes
+PATIENCE = 600.0  # seconds; what has not come by then, however busy the machine, never comes
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Ran:
         return [line for line in self.err.splitlines() if not line.startswith(NOTE)]
 
 
-def run(folder: Path, *argv: str) -> Ran:
+def run(folder: Path, *argv: str, stdin: bytes = b"") -> Ran:
     """`shoal` with these arguments, as if started in `folder`."""
     out, err = io.StringIO(), io.StringIO()
     with (
@@ -41,8 +43,7 @@ def run(folder: Path, *argv: str) -> Ran:
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
         mock.patch.object(sys, "argv", ["shoal", *argv]),
-        # The search for better groups takes its time and is tested elsewhere; real processes below run it.
-        mock.patch("shoal.microaggregation.blocks.block.refined", _as_they_are),
+        mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")),
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("always")
@@ -53,8 +54,13 @@ def run(folder: Path, *argv: str) -> Ran:
     raise AssertionError("main() returned without an exit code")
 
 
-def _as_they_are(X: object, groups: Any, *_: object) -> Any:
-    return groups
+def default_signals() -> None:
+    """For a process that is about to start (`preexec_fn`): it heeds signals, whatever started the tests.
+
+    nohup ignores SIGHUP, a shell's job in the background SIGINT, and what is ignored stays so in children.
+    """
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def snapshot(folder: Path) -> dict[str, str]:

@@ -10,6 +10,8 @@ import pytest
 
 from tests.cli.run import run, snapshot
 
+pytestmark = pytest.mark.usefixtures("without_attack")
+
 N = 12
 COLUMNS = {
     "age": [str(20 + n) for n in range(N)],
@@ -84,7 +86,7 @@ CASES = {
     "an order of a code": ("risk --kind risk=code --order risk=low<high", "leave out one of the two"),
     "categories of a column that is not there": ("age --categorical agee", "did you mean age?"),
     "categories of a column that is not protected": ("age --categorical risk", "is not protected"),
-    "categories by another word": ("risk --categorical risk=mean", "use 'set'"),
+    "categories by another word": ("risk --categorical risk=mean", "use one of most frequent, set"),
     "a code for a method of numbers": ("age,zip --method noise --percent 5", "zip is a code"),
     "a gap, without a word": ("gap", "1 missing value (first in row 5)"),
     "a gap for a method without groups": ("age,gap --missing group --method rank-swap --percent 5", "needs groups"),

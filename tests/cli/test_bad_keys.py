@@ -16,6 +16,8 @@ from tests.cli.run import run, snapshot
 from tests.cli.test_bad_input import GOOD_TABLE, TABLE, refused
 from tests.release.releases import release_table
 
+pytestmark = pytest.mark.usefixtures("without_attack")
+
 ED25519 = ed25519.Ed25519PrivateKey.generate()
 RSA = rsa.generate_private_key(65537, 2048)
 ECDSA = ec.generate_private_key(ec.SECP256R1())

@@ -7,11 +7,9 @@ import hashlib
 import json
 import os
 import shlex
-import signal
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,7 +20,7 @@ import pytest
 
 import shoal
 from shoal.release.certificate import dump, fingerprint
-from tests.cli.run import run, snapshot
+from tests.cli.run import PATIENCE, SHOAL, run, snapshot
 from tests.cli.test_bad_input import (
     GOOD_DOCUMENTS,
     GOOD_LABELS,
@@ -35,7 +33,8 @@ from tests.cli.test_bad_input import (
     make,
 )
 
-SHOAL = Path(sys.executable).with_name("shoal")
+pytestmark = pytest.mark.usefixtures("without_attack")
+
 DOCUMENT_FILES = {"README.md", "certificate.json", "report.html", "terms.txt", "vectors.npz", "vectors.parquet"}
 TABLE_FILES = {"README.md", "certificate.json", "report.html", "table.csv"}
 
@@ -237,7 +236,7 @@ def test_a_fault_of_our_own_is_one_line_without_data_and_not_exit_code_1(
     def broken(*_: object) -> None:
         raise KeyError("s3cret")
 
-    monkeypatch.setattr("shoal.release.protect.draft_table", broken)
+    monkeypatch.setattr("shoal.release.protect.carry_out", broken)
     before = snapshot(folder)
     ran = run(folder, *shlex.split(GOOD_TABLE))
     assert ran.code == 2
@@ -588,12 +587,12 @@ def test_a_real_process_shows_no_progress_when_piped_and_says_data_on_stdout(fol
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("release      out\n")
     assert "\x1b" not in done.stdout
-    checked = subprocess.run([SHOAL, "verify", "out"], cwd=folder, capture_output=True, text=True, timeout=60)
+    checked = subprocess.run([SHOAL, "verify", "out"], cwd=folder, capture_output=True, text=True, timeout=PATIENCE)
     assert checked.returncode == 0
     (folder / "out/extra").write_text("x")
     for reader in ("cat", "true"):  # that nobody reads the output does not change the exit code
@@ -601,7 +600,7 @@ def test_a_real_process_shows_no_progress_when_piped_and_says_data_on_stdout(fol
             ["bash", "-c", f"{SHOAL} verify out | {reader}; exit ${{PIPESTATUS[0]}}"],
             cwd=folder,
             capture_output=True,
-            timeout=60,
+            timeout=PATIENCE,
         )
         assert piped.returncode == 1
         assert b"Traceback" not in piped.stderr
@@ -622,7 +621,7 @@ def test_progress_is_shown_on_a_terminal(folder: Path) -> None:
         if not part:
             break
         shown += part
-    assert b"\x1b" not in done.communicate(timeout=60)[0]
+    assert b"\x1b" not in done.communicate(timeout=PATIENCE)[0]
     os.close(ours)
     assert done.returncode == 0
     assert b"writing" in shown
@@ -631,32 +630,10 @@ def test_progress_is_shown_on_a_terminal(folder: Path) -> None:
 def test_a_full_disk_behind_stdout_is_said_in_one_line(tmp_path: Path) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [SHOAL, "--version"], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
+            [SHOAL, "--version"], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, timeout=PATIENCE
         )
     assert done.returncode == 2
     assert done.stderr == "shoal: the output cannot be written: No space left on device; make room for it\n"
-
-
-@pytest.mark.parametrize("wait", [0.8, 2.5])
-def test_an_interrupt_leaves_nothing(wait: float, tmp_path: Path) -> None:
-    rows = "".join(f"{n * 7919 % 10007},{n * 104729 % 9973},{n * 31 % 1009}\n" for n in range(200_000))
-    make(tmp_path, {"big.csv": "a,b,c\n" + rows})
-    before = snapshot(tmp_path)
-    started = subprocess.Popen(
-        [SHOAL, "protect", "big.csv", "-o", "new/out"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    time.sleep(wait)
-    assert started.poll() is None, "it must still be at work"
-    started.send_signal(signal.SIGINT)
-    out, err = started.communicate(timeout=60)
-    assert started.returncode == 130, err
-    assert out == ""
-    assert err == "shoal: interrupted; nothing unfinished is left behind\n"
-    assert snapshot(tmp_path) == before
 
 
 def test_processes_that_a_command_starts_import_nothing_from_the_folder_it_runs_in(

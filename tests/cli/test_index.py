@@ -7,17 +7,18 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
-from shoal.service.client import Keys
-from shoal.service.client.demo import LocalServer, local_server
-from tests.cli.run import run
-from tests.service.client.letters import BIRDS, ENGINES, texts
+from shoal.index.client import Keys
+from shoal.index.client.demo import LocalServer, local_server
+from tests.cli.run import PATIENCE, default_signals, run
+from tests.index.client.letters import BIRDS, ENGINES, texts
+from tests.index.client.proxy import proxy_to
 
 SHOAL = [sys.executable, "-c", "from shoal.cli import main; main()"]
 
@@ -53,10 +54,22 @@ def stored(server: LocalServer) -> int:
         return int(connection.execute(text("SELECT count(*) FROM documents")).scalar_one())
 
 
-def wait_until_stored(server: LocalServer, count: int) -> None:
-    until = time.monotonic() + 60
-    while stored(server) < count and time.monotonic() < until:
-        time.sleep(0.01)
+@contextmanager
+def put_that_stalls(folder: Path, server: LocalServer, after: int) -> Iterator[subprocess.Popen[str]]:
+    """`shoal index put many`, which has so many answers and waits for another."""
+    with proxy_to(server.address) as proxy:
+        proxy.answers_left, proxy.holds_back = after, True
+        process = subprocess.Popen(
+            [*SHOAL, "index", "put", "many"],
+            cwd=folder,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"SHOAL_SERVER": proxy.address},
+            preexec_fn=default_signals,
+        )
+        assert proxy.exhausted.wait(PATIENCE)
+        yield process
+        process.communicate(timeout=PATIENCE)
 
 
 def good(folder: Path, *command: str) -> str:
@@ -114,9 +127,9 @@ def test_settings_come_from_a_file_of_ones_own(folder, monkeypatch):
 
 
 REFUSED = {
-    "no such document": (("get", "nothing.txt"), "is not a document here"),
+    "no such document": (("get", "nothing.txt"), "is unknown here"),
     "an id that is not there": (("get", "0" * 32), "refuses (404)"),
-    "a path for an id": (("delete", "../accounts"), "is not a document here"),
+    "a path for an id": (("delete", "../accounts"), "is unknown here"),
     "no such input": (("put", "nowhere"), "does not exist"),
     "a table without texts": (("put", "table.csv"), "--text-column"),
     "a folder without documents": (("put", "empty"), "is an empty folder"),
@@ -124,17 +137,17 @@ REFUSED = {
     "a recipient that is none": (("put", "more", "--recipient", "bob"), "is no public key"),
     "a wait below zero": (("put", "more", "--wait", "-1"), "number of days"),
     "a wrong token": (("status", "--token", "shoal_0_0"), "set SHOAL_TOKEN"),
-    "a port that is no number": (("status", "--server", "http://127.0.0.1:abc"), "is no address of a server"),
-    "half an address": (("status", "--server", "http://[::1"), "is no address of a server"),
+    "a port that is no number": (("status", "--server", "http://127.0.0.1:abc"), "is not the address of a server"),
+    "half an address": (("status", "--server", "http://[::1"), "is not the address of a server"),
     "a name that looks like this machine": (("status", "--server", "http://127.evil.example"), "use https://"),
     "a folder that is not there": (
         ("get", "0.txt", "-o", "nowhere/0.txt"),
         "(No such file or directory); name another",
     ),
-    "one unknown name of three": (("delete", "0.txt", "nothing.txt", "1.txt"), "nothing.txt is not a document here"),
+    "one unknown name of three": (("delete", "0.txt", "nothing.txt", "1.txt"), "nothing.txt is unknown here"),
     "one unknown id of three": (("delete", "2.txt", "0" * 32, "3.txt"), "1 deleted, but 000000"),
-    "a token of two lines": (("status", "--token", "a\nb"), "the token is not one"),
-    "an address without a scheme": (("status", "--server", "localhost"), "is no address of a server"),
+    "a token of two lines": (("status", "--token", "a\nb"), "is not a token of a Shoal server"),
+    "an address without a scheme": (("status", "--server", "localhost"), "is not the address of a server"),
     "an address far away in the clear": (("status", "--server", "http://example.org"), "use https://"),
     "an address where nobody answers": (("status", "--server", "http://127.0.0.1:9"), "no server answers"),
     "an existing folder": (("export", "-o", "letters"), "exists"),
@@ -151,7 +164,7 @@ REFUSED = {
 
 
 def test_bad_input_is_one_line_each(folder, monkeypatch):
-    monkeypatch.setattr("shoal.service.client.connection.PAUSE", 0.0)
+    monkeypatch.setattr("shoal.index.client.connection.PAUSE", 0.0)
     good(folder, "create", "letters", "-k", "3")
     (folder / "table.csv").write_text("a,b\n1,2\n")
     (folder / "empty").mkdir()
@@ -201,13 +214,25 @@ def test_a_missing_extra_is_named_in_one_line(tmp_path):
     assert done.stderr.count("\n") == 1 and "pip install 'shoal[service]'" in done.stderr
 
 
+def test_commands_that_read_no_text_start_without_the_libraries_that_compute(folder):
+    """These take seconds to load; pandas comes with scikit-learn."""
+    heavy = ("numpy", "pyarrow", "scipy", "sklearn", "numba", "pandas")
+    good(folder, "create", "letters", "-k", "3")
+    loaded = (
+        "import sys\nfrom shoal.cli import main\ntry:\n    main()\nfinally:\n"
+        f"    print([name for name in {heavy!r} if name in sys.modules])"
+    )
+    for command in (("status",), ("get", "0.txt"), ("delete", "0.txt"), ("keys",), ("--help",)):
+        started = [sys.executable, "-c", loaded, "index", *command]
+        done = subprocess.run(started, cwd=folder, capture_output=True, text=True)
+        assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "[]"), (command, done)
+
+
 def test_a_put_that_is_killed_goes_on_and_stores_each_file_once(folder, server):
     good(folder, "create", "letters", "-k", "3")
     write_letters(folder / "many", texts(BIRDS, 400), prefix="many-")
-    process = subprocess.Popen([*SHOAL, "index", "put", "many"], cwd=folder)
-    wait_until_stored(server, 16 + 40)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    with put_that_stalls(folder, server, after=40) as process:
+        process.send_signal(signal.SIGKILL)
     assert 16 + 40 <= stored(server) < 16 + 400
     good(folder, "put", "many")
     assert stored(server) == 16 + 400
@@ -216,11 +241,10 @@ def test_a_put_that_is_killed_goes_on_and_stores_each_file_once(folder, server):
 
 def test_ctrl_c_says_how_to_go_on(folder, server):
     good(folder, "create", "letters", "-k", "3")
-    write_letters(folder / "many", texts(BIRDS, 2000), prefix="many-")
-    process = subprocess.Popen([*SHOAL, "index", "put", "many"], cwd=folder, stderr=subprocess.PIPE, text=True)
-    wait_until_stored(server, 16 + 20)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    write_letters(folder / "many", texts(BIRDS, 100), prefix="many-")
+    with put_that_stalls(folder, server, after=20) as process:
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert said.splitlines()[-1] == (
         "shoal: interrupted; what was stored so far stays; run the same command again to go on"

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-from shoal.sanitizer.review.reviewing import Review
+from shoal.sanitizer.review.review import Review
 from tests.cli.run import Ran, run, snapshot
-from tests.io.texts.files import pdf_of
-from tests.io.texts.test_texts import encrypted_pdf
+from tests.sanitizer.reading.files import pdf_of
+from tests.sanitizer.reading.test_sources import encrypted_pdf
 from tests.sanitizer.review.folders import work_folder
 
 SMITH = (
@@ -27,23 +25,18 @@ def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SHOAL_PASSPHRASE", raising=False)
 
 
-def typed(monkeypatch: pytest.MonkeyPatch, keys: str) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO(keys))
-
-
 def ok(ran: Ran) -> Ran:
     assert ran.code == 0, ran.err
     return ran
 
 
-def test_from_a_letter_to_a_verified_release_and_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_from_a_letter_to_a_verified_release_and_back(tmp_path: Path) -> None:
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "a.txt").write_text(SMITH)
     ok(run(tmp_path, "sanitize", "letters", "-o", "work", "--policy", "none", "--threshold", "0.1"))
     listed = json.loads(ok(run(tmp_path, "review", "work", "--list", "--json")).out)
     assert {"PERSON", "ORG", "LOC"} <= {item["kind"] for group in listed for item in group}
-    typed(monkeypatch, "a" * len(listed) + "q")
-    ok(run(tmp_path, "review", "work", "--reviewer", "ana"))
+    ok(run(tmp_path, "review", "work", "--reviewer", "ana", stdin=b"a" * len(listed) + b"q"))
     ok(run(tmp_path, "redact", "work", "-o", "release", "--format", "html"))
     masked = (tmp_path / "release" / "documents" / "document-0001.txt").read_text()
     assert masked.startswith("Pers1 asked Org1 to start the project in Loc1")
@@ -55,30 +48,25 @@ def test_from_a_letter_to_a_verified_release_and_back(tmp_path: Path, monkeypatc
     assert run(tmp_path, "review", "work", "--undo", "0").code == 2  # locked
 
 
-def test_keys_accept_reject_undo_put_off_and_quit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_accept_reject_undo_put_off_and_quit(tmp_path: Path) -> None:
     work = work_folder(tmp_path / "work")
-    typed(monkeypatch, "ra u w not sure\nRAq")
-    ok(run(tmp_path, "review", "work", "--reviewer", "ana"))
+    ok(run(tmp_path, "review", "work", "--reviewer", "ana", stdin=b"ra u w not sure\nRAq"))
     decisions = [(d.document, d.item, d.action, d.reason) for d in work.log.read()]
     assert decisions[:3] == [("d1", "e1", "reject", ""), ("d2", "e0", "reject", ""), ("d1", "e0", "accept", "")]
     assert decisions[3] == ("d1", "e0", "undo", "")
     assert decisions[4][2:] == ("reject", "not sure")
 
 
-def test_a_block_is_shrunk_and_a_string_added_at_the_keyboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_block_is_shrunk_and_a_string_added_at_the_keyboard(tmp_path: Path) -> None:
     work = work_folder(tmp_path / "work")
-    typed(monkeypatch, "ra+ Girona\nLOC\ns dose was\n")
-    ok(run(tmp_path, "review", "work", "--reviewer", "ana"))
+    ok(run(tmp_path, "review", "work", "--reviewer", "ana", stdin=b"ra+ Girona\nLOC\ns dose was\n"))
     last = work.log.read()[-2:]
     assert [(d.action, d.kind, d.span) for d in last] == [("add", "LOC", (25, 31)), ("shrink", "", (37, 45))]
 
 
-def test_equal_entities_are_shrunk_undone_and_redone_at_the_keyboard(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_equal_entities_are_shrunk_undone_and_redone_at_the_keyboard(tmp_path: Path) -> None:
     work = work_folder(tmp_path / "work")
-    typed(monkeypatch, "s Ray\nuyq")
-    ok(run(tmp_path, "review", "work", "--reviewer", "ana"))
+    ok(run(tmp_path, "review", "work", "--reviewer", "ana", stdin=b"s Ray\nuyq"))
     lines = [(d.document, d.item, d.action, d.span, d.of) for d in work.log.read()]
     assert lines == [
         ("d1", "e1", "shrink", (18, 21), None),
@@ -97,20 +85,16 @@ def test_equal_entities_are_shrunk_undone_and_redone_at_the_keyboard(
     assert "2 masked, 0 left as they are, 2 pending, 0 disputed" in run(tmp_path, "review", "work", "--list").err
 
 
-def test_two_reviewers_and_a_third_who_settles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_reviewers_and_a_third_who_settles(tmp_path: Path) -> None:
     work_folder(tmp_path / "work", reviewers=2)
-    for reviewer, keys in (("ana", "aaaaaaaa"), ("ben", "raaaaaaa")):
-        typed(monkeypatch, keys)
-        ok(run(tmp_path, "review", "work", "--reviewer", reviewer))
+    for reviewer, keys in (("ana", b"aaaaaaaa"), ("ben", b"raaaaaaa")):
+        ok(run(tmp_path, "review", "work", "--reviewer", reviewer, stdin=keys))
     shown = json.loads(ok(run(tmp_path, "review", "work", "--differences", "--json")).out)
     assert [(one["document"], one["item"]) for one in shown] == [("d1", "e1"), ("d2", "e0")]
     assert "3 items are not decided" in run(tmp_path, "redact", "work", "-o", "release").err
-    typed(monkeypatch, "aaaaaa")
-    ok(run(tmp_path, "review", "work", "--reviewer", "chair", "--adjudicate"))
-    typed(monkeypatch, "aaaaaa")
-    ok(run(tmp_path, "review", "work", "--reviewer", "ana"))
-    typed(monkeypatch, "aaaaaa")
-    ok(run(tmp_path, "review", "work", "--reviewer", "ben"))
+    ok(run(tmp_path, "review", "work", "--reviewer", "chair", "--adjudicate", stdin=b"aaaaaa"))
+    ok(run(tmp_path, "review", "work", "--reviewer", "ana", stdin=b"aaaaaa"))
+    ok(run(tmp_path, "review", "work", "--reviewer", "ben", stdin=b"aaaaaa"))
     ok(run(tmp_path, "redact", "work", "-o", "release"))
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from tests.cli.run import run
 
+pytestmark = pytest.mark.usefixtures("without_attack")
+
 NOUNS = ["tide", "heron", "shoal", "fish", "harbour", "boat", "storm", "anchor", "island", "gull", "reef", "salt"]
 TEXTS = [f"{NOUNS[n % 12]} {NOUNS[n * 5 % 12]} {NOUNS[n * 7 % 11]} {NOUNS[n // 2]}" for n in range(24)]
 
@@ -51,15 +53,15 @@ def test_documents_in_parts_are_protected_by_meaning(folder):
 @pytest.mark.parametrize(
     ("source", "options", "message"),
     [
-        ("d.jsonl", ["--blocks", "100"], "--blocks is not for --method semantic; leave it out"),
-        ("d.jsonl", ["--time-budget", "3"], "--time-budget is not for --method semantic; leave it out"),
-        ("d.jsonl", ["--attribute-groups", "2"], "--attribute-groups is not for documents"),
+        ("d.jsonl", ["--blocks", "100"], "--blocks is not for semantic; leave it out"),
+        ("d.jsonl", ["--time-budget", "3"], "--time-budget is not for semantic; leave it out"),
+        ("d.jsonl", ["--attribute-groups", "2"], "--attribute-groups is for tables"),
         ("d.jsonl", ["--stem"], "leave out --stem"),
         ("d.jsonl", ["--language", "german"], "WordNet is English, the language is german"),
         ("d.jsonl", ["--terms-per-document", "0"], "'0' must be a whole number of at least 1"),
-        ("d.jsonl", ["--ontology", "text=h.csv"], "--ontology COLUMN=FILE is for tables"),
+        ("d.jsonl", ["--ontology", "text=h.csv"], "--ontology: columns are of tables"),
         ("t.csv", [], "--method semantic cannot protect a table"),
-        ("t.csv", ["--terms-per-document", "9"], "t.csv is a table: --terms-per-document is for documents"),
+        ("t.csv", ["--terms-per-document", "9"], "--terms-per-document is for documents, and this is a table"),
     ],
 )
 def test_what_makes_no_sense_is_one_line(folder, source, options, message):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from shoal import SphericalMicroaggregation, VectorSpace
-from shoal.io.lexicon import lexicon
+from shoal.terms.lexicon import lexicon
 
 MDAV_LOSS = {3: 0.2245, 5: 0.3045, 10: 0.3937}
 

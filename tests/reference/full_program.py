@@ -14,7 +14,7 @@ import time
 import highspy
 import numpy as np
 
-from shoal.risk.proof.optimum import COUNTED, Optimum, Rivals
+from shoal.attacks.proof.optimum import COUNTED, Optimum, Rivals
 
 ASKED = 1.02 * COUNTED  # so that solutions count
 TOLERANCE = 1e-9

@@ -18,6 +18,8 @@ from shoal import Hierarchy, InputError, MixedMicroaggregation, Roles, protect, 
 from tests.cli.run import run
 from tests.release.releases import TABLE_MDAV, certificate_of, copy_of, quietly, reseal, rows_of
 
+pytestmark = pytest.mark.usefixtures("without_attack")
+
 RANDOM = np.random.default_rng(5)
 N, K = 61, 3
 PEOPLE = pd.DataFrame(
@@ -288,7 +290,7 @@ OTHER = PEOPLE.rename(columns={"pay": "height"})
     ("options", "says"),
     [
         ({"after": "nowhere"}, "is not a release"),
-        ({"id_column": None}, "name its column with --id-column"),
+        ({"id_column": None}, r"needs an id column; name it \(id_column\)"),
         ({"id_column": "nobody"}, "nobody"),
         ({"id_column": "age"}, "would be released"),
         ({"people": OTHER[:N], "roles": Roles(quasi=("age", "height"))}, "quasi columns differ"),
@@ -304,7 +306,7 @@ OTHER = PEOPLE.rename(columns={"pay": "height"})
         ({"k": 4}, "the earlier release has k=3; give -k 3"),
         ({"earlier_private": "nowhere"}, "is not there; give the private folder"),
         ({"earlier_private": "ill-private"}, "of another release"),
-        ({"after": None, "earlier_private": "ill-private"}, "name that, too: --after"),
+        ({"after": None, "earlier_private": "ill-private"}, r"name that, too \(after\)"),
         ({"out": "plain", "force": True}, "must stay as they are"),
         ({"people": ["a text", "another text", "a third text"], "roles": None, "id_column": None}, "kept by the index"),
     ],

@@ -13,10 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from shoal import InputError, SphericalMicroaggregation, load, progress, protect, verify
-from shoal.microaggregation.blocks.executors import LocalExecutor
-from shoal.release.cluster import write_parts
+from shoal.methods.blocks.executors import LocalExecutor
+from shoal.release.cluster.parts import write_parts
 from shoal.release.part_facts import replacing
 from shoal.sample import letters
+
+pytestmark = pytest.mark.usefixtures("without_attack")
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -56,7 +58,7 @@ def started():
 def cluster(started):
     """The cluster with both its workers: one that a test before has killed is started anew."""
     with distributed.Client(started) as client:
-        client.wait_for_workers(2, timeout=60)
+        client.wait_for_workers(2, timeout=600)  # the machine may be busy
     return started
 
 
@@ -133,7 +135,7 @@ def test_work_that_is_done_again_after_the_figures_came_leaves_nothing(tmp_path)
         def write(number, target, mapping):
             return schedule.submit(write_two, number, target, mapping)
 
-        assert write_parts("documents", write, 2, None, folders, schedule) == [0, 1]
+        assert write_parts("documents", write, 2, folders, schedule) == [0, 1]
     for once_more in again:
         with pytest.raises(OSError):
             once_more()

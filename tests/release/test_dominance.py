@@ -17,6 +17,8 @@ import pytest
 from shoal import Hierarchy, Microaggregation, MixedMicroaggregation, Noise, RankSwap, Roles, protect
 from tests.release.releases import quietly, release_frame
 
+pytestmark = pytest.mark.usefixtures("without_attack")
+
 MDAV = Microaggregation(refine=False)
 TOWNS = Hierarchy.from_pairs([("Deal", "Kent"), ("Dover", "Kent")])
 

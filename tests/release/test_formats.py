@@ -16,13 +16,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal import InputError, Microaggregation, Roles, load, protect, verify
-from shoal.io import read_table
-from shoal.io.formats import Query
-from shoal.io.formats.statistical import read_statistical
+from shoal.data import read_table
+from shoal.data.formats.statistical import read_statistical
+from shoal.data.sources import Query
 from shoal.results.dictionary import ColumnDictionary
-from shoal.verification.copies.writing import copied
-from tests.io.formats.files import VALUE_LABELS, write
+from shoal.verification.copies import copied
+from tests.data.formats.files import VALUE_LABELS, write
 from tests.release.releases import certificate_of, copy_of, reseal
+
+pytestmark = pytest.mark.usefixtures("without_attack")
 
 FORMATS = ["sav", "dta", "xpt", "xlsx", "feather", "csv"]
 ROLES = Roles(quasi=("age", "pay"), confidential=("sex", "note"), insensitive=("score", "born"))

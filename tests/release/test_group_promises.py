@@ -21,9 +21,11 @@ from shoal import (
     protect,
     verify,
 )
-from shoal.protection.tables.people import layer_of_row
-from shoal.release.promises import checked_promises
+from shoal.release.tables.grouping import layer_of_row
+from shoal.request.request import Request
 from tests.release.releases import certificate_of, quietly
+
+pytestmark = pytest.mark.usefixtures("without_attack")
 
 N = 120
 EVERYTHING = {"l": 2, "t": 0.4, "person": "patient", "k_column": "crowd"}
@@ -180,15 +182,15 @@ def test_documents_promise_closeness_of_their_labels(tmp_path):
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"t": 0.001}, "t=0.001 leaves one group of all 120 records; raise t"),
+        ({"t": 0.001}, "t=0.001 leaves one group of all 120 records; raise it, or name fewer confidential columns"),
         ({"l": 4}, "l=4 needs 4 different values, column illness has 3; lower l"),
         ({"l": 2.9, "diversity": "entropy"}, "l=2.9 by entropy is more than column illness has in all"),
         ({"l": 3, "diversity": "recursive", "c": 0.1}, "c=0.1 with l=3 is less than column illness has in all"),
         ({"person": "patient", "k": 97}, "k=97 needs at least 97 people, column patient has 96; lower k or add people"),
-        ({"person": "illness"}, "column illness is for --person and would be released, too"),
+        ({"person": "illness"}, "column illness is for person and would be released, too"),
         ({"person": "pateint"}, "did you mean patient"),
         ({"k_column": "town"}, "column town is .*string, and a crowd is a whole number"),
-        ({"k_column": "patient", "person": "patient"}, "column patient is for --person and for --k-column"),
+        ({"k_column": "patient", "person": "patient"}, "column patient is named for two things"),
     ],
 )
 def test_what_the_table_cannot_give_is_refused_in_one_line(tmp_path, asked, message):
@@ -219,7 +221,7 @@ def test_rows_of_nobody_are_refused(tmp_path):
     ("asked", "message"),
     [
         ({"l": 1.5}, "l=1.5 must be a whole number of at least 2"),
-        ({"l": 1, "diversity": "entropy"}, "l=1 must be a number above 1"),
+        ({"l": 1, "diversity": "entropy"}, "l=1 must be .* with entropy a number above 1"),
         ({"diversity": "entropy"}, "diversity='entropy' needs l"),
         ({"l": 2, "diversity": "recursive"}, "diversity='recursive' needs c"),
         ({"l": 2, "c": 3}, "c=3 is for diversity='recursive'"),
@@ -234,12 +236,12 @@ def test_rows_of_nobody_are_refused(tmp_path):
 )
 def test_promises_that_cannot_be_are_refused_before_anything_is_read(asked, message):
     with pytest.raises(InputError, match=message):
-        checked_promises(**asked)
+        Request.of(None, asked)
 
 
-@pytest.mark.parametrize(("asked", "option"), [({"t": 0.3}, "--t"), ({"person": "patient"}, "--person")])
+@pytest.mark.parametrize(("asked", "option"), [({"t": 0.3}, "t=0.3"), ({"person": "patient"}, "person='patient'")])
 def test_masking_without_groups_cannot_promise_anything_of_them(tmp_path, asked, option):
     from shoal import RankSwap
 
-    with pytest.raises(InputError, match=f"{option} needs groups, and RankSwap makes none; leave it out"):
+    with pytest.raises(InputError, match=f"{option} needs groups, and rank swapping makes none; leave it out"):
         released(tmp_path / "release", method=RankSwap(5), **asked)

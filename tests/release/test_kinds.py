@@ -17,9 +17,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shoal import (
-    CategoricalMicroaggregation,
-    Microaggregation,
-    MixedMicroaggregation,
     Roles,
     assess,
     load,
@@ -28,11 +25,7 @@ from shoal import (
 )
 from tests.release.releases import certificate_of, copy_of, quietly, reseal
 
-
-def method(numbers: Any, labels: Any) -> Any:
-    if not labels:
-        return Microaggregation(refine=False)
-    return MixedMicroaggregation(refine=False) if numbers else CategoricalMicroaggregation()
+pytestmark = pytest.mark.usefixtures("without_attack")
 
 
 def release(rows: Any, folder: Path, k: int = 2, **options: Any) -> Any:
@@ -43,7 +36,8 @@ def release(rows: Any, folder: Path, k: int = 2, **options: Any) -> Any:
         source = folder / "rows.csv"
         lines = [",".join(map(str, line)) for line in zip(*rows.values(), strict=True)]
         source.write_text("\n".join([",".join(names), *lines]) + "\n")
-    options = {"roles": Roles(quasi=names), "method": method, "attack": False} | options
+    search = {} if "method" in options else {"refine": False}
+    options = {"roles": Roles(quasi=names), "attack": False} | search | options
     made = quietly(protect, source, k, folder / "release", force=True, **options)
     assert verify(made.folder), verify(made.folder).broken
     return made
@@ -105,7 +99,7 @@ def test_what_looks_like_something_else_is_said(tmp_path: Path) -> None:
     made = tmp_path / "rows.csv"
     made.write_text("case id,pain\n" + "\n".join(f"{a},{b}" for a, b in zip(*rows.values(), strict=True)))
     with pytest.warns(UserWarning) as heard:
-        protect(made, 5, tmp_path / "release", roles=Roles(quasi=tuple(rows)), method=method, attack=False)
+        protect(made, 5, tmp_path / "release", roles=Roles(quasi=tuple(rows)), refine=False, attack=False)
     said = [str(one.message) for one in heard]
     assert any(one.startswith("case id has a different whole number for every record and is averaged") for one in said)
     assert any(one.startswith("pain holds the steps of a scale and is compared by meaning") for one in said)
@@ -324,7 +318,7 @@ def test_a_changed_date_breaks_the_crowd(tmp_path: Path) -> None:
 def test_few_whole_numbers_that_are_averaged_are_named(tmp_path: Path) -> None:
     rows = pd.DataFrame({"area": [1, 2] * 20, "age": range(40)})
     with pytest.warns(UserWarning, match="area holds at most 12 different whole numbers and was averaged"):
-        made = protect(rows, 5, tmp_path / "release", roles=Roles(quasi=("area", "age")), method=method, attack=False)
+        made = protect(rows, 5, tmp_path / "release", roles=Roles(quasi=("area", "age")), refine=False, attack=False)
     assert made.certificate["stated"]["parameters"]["few_values"] == ["area"]
     assert "they were averaged: if they are codes" in (made.folder / "report.html").read_text()
 
@@ -343,7 +337,7 @@ def test_parts_agree_on_dates_codes_and_gaps(tmp_path: Path) -> None:
         4,
         tmp_path / "release",
         roles=Roles(quasi=("born", "zip", "hours", "risk")),
-        method=method,
+        refine=False,
         order={"risk": ["a", "b"]},
         missing="group",
     )

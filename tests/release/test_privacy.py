@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from shoal import Roles, protect, verify
-from shoal.vectors import VectorSpace
+from shoal.terms import VectorSpace
 from tests.release.releases import (
     LETTERS,
     TABLE_MDAV,
@@ -28,6 +28,8 @@ from tests.release.releases import (
     rows_of,
     steps_of,
 )
+
+pytestmark = pytest.mark.usefixtures("without_attack")
 
 
 def everything_in(release) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +21,8 @@ from tests.release.releases import (
     rows_of,
     smallest_class,
 )
+
+pytestmark = pytest.mark.usefixtures("without_attack")
 
 UNSHRUNK = (Phase.explicit, Phase.generate)  # a release takes too long to make many hundreds of them
 WORDS = ["heron", "fish", "boat", "sea", "wind", "storm", "net", "harbour", "tide", "gull"]

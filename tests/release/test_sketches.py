@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shoal import InputError, SphericalMicroaggregation, VectorSpace, load, protect, verify
-from shoal.sketch import (
+from shoal.methods.sketches import (
     CrowdSketch,
     DeltaSketch,
     KVarianceSketch,
@@ -215,7 +215,7 @@ def test_sketches_of_a_crowd_come_in_parts_as_documents_do(tmp_path):
     assert verify(made.folder)
     assert (made.folder / "sketches" / "part-00000.parquet").is_file()
     assert len(load(made.folder).sketches) == 24
-    with pytest.raises(InputError, match="delta sketches are made of one file"):
+    with pytest.raises(InputError, match="delta sketches need one file"):
         protect(str(folder / "*.jsonl"), 3, tmp_path / "other", method=METHODS["delta"])
 
 
@@ -245,9 +245,9 @@ def test_k_of_crowd_sketches_is_counted_by_equal_sketches(tmp_path_factory, bask
         (DeltaSketch(1e6), {}, "delta=1e\\+06: no record can meet it"),
         (DeltaSketch(0.0), {}, "delta=0.0 must be a number above 0"),
         (DeltaSketch(0.5, max_components=0), {}, "max_components=0"),
-        (DeltaSketch(0.5), {"l": 2, "label_column": "shop"}, "--l is for groups, and delta sketches have none"),
-        (DeltaSketch(0.5), {"missing": "withhold"}, "--missing is for tables"),
-        (DeltaSketch(0.5), {"coarsen": {"age": 3}}, "coarsen age=3"),
+        (DeltaSketch(0.5), {"l": 2, "label_column": "shop"}, "l=2 is for groups, and delta sketches have none"),
+        (DeltaSketch(0.5), {"missing": "withhold"}, "missing is for tables"),
+        (DeltaSketch(0.5), {"coarsen": {"age": 3}}, "coarsen is for tables"),
         (DeltaSketch(0.5), {"space": VectorSpace()}, "these are baskets"),
         (KVarianceSketch(), {"k": 30}, "k=30 needs at least 31 records"),
         (CrowdSketch(components=0), {}, "components=0"),

@@ -9,10 +9,10 @@ from collections import Counter
 import pytest
 
 from shoal import Hierarchy, WordNet
-from shoal.ontology.value_mapping import mappings_of
 from shoal.sample import Letter, Subject, letters, subjects, write_sample
 from shoal.sample.chance import Chance
 from shoal.sample.phrases import people, specialities
+from shoal.terms.value_mapping import mappings_of
 
 # A change of any clause changes them: write them anew, and say so in the changelog.
 LETTERS_SHA256 = "e1671b60fb9083f41f82682bf97035c4ee7f78f68bbb8ba74fb54f6a172efbdf"

@@ -15,8 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from shoal import InputError, SphericalMicroaggregation
 from shoal.utility.classification import nearest_classes, pair_classification
-from shoal.utility.folds import fold_of_rows
-from shoal.utility.spaces import distinct_rows, space_pair, unit_rows
+from shoal.utility.spaces import distinct_rows, fold_of_rows, space_pair, unit_rows
 
 
 def topics(n: int, seed: int) -> tuple[np.ndarray, list[str]]:

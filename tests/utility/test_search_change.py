@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from shoal import InputError
 from shoal.results.searches import Changes, QueryChange, SearchFigures
+from shoal.terms.search_engine import SearchEngine
 from shoal.utility.search_change import Query, compare_searches, search_figures
-from shoal.vectors.search_engine import SearchEngine
 
 # Tables 3.5 to 3.8 of the thesis: query, F, C, N, TR, PR, NMI, and the change that is printed. F is printed as a share.
 # Of two queries the printed change does not follow from the row: uq5-1 (-75.62, only with N = +100) and uq5-2 (-13.75).

@@ -12,11 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import Roles, verify
-from shoal.protection.groups import diversity, meaning
+from shoal.promises.diversity import figures as diversity
+from shoal.promises.values import meaning
 from shoal.release.part_facts import facts_of
 from shoal.results.promised import NOTHING_MORE
-from shoal.verification.distinct_values import DistinctValues, meaning_of
+from shoal.verification.values import DistinctValues, meaning_of
 from tests.release.releases import certificate_of, release_frame, reseal
+
+pytestmark = pytest.mark.usefixtures("without_attack")
 
 PAGE = Path(__file__).parents[2] / "docs" / "certificate.md"
 SPELLINGS = st.one_of(
@@ -30,6 +33,7 @@ SPELLINGS = st.one_of(
     st.sampled_from(
         ["NA", ".", "?", "n/a", "-NaN", "None", "Infinity", "-inf", "1e999999999", "1e9999999999", "٣", "ß", "ﬁ", "İ"]
     ),
+    st.text(alphabet="flufIuо0Oеνvrnm|l1.\ue000\U000e0041\u2800\u2212-", max_size=6),
 )
 
 
@@ -56,12 +60,36 @@ def test_what_is_counted_by_hand_is_what_is_counted(one, other):
     assert (TOLD(one) is None) == (meaning_of(one) is None)
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("flu", "fIu"),  # a capital i
+        ("flu", "f1u"),
+        ("no", "nо"),  # Cyrillic
+        ("NO", "ΝΟ"),  # Greek
+        ("van", "νan"),
+        ("flu", "flu\ue000"),  # for private use
+        ("flu", "flu\u0378"),  # unassigned
+        ("flu", "flu\U000e0061"),  # a tag
+        ("barn", "bam"),
+        ("a-b", "a\u2011b"),
+        ("1", "1.00000000000000000001"),
+        ("0.1", "0.1000000000000000055511151231257827"),
+        (1, "l"),
+        ("None", "nonе"),
+    ],
+)
+def test_what_looks_alike_is_one_value(one, other):
+    assert meaning(one) == meaning(other)
+    assert meaning_of(one) == meaning_of(other)
+    assert TOLD(one) == TOLD(other)
+
+
 @given(st.lists(st.tuples(st.integers(0, 3), SPELLINGS.map(str)), min_size=1, max_size=20))
 def test_owner_and_verifier_count_the_same_values_in_groups(rows):
     groups = np.unique([group for group, _ in rows], return_inverse=True)[1]
     values = np.array([value for _, value in rows], dtype=object)
-    digests = [bytes([group]) for group in range(int(groups.max()) + 1)]
-    owner = diversity("illness", facts_of(digests, groups, {"illness": values}).values["illness"], NOTHING_MORE)
+    owner = diversity("illness", facts_of(groups, {"illness": values}).values["illness"], NOTHING_MORE)
     counted = DistinctValues()
     counted.add(groups.astype(np.int64), pa.array(values.tolist()))
     distinct = np.bincount(counted.counted()[0], minlength=int(groups.max()) + 1)

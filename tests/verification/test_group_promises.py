@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import Roles, verify
-from shoal.protection.closeness import closeness
-from shoal.verification.distinct_values import DistinctValues
-from shoal.verification.value_claims import farthest, least_even, most_dominant
+from shoal.promises.closeness import figures as closeness
+from shoal.verification.values import DistinctValues, farthest, least_even, most_dominant
 from tests.release.releases import TABLE_MDAV, certificate_of, copy_of, quietly, reseal
 
 ROLES = Roles(quasi=("age", "pay"), confidential=("illness", "cost"))
@@ -210,5 +209,27 @@ def test_verify_and_the_owner_count_the_same_distance_with_code_of_their_own(pai
         if value is not None:
             by_group[group][str(value)] += 1
     mine, ordered = farthest(counted(groups, values), max(groups) + 1)
-    theirs = closeness("cost", by_group)
+    theirs = closeness("cost", list(by_group.values()))
     assert (round(mine, 4), ordered) == (pytest.approx(theirs.t, abs=1.01e-4), theirs.ordered)
+
+
+def test_values_are_counted_in_every_part_for_a_reader_can_tell_parts_apart(tmp_path):
+    """Part 0 is all flu and part 1 all gout: together every group has two values, in its part none has."""
+    import pyarrow.parquet as pq
+
+    from tests.release.releases import release_frame
+
+    frame = pd.DataFrame({"age": [1.0] * 6 + [9.0] * 6, "illness": ["flu", "gout"] * 6})
+    folder = release_frame(frame, 3, tmp_path / "release", Roles(quasi=("age",), confidential=("illness",)), l=2).folder
+    schema = pq.read_schema(folder / "table.parquet")
+    (folder / "table").mkdir()
+    (folder / "table.parquet").unlink()
+    for part, illness in enumerate(["flu", "gout"]):
+        table = pa.table({"age": [1.0] * 3 + [9.0] * 3, "illness": [illness] * 6}).cast(schema)
+        pq.write_table(table, folder / "table" / f"part-0000{part}.parquet", compression="zstd")
+    content = certificate_of(folder)
+    content["promises"]["anonymity"]["smallest_group"] = 3
+    reseal(folder, content)
+    found = verify(folder).broken
+    assert [claim.promise for claim in found] == ["l-diversity"]
+    assert "a group has 1 value(s)" in found[0].detail

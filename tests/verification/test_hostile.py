@@ -13,6 +13,8 @@ from tests.verification.hostile.parquet_changes import PARQUET_CHANGES
 from tests.verification.hostile.row_changes import ROW_CHANGES
 from tests.verification.hostile.surgery import parsed
 
+pytestmark = pytest.mark.usefixtures("without_attack")
+
 HOSTILE = [*PARQUET_CHANGES, *ARCHIVE_CHANGES, *ROW_CHANGES, *CERTIFICATE_CHANGES]
 KINDS = sorted({hostile.of for hostile in HOSTILE} | {"documents without labels", "table.tsv", "table of labels"})
 

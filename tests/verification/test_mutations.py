@@ -29,6 +29,8 @@ from tests.release.releases import certificate_of, copy_of, reseal
 from tests.verification.hostile.honest import make_honest
 from tests.verification.hostile.surgery import parsed
 
+pytestmark = pytest.mark.usefixtures("without_attack")
+
 MUTATIONS = int(os.environ.get("SHOAL_MUTATIONS", "2000"))
 KINDS = (
     "documents",

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from shoal.release.certificate import dump, fingerprint
-from shoal.release.sanitized.redact import Redacted
+from shoal.sanitizer.redact import Redacted
 from shoal.verification.verify import Verification, verify
-from tests.io.texts.files import pdf_of
-from tests.release.sanitized_releases import accept_everything, copied, released, secrets_of
-from tests.release.test_sanitized import pdf_work
+from tests.sanitizer.reading.files import pdf_of
 from tests.sanitizer.review.folders import entity, named_folder, work_folder
+from tests.sanitizer.sanitized_releases import accept_everything, copied, released, secrets_of
+from tests.sanitizer.test_redact import pdf_work
 
 
 @pytest.fixture(scope="module")

@@ -25,6 +25,8 @@ from tests.release.releases import (
     written,
 )
 
+pytestmark = pytest.mark.usefixtures("without_attack")
+
 DOCUMENT_FILES = ["README.md", "certificate.json", "report.html", "terms.txt", "vectors.npz", "vectors.parquet"]
 TABLE_FILES = ["README.md", "certificate.json", "report.html", "table.csv"]
 EVERY_FILE = [("letters", name) for name in DOCUMENT_FILES] + [("table", name) for name in TABLE_FILES]

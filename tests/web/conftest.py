@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from shoal.sample import write_sample
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-PATIENCE = 120_000  # milliseconds; the machine may be busy
+PATIENCE = 600_000  # milliseconds; the machine may be busy
 QUIET = ["--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update"]
 
 
@@ -52,7 +52,7 @@ def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
     running = start_workbench(tmp_path_factory.mktemp("workbench"))
     yield running
     running.process.terminate()
-    running.process.wait(30)
+    running.process.wait()
 
 
 @pytest.fixture(scope="module")

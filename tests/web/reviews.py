@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from shoal.results.sanitizing import Block, Entity, Hit, Mention
-from shoal.sanitizer.review.items import Proposals, text_digest
+from shoal.sanitizer.review.work import Proposals, text_digest
 from shoal.web.workspace import Workspace
 from tests.sanitizer.review.folders import entity, work_folder
 

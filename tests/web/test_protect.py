@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from shoal.sample import letters
-from tests.verification.signed.test_signatures import new_key
+from tests.verification.test_signatures import new_key
 from tests.web.accessibility import check_accessible
 from tests.web.conftest import PATIENCE, Workbench, start_workbench
 from tests.web.pictures import take_picture
@@ -254,7 +254,7 @@ def test_a_job_of_a_stopped_workbench_can_be_run_again(browser: Browser, many: P
         page.get_by_role("button", name="Protect", exact=True).click()
         expect(page.locator(".step").first).to_be_visible(timeout=PATIENCE)
         first.process.terminate()
-        first.process.wait(30)
+        first.process.wait()
         expect(page.get_by_text("The workbench does not answer.")).to_be_visible()
     second = start_workbench(tmp_path / "private")
     with browser.new_context() as context:
@@ -266,7 +266,7 @@ def test_a_job_of_a_stopped_workbench_can_be_run_again(browser: Browser, many: P
         page.get_by_role("button", name="Run it again").click()
         expect(page.locator(".step").first).to_be_visible(timeout=PATIENCE)
     second.process.terminate()
-    second.process.wait(30)
+    second.process.wait()
 
 
 def test_the_sample_leads_to_the_page(page: Page) -> None:

@@ -139,7 +139,7 @@ def test_the_place_to_drop_a_table_names_what_is_read(client: TestClient) -> Non
     [
         ("column pay: 2 missing values; fill them, drop the rows, or pass --missing group or withhold", "under More"),
         ("/a b/uploads/0123456789abcdef/x-private is not there; give the private folder with --private", "x-private"),
-        ("no column is a quasi-identifier; name at least 1 with --quasi", "; name at least 1"),
+        ("no column is a quasi-identifier; name at least 1 (--quasi)", "; name at least 1"),
         ("column area holds few numbers; if they are codes, pass --categorical area", "say so beside the column"),
         ("column a is a code, which Noise would average; choose another, or say --kind a=number", "amounts"),
         ("column 'x' holds no value at all; drop it (--drop)", "choose Drop for it"),

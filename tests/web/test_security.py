@@ -28,7 +28,7 @@ class Visitor:
         self.own = {"Cookie": cookie, "Origin": workbench.origin}
 
     def ask(self, method: str, address: str, **headers: str) -> http.client.HTTPResponse:
-        connection = http.client.HTTPConnection(self.host, timeout=30)
+        connection = http.client.HTTPConnection(self.host, timeout=600)
         connection.putrequest(method, address, skip_host=True)
         given = {"Host": self.host, **self.own} | {name.replace("_", "-"): value for name, value in headers.items()}
         for name, value in given.items():

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from shoal import Roles, protect
-from tests.verification.signed.test_signatures import new_key
+from tests.verification.test_signatures import new_key
 from tests.web.accessibility import check_accessible
 
 

@@ -1,12 +1,14 @@
-"""An original table and a protected one, made by anyone, with their rows side by side.
+"""An original table and a protected one, made by anyone, with their rows side by side; and control records.
 
 Rows belong together by a key, by the private mapping of a release, or by their place. Where that cannot be relied on,
 the pair is refused with the reason: tables compared row by row in different orders give figures that mean nothing.
+Control records are people who are not in the original, on whom the same attacks are tried.
 """
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,29 +18,29 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from shoal.assessment.originals import Original, read_original
-from shoal.bundle.folders import CERTIFICATE
-from shoal.bundle.load import Release, load
-from shoal.bundle.private_mapping import PrivateMapping, private_folder, read_mapping, rows_of_parts
+from shoal.data.columns import holds_numbers, plain
+from shoal.data.files import counted, shown, unknown_column
+from shoal.data.pairs import NumericTable, comparable_columns, numeric_table
 from shoal.errors import InputError
-from shoal.io.files import counted, shown, unknown_column
-from shoal.io.kinds.comparable import comparable_columns
-from shoal.io.pairs import NumericTable, numeric_table
-from shoal.io.table import holds_numbers
+from shoal.kernels import Ints
+from shoal.release.folders import CERTIFICATE
+from shoal.release.load import Release, load
+from shoal.release.private_mapping import PrivateMapping, private_folder, read_mapping, rows_of_parts
 
-__all__ = ["AlignedTables", "align_tables", "plain_column"]
+__all__ = ["AlignedTables", "align_tables", "control_records"]
 
-Ints = NDArray[np.int64]
 
 LARGEST = 1e150
 UNRELATED = 4.0  # standard errors of a rank correlation: below that, a column does not go with its counterpart
 RELATED = 0.9  # a rank correlation of few rows, side by side by their place only: above that, it does in any case
 RELATED_BY_NAME = 0.4  # the same where a key or a mapping names the rows
-FEWEST = 20  # named rows of which it can be told whether they belong together
+FEWEST = 20  # named rows from which one can see whether they belong together
 BY_PLACE = "by their place"
+FEW = 30  # below, what happens to them says little about anybody else
+CERTAIN = 3.0  # standard deviations above what chance gives
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,9 @@ def align_tables(
         labels=labels,
         how=how,
         left_out=tuple(left_out),
-        target=None if target is None else (plain_column(before[target]), plain_column(after[target])),
+        target=None
+        if target is None
+        else (plain(before[target]).combine_chunks(), plain(after[target]).combine_chunks()),
         release=None if key is not None else release,
         places=places,
         in_parts=bool(parts),
@@ -128,17 +132,17 @@ def _release(protected: Any) -> Release | None:
     """The release in a folder, or None for anything else."""
     if not isinstance(protected, str | os.PathLike) or not (Path(protected) / CERTIFICATE).is_file():
         return None
-    found = load(protected)
-    if found.certificate.get("kind") != "table":
+    release = load(protected)
+    if release.certificate.get("kind") != "table":
         raise InputError(f"{shown(protected)} is a release of documents, and the original is a table; give one kind")
-    return found
+    return release
 
 
 def _text_columns(release: Release | None, target: str | None) -> list[str]:
     """Columns that a release has as text: in the original's text files they are text, too, whatever they hold."""
     columns = [] if release is None else release.certificate["promises"]["columns"]
-    texts = [one for one in columns if one["type"] == "string"]
-    return [one["name"] for one in texts if one["role"] == "quasi" or one["name"] == target]
+    texts = [column for column in columns if column["type"] == "string"]
+    return [column["name"] for column in texts if column["role"] == "quasi" or column["name"] == target]
 
 
 def _by_mapping(original: Original, mapping: PrivateMapping) -> Ints:
@@ -166,7 +170,7 @@ def _by_key(before: pa.Table, after: pa.Table, key: str) -> tuple[pa.Table, pa.T
     for table, called in ((before, "the original"), (after, "the protected table")):
         if key not in table.column_names:
             raise unknown_column(key, table.column_names, called)
-        texts = pc.cast(plain_column(table[key]), pa.large_string())
+        texts = pc.cast(plain(table[key]), pa.large_string())
         missing = texts.null_count
         twice = len(texts) - missing - len(pc.unique(pc.drop_null(texts)))
         if missing or twice:
@@ -174,7 +178,7 @@ def _by_key(before: pa.Table, after: pa.Table, key: str) -> tuple[pa.Table, pa.T
             raise InputError(f"{called}: {what} in column {shown(key)}; give a column that names each row once")
         orders.append(pc.sort_indices(texts))
         keys.append(texts.take(orders[-1]))
-    only = [len(set(one.to_pylist()) - set(other.to_pylist())) for one, other in (keys, keys[::-1])]
+    only = [len(set(own.to_pylist()) - set(other.to_pylist())) for own, other in (keys, keys[::-1])]
     if any(only):
         raise InputError(
             f"{counted(only[0], 'key')} only in the original and {only[1]} only in the protected table; "
@@ -199,7 +203,9 @@ def _columns(
         return tuple(dict.fromkeys(columns))
     if release is not None:
         listed = release.certificate["promises"]["columns"]
-        return tuple(one["name"] for one in listed if one["role"] == "quasi" and one["name"] in before.column_names)
+        return tuple(
+            column["name"] for column in listed if column["role"] == "quasi" and column["name"] in before.column_names
+        )
     both = tuple(name for name in before.column_names if name in after.column_names and name != key)
     if not both:
         raise InputError("the two tables have no column in common; give tables with the same names of columns")
@@ -209,8 +215,8 @@ def _columns(
 def _kinds(before: pa.Table, after: pa.Table, names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Which columns are numbers and which labels, the same in both tables."""
     kinds = {name: [holds_numbers(table[name].type) for table in (before, after)] for name in names}
-    for name, (one, other) in kinds.items():
-        if one != other:
+    for name, (before_is_number, after_is_number) in kinds.items():
+        if before_is_number != after_is_number:
             types = f"{before[name].type} in the original and {after[name].type} in the protected table"
             raise InputError(f"column {shown(name)} is {types}; make it one type, or leave it out with --columns")
     numbers = tuple(name for name in names if kinds[name][0])
@@ -218,15 +224,9 @@ def _kinds(before: pa.Table, after: pa.Table, names: Sequence[str]) -> tuple[tup
 
 
 def _cast(table: pa.Table, numbers: Sequence[str], labels: Sequence[str]) -> pa.Table:
-    columns = {name: plain_column(table[name]).cast(pa.float64(), safe=False) for name in numbers}
-    columns |= {name: plain_column(table[name]).cast(pa.string()) for name in labels}
+    columns = {name: plain(table[name]).cast(pa.float64(), safe=False) for name in numbers}
+    columns |= {name: plain(table[name]).cast(pa.string()) for name in labels}
     return pa.table(columns)
-
-
-def plain_column(column: pa.ChunkedArray) -> pa.Array:
-    """In one piece, and without a dictionary."""
-    column = column.combine_chunks()
-    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
 def _check_missing(pair: AlignedTables) -> None:
@@ -253,12 +253,12 @@ def _check_related(pair: AlignedTables) -> None:
         return
     bound = min(UNRELATED / np.sqrt(max(n_rows - 1, 1)), RELATED if by_place else RELATED_BY_NAME)
     for name in pair.numbers:
-        one, other = (rankdata(table[name].to_numpy()) for table in (pair.before, pair.after))
-        if one.std() and other.std():
-            related.append(float(np.corrcoef(one, other)[0, 1]) >= bound)
+        ranks_before, ranks_after = (rankdata(table[name].to_numpy()) for table in (pair.before, pair.after))
+        if ranks_before.std() and ranks_after.std():
+            related.append(float(np.corrcoef(ranks_before, ranks_after)[0, 1]) >= bound)
     for name in pair.labels:
-        found = _labels_related(pair.before[name], pair.after[name])
-        related += [] if found is None else [found]
+        goes_together = _labels_related(pair.before[name], pair.after[name])
+        related += [] if goes_together is None else [goes_together]
     if related and 2 * sum(related) < len(related):
         raise InputError(
             f"{len(related) - sum(related)} of {counted(len(related), 'column')} do not go with their counterparts: "
@@ -270,15 +270,54 @@ def _check_related(pair: AlignedTables) -> None:
 def _labels_related(before: pa.ChunkedArray, after: pa.ChunkedArray) -> bool | None:
     """Whether labels hang together more than by chance; None when one side has a single label."""
     codes = [np.asarray(side.combine_chunks().dictionary_encode("encode").indices) for side in (before, after)]
-    sizes = [int(one.max()) + 1 for one in codes]
+    sizes = [int(side.max()) + 1 for side in codes]
     if min(sizes) < 2:
         return None
     equal = pc.sum(pc.fill_null(pc.equal(before, after), False)).as_py() or 0
     if 2 * equal >= len(before):
         return True
     pairs, counts = np.unique(codes[0] * sizes[1] + codes[1], return_counts=True)
-    margins = [np.bincount(one) for one in codes]
+    margins = [np.bincount(side) for side in codes]
     expected = margins[0][pairs // sizes[1]] * margins[1][pairs % sizes[1]] / len(before)
     statistic = float(np.sum(counts**2 / expected)) - len(before)  # chi-square
     freedom = (sizes[0] - 1) * (sizes[1] - 1)
     return bool(statistic > freedom + UNRELATED * np.sqrt(2 * freedom))
+
+
+def control_records(source: Any, pair: AlignedTables) -> tuple[NumericTable, tuple[str, ...]]:
+    """The numbers that are compared, of the control table, and what makes it less of a control."""
+    if not pair.numbers:
+        raise InputError("control records are for attacks on numbers, and no column of numbers is compared; leave them")
+    table = read_original(source).data
+    for name in pair.numbers:
+        if name not in table.column_names:
+            raise unknown_column(name, table.column_names, "the control table")
+    notes = []
+    if table.num_rows < FEW:
+        notes.append(
+            f"the control table has {counted(table.num_rows, 'record')}, and with fewer than {FEW} it says little; "
+            "give more people who are not in the original"
+        )
+    known, by_chance = _in_original(table, pair)
+    if known > by_chance + CERTAIN * np.sqrt(by_chance):
+        are = "is" if known == 1 else "are"
+        chance = f", where chance gives about {by_chance:.0f}" if by_chance >= 0.5 else ""
+        notes.append(
+            f"{known} of {counted(table.num_rows, 'control record')} {are} also in the original, equal in all columns "
+            f"that are compared{chance}; give people who are not in it"
+        )
+    return numeric_table(table.select(list(pair.numbers)), "control"), tuple(notes)
+
+
+def _in_original(table: pa.Table, pair: AlignedTables) -> tuple[int, float]:
+    """How many rows equal a row of the original, in numbers, and in labels where the control has them.
+
+    And how many strangers would: as often as originals equal one another (the estimate of Good and Turing).
+    """
+    columns = [*pair.numbers, *(name for name in pair.labels if name in table.column_names)]
+    before = [pair.before[name].to_pylist() for name in columns]
+    others = [plain(table[name]).cast(pair.before[name].type, safe=False).to_pylist() for name in columns]
+    originals = Counter(zip(*before, strict=True))
+    known = sum(row in originals for row in zip(*others, strict=True))
+    single = sum(count == 1 for count in originals.values())
+    return known, table.num_rows * (1.0 - single / pair.before.num_rows)

@@ -2,25 +2,95 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar, Unpack
 
+import numpy as np
+
 from shoal.assessment.documents import DocumentOptions, assess_documents, is_space
-from shoal.assessment.files import FILES, write_assessment
+from shoal.assessment.sanitized_texts import TextOptions, assess_texts, is_texts
 from shoal.assessment.sketches import assess_sketches, is_sketches
 from shoal.assessment.tables import TableOptions, assess_tables
-from shoal.assessment.texts.judging import TextOptions, assess_texts
-from shoal.assessment.texts.pairs import is_texts
-from shoal.bundle.folders import check_free
+from shoal.data.private_files import PRIVATE_FOLDER
 from shoal.errors import InputError
-from shoal.results.assessment import SpaceAssessment, TableAssessment
+from shoal.pages.assessments import assessment_html, sketches_html, space_html, texts_html
+from shoal.release.folders import check_free, folders_written_aside
+from shoal.results.assessment import SketchAssessment, SpaceAssessment, TableAssessment
 from shoal.results.searches import TextAssessment
-from shoal.results.sketch_attacks import SketchAssessment
 
-__all__ = ["assess"]
+__all__ = ["FILES", "assess", "write_assessment"]
+
+TABLES = {
+    "columns.csv",
+    "correlations.csv",
+    "found.csv",
+    "models.csv",
+    "figures.csv",
+    "leaks.csv",
+    "sketches.csv",
+    "queries.csv",
+}
+FILES = {"assessment.json", "report.html", *TABLES}
+
+
+def write_assessment(
+    out: Path, assessment: TableAssessment | SpaceAssessment | SketchAssessment | TextAssessment
+) -> None:
+    """Write everything aside first: the folder appears whole or not at all."""
+    if isinstance(assessment, SpaceAssessment):
+        page, tables = space_html(assessment), {"figures.csv": assessment.utility.rows()}
+    elif isinstance(assessment, SketchAssessment):
+        page, tables = sketches_html(assessment), {"sketches.csv": assessment.table()}
+    elif isinstance(assessment, TextAssessment):
+        page, tables = texts_html(assessment), {"queries.csv": assessment.table(), "found.csv": assessment.found()}
+    else:
+        page, tables = assessment_html(assessment), _tables(assessment)
+    with folders_written_aside((out, PRIVATE_FOLDER)) as (aside,):
+        text = json.dumps(assessment.data(), indent=2, ensure_ascii=False, allow_nan=False)
+        (aside / "assessment.json").write_text(text + "\n", encoding="utf-8")
+        (aside / "report.html").write_text(page, encoding="utf-8", newline="\n")
+        for name, rows in tables.items():
+            if rows:
+                _write_table(aside / name, rows)
+
+
+def _tables(assessment: TableAssessment) -> dict[str, list[dict[str, Any]]]:
+    tables: dict[str, list[dict[str, Any]]] = {}
+    if assessment.models is not None:
+        tables["models.csv"] = assessment.models.rows()
+    if assessment.leaks is not None:
+        tables["leaks.csv"] = [vars(row) for row in assessment.leaks.leak.attributes]
+    if assessment.loss is not None:
+        tables["columns.csv"] = [vars(row) for row in assessment.loss.columns]
+        tables["correlations.csv"] = [vars(row) for row in assessment.loss.pairs]
+        tables["found.csv"] = _linked_rows(assessment)
+    return tables
+
+
+def _linked_rows(assessment: TableAssessment) -> list[dict[str, Any]]:
+    """Row by row, the chance with which each attack finds its original."""
+    assert assessment.risk is not None
+    rates = {"euclidean": assessment.risk.euclidean, "mahalanobis": assessment.risk.mahalanobis}
+    chances = {name: rate.chances for name, rate in rates.items() if rate.chances is not None}
+    if assessment.leaks is not None and assessment.leaks.leak.learned_on == assessment.rows:
+        chances["learned"] = np.asarray(assessment.leaks.leak.worst.chances)
+    return [
+        {"row": row + 1, **{name: round(float(of_row[row]), 6) for name, of_row in chances.items()}}
+        for row in range(assessment.rows)
+    ]
+
+
+def _write_table(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        lines = csv.DictWriter(file, list(rows[0]))
+        lines.writeheader()
+        lines.writerows(rows)
+
 
 Options = TypeVar("Options", DocumentOptions, TableOptions, TextOptions)
 Assessment = TableAssessment | SpaceAssessment | SketchAssessment | TextAssessment
@@ -120,10 +190,10 @@ def assess(
         raise TypeError(f"assess() got an unexpected keyword argument {name!r}")
     if out is not None:
         check_free(Path(out), force, lambda content: set(content) <= FILES)
-    found = _judged(original, protected, more, private, aligned, random_state)
+    assessment = _judged(original, protected, more, private, aligned, random_state)
     if out is not None:
-        write_assessment(Path(out), found)
-    return found
+        write_assessment(Path(out), assessment)
+    return assessment
 
 
 def _judged(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import warnings
 from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,22 +13,22 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from shoal.assessment.originals import named_contents
-from shoal.assessment.unmixing import taken_apart
-from shoal.bundle.folders import CERTIFICATE
-from shoal.bundle.load import Release, kind_of_release, load
-from shoal.bundle.private_mapping import private_folder, read_mapping, rows_of_parts
+from shoal.assessment.originals import vectors_in_order
+from shoal.data.files import shown
 from shoal.errors import InputError
-from shoal.io.files import counted, shown
+from shoal.release.folders import CERTIFICATE
+from shoal.release.load import Release, kind_of_release, load
+from shoal.release.private_mapping import private_folder, read_mapping, rows_of_parts
+from shoal.release.unmixing import taken_apart
 from shoal.results.assessment import SpaceAssessment
-from shoal.results.rates import Rate
+from shoal.results.attacks import Rate
+from shoal.terms import VectorSpace
 from shoal.utility.spaces import space_pair
 from shoal.utility.vector_space import pair_utility
-from shoal.vectors import VectorSpace
 
 __all__ = ["DocumentOptions", "assess_documents", "check_related", "is_space"]
 
-FEWEST = 10  # rows of which it can be told whether they belong together
+FEWEST = 10  # rows from which one can see whether they belong together
 
 
 @dataclass(frozen=True)
@@ -59,8 +58,8 @@ def is_space(protected: Any) -> bool:
         return True
     if not isinstance(protected, str | os.PathLike):
         return False
-    place = Path(protected)
-    return place.suffix == ".npz" or kind_of_release(place) == "documents"
+    path = Path(protected)
+    return path.suffix == ".npz" or kind_of_release(path) == "documents"
 
 
 def assess_documents(
@@ -99,32 +98,16 @@ def _align_release(original: Any, folder: Path, private: Any, options: DocumentO
     sizes = rows_of_parts(folder, "documents")
     mapping = read_mapping(private_folder(folder, private), sizes or [release.vectors.shape[0]])
     space = VectorSpace(**release.certificate["stated"]["parameters"]["vector_space"])
-    names: list[str] = []
-    with warnings.catch_warnings():
-        # What is remarkable in the texts was said when they were protected.
-        warnings.simplefilter("ignore", UserWarning)
-        counted_texts = space.count(named_contents(original, asdict(options), names, mapping.in_parts))
-        X = space.fit_counted(counted_texts)
-    place = {name: row for row, name in enumerate(names)}
-    ids = mapping.names.to_pylist()
-    unknown = sum(name not in place for name in ids)
-    if unknown:
-        raise InputError(
-            f"{counted(unknown, 'document')} of the release not among the originals; give the collection that was "
-            "protected, and its --id-column"
-        )
-    in_order = [place[name] for name in ids]
+    before, counts = vectors_in_order(original, asdict(options), mapping, space)
     terms = {term: column for column, term in enumerate(space.get_feature_names_out())}
     # Concepts that no original has come after the originals' terms.
     for term in release.terms.tolist():
         terms.setdefault(term, len(terms))
     released = release.vectors.tocoo()
     of_column = np.array([terms[term] for term in release.terms.tolist()], dtype=np.int64)
-    shape = (len(ids), len(terms))
+    shape = (before.shape[0], len(terms))
     after = sp.csr_matrix((released.data, (released.coords[0], of_column[released.coords[1]])), shape=shape)
-    before = sp.csr_matrix(X[in_order])
     before.resize(shape)
-    counts = space.count_rows(counted_texts)[in_order]
     return AlignedDocuments(before, after, "by the private mapping", _labels(release), release, space, counts)
 
 

@@ -7,52 +7,48 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from shoal import progress
 from shoal.assessment.aligned import AlignedTables
-from shoal.io.row_order import sort_rows
-from shoal.io.table import holds_numbers
-from shoal.microaggregation import CategoricalMicroaggregation, Microaggregation, MixedMicroaggregation
-from shoal.microaggregation.diversity import JOINED, GroupDistances, Join, joins_of
-from shoal.microaggregation.labels.unordered import Equals
-from shoal.microaggregation.numeric import distance_to_means
-from shoal.ontology import WordNet
-from shoal.protection.groups import value_codes
-from shoal.protection.masked import equal_rows, values_of
-from shoal.results.rates import Inferred
-from shoal.risk.minimality import Evidence, MinimalityAttack
+from shoal.attacks.minimality import Evidence, MinimalityAttack
+from shoal.data.columns import equal_rows, holds_numbers, sort_rows, values_of
+from shoal.kernels import Ints
+from shoal.methods import CategoricalMicroaggregation, Microaggregation, MixedMicroaggregation
+from shoal.methods.label_columns import Equals
+from shoal.methods.numeric import distance_to_means
+from shoal.promises.joining import JOINED, GroupDistances, Join, joins_of
+from shoal.promises.values import value_codes
+from shoal.results.attacks import Inferred
+from shoal.terms import WordNet
 
 __all__ = ["MOST", "evidence_of", "minimality_of"]
 
 MOST = 20_000  # rows of a table whose grouping is repeated
 
-Ints = NDArray[np.int64]
-
 
 def minimality_of(
     pair: AlignedTables, ontology: Any = None
 ) -> tuple[tuple[tuple[str, Inferred], ...], tuple[str, ...]]:
-    """What joined groups tell of each confidential column; and where it was not tried, why, in a sentence."""
+    """What joined groups reveal of each confidential column; and where that was not tried, why, in a sentence."""
     if pair.release is None or pair.places is None or pair.release.certificate["promises"]["diversity"]["l"] is None:
         return (), ()
     promises, stated = (pair.release.certificate[part] for part in ("promises", "stated"))
     if stated["parameters"].get("diversity") != JOINED:
-        return (), ("groups were joined only where values were lacking, which tells who lacked them; protect it anew",)
+        return (), ("groups were joined only where values were lacking, which reveals who lacked them; protect anew",)
     if "kind" in promises["diversity"] or "closeness" in promises or "crowds" in promises:
-        return (), ("what joined groups tell was not tried: it is for different values alone, without other promises",)
+        return (), ("what joined groups reveal was not tried: it is for distinct values alone, without other promises",)
     if pair.before.num_rows > MOST or pair.in_parts:
-        return (), (f"what joined groups tell was not tried: it is for one table of at most {MOST:,} records",)
-    # In the order in which they were given, which the list of released columns does not tell.
+        return (), (f"what joined groups reveal was not tried: it is for one table of at most {MOST:,} records",)
+    # In the order in which they were given, which the list of released columns does not show.
     protected = [name for together in promises["anonymity"]["shared_columns"] for name in together]
-    confidential = [one["column"] for one in promises["diversity"]["columns"]]
-    insensitive = [one["name"] for one in promises["columns"] if one["role"] == "insensitive"]
+    confidential = [column["column"] for column in promises["diversity"]["columns"]]
+    insensitive = [column["name"] for column in promises["columns"] if column["role"] == "insensitive"]
     parameters = stated["parameters"]
     if parameters.get("medians_of") or parameters.get("missing"):
-        return (), ("what joined groups tell was not tried: not with ordered labels, nor with gaps",)
+        return (), ("what joined groups reveal was not tried: not with ordered labels, nor with gaps",)
     model = _model(parameters.get("microaggregation", {}), promises["anonymity"]["k"], ontology)
     if model is None or any(name not in pair.before.column_names for name in protected):
-        return (), ("what joined groups tell was not tried: the grouping cannot be repeated without its ontology",)
+        return (), ("what joined groups reveal was not tried: the grouping cannot be repeated without its ontology",)
 
     table = pair.release.table
     quasi = pair.before.select(protected)
@@ -69,7 +65,7 @@ def minimality_of(
     with progress.stage("repeating the grouping"):
         groups, distances = _repeated(model, quasi)
     if any(len(set(released[groups == group].tolist())) > 1 for group in range(int(groups.max()) + 1)):
-        return (), ("what joined groups tell was not tried: the grouping could not be repeated",)
+        return (), ("what joined groups reveal was not tried: the grouping could not be repeated",)
     columns = {name: value_codes(values_of(table[name].take(pa.array(order)))) for name in confidential}
     least = promises["diversity"]["l"]
     joins = joins_of(groups, released, list(columns.values()), least, distances)
@@ -78,15 +74,17 @@ def minimality_of(
 
 
 def evidence_of(groups: Ints, joins: tuple[Join, ...]) -> list[Evidence]:
-    """Joins of groups as what they tell of rows: one of two halves was short; and one of two parts, where a crowd was
-    not divided further."""
+    """Joins of groups as evidence about rows.
+
+    One of two halves was short of values; and one of two parts, where a crowd was not divided further.
+    """
     order = np.argsort(groups, kind="stable")
     rows_of = np.split(order, np.cumsum(np.bincount(groups))[:-1])
 
     def rows(some: Ints) -> Ints:
         return np.concatenate([rows_of[group] for group in some.tolist()])
 
-    found = []
+    evidence = []
     for join in joins:
         reasons = []
         for half in join.halves:
@@ -97,8 +95,8 @@ def evidence_of(groups: Ints, joins: tuple[Join, ...]) -> list[Evidence]:
                     for mine, parts in zip(here, join.undivided, strict=True)
                 )
             )
-        found.append(Evidence(tuple(rows(crowd) for crowd in join.crowds), tuple(reasons)))
-    return found
+        evidence.append(Evidence(tuple(rows(crowd) for crowd in join.crowds), tuple(reasons)))
+    return evidence
 
 
 def _model(parameters: Mapping[str, Any], k: int, ontology: Any) -> Any:
@@ -114,15 +112,15 @@ def _model(parameters: Mapping[str, Any], k: int, ontology: Any) -> Any:
 
 def _meanings(ontology: Any, quasi: pa.Table, categories: Collection[str]) -> dict[str, Any]:
     """What the labels of each column mean; plain categories are equal or not."""
-    found: dict[str, Any] = {}
+    meanings: dict[str, Any] = {}
     for name in quasi.column_names:
         if name in categories:
             counts = quasi[name].combine_chunks().value_counts()
-            found[name] = Equals(counts.field("values"), counts.field("counts").to_numpy())
+            meanings[name] = Equals(counts.field("values"), counts.field("counts").to_numpy())
         elif not holds_numbers(quasi[name].type):
             own = ontology.get(name) if isinstance(ontology, Mapping) else ontology
-            found[name] = own or WordNet()
-    return found
+            meanings[name] = own or WordNet()
+    return meanings
 
 
 def _repeated(model: Any, quasi: pa.Table) -> tuple[Ints, GroupDistances]:

@@ -6,6 +6,7 @@ Rows of parts go by the names that the private mapping has: the file's name and,
 from __future__ import annotations
 
 import os
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,15 +16,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from shoal.data import Corpus, read_table
+from shoal.data.columns import holds_numbers
+from shoal.data.files import counted, kind_of, shown
+from shoal.data.sources import in_parts, list_parts, local_copy
 from shoal.errors import InputError
-from shoal.io import Corpus, read_table
-from shoal.io.files import counted, kind_of, shown
-from shoal.io.parts import in_parts, list_parts, local_copy
-from shoal.io.table import holds_numbers
+from shoal.release.private_mapping import PrivateMapping
+from shoal.terms import VectorSpace
 
-__all__ = ["Original", "named_contents", "part_files", "read_original"]
+__all__ = ["Original", "part_files", "read_original", "vectors_in_order"]
 
 
 @dataclass(frozen=True)
@@ -96,8 +100,30 @@ def part_files(source: str | os.PathLike[str]) -> list[str]:
     return files
 
 
-def named_contents(source: Any, columns: dict[str, str | None], names: list[str], parts: bool) -> Iterator[Any]:
-    """Texts or baskets one by one; what each goes by in the private mapping is added to `names`."""
+def vectors_in_order(
+    source: Any, columns: dict[str, str | None], mapping: PrivateMapping, space: VectorSpace
+) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+    """The originals of released records, in their order, as vectors and as counts; `space` is fitted to them all."""
+    names: list[str] = []
+    with warnings.catch_warnings():
+        # What is remarkable in the originals was said when they were protected.
+        warnings.simplefilter("ignore", UserWarning)
+        counted_texts = space.count(_named_contents(source, columns, names, mapping.in_parts))
+        vectors = space.fit_counted(counted_texts)
+    row_of = {name: row for row, name in enumerate(names)}
+    ids = mapping.names.to_pylist()
+    unknown = sum(name not in row_of for name in ids)
+    if unknown:
+        raise InputError(
+            f"{counted(unknown, 'document')} of the release not among the originals; give the collection that was "
+            "protected, and its --id-column"
+        )
+    in_order = [row_of[name] for name in ids]
+    return sp.csr_matrix(vectors[in_order]), space.count_rows(counted_texts)[in_order]
+
+
+def _named_contents(source: Any, columns: dict[str, str | None], names: list[str], parts: bool) -> Iterator[Any]:
+    """Texts or baskets one by one; the name of each in the private mapping is added to `names`."""
     if not parts:
         if isinstance(source, str | os.PathLike) and in_parts(source):
             raise InputError(f"the release was made of one collection, and {shown(source)} are parts; give that one")
@@ -133,7 +159,7 @@ def _together(tables: Sequence[pa.Table]) -> pa.Table:
         try:
             columns[name] = pa.concat_tables(same, promote_options="permissive")[name]
         except pa.ArrowException:
-            columns[name] = pa.chunked_array([chunk for one in same for chunk in _texts(one[name]).chunks])
+            columns[name] = pa.chunked_array([chunk for part in same for chunk in _texts(part[name]).chunks])
     return pa.table(columns)
 
 
@@ -141,5 +167,5 @@ def _texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
     try:
         return column.cast(pa.large_string())
     except pa.ArrowException:  # lists and the like
-        texts = [None if one is None else str(one) for one in column.to_pylist()]
+        texts = [None if value is None else str(value) for value in column.to_pylist()]
         return pa.chunked_array([pa.array(texts, pa.large_string())])

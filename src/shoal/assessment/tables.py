@@ -1,40 +1,133 @@
-"""A protected table judged against its original: every measure and attack, on one aligned pair."""
+"""A protected table judged against its original: every measure and attack, and the models that can be trained on it."""
 
 from __future__ import annotations
 
 import os
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from shoal import progress
-from shoal.assessment.aligned import AlignedTables, align_tables
-from shoal.assessment.comparisons.overlap import overlap_of
-from shoal.assessment.comparisons.repeated import protection_of
-from shoal.assessment.controls import control_records
-from shoal.assessment.leaks import find_leaks
+from shoal.assessment.aligned import AlignedTables, align_tables, control_records
 from shoal.assessment.minimality import minimality_of
-from shoal.assessment.target_models import models_of_target
+from shoal.assessment.several_releases import overlap_of, protection_of
+from shoal.attacks.differencing import Differencing
+from shoal.attacks.disclosure import DisclosureRisk
+from shoal.attacks.distance import linked_by_equality
+from shoal.attacks.gdpr import AttributeInference, Linkability, SinglingOut
+from shoal.attacks.proof.conflicts import load_solver
+from shoal.attacks.proof.families import check_distance
+from shoal.attacks.rates import sample_rows
+from shoal.data.columns import MISSING, equal_rows, holds_numbers
+from shoal.data.files import shown
 from shoal.errors import InputError
-from shoal.io.files import shown
-from shoal.protection.masked import equal_rows
+from shoal.kernels import Floats
+from shoal.release.leaks import find_leaks
 from shoal.results.assessment import TableAssessment
-from shoal.results.rates import Rate
-from shoal.risk.differencing import Differencing
-from shoal.risk.disclosure import DisclosureRisk
-from shoal.risk.equality import linked_by_equality
-from shoal.risk.inference import AttributeInference
-from shoal.risk.learned.linkage import check_distance
-from shoal.risk.linkability import Linkability
-from shoal.risk.singling_out import SinglingOut
+from shoal.results.attacks import Rate
+from shoal.results.utility import ModelUtility
 from shoal.utility.loss import table_loss
+from shoal.utility.models import MOST_CLASSES, Target, model_utility
 
-__all__ = ["TableOptions", "assess_tables"]
+__all__ = ["TableOptions", "assess_tables", "models_of_target"]
+
+
+MOST_RECORDS = 20_000  # of more, a random sample of this size
+LARGEST = 1e150  # squares of larger numbers overflow; they count as missing
+
+
+def models_of_target(pair: AlignedTables, target: str, random_state: int = 0) -> ModelUtility:
+    """Models of the target, a column of numbers or labels, from the other numbers that are compared.
+
+    Records that lack the target are left out. Of more than ten labels the nine most frequent are classes, and all
+    others one more.
+    """
+    assert pair.target is not None
+    known = [name for name in pair.numbers if name != target]
+    if not known:
+        raise InputError(
+            f"target {shown(target)} can be learned from numbers only, and no other number is compared; "
+            "name more columns with --columns, or leave the target out"
+        )
+    before, after = _readings(*pair.target, target)
+    rows = np.flatnonzero(~(_missing(before) | _missing(after)))
+    if len(rows) < 2:
+        raise InputError(f"target {shown(target)} is missing in all but {len(rows)} records; choose another column")
+    rows = rows[sample_rows(len(rows), MOST_RECORDS, random_state)]
+    # A target that was protected with the others decides with them which rows are alike.
+    columns = list(pair.numbers) if target in pair.numbers else known
+    original, protected = (table.select(columns).take(pa.array(rows)) for table in (pair.before, pair.after))
+    if target in pair.numbers:
+        return model_utility(original, protected, target, random_state)
+    if before.dtype != object:
+        return model_utility(
+            original, protected, Target(target, before[rows], after[rows], are_classes=False), random_state
+        )
+    goal, together = _classes(target, before[rows], after[rows])
+    return replace(model_utility(original, protected, goal, random_state), taken_together=together)
+
+
+def _readings(original: pa.Array, protected: pa.Array, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Both as numbers (missing: NaN), or both as labels (missing: None)."""
+    before, after = _numbers(original), _numbers(protected)
+    if before is not None and after is not None:
+        return before, after
+    for column in (original, protected):
+        if pa.types.is_temporal(column.type) or pa.types.is_nested(column.type):
+            raise InputError(
+                f"target {shown(name)} is {column.type}, neither numbers nor labels; choose another column"
+            )
+    if holds_numbers(original.type) or holds_numbers(protected.type):
+        kinds = f"{original.type} in the original and {protected.type} in the protected table"
+        raise InputError(f"target {shown(name)} is {kinds}; choose a column of one type")
+    return _labels(original), _labels(protected)
+
+
+def _numbers(column: pa.Array) -> Floats | None:
+    """The column as numbers, NaN where one is missing; None when it is something else."""
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        texts = pc.utf8_trim_whitespace(column)
+        texts = pc.if_else(pc.is_in(texts, pa.array(MISSING, texts.type)), None, texts)
+        try:
+            column = texts.cast(pa.float64())
+        except pa.ArrowException:
+            return None
+    elif not holds_numbers(column.type):
+        return None
+    values: Floats = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return np.where(np.abs(values) < LARGEST, values, np.nan)
+
+
+def _labels(column: pa.Array) -> NDArray[np.object_]:
+    texts = column.cast(pa.large_string()).to_pylist()
+    labels = np.empty(len(texts), dtype=object)
+    labels[:] = [None if text is None or text.strip() in MISSING else text for text in texts]
+    return labels
+
+
+def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.array([value is None or value != value for value in values.tolist()], dtype=bool)
+
+
+def _classes(name: str, before: NDArray[np.object_], after: NDArray[np.object_]) -> tuple[Target, int]:
+    """Labels as classes, and how many rare ones became one; a label that no original has is a class of its own."""
+    counts = Counter(before.tolist())
+    ordered = sorted(counts, key=lambda label: (-counts[label], label))
+    kept = ordered if len(ordered) <= MOST_CLASSES else ordered[: MOST_CLASSES - 1]
+    class_of = {label: number for number, label in enumerate(kept)}
+    class_of |= {label: len(kept) for label in ordered[len(kept) :]}
+    unknown = len(set(class_of.values()))
+    classes_before, classes_after = (
+        np.array([class_of.get(label, unknown) for label in side], np.float64) for side in (before, after)
+    )
+    return Target(name, classes_before, classes_after, are_classes=True), len(ordered) - len(kept)
 
 
 @dataclass(frozen=True)
@@ -55,6 +148,8 @@ class TableOptions:
     def __post_init__(self) -> None:
         if not self.prove >= 0:
             raise InputError(f"prove={self.prove!r} must be a number of seconds, 0 or more")
+        if self.prove:
+            load_solver()  # refused now, not after the work
         if self.distance is not None:
             check_distance(self.distance)
             if not self.prove:

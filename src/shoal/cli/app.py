@@ -15,8 +15,8 @@ import typer
 
 import shoal
 from shoal.cli.signals import Ended, end_if_signalled, ended_by_signals, leave
-from shoal.cli.terminal import DONE, INTERRUPTED, WRONG, end_stdout, say, show_warning, write
-from shoal.errors import ShoalError
+from shoal.cli.terminal import DONE, INTERRUPTED, WRONG, as_flag, end_stdout, say, show_warning, write
+from shoal.errors import InputError, ShoalError
 
 __all__ = ["AsJson", "Force", "app", "main"]
 
@@ -75,6 +75,8 @@ def _run() -> int:
         where = getattr(mistake, "ctx", None)
         path = where.command_path if where else "shoal"
         return say(f"{mistake.format_message().rstrip('.')}; see: {path} --help", WRONG)
+    except InputError as mistake:
+        return say(mistake.spelled(as_flag), WRONG)
     except ShoalError as mistake:
         return say(str(mistake), WRONG)
     except typer.Abort:

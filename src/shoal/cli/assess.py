@@ -9,9 +9,8 @@ from typing import Any
 
 import shoal
 from shoal.cli import assess_options as given
-from shoal.cli import options
+from shoal.cli import options, reading
 from shoal.cli.app import AsJson, Force, app
-from shoal.cli.columns import reading
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
 
 __all__ = ["assess"]

@@ -15,8 +15,8 @@ from shoal.cli.protect import as_data, say_protected
 from shoal.cli.terminal import BROKEN, examples, printable, say, say_if_kernels_compile, shown_progress, write
 
 if TYPE_CHECKING:
-    from shoal.release.sanitized.demo import SanitizerDemo
-    from shoal.service.client.demo import IndexDemo
+    from shoal.index.client.demo import IndexDemo
+    from shoal.sanitizer.demo import SanitizerDemo
 
 __all__ = ["demo"]
 
@@ -72,7 +72,7 @@ def demo(
 def _index_demo(out: Path) -> IndexDemo | None:
     """The letters on a server, if what it takes is installed."""
     try:
-        from shoal.service.client.demo import run_index_demo
+        from shoal.index.client.demo import run_index_demo
     except ImportError:
         return None
     return run_index_demo(out / "sample" / "letters.jsonl", out / "letters", out / "snapshot")
@@ -81,7 +81,7 @@ def _index_demo(out: Path) -> IndexDemo | None:
 def _sanitizer_demo(out: Path) -> SanitizerDemo | None:
     """Some letters sanitized, if what it takes is installed."""
     try:
-        from shoal.release.sanitized.demo import run_sanitizer_demo
+        from shoal.sanitizer.demo import run_sanitizer_demo
 
         return run_sanitizer_demo(out / "sample" / "letters.jsonl", out)
     except ImportError:

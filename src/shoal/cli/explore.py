@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import shoal
-from shoal.cli import options
+from shoal.cli import options, reading
 from shoal.cli import protect_options as given
 from shoal.cli.app import AsJson, Force, app
-from shoal.cli.columns import reading
 from shoal.cli.protect import roles_from
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
 

@@ -7,25 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import shoal
-from shoal.cli import options
+from shoal.cli import options, reading
 from shoal.cli import protect_options as given
 from shoal.cli.app import AsJson, Force, app
-from shoal.cli.columns import reading
-from shoal.cli.methods import (
-    Asked,
-    document_method,
-    document_space,
-    table_method,
-)
+from shoal.cli.sign import signing_key
 from shoal.cli.signals import search_stops_at_first_interrupt
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
-from shoal.cli.trust.sign import signing_key
 from shoal.errors import InputError
-from shoal.results.promised import DISTINCT
+from shoal.request.options import DISTINCT
+from shoal.request.request import Request
 
 __all__ = ["as_data", "protect", "roles_from", "say_protected"]
-
-K = 5  # unless given
 
 
 @app.command(
@@ -73,6 +65,7 @@ def protect(
     diversity: given.Diversity = DISTINCT,
     c: given.C = None,
     t: given.T = None,
+    beta: given.Beta = None,
     person: given.Person = None,
     k_column: given.KColumn = None,
     language: given.Language = None,
@@ -103,75 +96,71 @@ def protect(
     'letters/*.parquet' stands for documents in parts, or with roles for a table in parts; the release comes in parts
     as well.
     """
-    source = reading.table_source(source, delimiter, decimal, encoding, sheet, query)
-    columns = roles_from(roles, quasi, confidential, insensitive, drop)
-    names: dict[str, Any] = {"text_column": text_column, "id_column": id_column, "label_column": label_column}
-    opened = _opened(source, roles=columns, on_cluster=scheduler is not None, **names)
-    documents = opened.kind == "documents"
-    steps = {"language": language, "wordnet": wordnet, "stem": stem, "min_df": min_df, "max_terms": max_terms}
-    steps |= {"terms_per_document": terms_per_document}
-    _check_steps(steps, opened, source)
-    meaning = options.ontologies(ontology), mapping, options.weights(weights)
-    asked = Asked(
-        method, refine, time_budget, blocks, attribute_groups, *meaning, percent, components, delta, max_components, key
-    )
-    k = _crowd(k, method)
-    signing = signing_key(sign)
-    with shown_progress(), search_stops_at_first_interrupt():
-        made = shoal.protect(
-            opened,
-            k,
-            out,
-            **names,
-            roles=columns,
-            space=document_space(method, k, items=opened.of_items, **steps) if documents else None,
-            method=document_method(asked) if documents else table_method(asked),
-            l=l,
-            diversity=diversity,
-            c=c,
-            t=t,
-            person=person,
-            k_column=k_column,
-            missing=missing,
-            kinds=options.pairs("--kind", kind, "zip=code"),
-            categorical=options.categories(categorical),
-            order=options.orders(order),
-            round=options.listed(round),
-            generalise=options.pairs("--generalise", generalise, "birth=year"),
-            coarsen=options.coarsening(coarsen),
-            private=private,
-            force=force,
-            client=scheduler,
-            attack=attack,
-            after=after,
-            earlier_private=earlier_private,
-            sign=signing,
-        )
-    write(json.dumps(as_data(made), indent=2)) if as_json else say_protected(made)
-
-
-def _crowd(k: int | None, method: str | None) -> int:
     if method == "delta-sketch" and k is not None:
-        raise InputError("-k is not for --method delta-sketch, which has no crowd; leave it out")
-    return K if k is None else k
+        raise InputError("{option} is not for delta-sketch, which has no crowd; leave it out", "k")
+    asked: dict[str, Any] = {
+        "k": k,
+        "out": out,
+        "text_column": text_column,
+        "id_column": id_column,
+        "label_column": label_column,
+        "roles": roles,
+        "quasi": options.listed(quasi),
+        "confidential": options.listed(confidential),
+        "insensitive": options.listed(insensitive),
+        "drop": options.listed(drop),
+        "method": method,
+        "attribute_groups": attribute_groups,
+        "ontology": options.ontologies(ontology),
+        "mapping": mapping,
+        "weights": options.weights(weights),
+        "percent": percent,
+        "components": components,
+        "delta": delta,
+        "max_components": max_components,
+        "key": key,
+        "blocks": blocks,
+        "refine": refine,
+        "time_budget": time_budget,
+        "language": language,
+        "wordnet": wordnet,
+        "stem": stem,
+        "min_df": min_df,
+        "max_terms": max_terms,
+        "terms_per_document": terms_per_document,
+        "l": l,
+        "diversity": diversity,
+        "c": c,
+        "t": t,
+        "beta": beta,
+        "person": person,
+        "k_column": k_column,
+        "missing": missing,
+        "kinds": options.pairs("--kind", kind, "zip=code"),
+        "categorical": options.categories(categorical),
+        "order": options.orders(order),
+        "round": options.listed(round),
+        "generalise": options.pairs("--generalise", generalise, "birth=year"),
+        "coarsen": options.coarsening(coarsen),
+        "private": private,
+        "force": force,
+        "client": scheduler,
+        "attack": attack,
+        "after": after,
+        "earlier_private": earlier_private,
+        "sign": signing_key(sign),
+        "delimiter": delimiter,
+        "decimal": decimal,
+        "encoding": encoding,
+        "sheet": sheet,
+        "query": query,
+    }
+    request = Request.of(source, asked)
+    with shown_progress(), search_stops_at_first_interrupt():
+        from shoal.release.protect import make_release
 
-
-def _opened(source: Path, **given: Any) -> Any:
-    """The source, loaded here so that --help need not wait for what reads tables."""
-    from shoal.release.sources import open_source
-
-    return open_source(source, **given)
-
-
-def _check_steps(steps: dict[str, Any], opened: Any, source: Path) -> None:
-    """A vector space is for documents, and words are in texts."""
-    given = [name for name, value in steps.items() if value is not None]
-    options = [f"--{name.replace('_', '-')}" for name in given]
-    if given and opened.kind != "documents":
-        raise InputError(f"{source} is a table: {options[0]} is for documents; leave it out, or name a --text-column")
-    for name, option in zip(given, options, strict=True):
-        if name in ("language", "wordnet", "stem") and opened.of_items:
-            raise InputError(f"{source} has baskets, whose items are no words: {option} is for texts; leave it out")
+        made = make_release(request)
+    write(json.dumps(as_data(made), indent=2)) if as_json else say_protected(made)
 
 
 def roles_from(path: Path | None, *lists: str | None) -> Any:
@@ -200,7 +189,7 @@ def _lost(stated: dict[str, Any]) -> str:
 
 def _say_followed(seal: str, private: Path) -> None:
     """The owner alone learns what was lost: published figures would tell who left."""
-    from shoal.bundle.folders import LOSS
+    from shoal.release.folders import LOSS
 
     loss = json.loads((private / LOSS).read_text(encoding="utf-8"))
     lost, anew = (f"{loss[name]:.1%}" for name in ("information_loss", "starting_anew"))
@@ -291,6 +280,9 @@ def say_protected(made: Any) -> None:
     for closeness in promises.get("closeness", {}).get("columns", ()):
         column, t = printable(closeness["column"]), promises["closeness"]["t"]
         write(f"closeness    {column}: every group within {closeness['t']:.4f} of the whole (t={t:g})")
+    for likeness in promises.get("likeness", {}).get("columns", ()):
+        column, beta = printable(likeness["column"]), promises["likeness"]["bound"]
+        write(f"likeness     {column}: at most {1 + likeness['gain']:.4g} times as frequent in a group (β={beta:g})")
     write(f"seal         {made.certificate['seal']}")
     signature = made.folder / "certificate.json.sig"
     write(printable(f"signature    {signature}") if signature.exists() else "signature    none; see: shoal sign")

@@ -8,10 +8,8 @@ from typing import Annotated
 import typer
 
 from shoal.cli import options
-from shoal.cli.methods import FOR_DOCUMENTS, FOR_LABELS, FOR_NUMBERS, MASKING
+from shoal.request.method_options import METHODS
 from shoal.results.promised import DIVERSITIES
-
-METHODS = tuple(dict.fromkeys((*FOR_DOCUMENTS, *FOR_NUMBERS, *FOR_LABELS, *MASKING)))
 
 Source = Annotated[
     Path, typer.Argument(help="Folder of texts, JSONL, CSV, Parquet or .dat; .gz too.", **options.path("INPUT"))
@@ -115,7 +113,17 @@ C = Annotated[
 T = Annotated[
     float | None,
     typer.Option(
-        "--t", help="Farthest that a group's confidential values may be from all, 0 to 1.", **options.above_zero()
+        "--t",
+        help="Largest distance between a group's confidential values and those of all records, 0 to 1.",
+        **options.above_zero(),
+    ),
+]
+Beta = Annotated[
+    float | None,
+    typer.Option(
+        "--beta",
+        help="How much more frequent a confidential value may be in a group than among all records.",
+        **options.above_zero(),
     ),
 ]
 Person = Annotated[

@@ -35,11 +35,11 @@ def sketch(
     A line is a list of items, an object of items and counts, or a text in quotes. A record that delta does not allow
     to be sketched gives null. Sketches promise no crowd of k: keep them, and the key, to yourself.
     """
-    from shoal.io.files import shown
-    from shoal.sketch import DeltaSketch, SketchKey
-    from shoal.sketch.stream import batches_of_lines, sketch_lines
-    from shoal.vectors import VectorSpace
-    from shoal.vectors.language import check_language
+    from shoal.data.files import shown
+    from shoal.methods.sketches import DeltaSketch, SketchKey
+    from shoal.methods.sketches.delta import batches_of_lines, sketch_lines
+    from shoal.terms import VectorSpace
+    from shoal.terms.language import check_language
 
     check_language(language)
     space = VectorSpace(language=language, min_df=1)

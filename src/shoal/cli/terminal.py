@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import sys
 import time
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import typer
 
 from shoal import progress
-from shoal.errors import SearchStopped
+from shoal.errors import Note, SearchStopped
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,6 +26,7 @@ __all__ = [
     "DONE",
     "INTERRUPTED",
     "WRONG",
+    "as_flag",
     "end_stdout",
     "examples",
     "printable",
@@ -81,8 +83,20 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
+def as_flag(name: str, value: str) -> str:
+    """How the command line spells an option."""
+    from shoal.request.request import OPTIONS
+
+    about = OPTIONS[name].about if name in OPTIONS else None
+    word = (about and about.word) or name.replace("_", "-")
+    flag = f"--{word}" if len(name) > 1 or name in "lct" else f"-{name}"
+    return f"{flag} {shlex.quote(value)}" if value else flag
+
+
 def show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-    if issubclass(category, SearchStopped):
+    if isinstance(message, Note):
+        say(f"note: {message.spelled(as_flag)}")
+    elif issubclass(category, SearchStopped):
         say(f"note: {message}; press Ctrl-C again to end without a release")
     elif issubclass(category, UserWarning):
         say(f"note: {message}")

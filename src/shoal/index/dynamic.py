@@ -1,4 +1,4 @@
-"""The dynamic index: documents come and go, and every one that can be seen is in a group of at least k.
+"""The dynamic index: documents are added and deleted, and every visible one is in a group of at least k.
 
 Source: Navarro-Arribas, Abril and Torra, "Dynamic anonymous index for confidential data" (2014). Embargo, batches and
 the published form are ours; see docs/methods/dynamic-index.md.
@@ -15,13 +15,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
-from shoal.index.changes import Changes
+from shoal.index.histories import Changes, Snapshot
 from shoal.index.representatives import Representatives, name_of_pool
-from shoal.index.snapshot import Snapshot
 from shoal.index.waiting import Waiting
-from shoal.microaggregation import SphericalMicroaggregation
-from shoal.microaggregation.words.giveaways import without_giveaways
-from shoal.microaggregation.words.pooling import pooled_counts, unit_rows, with_length
+from shoal.methods import SphericalMicroaggregation
+from shoal.methods.words.pools import pooled_counts, unit_rows, with_length, without_giveaways
 
 __all__ = ["DynamicIndex", "Hit", "Placement"]
 
@@ -31,7 +29,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Placement:
-    """Where a document went: into the group of a representative, by its name, or nowhere yet (it waits)."""
+    """Where a document was placed: in the group of a representative, by its name, or nowhere yet (it waits)."""
 
     representative: str | None
     similarity: float | None = None
@@ -43,7 +41,7 @@ class Placement:
 
 @dataclass(frozen=True)
 class Hit:
-    """A document that was searched for: as similar as all of its group, and the terms that made it so."""
+    """A search result: a document, the similarity of its whole group, and the terms that matched."""
 
     document: str
     similarity: float
@@ -51,17 +49,17 @@ class Hit:
 
 
 class DynamicIndex:
-    """A k-anonymous vector space over documents that come and go. It holds no vector of a document that is in a group.
+    """A k-anonymous vector space over documents that are added and deleted. It keeps no vector of a grouped document.
 
     Parameters
     ----------
     k : int, at least 2
-        Least number of documents that a representative is made of, and that share it.
+        Smallest number of documents that a representative is computed from, and that share it.
     idf : (d,) array
-        The weight of one occurrence of each term. It is part of the start and never changes.
+        The weight of one occurrence of each term. It never changes.
     embargo : float or None
         A document less similar than this (cosine, 0 to 1) to every representative waits until k such documents are
-        alike, and form a group of their own. None: it joins the nearest group at once.
+        similar to each other and form a group of their own. None: it joins the nearest group at once.
     random_state : int
         Seeds the order of equal documents in a search, and the search for groups of a batch.
     """
@@ -76,12 +74,12 @@ class DynamicIndex:
         self._seed = random_state
         self._random = np.random.default_rng(random_state)
         self._representatives = Representatives(np.asarray(idf, dtype=np.float64))
-        self._number_of: dict[str, int] = {}  # of a representative that is in use, by its name
+        self._number_of: dict[str, int] = {}  # of the representatives in use, by name
         self._members: dict[int, set[str]] = {}  # by the number of the representative
         self._group_of: dict[str, int] = {}
-        self._place: dict[str, float] = {}  # of each document among equals: at random, so that it says nothing
+        self._rank: dict[str, float] = {}  # of each document among equals: random, so that it reveals nothing
         self._waiting = Waiting(self.k, self._representatives.idf)
-        self._unseen: int | None = None  # the number of the last group, once it is below k
+        self._hidden: int | None = None  # the number of the last group, once it is below k
         self._changes = Changes()
 
     def __len__(self) -> int:
@@ -92,18 +90,18 @@ class DynamicIndex:
 
     @property
     def n_terms(self) -> int:
-        """How many terms there are."""
+        """The number of terms."""
         return len(self._representatives.idf)
 
     @property
     def waiting(self) -> tuple[str, ...]:
-        """The documents that wait, oldest first."""
+        """The waiting documents, oldest first."""
         return tuple(self._waiting)
 
     def insert(self, document: str, counts: sp.csr_matrix, owner: str = "") -> Placement:
-        """Add a document by the counts of its terms: into the nearest group, or it waits.
+        """Add a document by its term counts: to the nearest group, or it waits.
 
-        Documents that wait become a group if all have the same owner, or k of them different ones.
+        Waiting documents become a group if all have the same owner, or k of them different ones.
         """
         row = self._checked([document], counts)
         unit = unit_rows(row, self._representatives.idf)[0]
@@ -112,14 +110,16 @@ class DynamicIndex:
             return self._join(document, number, similarity)
         self._waiting.add(document, row, owner)
         self._changes.wait(document, row, owner)
-        self._settle_around(document)
+        self._group_waiting(document)
         group = self._group_of.get(document)
         return Placement(None) if group is None else Placement(self._representatives.names[group])
 
     def insert_into(self, document: str, representative: str) -> Placement:
-        """Add a document to the group that its owner chose; its vector is never seen here."""
+        """Add a document to the group that its owner chose, without its vector."""
         self._check_new([document])
-        return self._join(document, self._number(representative))
+        if representative not in self._number_of:
+            raise InputError("this representative is not in use; fetch the representatives again and choose another")
+        return self._join(document, self._number_of[representative])
 
     def insert_batch(self, documents: Sequence[str], counts: sp.csr_matrix) -> list[Placement]:
         """Add k or more documents as groups of their own. An index starts with such a batch."""
@@ -131,128 +131,127 @@ class DynamicIndex:
         return [Placement(self._representatives.names[number]) for number in numbers]
 
     def insert_group(self, documents: Sequence[str], pool: sp.csr_matrix) -> Placement:
-        """Add k or more documents as one group, of which its owner gives the pool alone."""
+        """Add k or more documents as one group, by its pooled counts alone."""
         return self.insert_groups([documents], pool)[0]
 
     def insert_groups(self, groups: Sequence[Sequence[str]], pools: sp.csr_matrix) -> list[Placement]:
-        """Add groups of k or more documents, such as those of a release, by their pools alone."""
-        self._check_new([document for documents in groups for document in documents])
+        """Add groups of k or more documents, such as those of a release, by their pooled counts alone."""
+        members = [document for documents in groups for document in documents]
+        self._check_new(members)
         for documents in groups:
             self._check_crowd(len(documents))
         numbers = self._published(self._checked_counts(pools, len(groups)))
         number_of = [number for number, documents in zip(numbers, groups, strict=True) for _ in documents]
-        self._enter([document for documents in groups for document in documents], number_of)
+        self._enter(members, number_of)
         return [Placement(self._representatives.names[number]) for number in numbers]
 
     def admit(self, document: str) -> Placement:
-        """End the wait of a document: it joins the nearest group."""
+        """Place a waiting document in the nearest group."""
         if document not in self._waiting:
             raise InputError("this document does not wait; see `waiting`")
         if not self._members:
-            raise InputError(f"there is no group yet: it takes {self.k} documents, and {len(self._waiting)} wait")
+            raise InputError(f"there is no group yet: one needs {self.k} documents, and {len(self._waiting)} wait")
         unit = unit_rows(self._waiting.take([document]), self._representatives.idf)[0]
         return self._join(document, *self._representatives.nearest(unit))
 
     def delete(self, document: str) -> None:
-        """Remove a document; those that would be fewer than k join the nearest group, as it is."""
+        """Delete a document. If fewer than k are left in its group, they join the nearest one, which stays as it is."""
         if document not in self:
             raise InputError("there is no such document in the index")
-        self._changes.leave(document)
+        self._changes.remove(document)
         if document in self._waiting:
             self._waiting.take([document])
             return
         number = self._group_of.pop(document)
-        del self._place[document]
+        del self._rank[document]
         members = self._members[number]
         members.discard(document)
         if len(members) < self.k:
             self._dissolve(number)
 
     def search(self, counts: sp.csr_matrix, limit: int = 10) -> list[Hit]:
-        """The documents of the representatives that are most similar to the terms of a query."""
+        """The documents of the representatives most similar to a query."""
         query = unit_rows(sp.csr_matrix(counts).astype(np.float64), self._representatives.idf)[0]
         hits: list[Hit] = []
         for number, similarity in self._representatives.most_similar(query, limit + 1):
             if len(hits) >= limit:
                 break
             if len(self._members[number]) >= self.k:
-                equal = sorted(self._members[number], key=self._place.__getitem__)
+                equal = sorted(self._members[number], key=self._rank.__getitem__)
                 terms = self._representatives.matching(query, number)
                 hits += [Hit(document, similarity, terms) for document in equal]
         return hits[:limit]
 
     def group_of(self, document: str) -> str | None:
-        """The name of the representative of a document that can be seen; None for any other."""
+        """The name of a visible document's representative; None for any other."""
         number = self._group_of.get(document, -1)
         return self._representatives.names[number] if len(self._members.get(number, ())) >= self.k else None
 
     def documents_of(self, representative: str) -> list[str]:
-        """The documents of a group in their order among equals; none if the group cannot be seen."""
+        """The documents of a group, by their rank among equals; none if the group is not visible."""
         members = self._members.get(self._number_of.get(representative, -1), set())
-        return sorted(members, key=self._place.__getitem__) if len(members) >= self.k else []
+        return sorted(members, key=self._rank.__getitem__) if len(members) >= self.k else []
 
     def sizes(self) -> dict[str, int]:
-        """How many documents each group has that can be seen, by the name of its representative."""
+        """The size of every visible group, by the name of its representative."""
         sizes = {name: len(self._members[number]) for name, number in self._number_of.items()}
         return {name: size for name, size in sizes.items() if size >= self.k}
 
     def snapshot(self) -> Snapshot:
-        """What can be seen now."""
+        """All that is visible now."""
         visible = [number for number, members in sorted(self._members.items()) if len(members) >= self.k]
         names = self._representatives.names
         members = {names[number]: frozenset(self._members[number]) for number in visible}
         return Snapshot(self.k, members, self._representatives.pools[visible])
 
     def changes(self) -> Changes:
-        """What changed since this was asked before."""
+        """The changes since the last call."""
         changes, self._changes = self._changes, Changes()
         return changes
 
     def apply(self, changes: Changes) -> None:
-        """Repeat what was done to another copy of this index, or build it from what was stored."""
+        """Repeat the changes of another copy of this index, or build it from a database."""
         if changes.published:
-            self._add(list(changes.published), sp.csr_matrix(sp.vstack(list(changes.published.values()), format="csr")))
+            pools = sp.vstack(list(changes.published.values()), format="csr")
+            self.publish(list(changes.published), sp.csr_matrix(pools))
         for document in {*changes.placed, *changes.gone} & {*self._waiting}:
             self._waiting.take([document])
         for document in [document for document in (*changes.placed, *changes.gone) if document in self._group_of]:
             self._members[self._group_of.pop(document)].discard(document)
-            del self._place[document]
-        for document, (name, place) in changes.placed.items():
-            self._put(document, self._number_of[name], place)
+            del self._rank[document]
+        for document, (name, rank) in changes.placed.items():
+            self._put(document, self._number_of[name], rank)
         for document, (counts, owner) in changes.waiting.items():
             self._waiting.add(document, counts, owner)
         for name in changes.retired:
             self._retire(name)
         sizes = [(len(members), number) for number, members in self._members.items()] if len(self._members) == 1 else []
-        self._unseen = next((number for size, number in sizes if size < self.k), None)
+        self._hidden = next((number for size, number in sizes if size < self.k), None)
         self._changes = Changes()
 
     def publish(self, names: Sequence[str], pools: sp.csr_matrix) -> None:
-        """Take over representatives that were stored, a row of counts each; `apply` brings their members."""
-        self._add(names, pools)
+        """Add representatives, a row of counts each, which have no members yet."""
+        numbers = self._representatives.add(pools)
+        self._number_of.update(zip(names, numbers, strict=True))
+        self._members.update((number, set()) for number in numbers)
 
     def _grouped(self, counts: sp.csr_matrix) -> Ints:
-        """Groups of a batch, none of which gives a member away if that can be helped."""
+        """Groups of a batch, avoiding groups whose pool reveals a member."""
         unit, lengths = unit_rows(counts.astype(np.float64), self._representatives.idf)
         method = SphericalMicroaggregation(self.k, random_state=self._seed)
         return without_giveaways(counts, unit, lengths, method.fit(with_length(unit, lengths)).groups_)
 
     def _published(self, pools: sp.csr_matrix) -> list[int]:
-        """The numbers of the representatives of pools. Equal pools share one, which may be there already."""
+        """Publish pools; the numbers of their representatives. Equal pools share one, which may exist already."""
         ends = pairwise(pools.indptr.tolist())
         names = [name_of_pool(pools.indices[start:end], pools.data[start:end]) for start, end in ends]
         new = {name: row for row, name in enumerate(names) if name not in self._number_of}
         self._changes.published.update((name, pools[row]) for name, row in new.items())
-        self._add(list(new), pools[list(new.values())])
+        self.publish(list(new), pools[list(new.values())])
         return [self._number_of[name] for name in names]
 
-    def _add(self, names: Sequence[str], pools: sp.csr_matrix) -> None:
-        numbers = self._representatives.add(pools)
-        self._number_of.update(zip(names, numbers, strict=True))
-        self._members.update((number, set()) for number in numbers)
-
-    def _settle_around(self, document: str) -> None:
-        """If the document and others that wait make a crowd, it becomes a group, and those like it join."""
+    def _group_waiting(self, document: str) -> None:
+        """If a document completes a crowd of waiting ones, they become a group, and similar ones join it."""
         least = self.embargo or -1.0
         made = self._waiting.group_around(document, least if self._members else -1.0, least)
         if made is not None:
@@ -264,28 +263,24 @@ class DynamicIndex:
         return Placement(self._representatives.names[number], similarity)
 
     def _enter(self, documents: Sequence[str], numbers: Sequence[int]) -> None:
-        """Put documents into groups. Only then is it known whether the unseen group is one of them."""
-        places = self._random.random(len(documents)).tolist()
-        for document, number, place in zip(documents, numbers, places, strict=True):
-            self._put(document, number, place)
-        self._show_unseen()
+        """Add documents to groups. A last group that was too small has grown, or joins the nearest of the new ones."""
+        ranks = self._random.random(len(documents)).tolist()
+        for document, number, rank in zip(documents, numbers, ranks, strict=True):
+            self._put(document, number, rank)
+        hidden, self._hidden = self._hidden, None
+        if hidden in self._members and len(self._members[hidden]) < self.k:
+            self._dissolve(hidden)
 
-    def _show_unseen(self) -> None:
-        """The last group was too small to be seen: it grew, or joins the nearest now that there is another."""
-        number, self._unseen = self._unseen, None
-        if number in self._members and len(self._members[number]) < self.k:
-            self._dissolve(number)
-
-    def _put(self, document: str, number: int, place: float) -> None:
+    def _put(self, document: str, number: int, rank: float) -> None:
         self._members[number].add(document)
         self._group_of[document] = number
-        self._place[document] = place
-        self._changes.place(document, self._representatives.names[number], place)
+        self._rank[document] = rank
+        self._changes.place(document, self._representatives.names[number], rank)
 
     def _dissolve(self, number: int) -> None:
-        """What is left of a group joins the nearest one. The last group stays, unseen while it is below k."""
+        """What is left of a group joins the nearest one. The last group stays, hidden while it is below k."""
         if len(self._members) == 1 and self._members[number]:
-            self._unseen = number
+            self._hidden = number
             return
         members = self._members[number]
         self._retire(self._representatives.names[number])
@@ -293,18 +288,13 @@ class DynamicIndex:
             return
         nearest, _ = self._representatives.nearest(self._representatives.weights(number))
         for document in sorted(members):
-            self._put(document, nearest, self._place[document])
+            self._put(document, nearest, self._rank[document])
 
     def _retire(self, name: str) -> None:
         number = self._number_of.pop(name)
         del self._members[number]
         self._representatives.retire(number)
         self._changes.retired.append(name)
-
-    def _number(self, representative: str) -> int:
-        if representative not in self._number_of:
-            raise InputError("this representative is not in use; fetch the representatives again and choose another")
-        return self._number_of[representative]
 
     def _checked(self, documents: Sequence[str], counts: sp.csr_matrix) -> sp.csr_matrix:
         self._check_new(documents)

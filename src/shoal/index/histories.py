@@ -1,22 +1,67 @@
-"""Histories: what an observer sees of an index while documents come and go."""
+"""What happens to an index, as data: the changes of an operation, what an observer sees, and histories of both."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import scipy.sparse as sp
 
-from shoal.index.dynamic import DynamicIndex
 from shoal.index.representatives import name_of_pool
-from shoal.index.snapshot import Snapshot
 
-__all__ = ["Deletion", "Insertion", "simulate"]
+if TYPE_CHECKING:
+    from shoal.index.dynamic import DynamicIndex
+
+__all__ = ["Changes", "Deletion", "Insertion", "Snapshot", "simulate"]
+
+
+@dataclass
+class Changes:
+    """What operations changed, to be written to a database or applied to a copy of the index."""
+
+    published: dict[str, sp.csr_matrix] = field(default_factory=dict)  # pools by name, in their order
+    retired: list[str] = field(default_factory=list)  # names of representatives
+    placed: dict[str, tuple[str, float]] = field(default_factory=dict)  # document: representative, rank among equals
+    waiting: dict[str, tuple[sp.csr_matrix, str]] = field(default_factory=dict)  # document: counts, owner
+    gone: list[str] = field(default_factory=list)  # documents
+
+    def __bool__(self) -> bool:
+        return any((self.published, self.retired, self.placed, self.waiting, self.gone))
+
+    def wait(self, document: str, counts: sp.csr_matrix, owner: str) -> None:
+        """The document is held back."""
+        self.waiting[document] = counts, owner
+
+    def place(self, document: str, representative: str, rank: float) -> None:
+        """The document is in the group of this representative, and does not wait any more."""
+        self.waiting.pop(document, None)
+        self.placed[document] = representative, rank
+
+    def remove(self, document: str) -> None:
+        """The document is deleted."""
+        self.waiting.pop(document, None)
+        self.placed.pop(document, None)
+        self.gone.append(document)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """All that an observer sees at one moment: the visible groups, their representatives and their documents' ids."""
+
+    k: int
+    members: Mapping[str, frozenset[str]]  # by the name of the representative
+    pools: sp.csr_matrix  # (groups, terms): their pooled counts, in the same order
+
+    @property
+    def documents(self) -> int:
+        """How many documents are visible."""
+        return sum(map(len, self.members.values()))
 
 
 @dataclass(frozen=True)
 class Insertion:
-    """Documents that come: one alone, or several as a batch."""
+    """Documents that are added: a single one, or several as a batch."""
 
     documents: tuple[str, ...]
     counts: sp.csr_matrix  # one row per document
@@ -24,7 +69,7 @@ class Insertion:
 
 @dataclass(frozen=True)
 class Deletion:
-    """A document that goes."""
+    """A document that is deleted."""
 
     document: str
 
@@ -32,10 +77,10 @@ class Deletion:
 def simulate(
     index: DynamicIndex, events: Iterable[Insertion | Deletion], *, recompute: bool = False
 ) -> Iterator[Snapshot]:
-    """The snapshots after each event.
+    """The snapshot after each event.
 
-    `recompute` shows what an index gives away that makes its representatives anew whenever a group changes. It is a
-    mistake that only this simulation can make.
+    `recompute` shows what leaks from an index that recomputes a representative whenever its group changes. Only this
+    simulation can make that mistake.
     """
     counts_of: dict[str, sp.csr_matrix] = {}
     for event in events:
@@ -51,7 +96,7 @@ def simulate(
 
 
 def _recomputed(snapshot: Snapshot, counts_of: dict[str, sp.csr_matrix]) -> Snapshot:
-    """The same groups, each with the pool of those that are in it now."""
+    """The same groups, each with the pool of its present members."""
     members = list(snapshot.members.values())
     pools = [sum(counts_of[document] for document in sorted(group)) for group in members]
     names = [name_of_pool(pool.indices, pool.data) for pool in pools]

@@ -1,4 +1,4 @@
-"""Representatives: what is published of groups, by number, in the order in which it was published."""
+"""Representatives: the published pools of groups, numbered in the order in which they were published."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal.kernels.grouping.spherical import Lists, csr, distances_to, invert
-from shoal.microaggregation.words.pooling import DECIMALS, unit_rows
+from shoal.methods.words.pools import DECIMALS, unit_rows
 
 __all__ = ["Representatives", "name_of_pool"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-LISTED_AGAIN = 0.1  # as soon as this share of the representatives is in no inverted list, all are listed anew
-NOT_LISTED = 500  # representatives that are searched row by row without a thought
+LISTED_AGAIN = 0.1  # share of the representatives outside of the inverted lists at which the lists are rebuilt
+NOT_LISTED = 500  # representatives that may always be searched row by row
 SAVED = ("names", "starts", "terms", "counts", "list_starts", "list_rows", "list_weights")
 
 
 class Representatives:
-    """Pools of counts, found by their weights. They are added and retired, and never changed.
+    """Pooled counts, searched by their weights. They are added and retired, and never changed.
 
-    Most are searched through inverted lists; the newest row by row, until they are many enough to be listed too.
+    Most are searched through inverted lists; the newest row by row, until they are enough to be listed too.
     """
 
     def __init__(self, idf: Floats) -> None:
         self.idf = idf
         self.names: list[str] = []
         self._alive = np.zeros(0, dtype=np.bool_)
-        self._counts = sp.csr_matrix((0, len(idf)), dtype=np.int64)  # of those that are listed
+        self._counts = sp.csr_matrix((0, len(idf)), dtype=np.int64)  # of those in the inverted lists
         self._lists = invert(csr(_weights(self._counts, idf)), len(idf))
         self._new = self._new_weights = self._counts
 
@@ -44,16 +44,16 @@ class Representatives:
 
     @property
     def n_listed(self) -> int:
-        """How many, from the first on, are in the inverted lists."""
+        """How many of the first ones are in the inverted lists."""
         return int(self._counts.shape[0])
 
     @property
     def pools(self) -> sp.csr_matrix:
-        """The counts of all, retired ones too."""
+        """The pooled counts of all, including retired ones."""
         return _stacked(self._counts, self._new).astype(np.int64, copy=False)
 
     def add(self, pools: sp.csr_matrix) -> list[int]:
-        """The numbers of the new representatives, one for each row of counts."""
+        """Add a representative per row of counts; returns their numbers."""
         first = len(self)
         self.names += [name_of_pool(pools.indices[row], pools.data[row]) for row in _rows(pools)]
         self._alive = np.append(self._alive, np.ones(pools.shape[0], dtype=np.bool_))
@@ -67,7 +67,7 @@ class Representatives:
         return list(range(first, len(self)))
 
     def save(self, folder: Path) -> None:
-        """Write those that are listed, so that `open` need not list them again."""
+        """Write those in the inverted lists, so that `open` need not build the lists again."""
         counts, lists = self._counts, self._lists
         least = np.int32 if counts.data.max(initial=0) < 2**31 else np.int64
         arrays = (
@@ -84,7 +84,7 @@ class Representatives:
 
     @classmethod
     def open(cls, folder: Path, idf: Floats) -> Representatives:
-        """What was saved, none of them retired. The arrays stay on the disk until they are needed."""
+        """Those that were saved, none of them retired. The arrays stay on the disk until they are needed."""
         # Copy on write: kernels are compiled for arrays that can be written.
         arrays = [np.asarray(np.load(folder / f"{name}.npy", mmap_mode="c")) for name in SAVED]
         names, starts, terms, counts = arrays[:4]
@@ -96,25 +96,25 @@ class Representatives:
         return opened
 
     def retire(self, number: int) -> None:
-        """Nobody is represented by it any more."""
+        """Leave a representative out of every search from now on."""
         self._alive[number] = False
 
     def retire_all_but(self, numbers: Ints) -> None:
-        """Nobody is represented by any other."""
+        """Retire all other representatives."""
         others = np.ones(len(self), dtype=np.bool_)
         others[numbers] = False
         self._alive[others] = False
 
     def weights(self, number: int) -> sp.csr_matrix:
-        """One representative at unit length."""
+        """The weights of a representative, at unit length."""
         new = number - self.n_listed
         return _weights(self._counts[number], self.idf) if new < 0 else self._new_weights[new]
 
     def similarities(self, row: sp.csr_matrix) -> Floats:
-        """The cosine of a unit row with every representative; -1 for those that are retired."""
-        similarity, single = np.empty(len(self)), csr(row)
+        """The cosine of a unit row with every representative; -1 for retired ones."""
+        similarity, query = np.empty(len(self)), csr(row)
         listed, new = np.split(similarity, [self.n_listed])
-        distances_to(self._lists, single.indices, single.data, listed)
+        distances_to(self._lists, query.indices, query.data, listed)
         np.negative(listed, out=listed)
         if len(new):
             new[:] = (self._new_weights @ row.T).toarray().ravel()
@@ -122,23 +122,23 @@ class Representatives:
         return similarity
 
     def nearest(self, row: sp.csr_matrix) -> tuple[int, float]:
-        """The representative that is most similar to a unit row, ties to the older one, and its cosine."""
+        """The representative most similar to a unit row, and its cosine; ties go to the older one."""
         similarity = self.similarities(row)
         number = int(np.argmax(similarity))
         return number, float(similarity[number])
 
     def most_similar(self, row: sp.csr_matrix, limit: int) -> list[tuple[int, float]]:
-        """Those most similar to a unit row that have a term of it, with their cosines; ties to the older one."""
+        """The most similar representatives that share a term with a unit row, and their cosines; in ties the older."""
         similarity = self.similarities(row)
-        alike = np.flatnonzero(similarity > 0)
-        if limit < len(alike):
-            worst = np.partition(similarity[alike], len(alike) - limit)[len(alike) - limit]
-            alike = alike[similarity[alike] >= worst]
-        ranked = alike[np.argsort(-similarity[alike], kind="stable")]
+        similar = np.flatnonzero(similarity > 0)
+        if limit < len(similar):
+            lowest = np.partition(similarity[similar], len(similar) - limit)[len(similar) - limit]
+            similar = similar[similarity[similar] >= lowest]
+        ranked = similar[np.argsort(-similarity[similar], kind="stable")]
         return [(number, float(similarity[number])) for number in ranked[:limit].tolist()]
 
     def matching(self, row: sp.csr_matrix, number: int) -> tuple[int, ...]:
-        """The terms that make a row and a representative similar, the heaviest first."""
+        """The terms that a row and a representative share, the heaviest first."""
         shared = row.multiply(self.weights(number)).tocsr()
         return tuple(shared.indices[np.argsort(-shared.data, kind="stable")].tolist())
 
@@ -157,7 +157,7 @@ def _stacked(above: sp.csr_matrix, below: sp.csr_matrix) -> sp.csr_matrix:
 
 
 def name_of_pool(terms: NDArray[Any], counts: NDArray[Any]) -> str:
-    """A name that says what the pool holds, and so can be kept in any cache for ever."""
+    """A name made of the content, so that any cache may keep the pool for ever."""
     content = terms.astype("<i4").tobytes() + counts.astype("<i8").tobytes()
     return blake2b(content, digest_size=16).hexdigest()
 

@@ -1,7 +1,7 @@
-"""Embargo: documents that are like no group wait, unseen, until k of them are like each other.
+"""Embargo: documents that fit no group wait, invisible, until k of them are similar to each other.
 
-A group's pool is known to everybody, so whoever knows all documents of a crowd but one knows the last one too. No owner
-can bring that about alone: a crowd is of one owner, or of k different ones.
+A group's pool is public, so whoever knows all documents of a crowd but one knows the last one too. No owner can bring
+that about alone: a crowd belongs to one owner, or to k different ones.
 """
 
 from __future__ import annotations
@@ -12,25 +12,24 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from shoal.microaggregation.words.giveaways import read_off
-from shoal.microaggregation.words.pooling import unit_rows
+from shoal.methods.words.pools import read_off, unit_rows
 
 __all__ = ["Waiting"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-GONE = -1  # in place of an owner
-KEPT_GONE = 64  # rows that may stay empty
+GONE = -1  # instead of an owner
+MAX_GONE = 64  # rows that may stay empty
 
 
 class Waiting:
-    """Counts of the documents that wait, by id, oldest first. They are gone as soon as their group is known."""
+    """Counts of the waiting documents, by id, oldest first. They are erased as soon as their group is known."""
 
     def __init__(self, k: int, idf: Floats) -> None:
         self._k, self._idf = k, idf
         self._number_of: dict[str, int] = {}  # of owners
-        self._forget()
+        self._clear()
 
     def __len__(self) -> int:
         return len(self._row_of)
@@ -42,11 +41,11 @@ class Waiting:
         return iter(self._row_of)
 
     def add(self, document: str, counts: sp.csr_matrix, owner: str = "") -> None:
-        """Hold a document of an owner back."""
+        """Hold back a document of an owner."""
         self._append(document, counts, self._number_of.setdefault(owner, len(self._number_of)))
 
     def take(self, documents: list[str]) -> sp.csr_matrix:
-        """The counts of these documents, which wait no longer."""
+        """Remove documents; returns their counts."""
         rows = [self._row_of[document] for document in documents]
         taken = self._matrix(self._counts)[rows]
         for document, row in zip(documents, rows, strict=True):
@@ -54,31 +53,31 @@ class Waiting:
             self._owners.values[row] = GONE
             start, end = self._ends.values[row : row + 2]
             self._counts.values[start:end] = self._unit.values[start:end] = 0
-        if len(self._owners.values) > 2 * len(self) + KEPT_GONE:
+        if len(self._owners.values) > 2 * len(self) + MAX_GONE:
             self._close_gaps()
         return taken
 
     def group_around(
-        self, document: str, least_similar: float, least_joining: float
+        self, document: str, min_similarity: float, min_joining: float
     ) -> tuple[list[str], sp.csr_matrix] | None:
-        """A group of documents that wait no longer, and its pool; None if there is no crowd around the document.
+        """Take a new group, and its pool, out of the waiting documents; None if there is no crowd around this one.
 
         The pool is that of the crowd alone. Others that are similar enough to it join.
         """
-        crowd = self._crowd(self._row_of[document], least_similar)
+        crowd = self._crowd(self._row_of[document], min_similarity)
         if not crowd:
             return None
         pool = sp.csr_matrix(self.take(crowd).sum(axis=0))
         similarity = self._similarity(unit_rows(pool, self._idf)[0])
-        joining = [document for document, row in self._row_of.items() if similarity[row] >= least_joining]
+        joining = [document for document, row in self._row_of.items() if similarity[row] >= min_joining]
         self.take(joining)
         return crowd + joining, pool
 
-    def _crowd(self, row: int, least_similar: float) -> list[str]:
-        """A document and the k - 1 nearest to it of its owner, or the nearest of each of k - 1 others.
+    def _crowd(self, row: int, min_similarity: float) -> list[str]:
+        """A document and the k - 1 nearest of its owner, or the nearest of each of k - 1 other owners.
 
-        Those of one owner must be alike on average. Of different owners each must be, so that whoever has several
-        accounts needs to know what somebody else's document is like before they can surround it.
+        Documents of one owner must be similar on average. Of different owners, each must be: somebody with several
+        accounts would have to know another's document before they could surround it.
         """
         similarity, owners = self._similarity(self._matrix(self._unit)[row]), self._owners.values
         ranked = np.argsort(-similarity, kind="stable")
@@ -86,18 +85,18 @@ class Waiting:
         nearest_of_each = np.sort(np.unique(owners[ranked], return_index=True)[1])
         for rows, judge in ((ranked[owners[ranked] == owners[row]], np.mean), (ranked[nearest_of_each], np.min)):
             crowd = np.sort(rows[: self._k])
-            if len(crowd) == self._k and judge(self._likeness(crowd)) >= least_similar:
+            if len(crowd) == self._k and judge(self._cohesion(crowd)) >= min_similarity:
                 return [document for document, row in self._row_of.items() if row in crowd]
         return []
 
-    def _likeness(self, rows: Ints) -> Floats:
-        """How similar each of a crowd is to all of it; not at all if a member can be read off from its pool."""
+    def _cohesion(self, rows: Ints) -> Floats:
+        """The similarity of each row of a crowd to their pool; minus infinity if the pool reveals a member."""
         counts = self._matrix(self._counts)[rows]
         if read_off(_dense(counts)).any():
             return np.full(len(rows), -np.inf)
         pool = unit_rows(sp.csr_matrix(counts.sum(axis=0)), self._idf)[0]
-        likeness: Floats = (unit_rows(counts, self._idf)[0] @ pool.T).toarray().ravel()
-        return likeness
+        cohesion: Floats = (unit_rows(counts, self._idf)[0] @ pool.T).toarray().ravel()
+        return cohesion
 
     def _similarity(self, unit: sp.csr_matrix) -> Floats:
         similarity: Floats = self._matrix(self._unit) @ unit.toarray().ravel()
@@ -117,11 +116,11 @@ class Waiting:
 
     def _close_gaps(self) -> None:
         counts, owners, row_of = self._matrix(self._counts), self._owners.values, self._row_of
-        self._forget()
+        self._clear()
         for document, row in row_of.items():
             self._append(document, counts[row], int(owners[row]))
 
-    def _forget(self) -> None:
+    def _clear(self) -> None:
         self._row_of: dict[str, int] = {}
         self._owners, self._ends = _Growing(np.int64), _Growing(np.int64)  # by row
         self._ends.add([0])
@@ -129,25 +128,25 @@ class Waiting:
 
 
 class _Growing:
-    """An array that is not copied each time it grows."""
+    """An array that grows without being copied each time."""
 
     def __init__(self, kind: type[np.generic]) -> None:
-        self._room: NDArray[np.generic] = np.zeros(64, dtype=kind)
+        self._buffer: NDArray[np.generic] = np.zeros(64, dtype=kind)
         self._size = 0
 
     @property
     def values(self) -> NDArray[np.generic]:
-        return self._room[: self._size]
+        return self._buffer[: self._size]
 
     def add(self, values: NDArray[np.generic] | list[int]) -> None:
         end = self._size + len(values)
-        if end > len(self._room):
-            self._room = np.concatenate((self._room, np.zeros(end, dtype=self._room.dtype)))
-        self._room[self._size : end] = values
+        if end > len(self._buffer):
+            self._buffer = np.concatenate((self._buffer, np.zeros(end, dtype=self._buffer.dtype)))
+        self._buffer[self._size : end] = values
         self._size = end
 
 
 def _dense(counts: sp.csr_matrix) -> Ints:
-    """The rows without the columns that none of them has."""
+    """The rows without the columns that are empty in all of them."""
     dense: Ints = counts[:, np.unique(counts.indices)].toarray().astype(np.int64)
     return dense

@@ -1,34 +1,30 @@
-"""Who swaps with whom when ranks are swapped within a window."""
+"""Partners for swapping ranks within a window."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+from shoal.kernels import Floats, Ints
 
 __all__ = ["swap_partners"]
-
-Ints = NDArray[Any]
-Floats = NDArray[np.float64]
 
 
 @njit(cache=True, nogil=True)
 def swap_partners(window: int, chance: Floats) -> Ints:
-    """The rank that each rank swaps with; its own when nobody within `window` ranks is left.
+    """The rank that each rank swaps with; its own when no free rank is left within the window.
 
     From the lowest rank up, each that has no partner takes one of the free ranks above it, at most `window` away, all
-    of them equally likely: `chance` has one number of [0, 1) a rank. Free ranks are counted in a Fenwick tree, so that
-    a wide window costs no more than a narrow one.
+    of them equally likely: `chance` has one number of [0, 1) per rank. Free ranks are counted in a Fenwick tree, so
+    that a wide window costs no more than a narrow one.
     """
     n = chance.shape[0]
     partner = np.arange(n)
     free = np.empty(n, np.bool_)
     free[:] = True
     tree = np.zeros(n + 1, np.int64)
-    for place in range(1, n + 1):
-        tree[place] = place & -place  # all are free
+    for position in range(1, n + 1):
+        tree[position] = position & -position  # all are free
     top = 1
     while top * 2 <= n:
         top *= 2
@@ -39,10 +35,10 @@ def swap_partners(window: int, chance: Floats) -> Ints:
         free[rank] = False
         # All ranks below are taken, so what is free up to the window's end is free within the window.
         candidates = 0
-        place = min(rank + window, n - 1) + 1
-        while place > 0:
-            candidates += tree[place]
-            place -= place & -place
+        position = min(rank + window, n - 1) + 1
+        while position > 0:
+            candidates += tree[position]
+            position -= position & -position
         if candidates == 0:
             continue
         wanted = min(int(chance[rank] * candidates), candidates - 1)
@@ -63,7 +59,7 @@ def swap_partners(window: int, chance: Floats) -> Ints:
 @njit(cache=True, nogil=True)
 def _take(tree: Ints, rank: int, n: int) -> None:
     """One rank is no longer free."""
-    place = rank + 1
-    while place <= n:
-        tree[place] -= 1
-        place += place & -place
+    position = rank + 1
+    while position <= n:
+        tree[position] -= 1
+        position += position & -position

@@ -5,18 +5,13 @@ A concept's ancestors are a sorted run of `ancestors`, with the links up to each
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from shoal.kernels import Floats, Ints
 from shoal.kernels.threads import runs, side_by_side
 
 __all__ = ["deepest_common", "wu_palmer_distances"]
-
-Ints = NDArray[Any]
-Floats = NDArray[np.float64]
 
 
 @njit(cache=True, nogil=True)

@@ -31,7 +31,7 @@ def side_by_side(kernel: Callable[..., Any], parts: Sequence[tuple[Any, ...]]) -
     finally:
         for future in futures:
             future.cancel()
-        wait(futures)  # after Ctrl-C, too: nobody writes into the caller's arrays any more
+        wait(futures)  # after Ctrl-C, too: no thread writes into the caller's arrays any more
 
 
 @cache

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from shoal.pages.drawing import DEEP, INK, SAND, Picture, svg
-from shoal.pages.templating import page
-from shoal.pages.words import count, number
+from shoal.pages.charts import DEEP, INK, SAND, Picture, picture, quantity
+from shoal.pages.words import count, number, page
 from shoal.results.exploration import LEARNED, Exploration, Outcome, Trial
 from shoal.results.methods import IN_WORDS
 
@@ -14,42 +13,42 @@ CROWD, NO_CROWD = "promises a crowd", "promises no crowd"
 COLOURS = [DEEP, SAND, "#b0563b", "#4f9bb0", "#7a6fa8", "#6b8e4e", "#c98a1b", INK]
 
 
-def exploration_html(found: Exploration) -> str:
+def exploration_html(exploration: Exploration) -> str:
     """The whole page: style and picture inside, nothing to fetch, nothing to run."""
     return page(
         "exploration.html.jinja",
-        e=found,
-        recommended=None if found.recommended is None else in_words(found.recommended.trial),
-        picture=risk_utility_map(found),
-        limits=len(_limits(found)),
-        asked=_asked(found),
-        beyond=sum(one.loss > _most_loss(found) for one in found.outcomes),
-        fronts={one.trial.name for one in found.front},
-        loss=found.measures.loss_in_words,
-        risk=found.measures.risk_in_words,
-        what="documents" if found.kind == "documents" else "a table",
-        record="document" if found.kind == "documents" else "record",
-        without_crowd=sum(not one.promises_crowd for one in found.outcomes),
+        e=exploration,
+        recommended=None if exploration.recommended is None else in_words(exploration.recommended.trial),
+        picture=risk_utility_map(exploration),
+        limits=len(_limits(exploration)),
+        asked=_asked(exploration),
+        beyond=sum(outcome.loss > _most_loss(exploration) for outcome in exploration.outcomes),
+        fronts={outcome.trial.name for outcome in exploration.front},
+        loss=exploration.measures.loss_in_words,
+        risk=exploration.measures.risk_in_words,
+        what="documents" if exploration.kind == "documents" else "a table",
+        record="document" if exploration.kind == "documents" else "record",
+        without_crowd=sum(not outcome.promises_crowd for outcome in exploration.outcomes),
         learned=LEARNED,
-        hardening=hardening_path(found) if found.hardened else None,
+        hardening=hardening_path(exploration) if exploration.hardened else None,
     )
 
 
-def risk_utility_map(found: Exploration) -> Picture:
+def risk_utility_map(exploration: Exploration) -> Picture:
     """Every trial as a point, the front as a line, the limits as rules."""
-    points = [_point(one) for one in found.outcomes]
+    points = [_point(outcome) for outcome in exploration.outcomes]
     families = list(dict.fromkeys(point["method"] for point in sorted(points, key=lambda point: str(point["method"]))))
     description = (
         f"Map of risk against loss for {count(len(points), 'protection')}; "
-        f"{count(len(found.front), 'of them is', 'of them are')} on the front, where less risk costs more loss."
+        f"{count(len(exploration.front), 'of them is', 'of them are')} on the front, where less risk costs more loss."
     )
-    top = _most_loss(found)
-    titles = [f"{words[0].upper()}{words[1:]}, per cent" for words in _words(found)]
-    x = {"field": "loss", "type": "quantitative", "title": titles[0], "scale": {"domain": [0, top]}}
-    y = {"field": "risk", "type": "quantitative", "title": titles[1]}
+    top = _most_loss(exploration)
+    measured = exploration.measures.loss_in_words, exploration.measures.risk_in_words
+    titles = [f"{words[0].upper()}{words[1:]}, per cent" for words in measured]
+    x, y = quantity("loss", titles[0], scale={"domain": [0, top]}), quantity("risk", titles[1])
     layers: list[dict[str, object]] = [
         {
-            "data": {"values": [_point(one) for one in found.front if one.loss <= top]},
+            "data": {"values": [_point(outcome) for outcome in exploration.front if outcome.loss <= top]},
             "mark": {"type": "line", "color": "#9fb0b8", "strokeWidth": 2},
             "encoding": {"x": x, "y": y, "order": {"field": "risk"}},
         },
@@ -74,23 +73,24 @@ def risk_utility_map(found: Exploration) -> Picture:
             },
         },
     ]
-    if found.recommended is not None:
+    if exploration.recommended is not None:
         layers.append(
             {
-                "data": {"values": [_point(found.recommended)]},
+                "data": {"values": [_point(exploration.recommended)]},
                 "mark": {"type": "point", "size": 260, "strokeWidth": 2.5, "color": INK},
                 "encoding": {"x": x, "y": y},
             }
         )
-    for channel, limit in _limits(found).items():
+    for channel, limit in _limits(exploration).items():
         rule = {"datum": limit, "type": "quantitative"}
         mark = {"type": "rule", "strokeDash": [4, 4], "color": INK}
         layers.append({"data": {"values": [{}]}, "mark": mark, "encoding": {channel: rule}})
     rows = tuple(
-        (one.trial.name, number(one.score), number(one.loss), number(one.risk), _alike(one)) for one in found.outcomes
+        (outcome.trial.name, number(outcome.score), number(outcome.loss), number(outcome.risk), _alike(outcome))
+        for outcome in exploration.outcomes
     )
     header = ("Protection", "Score", "Loss", "Risk", "Fewest alike")
-    return Picture(svg({"width": 600, "height": 360, "layer": layers}, description), description, header, rows)
+    return picture({"width": 600, "height": 360, "layer": layers}, description, header, rows)
 
 
 def in_words(trial: Trial) -> str:
@@ -98,49 +98,44 @@ def in_words(trial: Trial) -> str:
     return trial.name.replace(trial.method, IN_WORDS.get(trial.method, trial.method), 1)
 
 
-def _words(found: Exploration) -> tuple[str, str]:
-    return found.measures.loss_in_words, found.measures.risk_in_words
-
-
-def _asked(found: Exploration) -> str:
+def _asked(exploration: Exploration) -> str:
     """The limits that were set, in words."""
     limits = {
         "at most {} % of the records found by a trained attacker"
-        if found.hardened
-        else "risk at most {} %": found.max_risk,
-        "loss at most {} %": found.max_loss,
-        "at least {} records alike": found.min_k,
+        if exploration.hardened
+        else "risk at most {} %": exploration.max_risk,
+        "loss at most {} %": exploration.max_loss,
+        "at least {} records alike": exploration.min_k,
     }
     return ", ".join(words.format(number(limit)) for words, limit in limits.items() if limit is not None)
 
 
-def _limits(found: Exploration) -> dict[str, float]:
+def _limits(exploration: Exploration) -> dict[str, float]:
     """The limits that lie within the picture, by the axis they are on."""
-    most = {"y": 1.1 * max(one.risk for one in found.outcomes), "x": _most_loss(found)}
-    limits = {"y": None if found.hardened else found.max_risk, "x": found.max_loss}  # hardening limits another rate
+    most = {"y": 1.1 * max(outcome.risk for outcome in exploration.outcomes), "x": _most_loss(exploration)}
+    limits = {
+        "y": None if exploration.hardened else exploration.max_risk,
+        "x": exploration.max_loss,
+    }  # hardening limits another rate
     return {channel: limit for channel, limit in limits.items() if limit is not None and limit <= most[channel]}
 
 
-def _most_loss(found: Exploration) -> float:
+def _most_loss(exploration: Exploration) -> float:
     """How much loss the picture shows: a few that destroy everything would press all others into a corner."""
-    losses = sorted(one.loss for one in found.outcomes)
-    chosen = 0.0 if found.recommended is None else found.recommended.loss
+    losses = sorted(outcome.loss for outcome in exploration.outcomes)
+    chosen = 0.0 if exploration.recommended is None else exploration.recommended.loss
     return max(1.5 * losses[int(0.7 * (len(losses) - 1))], 1.2 * chosen, 1.0)
 
 
-def hardening_path(found: Exploration) -> Picture:
+def hardening_path(exploration: Exploration) -> Picture:
     """What a trained attacker finds, step by step, against what it costs."""
     points = [
-        {"step": step, "loss": one.loss, "learned": one.figures[LEARNED]} for step, one in enumerate(found.hardened)
+        {"step": step, "loss": outcome.loss, "learned": outcome.figures[LEARNED]}
+        for step, outcome in enumerate(exploration.hardened)
     ]
     description = f"Line of {count(len(points) - 1, 'step')}: what a trained attacker finds against the loss."
-    x = {
-        "field": "loss",
-        "type": "quantitative",
-        "title": "Change of statistics IL, per cent",
-        "scale": {"zero": False},
-    }
-    y = {"field": "learned", "type": "quantitative", "title": "Found by an attacker trained on all links, per cent"}
+    x = quantity("loss", "Change of statistics IL, per cent", scale={"zero": False})
+    y = quantity("learned", "Found by an attacker trained on all links, per cent")
     layers: list[dict[str, object]] = [
         {
             "data": {"values": points},
@@ -150,30 +145,32 @@ def hardening_path(found: Exploration) -> Picture:
         {
             "data": {"values": [{}]},
             "mark": {"type": "rule", "strokeDash": [4, 4], "color": INK},
-            "encoding": {"y": {"datum": found.max_risk, "type": "quantitative"}},
+            "encoding": {"y": {"datum": exploration.max_risk, "type": "quantitative"}},
         },
     ]
-    before = [{}, *(dict(one.trial.coarsen) for one in found.hardened)]
+    before = [{}, *(dict(outcome.trial.coarsen) for outcome in exploration.hardened)]
     rows = tuple(
         (
             str(step),
-            ", ".join(f"{name} to {least:,}" for name, least in one.trial.coarsen if before[step].get(name) != least),
-            number(round(one.figures[LEARNED], 2)),
-            number(one.loss),
-            number(one.risk),
+            ", ".join(
+                f"{name} to {least:,}" for name, least in outcome.trial.coarsen if before[step].get(name) != least
+            ),
+            number(round(outcome.figures[LEARNED], 2)),
+            number(outcome.loss),
+            number(outcome.risk),
         )
-        for step, one in enumerate(found.hardened)
+        for step, outcome in enumerate(exploration.hardened)
     )
     header = ("Step", "Coarsened", "Found, %", "Loss IL", "Risk DR")
-    return Picture(svg({"height": 260, "layer": layers}, description), description, header, rows)
+    return picture({"height": 260, "layer": layers}, description, header, rows)
 
 
-def _alike(one: Outcome) -> str:
-    return number(one.smallest_group) + ("" if one.promises_crowd else ", no crowd promised")
+def _alike(outcome: Outcome) -> str:
+    return number(outcome.smallest_group) + ("" if outcome.promises_crowd else ", no crowd promised")
 
 
-def _point(one: Outcome) -> dict[str, object]:
-    some = one.trial.attribute_groups is not None
-    method = f"{one.trial.method}, some columns" if some else one.trial.method
-    crowd = CROWD if one.promises_crowd else NO_CROWD
-    return {"method": method, "loss": one.loss, "risk": one.risk, "crowd": crowd}
+def _point(outcome: Outcome) -> dict[str, object]:
+    partial = outcome.trial.attribute_groups is not None
+    method = f"{outcome.trial.method}, some columns" if partial else outcome.trial.method
+    crowd = CROWD if outcome.promises_crowd else NO_CROWD
+    return {"method": method, "loss": outcome.loss, "risk": outcome.risk, "crowd": crowd}

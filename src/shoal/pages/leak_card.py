@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
-from shoal.pages.charts import named_bars, rates_with_intervals
-from shoal.pages.drawing import DEEP, INK, Picture, svg
-from shoal.pages.templating import page
-from shoal.pages.words import count, percent
-from shoal.results.leaks import Leak, LeakCard, LeakingAttribute, Learned
-from shoal.results.rates import Rate
+from shoal.pages.charts import DEEP, INK, Picture, named_bars, picture, rates_with_intervals
+from shoal.pages.words import count, interval, page, percent, succeeds
+from shoal.results.attacks import Leak, LeakCard, LeakingAttribute, Learned, Rate
 
 __all__ = ["CardPage", "best_parameters", "card_page", "leaks_html", "learned_rates", "proof", "remedy", "share_of"]
 
@@ -76,7 +74,7 @@ def remedy(card: LeakCard) -> str:
         return ""
     best = card.remedies[0]
     if best.after.rate >= best.before.rate:
-        tried = ", ".join(dict.fromkeys(one.column for one in card.remedies))
+        tried = ", ".join(dict.fromkeys(attempt.column for attempt in card.remedies))
         return f"Coarsening one column alone does not help; tried: {tried}."
     falls = (
         f"coarsened so that at least {best.least:,} records share each value, the worst rate falls from "
@@ -128,48 +126,43 @@ def _attackers(leak: Leak) -> Picture:
     rates = (
         ("plain: all columns alike", leak.plain),
         ("Mahalanobis: correlations, too", leak.mahalanobis),
-        (f"learned from {leak.links_known:,} links, tried on others", leak.honest),
+        (f"learned from {count(leak.links_known, 'link')}, tried on others", leak.honest),
         ("learned from all links (worst case)", leak.worst),
     )
     description = "Chart of four attackers: the share of records each finds, with intervals, and what a guess finds."
-    drawn = rates_with_intervals(rates, "Records found", description)
-    rows = tuple(
-        (who, percent(one.rate), f"{percent(one.low)} to {percent(one.high)}", percent(one.baseline), f"{one.n:,}")
-        for who, one in rates
-    )
+    rows = ((who, succeeds(rate), interval(rate), percent(rate.baseline), f"{rate.n:,}") for who, rate in rates)
     header = ("Attacker", "Finds", "95 % interval", "By guessing", "Records tried")
-    return Picture(drawn, description, header, rows)
+    return picture(rates_with_intervals(rates, "Records found"), description, header, rows)
 
 
 def _attributes(leak: Leak) -> Picture:
     shown = leak.attributes[:MOST_ATTRIBUTES]
-    bars = [(one.name, share_of(one)) for one in shown]
+    bars = [(attribute.name, share_of(attribute)) for attribute in shown]
     description = f"Bar chart: how much of the linking each of {count(len(shown), 'column')} carries."
-    drawn = named_bars(bars, "Share of the linking", description)
-    rows = tuple(
+    rows = (
         (
-            one.name,
-            percent(one.weight),
-            "" if one.shapley is None else percent(one.shapley),
-            percent(one.alone),
-            "" if one.without is None else percent(one.without),
+            attribute.name,
+            percent(attribute.weight),
+            "" if attribute.shapley is None else percent(attribute.shapley),
+            percent(attribute.alone),
+            "" if attribute.without is None else percent(attribute.without),
         )
-        for one in leak.attributes
+        for attribute in leak.attributes
     )
     header = ("Column", "Weight", "Shapley value", "Found by it alone", "Found without it")
-    return Picture(drawn, description, header, rows)
+    return picture(named_bars(bars, "Share of the linking"), description, header, rows)
 
 
-def share_of(one: LeakingAttribute) -> float:
+def share_of(attribute: LeakingAttribute) -> float:
     """How much of the linking a column carries."""
-    return one.weight if one.shapley is None else one.shapley
+    return attribute.weight if attribute.shapley is None else attribute.shapley
 
 
 def _letters(leak: Leak) -> tuple[tuple[str, str], ...]:
     """A letter for each attribute of the lattice, the most telling first."""
     if not leak.measured:
         return ()
-    return tuple((chr(ord("A") + place), one.name) for place, one in enumerate(leak.attributes[:DRAWN]))
+    return tuple((chr(ord("A") + rank), attribute.name) for rank, attribute in enumerate(leak.attributes[:DRAWN]))
 
 
 def _lattice(leak: Leak) -> Picture | None:
@@ -178,61 +171,39 @@ def _lattice(leak: Leak) -> Picture | None:
     if len(letters) < 2:
         return None
     bits = [1 << leak.measured.index(name) for _, name in letters]
-    nodes, edges, place_of = [], [], {}
+    nodes, edges, position_of = [], [], {}
     for size in range(len(letters) + 1):
-        level = [one for one in range(2 ** len(letters)) if one.bit_count() == size]
-        level.sort(key=lambda one: [-(one >> place & 1) for place in range(len(letters))])
-        for rank, one in enumerate(level):
-            weight = leak.measure[sum(bit for place, bit in enumerate(bits) if one >> place & 1)]
-            label = "".join(letter for place, (letter, _) in enumerate(letters) if one >> place & 1) or "none"
-            place_of[one] = ((rank + 1) / (len(level) + 1), size)
-            nodes.append({"x": place_of[one][0], "y": size, "label": label, "weight": weight, "said": f"{weight:.2f}"})
-            for place in range(len(letters)):
-                if one >> place & 1:
-                    below = place_of[one ^ (1 << place)]
-                    edges.append({"x": place_of[one][0], "y": size, "x2": below[0], "y2": below[1]})
+        level = [subset for subset in range(2 ** len(letters)) if subset.bit_count() == size]
+        level.sort(key=lambda subset: [-(subset >> i & 1) for i in range(len(letters))])
+        for rank, subset in enumerate(level):
+            weight = leak.measure[sum(bit for i, bit in enumerate(bits) if subset >> i & 1)]
+            label = "".join(letter for i, (letter, _) in enumerate(letters) if subset >> i & 1) or "none"
+            x = (rank + 1) / (len(level) + 1)
+            position_of[subset] = x, size
+            nodes.append({"x": x, "y": size, "label": label, "weight": weight, "said": f"{weight:.2f}"})
+            for i in range(len(letters)):
+                if subset >> i & 1:
+                    below = position_of[subset ^ (1 << i)]
+                    edges.append({"x": x, "y": size, "x2": below[0], "y2": below[1]})
     named = ", ".join(f"{letter} {name}" for letter, name in letters)
     description = f"Lattice of the sets of {named}: how much each set weighs in the learned fuzzy measure."
-    x = {"type": "quantitative", "axis": None, "scale": {"domain": [0, 1]}}
-    y = {"type": "quantitative", "axis": None, "scale": {"domain": [-0.4, len(letters) + 0.4]}}
+    at: dict[str, Any] = {
+        "x": {"field": "x", "type": "quantitative", "axis": None, "scale": {"domain": [0, 1]}},
+        "y": {"field": "y", "type": "quantitative", "axis": None, "scale": {"domain": [-0.4, len(letters) + 0.4]}},
+    }
+    shade = {"domain": [0, 1], "range": ["#ffffff", "#7fb5c6"], "interpolate": "rgb"}
+    colour = {"field": "weight", "type": "quantitative", "scale": shade, "legend": None}
+    circle = {"type": "point", "filled": True, "size": 1500, "opacity": 1, "stroke": DEEP, "strokeWidth": 1}
+    text = {"type": "text", "color": INK, "fontSize": 11}
+    layers: list[tuple[Any, Any, dict[str, Any]]] = [
+        (edges, {"type": "rule", "color": "#b7c6cc", "strokeWidth": 1}, {"x2": {"field": "x2"}, "y2": {"field": "y2"}}),
+        (nodes, circle, {"color": colour}),
+        (nodes, text | {"fontWeight": "bold", "dy": -6}, {"text": {"field": "label"}}),
+        (nodes, text | {"dy": 8}, {"text": {"field": "said"}}),
+    ]
     spec = {
         "height": 70 * (len(letters) + 1),
-        "layer": [
-            {
-                "data": {"values": edges},
-                "mark": {"type": "rule", "color": "#b7c6cc", "strokeWidth": 1},
-                "encoding": {
-                    "x": {"field": "x", **x},
-                    "y": {"field": "y", **y},
-                    "x2": {"field": "x2"},
-                    "y2": {"field": "y2"},
-                },
-            },
-            {
-                "data": {"values": nodes},
-                "mark": {"type": "point", "filled": True, "size": 1500, "opacity": 1, "stroke": DEEP, "strokeWidth": 1},
-                "encoding": {
-                    "x": {"field": "x", **x},
-                    "y": {"field": "y", **y},
-                    "color": {
-                        "field": "weight",
-                        "type": "quantitative",
-                        "scale": {"domain": [0, 1], "range": ["#ffffff", "#7fb5c6"], "interpolate": "rgb"},
-                        "legend": None,
-                    },
-                },
-            },
-            {
-                "data": {"values": nodes},
-                "mark": {"type": "text", "color": INK, "fontSize": 11, "fontWeight": "bold", "dy": -6},
-                "encoding": {"x": {"field": "x", **x}, "y": {"field": "y", **y}, "text": {"field": "label"}},
-            },
-            {
-                "data": {"values": nodes},
-                "mark": {"type": "text", "color": INK, "fontSize": 11, "dy": 8},
-                "encoding": {"x": {"field": "x", **x}, "y": {"field": "y", **y}, "text": {"field": "said"}},
-            },
-        ],
+        "layer": [{"data": {"values": data}, "mark": mark, "encoding": at | more} for data, mark, more in layers],
     }
-    rows = tuple((str(node["label"]), str(node["said"])) for node in nodes)
-    return Picture(svg(spec, description), description, ("Set", "Weight"), rows)
+    rows = ((str(node["label"]), str(node["said"])) for node in nodes)
+    return picture(spec, description, ("Set", "Weight"), rows)

@@ -1,20 +1,18 @@
-"""The two texts people read in a release: report.html, one page for everybody, and README.md, how to load the data.
-
-Both are translations of a `Summary` and nothing else: the same summary gives the same bytes.
-"""
+"""The two texts people read in a release: report.html, one page for everybody, and README.md, how to load the data."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
-from shoal.pages import report_charts as plots
-from shoal.pages import words
-from shoal.pages.templating import page
-from shoal.results.summary import SketchFigures, Summary, TextColumn
+from shoal.pages.charts import DEEP, SAND, Picture, names, picture, quantity
+from shoal.pages.words import count, guarantee, number, page, percent
+from shoal.results.summary import ColumnChange, Distances, SketchFigures, Summary, TermUse, TextColumn
 
-__all__ = ["readme_text", "report_html"]
+__all__ = ["distances", "group_sizes", "lengths", "readme_text", "report_html", "spread", "terms"]
+
 
 # How each format is read without Shoal: the import, and the call on a path.
 _READERS = {
@@ -23,16 +21,18 @@ _READERS = {
     ".txt": ("from pathlib import Path", 'Path({path}).read_text(encoding="utf-8").splitlines()'),
 } | dict.fromkeys((".csv", ".csv.gz", ".tsv", ".tsv.gz"), ("import pandas", "pandas.read_csv({options})"))
 _DTYPES = {"string": "str", "double": "float64", "int64": "int64"}
+_MOST_SIZE_BARS = 14
+_MOST_BARS = 20
 
 
 def report_html(summary: Summary) -> str:
     """The whole page: style and pictures inside, nothing to fetch, nothing to run."""
     pictures = {
-        "groups": plots.group_sizes(summary) if summary.group_sizes else None,
-        "distances": plots.distances(summary.distances, summary.figures.record) if summary.distances.pairs else None,
-        "spread": plots.spread(getattr(summary.figures, "columns", ())),
-        "lengths": plots.lengths(summary.figures) if isinstance(summary.figures, SketchFigures) else None,
-        "terms": plots.terms(getattr(summary.figures, "terms", ())),
+        "groups": group_sizes(summary) if summary.group_sizes else None,
+        "distances": distances(summary.distances, summary.figures.record) if summary.distances.pairs else None,
+        "spread": spread(getattr(summary.figures, "columns", ())),
+        "lengths": lengths(summary.figures) if isinstance(summary.figures, SketchFigures) else None,
+        "terms": terms(getattr(summary.figures, "terms", ())),
     }
     return _render("report.html.jinja", summary, pictures=pictures)
 
@@ -48,10 +48,10 @@ def _render(template: str, summary: Summary, **more: object) -> str:
         s=summary,
         f=summary.figures,
         noun=summary.figures.record,
-        guarantee=words.guarantee(summary),
+        guarantee=guarantee(summary),
         groups=sum(many for _, many in summary.group_sizes),
         unique=sum(many for size, many in summary.group_sizes if size == 1),
-        withheld=sum(one.count for one in summary.withheld),
+        withheld=sum(reason.count for reason in summary.withheld),
         loading=_loading(summary),
         **more,
     )
@@ -90,3 +90,173 @@ def _text_options(path: str, columns: Sequence[TextColumn]) -> str:
 
 def _dtype(column: TextColumn) -> str:
     return "Int64" if column.type == "int64" and column.missing else _DTYPES[column.type]
+
+
+def group_sizes(summary: Summary) -> Picture:
+    """How many groups have each size."""
+    groups = sum(many for _, many in summary.group_sizes)
+    smallest, largest = summary.group_sizes[0][0], summary.group_sizes[-1][0]
+    bars = [{"name": label, "count": many} for label, many in _size_bars(summary.group_sizes, summary.k)]
+    description = (
+        f"Bar chart of group sizes: {count(groups, 'group')}, "
+        f"the smallest of {count(smallest, summary.figures.record)}, the largest of {number(largest)}."
+    )
+    spec = _vertical(bars, f"{summary.figures.record.capitalize()}s in the group", "Groups")
+    rows = tuple((number(size), number(many), number(size * many)) for size, many in summary.group_sizes)
+    header = ("Size of the group", "Groups", f"{summary.figures.record.capitalize()}s in them")
+    return picture(spec, description, header, rows)
+
+
+def lengths(figures: SketchFigures) -> Picture | None:
+    """How many sketches have each length; None if all have the same."""
+    shortest, longest = figures.lengths[0][0], figures.lengths[-1][0]
+    if shortest == longest:
+        return None
+    rows = _binned(figures.lengths, shortest, longest)
+    description = f"Bar chart of the components of sketches, from {number(shortest)} to {number(longest)}."
+    spec = _vertical([{"name": label, "count": many} for label, many in rows], "Components of the sketch", "Sketches")
+    header = ("Components", "Sketches")
+    return picture(spec, description, header, ((label, number(many)) for label, many in rows))
+
+
+def distances(measured: Distances, noun: str) -> Picture:
+    """How far apart pairs of records are, before and after."""
+    starts, ends = measured.edges[:-1], measured.edges[1:]
+    bars = [{"from": a, "to": b, "share": s} for a, b, s in zip(starts, ends, measured.before, strict=True)]
+    # A step needs the last edge too, at the height of the last bin.
+    heights = (*measured.after, measured.after[-1])
+    steps = [{"from": edge, "share": share} for edge, share in zip(measured.edges, heights, strict=True)]
+    description = f"Two overlaid charts of the distances between pairs of {noun}s, before and after protection."
+    domain = {"domain": [measured.edges[0], measured.edges[-1]], "nice": False}
+    x = quantity("from", f"Distance between two {noun}s", scale=domain, axis={"grid": False, "tickCount": 6})
+    digits = ".1%" if 0 < max(*measured.before, *measured.after) < 0.05 else ".0%"
+    y = quantity("share", "Share of pairs", axis={"format": digits, "tickCount": 5})
+    spec = {
+        "height": 220,
+        "layer": [
+            {
+                "data": {"values": bars},
+                "mark": {"type": "bar", "binSpacing": 0},
+                "encoding": {"x": x | {"bin": "binned"}, "x2": {"field": "to"}, "y": y, "color": {"datum": "before"}},
+            },
+            {
+                "data": {"values": steps},
+                "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2.5},
+                "encoding": {"x": x, "y": y, "color": {"datum": "after"}},
+            },
+        ],
+        "encoding": {
+            "color": {
+                "type": "nominal",
+                "scale": {"domain": ["before", "after"], "range": [SAND, DEEP]},
+                "legend": {"orient": "top", "title": None, "symbolType": "square", "symbolStrokeWidth": 0},
+            }
+        },
+    }
+    rows = tuple(
+        (f"{number(a)} to {number(b)}", percent(before), percent(after))
+        for a, b, before, after in zip(starts, ends, measured.before, measured.after, strict=True)
+    )
+    return picture(spec, description, ("Distance", "Pairs before", "Pairs after"), rows)
+
+
+def spread(columns: Sequence[ColumnChange]) -> Picture | None:
+    """How much of its spread every numeric column kept; the columns that changed most, when there are many."""
+    kept_by = {
+        column.name: column.spread_after / column.spread_before
+        for column in columns
+        if column.spread_before and column.spread_after is not None
+    }
+    changed = sorted(kept_by.items(), key=lambda column: -abs(1 - column[1]))[:_MOST_BARS]
+    if not changed:
+        return None
+    bars = [{"name": name, "kept": kept} for name, kept in changed]
+    description = f"Bar chart of the spread that {count(len(bars), 'column')} kept, in percent of the spread before."
+    most = max([1.0, *(kept for _, kept in changed)])
+    spec = _horizontal(bars, "kept", "Spread kept", {"format": ".0%", "tickCount": 5}, [0, most])
+    header = ("Column", "Median", "Spread before", "Spread after", "Loss", "Multiples of")
+    rows = tuple(
+        (
+            column.name,
+            column.median_in_words or _published(column.median),
+            *(_published(figure, column.unit) for figure in (column.spread_before, column.spread_after)),
+            "not published" if column.loss is None else percent(column.loss),
+            "not rounded" if column.step is None else _published(column.step, column.unit),
+        )
+        for column in columns
+    )
+    return picture(spec, description, header, rows)
+
+
+def _published(figure: float | None, unit: str | None = None) -> str:
+    if figure is None:
+        return "not published"
+    return number(figure) if unit is None else f"{number(figure)} {unit}"
+
+
+def terms(terms: Sequence[TermUse]) -> Picture | None:
+    """The most used terms and how many documents of the release have them."""
+    if not terms:
+        return None
+    used = terms[:_MOST_BARS]
+    bars = [{"name": use.term, "documents": use.documents} for use in used]
+    description = f"Bar chart of the {count(len(used), 'most used term')} and the documents that have each."
+    spec = _horizontal(
+        bars, "documents", "Documents with the term", {"format": ",d", "tickCount": 5, "tickMinStep": 1}, None
+    )
+    rows = tuple((use.term, number(use.documents), number(use.weight)) for use in terms)
+    return picture(spec, description, ("Term", "Documents", "Mean weight"), rows)
+
+
+def _vertical(bars: Sequence[Mapping[str, object]], title: str, what: str) -> dict[str, object]:
+    return {
+        "height": 200,
+        "data": {"values": bars},
+        "mark": {"type": "bar", "color": DEEP, "width": {"band": min(0.9, 0.15 * len(bars))}},  # one bar stays a bar
+        "encoding": {
+            "x": {
+                "field": "name",
+                "type": "nominal",
+                "sort": None,
+                "title": title,
+                "axis": {"labelAngle": 0, "labelOverlap": True},
+                "scale": {"paddingInner": 0.2},
+            },
+            "y": quantity("count", what, axis={"format": ",d", "tickMinStep": 1}),
+        },
+    }
+
+
+def _horizontal(
+    bars: Sequence[Mapping[str, object]], field: str, title: str, axis: dict[str, object], domain: list[float] | None
+) -> dict[str, object]:
+    return {
+        "height": {"step": 22},
+        "data": {"values": bars},
+        "mark": {"type": "bar", "color": DEEP},
+        "encoding": {
+            "x": quantity(field, title, axis=axis, scale={} if domain is None else {"domain": domain}),
+            "y": names(label_limit=130) | {"scale": {"paddingInner": 0.25}},
+        },
+    }
+
+
+def _size_bars(sizes: Sequence[tuple[int, int]], k: int) -> list[tuple[str, int]]:
+    """Bars of equal width up to 2k - 1, where a good partition ends; what is larger shares the last bar."""
+    smallest, largest = sizes[0][0], sizes[-1][0]
+    top = min(largest, 2 * k - 1) if smallest < 2 * k else largest
+    bars = _binned(sizes, smallest, top)
+    if largest > top:
+        bars.append((f"{top + 1:,}+", sum(many for size, many in sizes if size > top)))
+    return bars
+
+
+def _binned(sizes: Sequence[tuple[int, int]], smallest: int, top: int) -> list[tuple[str, int]]:
+    """A few bars of equal width."""
+    width = math.ceil((top - smallest + 1) / _MOST_SIZE_BARS)
+    bars = []
+    for start in range(smallest, top + 1, width):
+        end = min(start + width - 1, top)
+        label = number(start) if start == end else f"{start:,}–{end:,}"
+        bars.append((label, sum(many for size, many in sizes if start <= size <= end)))
+    return bars

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from shoal.pages.drawing import DEEP, SAND, Picture, svg
-from shoal.pages.templating import page
-from shoal.pages.words import count, number
+from shoal.pages.charts import DEEP, SAND, Picture, picture, quantity
+from shoal.pages.words import count, number, page
 from shoal.results.sanitized import MaskedKind, SanitizedSummary
 
 __all__ = ["sanitized_readme", "sanitized_report"]
@@ -62,10 +61,10 @@ def _kinds(kinds: tuple[MaskedKind, ...]) -> Picture | None:
         "height": {"step": 22},
         "data": {"values": [{"name": NOUNS[kind.kind], "places": kind.places} for kind in ordered]},
         "mark": {"type": "bar", "color": DEEP},
-        "encoding": {"x": {"field": "places", "type": "quantitative", "title": "Places masked", "axis": WHOLE}, "y": y},
+        "encoding": {"x": quantity("places", "Places masked", axis=WHOLE), "y": y},
     }
-    rows = tuple((NOUNS[kind.kind], number(kind.entities), number(kind.places)) for kind in ordered)
-    return Picture(svg(spec, description), description, ("Kind", "Different ones", "Places"), rows)
+    rows = ((NOUNS[kind.kind], number(kind.entities), number(kind.places)) for kind in ordered)
+    return picture(spec, description, ("Kind", "Different ones", "Places"), rows)
 
 
 def _dial(summary: SanitizedSummary) -> Picture | None:
@@ -78,8 +77,8 @@ def _dial(summary: SanitizedSummary) -> Picture | None:
         f"the threshold of this release is {summary.threshold:g}."
     )
     points = [{"threshold": threshold, "entities": entities} for threshold, entities in summary.dial]
-    x = {"field": "threshold", "type": "quantitative", "title": "Threshold", "scale": {"domain": [0, 1]}}
-    y = {"field": "entities", "type": "quantitative", "title": "Entities at or above it", "axis": WHOLE}
+    x = quantity("threshold", "Threshold", scale={"domain": [0, 1]})
+    y = quantity("entities", "Entities at or above it", axis=WHOLE)
     spec = {
         "height": 200,
         "layer": [
@@ -95,5 +94,5 @@ def _dial(summary: SanitizedSummary) -> Picture | None:
             },
         ],
     }
-    rows = tuple((f"{threshold:.2f}", number(entities)) for threshold, entities in summary.dial)
-    return Picture(svg(spec, description), description, ("Threshold", "Entities"), rows)
+    rows = ((f"{threshold:.2f}", number(entities)) for threshold, entities in summary.dial)
+    return picture(spec, description, ("Threshold", "Entities"), rows)

@@ -1,22 +1,32 @@
-"""Figures in words: how a report writes numbers, shares and the promise itself."""
+"""Figures in words, and templates that use them: how a page writes numbers, shares and the promise itself."""
 
 from __future__ import annotations
 
 import math
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from shoal.results.attacks import Rate
 from shoal.results.promised import DISTINCT, ENTROPY, RECURSIVE
 from shoal.results.summary import SketchFigures, StatedLoss, Summary
 
 __all__ = [
+    "FEWEST_ATTEMPTS",
     "count",
     "guarantee",
+    "interval",
     "loss_in_figures",
     "loss_in_words",
     "number",
+    "page",
     "percent",
     "share_in_words",
+    "succeeds",
     "value_promises",
 ]
+
+
+FEWEST_ATTEMPTS = 5  # of an attack; below, its interval spans nearly everything
 
 _SHARES = (
     (0.01, "about a hundredth"),
@@ -74,6 +84,24 @@ def percent(share: float) -> str:
     if 0.999 < share < 1:
         return "over 99.9%"
     return f"{share:.1%}"
+
+
+def succeeds(rate: Rate) -> str:
+    """How often an attack succeeds, where there were attempts enough to say so.
+
+    >>> succeeds(Rate("singling out", 0.0, 0.0, 0.0, 0.793, n=1)), succeeds(Rate("linkage", 0.5, 0.1, 0.24, 0.76, n=10))
+    ('too few attempts', '50.0%')
+    """
+    return "too few attempts" if rate.n < FEWEST_ATTEMPTS else percent(rate.rate)
+
+
+def interval(rate: Rate) -> str:
+    """From where to where the true rate may lie; nothing where there were too few attempts.
+
+    >>> interval(Rate("linkage", 0.5, 0.1, 0.24, 0.76, n=10))
+    '24.0% to 76.0%'
+    """
+    return "" if rate.n < FEWEST_ATTEMPTS else f"{percent(rate.low)} to {percent(rate.high)}"
 
 
 def count(how_many: int, one: str, many: str | None = None) -> str:
@@ -157,9 +185,9 @@ def guarantee(summary: Summary) -> str:
 def value_promises(summary: Summary) -> list[str]:
     """What is promised of the confidential values of a group, a sentence each, without the full stop."""
     asked = summary.promised
-    found = []
+    sentences = []
     if asked.l is not None and summary.diversity:
-        found.append(
+        sentences.append(
             {
                 DISTINCT: f"Every group has at least {number(asked.l)} values of each confidential column",
                 ENTROPY: "In every group a confidential value is at least as hard to guess as one of "
@@ -169,8 +197,42 @@ def value_promises(summary: Summary) -> list[str]:
             }[asked.diversity]
         )
     if asked.t is not None and summary.diversity:
-        found.append(
+        sentences.append(
             f"The confidential values of a group are at most t = {number(asked.t)} from those of the whole release "
             "(t-closeness)"
         )
-    return found
+    return sentences + [further.in_words for further in summary.further]
+
+
+def page(template: str, **values: object) -> str:
+    """The template with these values; HTML is escaped, a value that is not given is a mistake."""
+    environment = Environment(
+        loader=PackageLoader("shoal.pages", "templates"),
+        autoescape=lambda name: name is not None and name.endswith(".html.jinja"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {
+        "number": number,
+        "percent": percent,
+        "count": count,
+        "interval": interval,
+        "succeeds": succeeds,
+        "share_in_words": share_in_words,
+        "loss_in_figures": loss_in_figures,
+        "loss_in_words": loss_in_words,
+        "value_promises": value_promises,
+        "code": _markdown_code,
+    }
+    return environment.get_template(template).render(**values)
+
+
+def _markdown_code(text: str) -> str:
+    """A code span that whatever is in the text cannot leave: fenced by more backticks than it holds."""
+    line = " ".join(text.split())
+    fence = "`"
+    while fence in line:
+        fence += "`"
+    return f"{fence} {line} {fence}" if "`" in line else f"{fence}{line}{fence}"

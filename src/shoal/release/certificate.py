@@ -90,6 +90,9 @@ def _of_groups(summary: Summary) -> dict[str, Any]:
     found: dict[str, Any] = {"diversity": diversity}
     if asked.t is not None:
         found["closeness"] = {"t": asked.t, "columns": [asdict(one) for one in summary.closeness]}
+    for further in summary.further:
+        columns = [{"column": column, "gain": value} for column, value in further.columns]
+        found[further.name] = {"bound": further.bound, "columns": columns}
     if asked.of_crowds:
         found["crowds"] = [asdict(crowd) for crowd in summary.crowds]
     return found

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from shoal.bundle.folders import Writer
+from shoal.release.folders import Writer
 from shoal.results.summary import Summary
 
 __all__ = ["Draft"]

@@ -1,4 +1,4 @@
-"""What is known of the parts that were written, when no machine saw them all: groups by digest, and their content."""
+"""What is known of the parts that were written, when no machine saw them all: their groups, and files put in place."""
 
 from __future__ import annotations
 
@@ -16,28 +16,26 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from shoal.data.files import shown
+from shoal.data.private_files import PRIVATE_FILE
 from shoal.errors import InputError
-from shoal.io.files import shown
-from shoal.io.private_files import PRIVATE_FILE
-from shoal.microaggregation.blocks.block import Block
-from shoal.microaggregation.diversity import JOINED
-from shoal.protection.closeness import closeness
-from shoal.protection.groups import diversity, meanings
-from shoal.protection.tables.layout import OWN_K, PERSON
-from shoal.protection.value_promises import check_kept, counted_values, reachable
+from shoal.promises import closeness, diversity, likeness
+from shoal.promises.diversity import check_kept, reachable
+from shoal.promises.joining import JOINED
+from shoal.promises.values import counted_values, meanings
 from shoal.results.promised import Crowd, GroupPromises
 
 Ints = NDArray[np.int64]
 
 __all__ = [
     "GroupFacts",
-    "Holding",
-    "check_holding",
+    "GroupTotals",
+    "check_totals",
     "crowd_figures",
     "diversity_parameters",
     "facts_of",
-    "holding_of",
-    "lacks",
+    "totals_of",
+    "misses_promises",
     "replacing",
     "write_mapping_part",
 ]
@@ -45,35 +43,36 @@ __all__ = [
 
 @dataclass(frozen=True)
 class GroupFacts:
-    """The groups of a part, by the digest of what is published of them: equal ones are one group to the reader."""
+    """Groups as a reader sees them: records of a part that look the same. The facts of two parts add up."""
 
-    sizes: Counter[bytes]
-    values: dict[str, dict[bytes, Counter[str]]]  # of each confidential column, how many records have each value
+    sizes: list[int]
+    values: dict[str, list[Counter[str]]]  # of each confidential column, how many records of a group have each value
     crowds: Counter[tuple[int, int | None, int | None]]  # groups by records, people and largest own k
+
+    def __add__(self, other: GroupFacts) -> GroupFacts:
+        # A reader sees which part a row is in, so equal groups of two parts are two groups.
+        values = {name: groups + other.values[name] for name, groups in self.values.items()}
+        return GroupFacts(self.sizes + other.sizes, values, self.crowds + other.crowds)
 
 
 def facts_of(
-    digests: Sequence[bytes],
-    groups: NDArray[np.int64],
+    groups: Ints,
     confidential: Mapping[str, NDArray[Any]],
-    carried: Mapping[str, NDArray[Any]] | None = None,
+    person: Ints | None = None,
+    own_k: Ints | None = None,
 ) -> GroupFacts:
-    """The groups of a part; `digests` has one for each of them, `carried` whose each record is and its own k."""
-    sizes: Counter[bytes] = Counter()
-    for digest, size in zip(digests, np.bincount(groups).tolist(), strict=True):
-        sizes[digest] += size
-    values: dict[str, dict[bytes, Counter[str]]] = {}
+    """The groups of a part: `groups` has the number of each record's, `person` whose each record is."""
+    sizes: list[int] = np.bincount(groups).tolist()
+    values: dict[str, list[Counter[str]]] = {name: [Counter() for _ in sizes] for name in confidential}
     for name, column in confidential.items():
-        of_group: dict[bytes, Counter[str]] = {digest: Counter() for digest in digests}
         for group, value in zip(groups.tolist(), meanings(column), strict=True):
             if value is not None:
-                of_group[digests[group]][value] += 1
-        values[name] = of_group
-    return GroupFacts(sizes, values, _crowds_in(groups, carried or {}))
+                values[name][group][value] += 1
+    return GroupFacts(sizes, values, _crowds_in(groups, person, own_k))
 
 
 @dataclass(frozen=True)
-class Holding:
+class GroupTotals:
     """What a block has of what is promised to its groups; the holdings of two blocks add up."""
 
     rows: int
@@ -81,10 +80,10 @@ class Holding:
     people: frozenset[int] | None  # None: records are counted
     own_k: int  # the largest k that any record asks for
 
-    def __add__(self, other: Holding) -> Holding:
+    def __add__(self, other: GroupTotals) -> GroupTotals:
         values = tuple(one + two for one, two in zip(self.values, other.values, strict=True))
         people = None if self.people is None or other.people is None else self.people | other.people
-        return Holding(self.rows + other.rows, values, people, max(self.own_k, other.own_k))
+        return GroupTotals(self.rows + other.rows, values, people, max(self.own_k, other.own_k))
 
     @property
     def crowd(self) -> int:
@@ -92,20 +91,21 @@ class Holding:
         return self.rows if self.people is None else len(self.people)
 
 
-def holding_of(block: Block, carried: tuple[str, ...]) -> Holding:
-    """What a block has that carries confidential columns under these names."""
-    values = tuple(counted_values(block.carried[name]) for name in carried)
-    person, own_k = block.carried.get(PERSON), block.carried.get(OWN_K)
+def totals_of(
+    n_rows: int, confidential: Sequence[NDArray[Any]], person: Ints | None = None, own_k: Ints | None = None
+) -> GroupTotals:
+    """What some rows have together: values of confidential columns, people, and the largest own k."""
     people = None if person is None else frozenset(person.tolist())
-    return Holding(len(block.groups), values, people, 1 if own_k is None else int(own_k.max(initial=1)))
+    largest = 1 if own_k is None else int(own_k.max(initial=1))
+    return GroupTotals(n_rows, tuple(map(counted_values, confidential)), people, largest)
 
 
-def lacks(held: Holding, k: int, promises: GroupPromises) -> bool:
+def misses_promises(held: GroupTotals, k: int, promises: GroupPromises) -> bool:
     """Whether all records together have less than is promised to a group."""
     return held.crowd < max(k, held.own_k) or not all(reachable(promises, values) for values in held.values)
 
 
-def check_holding(held: Holding, confidential: tuple[str, ...], k: int, promises: GroupPromises) -> None:
+def check_totals(held: GroupTotals, confidential: tuple[str, ...], k: int, promises: GroupPromises) -> None:
     """No grouping gives groups more than all records have together."""
     if held.people is not None and held.crowd < k:
         raise InputError(
@@ -122,8 +122,7 @@ def check_holding(held: Holding, confidential: tuple[str, ...], k: int, promises
         check_kept(promises, name, values)
 
 
-def _crowds_in(groups: Ints, carried: Mapping[str, NDArray[Any]]) -> Counter[tuple[int, int | None, int | None]]:
-    person, own_k = carried.get(PERSON), carried.get(OWN_K)
+def _crowds_in(groups: Ints, person: Ints | None, own_k: Ints | None) -> Counter[tuple[int, int | None, int | None]]:
     rows = np.bincount(groups)
     people: list[Any] = [None] * len(rows)
     largest: list[Any] = [None] * len(rows)
@@ -137,25 +136,15 @@ def _crowds_in(groups: Ints, carried: Mapping[str, NDArray[Any]]) -> Counter[tup
     return Counter(zip(rows.tolist(), people, largest, strict=True))
 
 
-def crowd_figures(
-    parts: Sequence[GroupFacts], confidential: tuple[str, ...], promises: GroupPromises
-) -> dict[str, Any]:
-    """What a summary says of the groups of all parts: their sizes, and the confidential values in them."""
-    sizes: Counter[bytes] = Counter()
-    for part in parts:
-        sizes.update(part.sizes)
-    values: dict[str, dict[bytes, Counter[str]]] = {name: {} for name in confidential}
-    for part in parts:
-        for name, groups in values.items():
-            for digest, counts in part.values[name].items():
-                groups[digest] = groups.get(digest, Counter()) + counts
-    crowds: Counter[tuple[int, int | None, int | None]] = sum((part.crowds for part in parts), Counter())
+def crowd_figures(facts: GroupFacts, promises: GroupPromises) -> dict[str, Any]:
+    """What a summary says of groups: their sizes, and the confidential values in them."""
     return {
-        "smallest_group": min(sizes.values()),
-        "group_sizes": tuple(sorted(Counter(sizes.values()).items())),
-        "diversity": tuple(diversity(name, groups, promises) for name, groups in values.items()),
-        "closeness": tuple(closeness(name, groups) for name, groups in values.items()),
-        "crowds": tuple(Crowd(groups, *crowd) for crowd, groups in sorted(crowds.items(), key=_by_figures)),
+        "smallest_group": min(facts.sizes),
+        "group_sizes": tuple(sorted(Counter(facts.sizes).items())),
+        "diversity": tuple(diversity.figures(name, groups, promises) for name, groups in facts.values.items()),
+        "closeness": tuple(closeness.figures(name, groups) for name, groups in facts.values.items()),
+        "further": tuple(further for further in [likeness.promise(promises, facts.values)] if further is not None),
+        "crowds": tuple(Crowd(groups, *crowd) for crowd, groups in sorted(facts.crowds.items(), key=_by_figures)),
     }
 
 

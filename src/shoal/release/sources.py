@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shoal.data import Corpus, Roles, looks_like_documents
+from shoal.data.files import shown
+from shoal.data.sources import in_parts, list_parts, local_copy
 from shoal.errors import InputError
-from shoal.io import Corpus, Roles, looks_like_documents
-from shoal.io.files import shown
-from shoal.io.parts import in_parts, list_parts, local_copy
 
 __all__ = ["DocumentSource", "Source", "TableSource", "open_source"]
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from shoal import progress
-from shoal.bundle.folders import CERTIFICATE, write_files, write_text
-from shoal.bundle.formulas import warn_of_formulas
 from shoal.pages.report import readme_text, report_html
 from shoal.release.certificate import certificate, dump
 from shoal.release.draft import Draft
+from shoal.release.folders import CERTIFICATE, write_files, write_text
+from shoal.release.formulas import warn_of_formulas
 
 __all__ = ["write_release"]
 

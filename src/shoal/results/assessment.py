@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from shoal.results.leaks import LeakCard
-from shoal.results.loss import TableLoss
-from shoal.results.rates import Differenced, Disclosure, Inferred, Rate
-from shoal.results.utility import ModelUtility, SpaceUtility
+from shoal.results.attacks import Differenced, Disclosure, Inferred, LeakCard, Rate, SketchAttacks
+from shoal.results.utility import ModelUtility, SpaceUtility, TableLoss
 
-__all__ = ["Overlap", "SpaceAssessment", "TableAssessment", "as_data"]
+__all__ = ["Overlap", "SketchAssessment", "SpaceAssessment", "TableAssessment", "as_data"]
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,9 @@ class Overlap:
     candidates: tuple[tuple[int, int], ...]  # (candidates, records of both), rising
     shown: tuple[str, ...]  # columns that both release as they are
     told_apart: int  # records whose values there are the difference of a published row, or of all, of fewer than k
-    cells: float | None  # of the one record that left: the share of its numbers that the sums tell; None: not one left
+    cells: (
+        float | None
+    )  # of the one record that left: the share of its numbers that the sums reveal; None: not one left
     by_guessing: float | None  # what the best guess without any release gives
 
     @property
@@ -75,8 +75,8 @@ class TableAssessment:
     labels_linked: float | None  # chance that equal labels link a record with its original
     models: ModelUtility | None = None  # what the protected table teaches of a target
     leaks: LeakCard | None = None  # what attackers trained on known links find
-    minimality: tuple[tuple[str, Inferred], ...] = ()  # by confidential column, what joined groups tell
-    differencing: Differenced | None = None  # what a second release without a record tells of it
+    minimality: tuple[tuple[str, Inferred], ...] = ()  # by confidential column, what joined groups reveal
+    differencing: Differenced | None = None  # what a second release without a record reveals of it
     overlap: Overlap | None = None  # with an earlier release: crowds in common, and what subtracting shows
     notes: tuple[str, ...] = ()  # what makes figures less certain, in a sentence each
 
@@ -115,6 +115,46 @@ class SpaceAssessment:
         figures = {"information_loss": self.utility.loss.information_loss, "query_f1": self.utility.query_f1}
         found["utility"] |= figures | {"ari": self.utility.ari}
         return found
+
+
+@dataclass(frozen=True)
+class SketchAssessment:
+    """A release of sketches attacked by its owner, beside other sketches of the same records."""
+
+    rows: int
+    how: str  # how sketches and records were put side by side
+    record: str  # "basket" or "document"
+    smallest_group: int  # fewest equal sketches
+    unique: int
+    release: SketchAttacks
+    others: tuple[SketchAttacks, ...]
+
+    def data(self) -> dict[str, Any]:
+        """All of it as JSON has it."""
+        found: dict[str, Any] = as_data(self)
+        return found
+
+    def table(self) -> list[dict[str, Any]]:
+        """A line per kind of sketch: the figures to choose by."""
+        return [
+            {
+                "kind": one.kind,
+                "setting": one.setting,
+                "records": one.records,
+                "withheld": one.withheld,
+                "components": one.components,
+                "items_with_key": one.best_with_key.items.rate,
+                "whole_with_key": one.best_with_key.whole.rate,
+                "records_known": one.most_known.known,
+                "items_by_known_records": one.most_known.strangers.items.rate,
+                "linked_with_key": one.linked_with_key.rate,
+                "linked_without_key": one.linked_without_key.rate,
+                "items_by_guessing": one.best_with_key.items.baseline,
+                "items_openly": None if one.openly is None else one.openly.items.rate,
+                "neighbours_kept": one.utility.neighbours.rate,
+            }
+            for one in (self.release, *self.others)
+        ]
 
 
 def as_data(value: Any) -> Any:

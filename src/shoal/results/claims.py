@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Claim", "Closeness", "Diversity", "Statement", "Withheld"]
+__all__ = ["Claim", "Closeness", "Diversity", "Statement", "Withheld", "FurtherPromise"]
 
 
 @dataclass(frozen=True)
@@ -54,3 +54,13 @@ class Statement:
     about: str
     detail: str
     file: str
+
+
+@dataclass(frozen=True)
+class FurtherPromise:
+    """A promise about confidential values beside l and t: its bound, what each column has, and a sentence."""
+
+    name: str  # in the certificate
+    bound: float
+    columns: tuple[tuple[str, float], ...]
+    in_words: str  # without the full stop

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-__all__ = ["LEARNED", "MEASURES", "Curve", "CurvePoint", "Exploration", "Measures", "Outcome", "Trial"]
+__all__ = [
+    "LEARNED",
+    "MEASURES",
+    "Curve",
+    "CurvePoint",
+    "Exploration",
+    "Measures",
+    "Outcome",
+    "Trial",
+    "pareto_front",
+]
 
 LEARNED = "learned, worst case"  # the figure that hardening brings down, in per cent
 WITHOUT_CROWD = ("ranking", "k-variance-sketch")  # methods that have a k and promise no crowd of whole records
@@ -96,6 +106,15 @@ class Outcome:
     def score(self) -> float:
         """The mean of loss and risk: less is better."""
         return (self.loss + self.risk) / 2
+
+
+def pareto_front(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """Those that no other beats in loss and risk both, by rising risk."""
+    front: list[Outcome] = []
+    for outcome in sorted(outcomes, key=lambda outcome: (outcome.risk, outcome.loss, outcome.trial.name)):
+        if not front or outcome.loss < front[-1].loss:
+            front.append(outcome)
+    return front
 
 
 @dataclass(frozen=True)

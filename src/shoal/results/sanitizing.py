@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["KINDS", "Block", "Decision", "DialPoint", "Entity", "Hit", "Mention"]
+__all__ = ["DEFAULT_THRESHOLD", "KINDS", "Block", "Decision", "Entity", "Hit", "Mention"]
+
+DEFAULT_THRESHOLD = 0.1  # misses few entities and lets a person reject the rest; docs/sanitizer/tuning.md has the curve
 
 KINDS = (
     "PERSON",
@@ -27,7 +29,7 @@ KINDS = (
 )
 
 
-@dataclass(frozen=True, slots=True)  # there are many
+@dataclass(frozen=True, slots=True, order=True)  # there are many
 class Mention:
     """A stretch of a document's text, in characters; the end is exclusive."""
 
@@ -44,16 +46,6 @@ class Entity:
     name: str  # the most complete mention
     role: str  # "direct", "quasi" or "harmless": how it identifies
     probability: float  # that it must be masked
-
-
-@dataclass(frozen=True)
-class DialPoint:
-    """What a threshold would mask of a collection."""
-
-    threshold: float  # entities at least this probable are masked
-    masked_share: float  # of the texts' characters
-    expected_recall: float  # share of what must be masked that is, if the probabilities hold
-    expected_precision: float  # share of the masked entities that must be
 
 
 @dataclass(frozen=True, slots=True)  # there are many

@@ -1,4 +1,4 @@
-"""What a search engine finds in texts before and after sanitizing, and what it finds of their originals."""
+"""How sanitizing changes what a search engine finds, and whether it finds the originals."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from shoal.results.assessment import as_data
-from shoal.results.rates import Rate
+from shoal.results.attacks import Rate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,7 +53,7 @@ class Changes:
 
     @property
     def total(self) -> float:
-        """IL of a utility query, or the change of risk of a risk query; negative: less is found; -75: nothing is."""
+        """IL of a utility query, or change of risk of a risk query; negative: less is found, -75: nothing is."""
         weighed = 2 * self.f + self.coverage - self.novelty + self.returned - self.random - 2 * self.nmi
         return weighed / 8
 
@@ -80,7 +80,7 @@ class QueryChange:
 
 @dataclass(frozen=True)
 class SearchChange:
-    """What several queries find after sanitizing, beside what they found before."""
+    """What several queries find after sanitizing, compared with before."""
 
     queries: tuple[QueryChange, ...]  # those that found something before
     empty: tuple[str, ...]  # names of the others
@@ -91,17 +91,17 @@ class SearchChange:
     def rows(self, kind: str) -> list[dict[str, Any]]:
         """A line per query: its figures before, after, and what changed."""
         return [
-            {"kind": kind, "query": one.name, "words": one.words, "threshold": one.threshold, "relevant": one.relevant}
-            | {f"{name}_before": value for name, value in vars(one.before).items()}
-            | {f"{name}_after": value for name, value in vars(one.after).items()}
-            | {"nmi": one.nmi, "change": one.changes.total}
-            for one in self.queries
+            {"kind": kind, "query": q.name, "words": q.words, "threshold": q.threshold, "relevant": q.relevant}
+            | {f"{name}_before": value for name, value in vars(q.before).items()}
+            | {f"{name}_after": value for name, value in vars(q.after).items()}
+            | {"nmi": q.nmi, "change": q.changes.total}
+            for q in self.queries
         ]
 
 
 @dataclass(frozen=True)
 class Searched:
-    """A search for the originals of sanitized texts with some of the words that are left."""
+    """A search for the originals of sanitized texts with some or all of the words that are left."""
 
     words: int | None  # of each text, the heaviest; None: all
     first: Rate  # originals that come first
@@ -147,15 +147,15 @@ class TextAssessment:
 
     def data(self) -> dict[str, Any]:
         """All of it as JSON has it, ranks of single documents aside."""
-        found: dict[str, Any] = as_data(self)
-        del found["names"]
+        data: dict[str, Any] = as_data(self)
+        del data["names"]
         for attack in ("attack", "unsanitized"):
-            del found[attack]["ranks"]
+            del data[attack]["ranks"]
         for kind in ("utility", "risk"):
             change: SearchChange | None = getattr(self, kind)
-            for query, data in zip(change.queries, found[kind]["queries"], strict=True) if change else ():
-                data["changes"] = as_data(query.changes) | {"total": query.changes.total}
-        return found
+            for query, entry in zip(change.queries, data[kind]["queries"], strict=True) if change else ():
+                entry["changes"] = as_data(query.changes) | {"total": query.changes.total}
+        return data
 
     def found(self) -> list[dict[str, Any]]:
         """A line per text that was searched for: the place of its original, and its chance to be named."""

@@ -10,9 +10,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shoal.results.claims import Closeness, Diversity, Withheld
+from shoal.results.attacks import Rate
+from shoal.results.claims import Closeness, Diversity, FurtherPromise, Withheld
 from shoal.results.promised import NOTHING_MORE, Crowd, GroupPromises
-from shoal.results.rates import Rate
 
 __all__ = [
     "ColumnChange",
@@ -208,6 +208,7 @@ class Summary:
     attacks: tuple[Rate, ...] = ()  # what an intruder finds
     attacked: bool = True  # False: the owner left the attacks out
     closeness: tuple[Closeness, ...] = ()  # of each confidential column
+    further: tuple[FurtherPromise, ...] = ()  # what else is promised of confidential values
     files: tuple[tuple[str, str], ...] = ()  # (file name, what it is), for the reader
     promised: GroupPromises = NOTHING_MORE  # of every group, beside k
     crowds: tuple[Crowd, ...] = ()  # groups by their records, people and largest own k

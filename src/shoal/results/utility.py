@@ -1,20 +1,102 @@
-"""What a protected version is still good for, in figures: small frozen values, beside what the original gives."""
+"""What protection cost, and what a protected version is still good for, beside what the original gives."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from shoal.results.loss import Loss
-
 __all__ = [
     "ClassifierScore",
     "ClusterAgreement",
+    "ColumnLoss",
+    "Loss",
     "ModelScore",
     "ModelUtility",
+    "PairLoss",
+    "ProbabilisticLoss",
     "QueryAgreement",
     "SpaceProfile",
     "SpaceUtility",
+    "TableLoss",
 ]
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Within-group error, between-group error, and the share of information lost."""
+
+    sse: float
+    ssa: float
+
+    def __add__(self, other: Loss) -> Loss:
+        return Loss(self.sse + other.sse, self.ssa + other.ssa)
+
+    def above(self, nothing: float) -> Loss:
+        """The loss, errors up to `nothing` taken for none."""
+        return Loss(*(error if error > nothing else 0.0 for error in (self.sse, self.ssa)))
+
+    @property
+    def information_loss(self) -> float:
+        """SSE / (SSE + SSA): 0 nothing was lost, 1 all records became one."""
+        total = self.sse + self.ssa
+        return self.sse / total if total > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class ColumnLoss:
+    """How far one column moved, relative to itself."""
+
+    column: str
+    values: float
+    mean: float
+    variance: float
+
+
+@dataclass(frozen=True)
+class PairLoss:
+    """What became of the covariance and the correlation of two columns."""
+
+    one: str
+    other: str
+    covariance: float  # relative change
+    correlation: float  # relative change
+    before: float  # the correlation in the original
+    after: float
+
+
+@dataclass(frozen=True)
+class ProbabilisticLoss:
+    """PIL: how surely each statistic is seen to have changed; 0 not at all, 1 beyond doubt."""
+
+    means: float
+    variances: float
+    covariances: float
+    correlations: float
+    quantiles: float
+
+    @property
+    def mean(self) -> float:
+        return (self.means + self.variances + self.covariances + self.correlations + self.quantiles) / 5
+
+
+@dataclass(frozen=True)
+class TableLoss:
+    """What masking cost a numeric table: mean relative changes (IL1 to IL5), PIL, and the squared error."""
+
+    values: float  # IL1
+    means: float  # IL2
+    covariances: float  # IL3
+    variances: float  # IL4
+    correlations: float  # IL5
+    by_scale: int  # relative changes whose denominator was zero, and the scale of the attribute was taken
+    probabilistic: ProbabilisticLoss
+    squared: Loss
+    columns: tuple[ColumnLoss, ...] = field(repr=False)
+    pairs: tuple[PairLoss, ...] = field(repr=False)
+
+    @property
+    def mean_change(self) -> float:
+        """IL, in per cent: the mean of IL1 to IL5. It has no upper bound."""
+        return 100.0 * (self.values + self.means + self.covariances + self.variances + self.correlations) / 5
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The patients: the row each has in the table, and what else a letter says of them."""
+"""The patients: the row each has in the table, and what else a letter mentions."""
 
 from __future__ import annotations
 

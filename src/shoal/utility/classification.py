@@ -22,20 +22,17 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, f1_score
 from sklearn.naive_bayes import MultinomialNB
 
 from shoal import progress
 from shoal.errors import InputError
+from shoal.kernels import Floats, Ints
 from shoal.results.utility import ClassifierScore
-from shoal.utility.folds import fold_of_rows
-from shoal.utility.spaces import SpacePair, class_of_rows, distinct_rows
+from shoal.utility.spaces import SpacePair, class_of_rows, distinct_rows, fold_of_rows
 
 __all__ = ["NEIGHBOURS", "classifier_scores", "nearest_classes", "pair_classification", "predicted_classes"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 NEIGHBOURS = (5, 10)
 SCENARIOS = (("original", "original"), ("original", "protected"), ("protected", "protected"), ("protected", "original"))
@@ -67,8 +64,8 @@ def pair_classification(
         rest = np.flatnonzero(fold_of_row != fold)
         train = SpacePair(pair.original[rest], pair.protected[rest])
         test = SpacePair(pair.original[held_out], pair.protected[held_out])
-        for key, found in predicted_classes(train, test, classes[rest], len(names)).items():
-            predicted.setdefault(key, np.empty(len(classes), dtype=np.int64))[held_out] = found
+        for key, classes_found in predicted_classes(train, test, classes[rest], len(names)).items():
+            predicted.setdefault(key, np.empty(len(classes), dtype=np.int64))[held_out] = classes_found
     progress.step("training classifiers", folds, folds)
     return classifier_scores(classes, predicted)
 
@@ -77,16 +74,16 @@ def predicted_classes(
     train: SpacePair, test: SpacePair, classes: Ints, n_classes: int
 ) -> dict[tuple[str, str, str], Ints]:
     """The class of each test row by (classifier, trained on, tested on)."""
-    found: dict[tuple[str, str, str], Ints] = {}
+    predicted: dict[tuple[str, str, str], Ints] = {}
     for trained_on, tested_on in SCENARIOS:
         X, Y = getattr(train, trained_on), distinct_rows(getattr(test, tested_on))
         by_count = nearest_classes(X, classes, Y.rows, n_classes, NEIGHBOURS)
         for count, nearest in by_count.items():
-            found[f"{count} nearest neighbours", trained_on, tested_on] = nearest[Y.of_row]
+            predicted[f"{count} nearest neighbours", trained_on, tested_on] = nearest[Y.of_row]
         if X.data.min() < 0 or Y.rows.data.min() < 0:
             raise InputError("naive Bayes needs weights of at least 0, and the space has some below; leave labels out")
-        found["naive Bayes", trained_on, tested_on] = MultinomialNB().fit(X, classes).predict(Y.rows)[Y.of_row]
-    return found
+        predicted["naive Bayes", trained_on, tested_on] = MultinomialNB().fit(X, classes).predict(Y.rows)[Y.of_row]
+    return predicted
 
 
 def nearest_classes(
@@ -101,13 +98,13 @@ def nearest_classes(
     tally = np.zeros((distinct.rows.shape[0], n_classes))
     np.add.at(tally, (distinct.of_row, classes), 1.0)
     columns = sp.csr_matrix(distinct.rows.T)
-    found: dict[int, list[Ints]] = {count: [] for count in neighbours}
+    blocks: dict[int, list[Ints]] = {count: [] for count in neighbours}
     for start in range(0, test.shape[0], BLOCK):
         similarity = (test[start : start + BLOCK] @ columns).toarray()  # (block, g)
         for count in neighbours:
             votes = _votes(similarity, tally, distinct.counts, count)
-            found[count].append(votes.round(9).argmax(axis=1))
-    return {count: np.concatenate(parts) for count, parts in found.items()}
+            blocks[count].append(votes.round(9).argmax(axis=1))
+    return {count: np.concatenate(parts) for count, parts in blocks.items()}
 
 
 def _votes(similarity: Floats, tally: Floats, counts: Ints, n_neighbours: int) -> Floats:
@@ -128,8 +125,8 @@ def _votes(similarity: Floats, tally: Floats, counts: Ints, n_neighbours: int) -
 def classifier_scores(classes: Ints, predicted: dict[tuple[str, str, str], Ints]) -> tuple[ClassifierScore, ...]:
     """Jaccard index, accuracy and macro F1 of what each classifier predicted."""
     scores = []
-    for (classifier, trained_on, tested_on), found in predicted.items():
-        accuracy = float(accuracy_score(classes, found))
-        macro = float(f1_score(classes, found, average="macro", zero_division=0.0))
+    for (classifier, trained_on, tested_on), predictions in predicted.items():
+        accuracy = float(accuracy_score(classes, predictions))
+        macro = float(f1_score(classes, predictions, average="macro", zero_division=0.0))
         scores.append(ClassifierScore(classifier, trained_on, tested_on, accuracy / (2.0 - accuracy), accuracy, macro))
     return tuple(scores)

@@ -21,13 +21,12 @@ from sklearn.metrics import adjusted_rand_score
 
 from shoal import progress
 from shoal.errors import InputError
+from shoal.kernels import Floats, Ints
 from shoal.results.utility import ClusterAgreement
 from shoal.utility.spaces import Distinct, SpacePair, distinct_rows
 
 __all__ = ["CLUSTERS", "compare_partitions", "pair_clusters", "partitions", "spherical_kmeans"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 CLUSTERS = (5, 10, 15, 20, 25)
 STARTS = 10
@@ -50,12 +49,12 @@ def pair_clusters(
     [(2, 1.0)]
     """
     spaces = (pair.original, random_state), (pair.original, random_state + 1), (pair.protected, random_state)
-    found = []
+    partitioned = []
     for done, (X, seed) in enumerate(spaces):
         progress.step("finding clusters", done, len(spaces))
-        found.append(partitions(X, clusters, seed))
+        partitioned.append(partitions(X, clusters, seed))
     progress.step("finding clusters", len(spaces), len(spaces))
-    before, again, after = found
+    before, again, after = partitioned
     return compare_partitions(before, after, again)
 
 

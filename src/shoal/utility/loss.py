@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erf
 
-from shoal.io.pairs import NumericPair, numeric_pair
-from shoal.results.loss import ColumnLoss, Loss, PairLoss, ProbabilisticLoss, TableLoss
+from shoal.data.pairs import NumericPair, numeric_pair
+from shoal.kernels import Floats
+from shoal.results.utility import ColumnLoss, Loss, PairLoss, ProbabilisticLoss, TableLoss
 
 __all__ = ["table_loss"]
 
-Floats = NDArray[np.float64]
 ZERO = 1e-9  # a denominator below this share of its scale counts as zero
 QUANTILES = np.arange(0.05, 0.96, 0.05)
 
@@ -66,14 +66,14 @@ def table_loss(original: Any, protected: Any) -> TableLoss:
         ),
         pairs=tuple(
             PairLoss(
-                pair.names[one],
-                pair.names[other],
-                float(covariances[one, other]),
-                float(correlations[one, other]),
-                float(before.correlation[one, other]),
-                float(after.correlation[one, other]),
+                pair.names[first],
+                pair.names[second],
+                float(covariances[first, second]),
+                float(correlations[first, second]),
+                float(before.correlation[first, second]),
+                float(after.correlation[first, second]),
             )
-            for one, other in zip(i, j, strict=True)
+            for first, second in zip(i, j, strict=True)
         ),
     )
 
@@ -122,11 +122,11 @@ def _probabilistic(pair: NumericPair, before: _Moments, after: _Moments) -> Prob
     error_of_variances = np.sqrt(((squares - 1.0) ** 2).mean(axis=0) / n)
     error_of_covariances = np.empty(len(i))
     error_of_correlations = np.empty(len(i))
-    for place, (one, other) in enumerate(zip(i, j, strict=True)):
-        product = Z[:, one] * Z[:, other] - r[one, other]
-        error_of_covariances[place] = np.sqrt((product**2).mean() / n)
-        tilt = product + r[one, other] * (1.0 - (squares[:, one] + squares[:, other]) / 2)
-        error_of_correlations[place] = np.sqrt((tilt**2).mean() / n)
+    for number, (first, second) in enumerate(zip(i, j, strict=True)):
+        product = Z[:, first] * Z[:, second] - r[first, second]
+        error_of_covariances[number] = np.sqrt((product**2).mean() / n)
+        tilt = product + r[first, second] * (1.0 - (squares[:, first] + squares[:, second]) / 2)
+        error_of_correlations[number] = np.sqrt((tilt**2).mean() / n)
     scale = before.scale
     sizes = np.outer(scale, scale)
     moved = (after.covariance - before.covariance) / sizes

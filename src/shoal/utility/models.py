@@ -27,15 +27,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
+from shoal.data.pairs import NumericPair, numeric_pair
 from shoal.errors import InputError
-from shoal.io.pairs import NumericPair, numeric_pair
+from shoal.kernels import Floats, Ints
 from shoal.results.utility import ModelScore, ModelUtility
-from shoal.utility.folds import fold_of_rows
+from shoal.utility.spaces import fold_of_rows
 
 __all__ = ["MOST_CLASSES", "Target", "model_utility"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_CLASSES = 10
 FOLDS = 5

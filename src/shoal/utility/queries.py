@@ -27,13 +27,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
+from shoal.kernels import Floats, Ints
 from shoal.results.utility import QueryAgreement
 from shoal.utility.spaces import SpacePair
 
 __all__ = ["KINDS", "chances_to_be_best", "expected_f1", "pair_queries", "query_terms"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 KINDS = (
     "most frequent terms",
@@ -69,16 +68,16 @@ def pair_queries(
     rankings = query_terms(pair.original, lengths, random_state)
     queries = [(kind, n_terms, ranked[:n_terms]) for kind, ranked in rankings.items() for n_terms in lengths]
     before, after = (_scores(X, [terms for _, _, terms in queries]) for X in (pair.original, pair.protected))
-    found = []
+    agreements = []
     for number, (kind, n_terms, _) in enumerate(queries):
         for r in best:
-            one = chances_to_be_best(before[number], r)
+            own = chances_to_be_best(before[number], r)
             other = chances_to_be_best(after[number], r)
             # A list of as many documents drawn at random has each with the same chance.
             chance = np.full(n_rows, other.sum() / n_rows)
-            values = (expected_f1(one, list_) for list_ in (other, one, chance))
-            found.append(QueryAgreement(kind, n_terms, r, *values))
-    return tuple(found)
+            values = (expected_f1(own, list_) for list_ in (other, own, chance))
+            agreements.append(QueryAgreement(kind, n_terms, r, *values))
+    return tuple(agreements)
 
 
 def query_terms(X: sp.csr_matrix, lengths: Sequence[int], random_state: int) -> dict[str, Ints]:
@@ -118,12 +117,12 @@ def _scores(X: sp.csr_matrix, queries: list[Ints]) -> Floats:
 
 def chances_to_be_best(scores: Floats, r: int) -> Floats:
     """Each document's chance to be among the r with the highest positive scores, ties broken at random."""
-    found = np.flatnonzero(scores > ROUNDING)
+    answers = np.flatnonzero(scores > ROUNDING)
     chances = np.zeros(len(scores))
-    if len(found) <= r:
-        chances[found] = 1.0
+    if len(answers) <= r:
+        chances[answers] = 1.0
         return chances
-    last = np.partition(scores[found], len(found) - r)[len(found) - r]
+    last = np.partition(scores[answers], len(answers) - r)[len(answers) - r]
     surely = scores > last + ROUNDING
     tied = np.abs(scores - last) <= ROUNDING
     chances[surely] = 1.0
@@ -131,7 +130,7 @@ def chances_to_be_best(scores: Floats, r: int) -> Floats:
     return chances
 
 
-def expected_f1(one: Floats, other: Floats) -> float:
+def expected_f1(first: Floats, second: Floats) -> float:
     """Of two lists, from every document's chance to be on each; two empty lists agree."""
-    length = one.sum() + other.sum()
-    return float(2.0 * (one @ other) / length) if length > 0 else 1.0
+    length = first.sum() + second.sum()
+    return float(2.0 * (first @ second) / length) if length > 0 else 1.0

@@ -21,12 +21,12 @@ from scipy.stats import t as student
 from sklearn.metrics import normalized_mutual_info_score
 
 from shoal.errors import InputError
+from shoal.kernels import Floats
 from shoal.results.searches import QueryChange, SearchChange, SearchFigures
-from shoal.vectors.search_engine import SearchEngine, knee
+from shoal.terms.search_engine import SearchEngine, knee
 
 __all__ = ["Query", "compare_searches", "search_figures"]
 
-Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
@@ -58,7 +58,7 @@ def compare_searches(
 
     Examples
     --------
-    >>> from shoal.vectors.search_engine import SearchEngine
+    >>> from shoal.terms.search_engine import SearchEngine
     >>> texts = ["arms for the rebels", "arms for the army", "a visit to the museum", "the harvest of wheat"]
     >>> before, after = SearchEngine().fit(texts), SearchEngine().fit(["[...] for the rebels", *texts[1:]])
     >>> change = compare_searches(before, after, [Query("weapons", "arms")])
@@ -69,20 +69,26 @@ def compare_searches(
         raise InputError(f"relevance={threshold!r} is no cosine; give a number above 0 and at most 1")
     words = [query.words for query in queries]
     changes, empty = [], []
-    for query, one, other in zip(queries, before.relevance(words), after.relevance(words), strict=True):
-        least = knee(one) if threshold is None else threshold
-        relevant = _mask(query.relevant, len(one)) if query.relevant is not None else (one > 0.0) & (one >= least)
-        if not relevant.any() or not one.any():
+    for query, scores_before, scores_after in zip(
+        queries, before.relevance(words), after.relevance(words), strict=True
+    ):
+        least = knee(scores_before) if threshold is None else threshold
+        relevant = (
+            _mask(query.relevant, len(scores_before))
+            if query.relevant is not None
+            else (scores_before > 0.0) & (scores_before >= least)
+        )
+        if not relevant.any() or not scores_before.any():
             empty.append(query.name)
             continue
-        random = _mask(random_documents, len(one)) & ~relevant
-        figures = [search_figures(scores, least, relevant, random) for scores in (one, other)]
-        answers = [(scores > 0.0) & (scores >= least) for scores in (one, other)]
+        random = _mask(random_documents, len(scores_before)) & ~relevant
+        figures = [search_figures(scores, least, relevant, random) for scores in (scores_before, scores_after)]
+        answers = [(scores > 0.0) & (scores >= least) for scores in (scores_before, scores_after)]
         nmi = float(normalized_mutual_info_score(*answers))
         changes.append(QueryChange(query.name, query.words, least, int(relevant.sum()), figures[0], figures[1], nmi))
     if not changes:
         return None
-    return SearchChange(tuple(changes), tuple(empty), *_mean([one.changes.total for one in changes]))
+    return SearchChange(tuple(changes), tuple(empty), *_mean([change.changes.total for change in changes]))
 
 
 def search_figures(relevance: Floats, threshold: float, relevant: Mask, random: Mask) -> SearchFigures:

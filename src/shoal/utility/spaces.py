@@ -1,4 +1,4 @@
-"""A vector space before and after protection: checked to be the same documents and terms, as rows of unit length."""
+"""A vector space before and after protection: checked, as rows of unit length, and folds to train and test on."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 from shoal.errors import InputError
+from shoal.kernels import Ints
 
-__all__ = ["Distinct", "SpacePair", "class_of_rows", "distinct_rows", "space_pair", "unit_rows"]
-
-Ints = NDArray[np.int64]
+__all__ = ["Distinct", "SpacePair", "class_of_rows", "distinct_rows", "fold_of_rows", "space_pair", "unit_rows"]
 
 
 @dataclass(frozen=True)
@@ -79,9 +77,9 @@ def distinct_rows(X: sp.csr_matrix) -> Distinct:
     parts = [slice(start, end) for start, end in pairwise(X.indptr.tolist())]
     keys = [(X.indices[part].astype(np.int64).tobytes(), X.data[part].tobytes()) for part in parts]
     first = {key: row for row, key in reversed(list(enumerate(keys)))}
-    place = {key: number for number, key in enumerate(sorted(first))}
-    of_row = np.array([place[key] for key in keys], dtype=np.int64)
-    return Distinct(X[[first[key] for key in place]], of_row, np.bincount(of_row, minlength=len(place)))
+    number_of = {key: number for number, key in enumerate(sorted(first))}
+    of_row = np.array([number_of[key] for key in keys], dtype=np.int64)
+    return Distinct(X[[first[key] for key in number_of]], of_row, np.bincount(of_row, minlength=len(number_of)))
 
 
 def class_of_rows(labels: Sequence[Any], n_rows: int) -> tuple[Ints, tuple[str, ...]]:
@@ -95,3 +93,22 @@ def class_of_rows(labels: Sequence[Any], n_rows: int) -> tuple[Ints, tuple[str, 
     if len(names) < 2:
         raise InputError(f"all labels are {str(names[0])!r}; classes to tell apart must be at least 2")
     return classes.astype(np.int64), tuple(names.tolist())
+
+
+def fold_of_rows(group_of_row: Ints, n_folds: int, random_state: int, class_of_row: Ints | None = None) -> Ints:
+    """The fold of each row: whole groups at random, each class about as often in every fold."""
+    groups, of_row = np.unique(group_of_row, return_inverse=True)
+    if not 2 <= n_folds <= len(groups):
+        raise InputError(
+            f"{n_folds} folds need as many different protected rows, there are {len(groups)}; at least 2 are needed"
+        )
+    most_frequent = np.zeros(len(groups), dtype=np.int64)
+    if class_of_row is not None:
+        tally = np.zeros((len(groups), int(class_of_row.max()) + 1), dtype=np.int64)
+        np.add.at(tally, (of_row, class_of_row), 1)
+        most_frequent = tally.argmax(axis=1)
+    chance = np.random.default_rng(random_state).permutation(len(groups))
+    fold_of_group = np.empty(len(groups), dtype=np.int64)
+    # Dealt like cards, class by class.
+    fold_of_group[np.lexsort((chance, most_frequent))] = np.arange(len(groups)) % n_folds
+    return np.asarray(fold_of_group[of_row])

@@ -1,13 +1,4 @@
-"""What a protected vector space is still good for: everything that one pair of matrices can tell.
-
-    SSE = Σ 1 - <x, y>        each original x to its protected y
-    SSA = Σ 1 - <y, c>        each protected y to the direction c of all originals
-    IL  = SSE / (SSE + SSA)
-
-For representatives of groups this is the information loss that spherical microaggregation reports. Beside it: terms
-per document, their mean weight, the distances 1 - <a, b> of pairs of documents in tenths and in order, queries,
-classifiers, clusters.
-"""
+"""What a protected vector space is still good for: everything that a pair of matrices shows."""
 
 from __future__ import annotations
 
@@ -19,22 +10,34 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal import progress
-from shoal.results.loss import Loss
-from shoal.results.utility import SpaceProfile, SpaceUtility
+from shoal.kernels import Floats
+from shoal.results.utility import Loss, SpaceProfile, SpaceUtility
 from shoal.utility.classification import pair_classification
 from shoal.utility.clustering import CLUSTERS, pair_clusters
-from shoal.utility.order import order_kept
 from shoal.utility.queries import LENGTHS, pair_queries
 from shoal.utility.spaces import SpacePair, class_of_rows, distinct_rows, space_pair
 
-__all__ = ["distance_shares", "pair_utility", "space_loss", "space_utility"]
-
-Floats = NDArray[np.float64]
-
-MOST_ROWS = 20_000  # beyond, the distances of so many rows, drawn at random
+__all__ = ["distance_shares", "order_kept", "pair_utility", "space_loss", "space_utility"]
+MOST_ROWS = 20_000  # of more, distances are taken of a random sample of this size
 ORDERED_ROWS = 1_000  # likewise, whose pairs are put in order
 TENTHS = 10
 BLOCK = 1_000
+
+
+def order_kept(before: NDArray[np.float64], after: NDArray[np.float64]) -> float | None:
+    """Each pair is compared with one far from it in the list: how often the nearer is the nearer in both; ties half.
+
+    None when all pairs were equally far apart. 0.5 is what chance gives.
+
+    >>> order_kept(np.array([0.1, 0.5, 0.9]), np.array([0.2, 0.2, 0.8]))  # of three comparisons, one ties
+    0.833
+    """
+    step = len(before) // 3 + 1
+    nearer = [np.sign(np.round(distances - np.roll(distances, step), 9)) for distances in (before, after)]
+    decided = nearer[0] != 0
+    if not decided.any():
+        return None
+    return round(float(np.mean((1.0 + nearer[0] * nearer[1])[decided]) / 2), 3)
 
 
 def space_utility(

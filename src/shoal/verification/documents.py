@@ -1,8 +1,15 @@
-"""Counting a release of documents: k by equal rows, l by their labels. Shares nothing with the methods."""
+"""Counting a release of documents: k by equal rows, l by their labels, and every weight from the counts of its group.
+
+Rows are counted a row group at a time. Weights follow from counts by the formula in docs/certificate.md, written from
+that page alone. Shares nothing with the methods.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,25 +17,26 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from shoal.results.claims import Claim
-from shoal.verification.document_rows import TERMS, DocumentRows
-from shoal.verification.forms.npz import Matrix
-from shoal.verification.forms.parquet import Layout, check_room, layout_of
-from shoal.verification.forms.refused import Refused
-from shoal.verification.forms.rewritten import Rewriting
+from shoal.verification.npz import MEMBERS, Matrix
+from shoal.verification.parquet import Layout, check_room, layout_of
+from shoal.verification.parquet_pages import PageComparison
 from shoal.verification.promises import (
+    GroupCounts,
     check_rows,
     columns_as_promised,
     crowd_claims,
-    nothing_rides_along,
+    has_no_metadata,
     rows_as_promised,
 )
-from shoal.verification.row_files import parts_of
+from shoal.verification.release_files import Refused, parts_of
+from shoal.verification.values import DistinctValues, checked_labels, rank_of_row, room_of_labels
 
 __all__ = ["DOCUMENT_FILES", "document_claims"]
 
-VECTORS, MATRIX = "vectors.parquet", "vectors.npz"
+VECTORS, MATRIX, TERMS = "vectors.parquet", "vectors.npz", "terms.txt"
 DOCUMENT_FILES = (VECTORS, MATRIX, TERMS)
 ROWS_AT_ONCE = 20_000  # rows of a row group
 LARGEST_TERMS = 128_000_000  # bytes
@@ -42,6 +50,12 @@ UNMIXES = (
     "protect the documents again, with this version of Shoal"
 )
 OLD = "shoal-certificate/1"  # the last format that knew no form
+OFFSETS: dict[str, Any] = {"<i4": np.dtype("<i4"), "<i8": np.dtype("<i8")}
+Ints = NDArray[np.int64]
+LARGEST_COUNT = 2**40  # occurrences of a term in a group: products with the size of a group stay whole numbers
+DECIMALS = 9
+SLACK = 1.5e-9  # machines may differ in the last digit
+Row = tuple[Any, Ints, NDArray[np.float64]]  # term numbers, counts, weights
 
 
 def document_claims(release: Path, promises: dict[str, Any], format: str) -> Iterator[Claim]:
@@ -83,7 +97,7 @@ def document_claims(release: Path, promises: dict[str, Any], format: str) -> Ite
     rows = DocumentRows(terms, lists, confidential, None if parts else Matrix(release / MATRIX, MATRIX))
     for name, file in files.items():
         rows.next_part()
-        rewriting = Rewriting(release / name, name, layouts[name], schema)
+        rewriting = PageComparison(release / name, name, layouts[name], schema)
         for number, group in enumerate(layouts[name].row_groups):
             check_room(sum(chunk.room for chunk in group.chunks), name)
             rewriting.add(rows.count(file.read_row_group(number), schema, name))
@@ -91,7 +105,7 @@ def document_claims(release: Path, promises: dict[str, Any], format: str) -> Ite
     yield from crowd_claims([rows.groups], rows.groups, rows.values, rows.in_order, promises, VECTORS)
     unit = "every row has length 1" if rows.unit else "some row has not length 1"
     yield Claim("unit length", rows.unit, unit, VECTORS)
-    yield Claim("form", False, UNMIXES, VECTORS) if form is None else rows.pools.claim(form, VECTORS)
+    yield Claim("form", False, UNMIXES, VECTORS) if form is None else rows.pools.claim(rows.groups.sizes, form, VECTORS)
     if not rows.every_term_used():
         yield Claim("schema", False, "a term is listed that no row has", TERMS)
     if not parts:
@@ -112,7 +126,7 @@ def _is_plain(path: Path, lists: list[str], confidential: list[str]) -> bool:
     allowed = [  # "item": how older versions of Arrow read them
         [(name, f"list<{element}: {COLUMNS[name][1]}>") for name in lists] + labels for element in ("element", "item")
     ]
-    return found in allowed and nothing_rides_along(file)
+    return found in allowed and has_no_metadata(file)
 
 
 def _room_of_texts(layouts: dict[str, Layout]) -> int:
@@ -139,3 +153,188 @@ def _terms(path: Path, most: int) -> pa.Array:
     if not pc.all(pc.less(terms[:-1], terms[1:])).as_py() and len(terms) > 1:
         raise Refused("schema", "terms are not distinct and in order", TERMS)
     return terms
+
+
+class DocumentRows:
+    """Rows counted as they go by, a row group at a time: what is kept is a digest of each different row."""
+
+    def __init__(self, terms: pa.Array, lists: list[str], confidential: list[str], matrix: Matrix | None) -> None:
+        self.groups = GroupCounts()
+        self.values = {name: DistinctValues() for name in confidential}
+        self.in_order = self.unit = self.same_as_matrix = True
+        self.pools = Pools(len(terms))
+        self._has_counts = "counts" in lists
+        self._terms = terms
+        self._bytes_of_term = pc.binary_length(terms).to_numpy()
+        self._used = np.zeros(len(terms), dtype=np.bool_)
+        self._matrix = matrix
+        self._before: tuple[Any, ...] | None = None  # the row before: numbers, values, labels
+        self._first: tuple[Any, ...] | None = None  # row of the part before
+        self._n_rows = self._n_entries = 0
+
+    def next_part(self) -> None:
+        """The rows that follow are another part's: parts rise by their first rows, and rows within a part."""
+        self._before = None
+        self.groups.next_part()
+
+    def count(self, table: pa.Table, schema: pa.Schema, file: str) -> pa.Table:
+        """Take in some rows, and give them back as plain text and numbers."""
+        ends, numbers, weights = self._lists(table, file)
+        counts = self._counts(table, ends, file) if self._has_counts else None
+        labels = checked_labels(table, list(self.values), file)
+        lengths = np.sqrt(np.add.reduceat(np.minimum(weights, 2.0) ** 2, ends[:-1]))  # no weight is above 1
+        self.unit &= bool(np.all(np.abs(lengths - 1.0) < (1e-9 if counts is None else 1e-6)))
+        self._used[numbers] = True
+        group_of_row = self._grouped(ends, numbers, weights, counts, labels)
+        for values, label in zip(self.values.values(), labels, strict=True):
+            values.add(group_of_row, label)
+        if self._matrix is not None:
+            self._compare(self._matrix, ends, numbers, weights)
+        self._n_rows += len(ends) - 1
+        self._n_entries += len(numbers)
+        texts = int(self._bytes_of_term[numbers].sum()) + room_of_labels(labels)
+        check_room(texts, file)
+        offsets = pa.array(ends.astype(np.int32))
+        columns = [pa.ListArray.from_arrays(offsets, self._terms.take(pa.array(numbers)))]
+        entries = [weights] if counts is None else [counts, weights]
+        columns += [pa.ListArray.from_arrays(offsets, pa.array(one)) for one in entries]
+        columns += [label.cast(pa.string()) for label in labels]
+        return pa.Table.from_arrays(columns, schema=schema)
+
+    def _grouped(self, ends: Ints, numbers: Any, weights: Any, counts: Ints | None, labels: list[Any]) -> Ints:
+        """The number of each row's group. Rows that are equal follow each other, or the order is not canonical."""
+        ranks = [rank_of_row(label) for label in labels]
+        bits = weights.view(np.int64)
+        equal = _equal_to_the_one_before(ends, numbers, *([bits] if counts is None else [counts, bits]))
+        for row in np.flatnonzero(equal).tolist() if ranks else ():
+            self.in_order &= [rank[row - 1] for rank in ranks] <= [rank[row] for rank in ranks]
+        group_of_row = np.empty(len(equal), dtype=np.int64)
+        for first, end in pairwise([*np.flatnonzero(~equal).tolist(), len(equal)]):
+            part = slice(ends[first], ends[first + 1])
+            values = weights[part] if counts is None else counts[part]
+            whole = numbers[part].tobytes() + weights[part].tobytes() + values.tobytes()
+            digest = hashlib.blake2b(whole, digest_size=32).digest()
+            group = group_of_row[first:end] = self.groups.add(digest, end - first)
+            if counts is not None:
+                self.pools.add(group, numbers[part], counts[part], weights[part])
+            # Rows rise by terms, then counts (or weights), then labels.
+            content = numbers[part].tolist(), values.tolist()
+            here = *content, *(label[first].as_py() for label in labels)
+            if self._before is None:
+                self.in_order &= self._first is None or self._first <= here
+                self._first = here
+            else:
+                self.in_order &= self._before <= here
+            self._before = *content, *(label[end - 1].as_py() for label in labels)
+        return group_of_row
+
+    def ends_with_matrix(self) -> bool:
+        """The matrix has no more rows, no more entries, and as many columns as there are terms."""
+        matrix = self._matrix
+        if matrix is None:
+            return False
+        shape = np.array([self._n_rows, len(self._terms)], dtype="<i8").tobytes()
+        kinds = dict(zip(MEMBERS, (matrix.arrays[name] for name in MEMBERS), strict=True))
+        offsets = kinds["indptr"][0]
+        return (
+            kinds["indptr"] == (offsets, self._n_rows + 1)
+            and kinds["indices"] == (offsets, self._n_entries)
+            and kinds["data"] == ("<f8", self._n_entries)
+            and (kinds["shape"], kinds["format"], kinds["_is_array"]) == (("<i8", 2), ("|S3", None), ("|b1", None))
+            and (matrix.read("shape", 16), matrix.read("format", 3)) == (shape, b"csr")
+            and matrix.read("_is_array", 1) == b"\1"
+            and matrix.ends()
+        )
+
+    def every_term_used(self) -> bool:
+        """No term is listed that no row has."""
+        return bool(self._used.all())
+
+    def _lists(self, table: pa.Table, file: str) -> tuple[Ints, Any, Any]:
+        """Row ends, term numbers and weights; equal lists give equal bytes."""
+        names, weights = table["terms"].combine_chunks(), table["weights"].combine_chunks()
+        ends = np.asarray(names.offsets, dtype=np.int64)
+        if not np.array_equal(ends, np.asarray(weights.offsets)) or np.any(np.diff(ends) < 1):
+            raise Refused("schema", "a row has no terms, or more terms than weights", file)
+        words = names.flatten()
+        number_of_word = pc.index_in(words.dictionary, value_set=self._terms)
+        if any(part.null_count for part in (names, words, weights, weights.flatten(), number_of_word)):
+            raise Refused("schema", f"a term is not listed in {TERMS}, or something is missing", file)
+        numbers = np.asarray(number_of_word, np.int32)[np.asarray(words.indices)]
+        values = np.asarray(weights.flatten(), np.float64)
+        if not np.all(np.isfinite(values)) or np.any(np.signbit(values)):
+            raise Refused("schema", "a weight is negative, minus zero or not finite", file)
+        ends = ends - ends[0]
+        rising = np.diff(numbers) > 0
+        rising[ends[1:-1] - 1] = True  # from one row to the next
+        if not rising.all():
+            raise Refused("schema", "the terms of a row are not distinct and in order", file)
+        return ends, numbers, values
+
+    def _counts(self, table: pa.Table, ends: Ints, file: str) -> Ints:
+        """The counts, one for each term of each row."""
+        lists = table["counts"].combine_chunks()
+        counts = lists.flatten()
+        offsets = np.asarray(lists.offsets, dtype=np.int64)
+        if not np.array_equal(offsets - offsets[0], ends) or lists.null_count or counts.null_count:
+            raise Refused("schema", "a row has no terms, or more terms than counts", file)
+        found: Ints = np.asarray(counts, dtype=np.int64)
+        if found.min() < 1 or found.max() > LARGEST_COUNT:
+            raise Refused("schema", f"a count is not a whole number from 1 to {LARGEST_COUNT:,}", file)
+        return found
+
+    def _compare(self, matrix: Matrix, ends: Any, numbers: Any, weights: Any) -> None:
+        kind = OFFSETS.get(matrix.arrays["indptr"][0])
+        if kind is None:
+            self.same_as_matrix = False
+            return
+        starts = (ends if self._n_rows == 0 else ends[1:]) + self._n_entries
+        for member, values in (("indptr", starts.astype(kind)), ("indices", numbers.astype(kind)), ("data", weights)):
+            self.same_as_matrix &= matrix.read(member, values.nbytes) == values.tobytes()
+
+
+def _equal_to_the_one_before(ends: Ints, *values: Any) -> NDArray[np.bool_]:
+    """Whether each row has the same values, to the last bit, as the row before it."""
+    lengths = np.diff(ends)
+    as_long = np.concatenate(([False], lengths[1:] == lengths[:-1]))
+    before = np.arange(ends[-1]) - np.repeat(np.where(as_long, lengths, 0), lengths)
+    same = np.logical_and.reduce([one == one[before] for one in values])
+    return as_long & np.logical_and.reduceat(same, ends[:-1])
+
+
+@dataclass
+class Pools:
+    """The row that each group shares: whether its weights follow from its counts, and from nothing else."""
+
+    n_terms: int
+    _rows: dict[int, Row] = field(default_factory=dict)
+
+    def add(self, group: int, numbers: Any, counts: Ints, weights: NDArray[np.float64]) -> None:
+        """The row of a group."""
+        self._rows.setdefault(group, (numbers.copy(), counts.copy(), weights.copy()))
+
+    def claim(self, sizes: Sequence[int], form: str, file: str) -> Claim:
+        """Whether every weight is the one that the counts of groups of these sizes give."""
+        idf = self._idf(sizes, form)
+        if all(self._follows(row, idf) for row in self._rows.values()):
+            return Claim("form", True, "weights follow from the pooled counts of groups, and from nothing else", file)
+        return Claim("form", False, "a weight does not follow from the counts: it may tell documents apart", file)
+
+    def _idf(self, sizes: Sequence[int], form: str) -> NDArray[np.float64]:
+        """The weight of one occurrence of each term."""
+        if form != "pooled counts, tf-idf":
+            return np.ones(self.n_terms)
+        thousandths = np.zeros(self.n_terms, dtype=np.int64)
+        for group, (numbers, counts, _) in self._rows.items():
+            size = sizes[group]
+            thousandths[numbers] += 1000 * counts * size // (counts + size - 1)
+        with np.errstate(divide="ignore"):  # a term that no row has
+            idf: NDArray[np.float64] = np.log(1000 * sum(sizes) / thousandths)
+        return idf
+
+    def _follows(self, row: Row, idf: NDArray[np.float64]) -> bool:
+        numbers, counts, weights = row
+        expected = counts * idf[numbers]
+        expected /= np.sqrt(np.sum(expected**2))
+        rounded = np.array_equal(weights, np.round(weights, DECIMALS))
+        return rounded and bool(np.all(np.abs(weights - expected) <= SLACK))

@@ -1,4 +1,4 @@
-"""What was counted against what was promised, one claim each. Part of verification: knows no method."""
+"""What was counted against what was promised, one claim each; and how many rows are equal in each part."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from shoal.results.claims import Claim
-from shoal.verification.distinct_values import DistinctValues
-from shoal.verification.forms.refused import Refused
-from shoal.verification.group_counts import GroupCounts
-from shoal.verification.value_claims import value_claims
+from shoal.verification.likeness import likeness_claims
+from shoal.verification.release_files import Refused
+from shoal.verification.values import DistinctValues, value_claims
 
 __all__ = [
+    "GroupCounts",
     "check_rows",
     "columns_as_promised",
     "crowd_claims",
     "gaps_as_promised",
-    "nothing_rides_along",
+    "has_no_metadata",
     "rows_as_promised",
 ]
 
@@ -58,8 +58,8 @@ def check_rows(rows: int, promises: dict[str, Any], file: str) -> None:
         raise Refused("rows", rows_as_promised(rows, promises, file).detail, file)
 
 
-def nothing_rides_along(file: pq.ParquetFile) -> bool:
-    """No notes of its writer in a Parquet file, but Arrow's own of the types: not on a column, not inside a list."""
+def has_no_metadata(file: pq.ParquetFile) -> bool:
+    """No key-value metadata in a Parquet file but Arrow's own schema: not on a column, not inside a list."""
     waiting = list(file.schema_arrow)
     while waiting:
         field = waiting.pop()
@@ -78,12 +78,11 @@ def crowd_claims(
     file: str,
 ) -> Iterator[Claim]:
     """What is promised of rows once all are counted: by equal values in each set of columns, and by whole rows."""
-    smallest, k = min(groups.smallest() for groups in sets), promises["anonymity"]["k"] or 1
-    yield anonymity(smallest, promises, file)
-    if min(groups.smallest_in_a_part() for groups in sets) < k <= smallest:
-        yield Claim("k-anonymity", False, "a part has fewer than k of the rows that are equal", file)
-    yield from crowds_as_promised(whole.sizes_in_parts(), promises, file)
+    yield anonymity(min(min(groups.sizes) for groups in sets), promises, file)
+    yield from crowds_as_promised(Counter(whole.sizes), promises, file)
     yield from value_claims(values, len(whole), promises, file)
+    if "likeness" in promises:
+        yield from likeness_claims(values, len(whole), promises, file)
     yield canonical_order(in_order, file)
 
 
@@ -137,3 +136,26 @@ def crowds_as_promised(sizes: Counter[int], promises: dict[str, Any], file: str)
 def canonical_order(holds: bool, file: str) -> Claim:
     """Rows are sorted by their content, so their order tells nothing."""
     return Claim("order", holds, "rows are in the order of their content" if holds else "rows are out of order", file)
+
+
+class GroupCounts:
+    """Sizes of groups. A group is the rows of one part that share the same bytes: a reader can tell parts apart."""
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []  # by group number
+        self._number_of: dict[bytes, int] = {}  # in the part that is being counted
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def next_part(self) -> None:
+        """The rows that follow are those of another part."""
+        self._number_of = {}
+
+    def add(self, shared: bytes, rows: int) -> int:
+        """Count rows that share these bytes; the number of their group."""
+        number = self._number_of.setdefault(shared, len(self.sizes))
+        if number == len(self.sizes):
+            self.sizes.append(0)
+        self.sizes[number] += rows
+        return number

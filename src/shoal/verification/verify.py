@@ -16,16 +16,14 @@ from typing import Any
 from shoal.errors import InputError, ShoalError
 from shoal.results.claims import Claim, Statement
 from shoal.results.sanitized import Secrets
+from shoal.verification.certificate import CERTIFICATE, dump, is_sealed, read_certificate
 from shoal.verification.documents import DOCUMENT_FILES, document_claims
-from shoal.verification.following import FOLLOWS, following_claims
-from shoal.verification.forms.certificate import CERTIFICATE, dump, is_sealed, read_certificate
-from shoal.verification.forms.pages import check_pages
-from shoal.verification.forms.refused import Refused
-from shoal.verification.row_files import FOLDER_OF_PARTS, is_part
-from shoal.verification.sanitized.claims import sanitized_claims, sanitized_statements
-from shoal.verification.sanitized.forms import document_name
-from shoal.verification.signed.claims import UNSIGNED, signature_claims
-from shoal.verification.signed.signature import SIGNATURE
+from shoal.verification.followup import FOLLOWS, following_claims
+from shoal.verification.pages import check_pages
+from shoal.verification.release_files import FOLDER_OF_PARTS, Refused, is_part
+from shoal.verification.sanitized import sanitized_claims, sanitized_statements
+from shoal.verification.sanitized_files import document_name
+from shoal.verification.signatures import SIGNATURE, UNSIGNED, signature_claims
 from shoal.verification.sketches import SKETCH_FILES, sketch_claims, sketch_statements
 from shoal.verification.tables import TABLE_FILES, table_claims
 

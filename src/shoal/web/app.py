@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 
 from shoal.errors import ShoalError
 from shoal.web.aside import Aside
-from shoal.web.desk.desks import Desks
+from shoal.web.desk.desk import Desks
 from shoal.web.gate import Gate
 from shoal.web.index_session import IndexSession
 from shoal.web.jobs import Jobs

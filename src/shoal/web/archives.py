@@ -10,8 +10,8 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
+from shoal.data.private_files import PRIVATE_FOLDER, private_file
 from shoal.errors import InputError
-from shoal.io.private_files import PRIVATE_FOLDER, private_file
 from shoal.web.workspace import ROOM_LEFT, Workspace, inside, is_litter
 
 __all__ = ["lend_unpacked", "unpack", "unpack_release"]

@@ -86,7 +86,7 @@ def coarsened(plain: Command, columns: Mapping[str, int]) -> Command:
 
 def _is_documents(protected: Path) -> bool:
     """Whether a release holds vectors, sketches or texts."""
-    from shoal.bundle.load import kind_of_release
+    from shoal.release.load import kind_of_release
 
     if protected.is_dir():
         return kind_of_release(protected) != "table"

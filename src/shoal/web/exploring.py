@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from shoal.exploration.best import pareto_front
-from shoal.exploration.folder import RUNS, outcome_of
-from shoal.results.exploration import Outcome
+from shoal.assessment.exploration.folder import RUNS, outcome_of
+from shoal.results.exploration import Outcome, pareto_front
 from shoal.web.commands import options
 from shoal.web.jobs import Command
 from shoal.web.protecting.reading import Reading, opened_in_python
@@ -39,7 +38,7 @@ def as_trial_command(source: str, words: Sequence[str], python: str, reading: Re
     method, *rest = (f"{value!r}" if name == "method" else f"{name}={value!r}" for name, value in trial.items())
     called = (
         f"from shoal import {_names(opened, python)}protect\n"
-        "from shoal.exploration.explore import protect_options\n"
+        "from shoal.assessment.exploration.explore import protect_options\n"
         "from shoal.results.exploration import Trial\n\n"
         f"trial = Trial({', '.join((method, *rest))})\n"
         f"chosen = protect_options(trial, {opened}, {python})\n"

@@ -1,7 +1,7 @@
-"""The index that the owner works with on this machine: its server, the token and the key.
+"""The index that the workbench is connected to: its server, the token and the key.
 
-The token stays in memory. The key is a file of the private folder, as the command line has it. The client's journal is
-bound to a thread, so everything that asks the server runs in one.
+The token stays in memory. The key is a file in the private folder, as on the command line. The client's journal is
+bound to a thread, so all requests to the server run in one.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from shoal.data.private_files import PRIVATE_FOLDER, private_file
 from shoal.errors import InputError, MissingExtra
-from shoal.io.private_files import PRIVATE_FOLDER, private_file
 from shoal.web.workspace import Workspace
 
 if TYPE_CHECKING:
-    from shoal.service.client import IndexClient
+    from shoal.index.client import IndexClient
 
 __all__ = ["IndexSession"]
 
 T = TypeVar("T")
-PATIENCE = 15  # seconds for a server to end
-START = 60  # seconds for one to start, on a machine that is busy
+STOP_SECONDS = 15
+START_SECONDS = 60  # on a busy machine
 
 
 class IndexSession:
-    """Not connected at first."""
+    """A connection to an index, which is closed at first."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.folder = workspace.folder / "index"
@@ -54,22 +54,22 @@ class IndexSession:
 
     @property
     def on_trial(self) -> bool:
-        """The server is one that the workbench started, to try it."""
+        """Whether the server is one that the workbench started for a trial."""
         return self._trial is not None
 
     @property
     def secrets(self) -> dict[str, str]:
-        """What a command needs to know; it gets them unseen."""
+        """The environment of a command, so that no secret is on its command line."""
         known = {"SHOAL_SERVER": self.server, "SHOAL_TOKEN": self._token, "SHOAL_KEY": str(self.key_file)}
         known |= {"SHOAL_PASSPHRASE": self._passphrase} if self._passphrase else {}
         return {**known, "SHOAL_STATE": str(self.folder)}
 
     async def connect(self, server: str, token: str, key: str, passphrase: str) -> None:
-        """Be let in by a server. The key is one that is given as text, the one that is here, or a new one."""
+        """Connect to a server, with a key given as text, the stored one, or a new one."""
         await self._in_thread(self._connect, server, token, key, passphrase)
 
     async def ask(self, question: Callable[[IndexClient], T]) -> T:
-        """What the client answers."""
+        """Call a function with the client."""
         if self._client is None:
             raise InputError("no index is connected; enter its address and your token first")
         return await self._in_thread(question, self._client)
@@ -79,7 +79,7 @@ class IndexSession:
         await self._in_thread(self._start_trial)
 
     async def disconnect(self) -> None:
-        """Forget the token; a server on trial ends, and what it stored with it."""
+        """Forget the token; a trial server ends, and its documents with it."""
         await self._in_thread(self._disconnect)
 
     async def _in_thread(self, function: Callable[..., T], *given: Any) -> T:
@@ -87,7 +87,7 @@ class IndexSession:
 
     def _connect(self, server: str, token: str, key: str, passphrase: str) -> None:
         try:
-            from shoal.service.client import IndexClient, Keys
+            from shoal.index.client import IndexClient, Keys
         except ModuleNotFoundError:
             raise MissingExtra("service", "the index") from None
         client = IndexClient(server, token, self._keys(Keys, key, passphrase), folder=self.folder)
@@ -100,10 +100,10 @@ class IndexSession:
         self.server, self._token, self._passphrase, self._client = server, token, passphrase, client
 
     def _keys(self, keys: Any, given: str, passphrase: str) -> Any:
-        """A key that is given takes the place of none: who loses a key loses the documents."""
+        """Read, store or make the key. A given key never replaces another: without its key, documents are lost."""
         if given:
             if self.key_file.exists():
-                raise InputError("there is a key here already; save a copy of it and remove it before you load another")
+                raise InputError("there is a key already; save a copy of it and remove it before you load another")
             with open(self.key_file, "x", encoding="utf-8", opener=private_file) as file:
                 file.write(given)
         elif not self.key_file.exists():
@@ -117,19 +117,19 @@ class IndexSession:
 
     def _start_trial(self) -> None:
         if self._trial is not None:
-            raise InputError("a server to try it with is running already; disconnect first")
-        place = self.folder / "trial"
-        shutil.rmtree(place, ignore_errors=True)  # of a workbench that was killed
-        place.mkdir(mode=PRIVATE_FOLDER)
+            raise InputError("a trial server is running already; disconnect first")
+        folder = self.folder / "trial"
+        shutil.rmtree(folder, ignore_errors=True)  # left by a workbench that was killed
+        folder.mkdir(mode=PRIVATE_FOLDER)
         shoal = [sys.executable, "-m", "shoal"]
         made = subprocess.run(
-            [*shoal, "token", "make", "me", "--role", "operator"], cwd=place, capture_output=True, text=True
+            [*shoal, "token", "make", "me", "--role", "operator"], cwd=folder, capture_output=True, text=True
         )
         if made.returncode:
             raise InputError(made.stderr.strip().removeprefix("shoal: ") or "no account could be made")
-        log = place / "log"
+        log = folder / "log"
         with open(log, "w", opener=private_file) as file:
-            self._trial = subprocess.Popen([*shoal, "serve", "--port", "0"], cwd=place, stderr=file)
+            self._trial = subprocess.Popen([*shoal, "serve", "--port", "0"], cwd=folder, stderr=file)
         try:
             self._connect(_address(log, self._trial), made.stdout.strip(), "", "")
         except BaseException:
@@ -149,7 +149,7 @@ class IndexSession:
         if self._trial is not None:
             self._trial.terminate()
             try:
-                self._trial.wait(PATIENCE)
+                self._trial.wait(STOP_SECONDS)
             except subprocess.TimeoutExpired:
                 self._trial.kill()
                 self._trial.wait()
@@ -158,11 +158,11 @@ class IndexSession:
 
 
 def _address(log: Path, server: subprocess.Popen[bytes]) -> str:
-    """Where a server that was just started listens."""
-    for _ in range(START * 10):
-        found = re.search(r"serving on (http://\S+)", log.read_text(encoding="utf-8"))
-        if found is not None:
-            return found.group(1)
+    """The address of a server that was just started."""
+    for _ in range(START_SECONDS * 10):
+        announced = re.search(r"serving on (http://\S+)", log.read_text(encoding="utf-8"))
+        if announced is not None:
+            return announced.group(1)
         if server.poll() is not None:
             break
         time.sleep(0.1)

@@ -19,8 +19,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from shoal.data.private_files import private_file
 from shoal.errors import InputError
-from shoal.io.private_files import private_file
 from shoal.web.workspace import Workspace, write_json
 
 __all__ = ["Command", "Job", "Jobs"]

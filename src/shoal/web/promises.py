@@ -12,6 +12,7 @@ PROMISES = {
     "k-anonymity": "By these columns, nobody can tell which of so many records is a person's.",
     "l-diversity": "Knowing a person's group does not tell the confidential value.",
     "t-closeness": "A group's confidential values are much like everybody's.",
+    "β-likeness": "No confidential value is much more frequent in a group than among everybody.",
     "people": "A crowd is counted in people, not in records.",
     "own k": "Each record has the crowd that it asked for.",
     "order": "The place of a record tells nothing about it.",

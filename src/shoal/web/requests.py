@@ -7,10 +7,10 @@ from urllib.parse import parse_qs
 
 from fastapi import Depends, Request
 
+from shoal.data.files import shown
 from shoal.errors import InputError
-from shoal.io.files import shown
 from shoal.web.aside import Aside
-from shoal.web.desk.desks import Desks
+from shoal.web.desk.desk import Desks
 from shoal.web.index_session import IndexSession
 from shoal.web.jobs import Jobs
 from shoal.web.protecting.looks import Looks

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import uvicorn
 
+from shoal.data.files import shown
+from shoal.data.private_files import private_file, state_folder
 from shoal.errors import InputError
-from shoal.io.files import shown
-from shoal.io.private_files import private_file, state_folder
 from shoal.web.app import create_app
 from shoal.web.workspace import Workspace
 

@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from shoal.data.files import shown
+from shoal.data.private_files import PRIVATE_FOLDER, private_file
 from shoal.errors import InputError
-from shoal.io.files import shown
-from shoal.io.private_files import PRIVATE_FOLDER, private_file
 
 __all__ = ["ROOM_LEFT", "Upload", "Workspace", "inside", "is_litter", "write_json"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.kernels.grouping import class_cuts as kernel
+from shoal.kernels.grouping import euclidean as kernel
 from tests.reference import class_cuts as twin
 
 

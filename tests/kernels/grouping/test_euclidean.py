@@ -7,10 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.kernels.grouping import euclidean as kernel
-from shoal.kernels.grouping import nearest
-from shoal.kernels.grouping.mixed import nearest_point
-from shoal.microaggregation.mdav import mdav
-from shoal.microaggregation.spaces.euclidean import EuclideanSpace
+from shoal.kernels.grouping.euclidean import nearest_point
+from shoal.methods.mdav import mdav
+from shoal.methods.spaces import EuclideanSpace
 from tests.reference import euclidean as twin
 from tests.reference.mdav import euclidean_mdav
 
@@ -47,18 +46,18 @@ def test_nearest_sorts_by_distance_and_then_by_row(distances, data):
     alive = data.draw(living(len(distances)))
     row = data.draw(st.integers(0, len(distances) - 1))
     count = data.draw(st.integers(2, len(distances) + 1))  # k is at least 2
-    found = nearest.nearest(np.array(distances), np.array(alive), row, count)
+    found = kernel.nearest(np.array(distances), np.array(alive), row, count)
     assert found.tolist() == twin.nearest(distances, alive, row, count)
 
 
 @given(st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=30), st.data())
 def test_farthest_takes_the_lowest_of_equals(distances, data):
     alive = data.draw(living(len(distances)))
-    assert nearest.farthest(np.array(distances), np.array(alive)) == twin.farthest(distances, alive)
+    assert kernel.farthest(np.array(distances), np.array(alive)) == twin.farthest(distances, alive)
 
 
 def test_farthest_of_nobody_is_minus_one():
-    assert nearest.farthest(np.zeros(3), np.zeros(3, dtype=bool)) == -1
+    assert kernel.farthest(np.zeros(3), np.zeros(3, dtype=bool)) == -1
 
 
 @given(tables(), st.data())

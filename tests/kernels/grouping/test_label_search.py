@@ -12,17 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.io.columns import columns_of
+from shoal.data.frames import columns_of
 from shoal.kernels.grouping import label_search as kernel
 from shoal.kernels.grouping.group_errors import group_errors
 from shoal.kernels.grouping.partition_search import Cooling
-from shoal.microaggregation.labels.column import Reading, label_column
-from shoal.microaggregation.labels.distinct_rows import distinct_tuples
-from shoal.microaggregation.labels.mixed_table import mixed_rows, scales_of
-from shoal.microaggregation.refine.label_groups import REGION_ITEMS, errors_of_groups, regrouped
-from tests.ontology.hierarchies import hierarchies, hierarchy_of
+from shoal.methods.label_columns import ColumnReading, label_column
+from shoal.methods.label_rows import distinct_tuples, mixed_rows, scales_of
+from shoal.methods.refinement import REGION_ITEMS, errors_of_groups, regrouped
 from tests.reference import categorical as twin
 from tests.reference.partition_search import partitions
+from tests.terms.hierarchies import hierarchies, hierarchy_of
 
 BRIEF = 2e6  # nanoseconds of work
 
@@ -40,7 +39,7 @@ def columns(parents, rows):
     made = []
     for place, one in enumerate(parents):
         column = columns_of(pl.DataFrame({"x": [row[place] for row in rows]}), ["x"])[0]
-        made.append(label_column(Reading("x", hierarchy_of(one)), column, 1))
+        made.append(label_column(ColumnReading("x", hierarchy_of(one)), column, 1))
     return made
 
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from shoal.kernels.grouping import partition_search as search
 from shoal.kernels.grouping import repair
-from shoal.microaggregation.spaces.euclidean import EuclideanSpace
-from shoal.microaggregation.spaces.spherical import SphericalSpace
+from shoal.methods.spaces import EuclideanSpace, SphericalSpace
 from tests.reference import partition_search as twin
 
 BOTH_SPACES = pytest.mark.parametrize("space", [EuclideanSpace, SphericalSpace])

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.kernels.linking import sum_splitting as parting
 from shoal.kernels.linking import unmixing
 from tests.reference import unmixing as twin
 
@@ -44,7 +43,7 @@ def test_parted_counts_keep_their_sums_and_their_energy_is_the_one_counted_afres
     np.fill_diagonal(affinity, 0.0)
     start = random.integers(0, 3, size=(members, n_terms))
     cost = random.normal(size=(n_terms, members + 1))
-    found, energy = parting.part_counts(affinity, start.sum(axis=0), start, cost, 0.1, np.geomspace(2, 0.1, 5), random)
+    found, energy = unmixing.part_counts(affinity, start.sum(axis=0), start, cost, 0.1, np.geomspace(2, 0.1, 5), random)
     assert found.sum(axis=0).tolist() == start.sum(axis=0).tolist()
     assert energy == pytest.approx(twin.energy(affinity.tolist(), found.tolist(), cost.tolist(), 0.1))
     assert energy <= twin.energy(affinity.tolist(), start.tolist(), cost.tolist(), 0.1) + 1e-9

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from shoal.errors import InputError
-from shoal.ontology import WordNet
-from shoal.sanitizer.policies import BUILT_IN, Concept, Policy, Topic, offered_senses, policy_text, write_policy
+from shoal.sanitizer.policies.policy import BUILT_IN, Concept, Policy, Topic, offered_senses, policy_text, write_policy
+from shoal.terms import WordNet
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from shoal.results.sanitizing import Block, Entity, Hit, Mention
-from shoal.sanitizer.review.items import Proposals, text_digest
-from shoal.sanitizer.review.work import Unfinished, WorkFolder
+from shoal.sanitizer.review.work import Proposals, Unfinished, WorkFolder, text_digest
 
 SETTINGS = {
     "threshold": 0.3,

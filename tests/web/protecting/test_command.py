@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 
 from shoal import load, verify
 from shoal.cli import app
+from shoal.data.formats import subprocess_reader as apart
 from shoal.errors import InputError
-from shoal.io.formats import apart
 from shoal.sample import letters
 from shoal.web.protecting.choices import BY_GROUPS, PLAIN, Choices
 from shoal.web.protecting.command import protect_command
@@ -153,8 +153,8 @@ def read_here(path: Any, format: str, verbatim: Any, encoding: str | None, sheet
 def test_a_sheet_that_was_chosen_is_read_by_shell_and_python(
     table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for place in ("shoal.io.formats.apart", "shoal.io.table"):
-        monkeypatch.setattr(f"{place}.read_apart", read_here)
+    for place in ("shoal.data.formats.subprocess_reader", "shoal.data.table"):
+        monkeypatch.setattr(f"{place}.read_in_subprocess", read_here)
     frame = pd.read_csv(table)[["age", "height"]]
     with pd.ExcelWriter(tmp_path / "book.xlsx", engine="xlsxwriter") as book:
         pd.DataFrame({"note": ["see the next sheet"]}).to_excel(book, sheet_name="Cover", index=False)

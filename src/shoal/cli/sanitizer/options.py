@@ -13,7 +13,7 @@ from shoal.cli.passphrase import asked_passphrase
 from shoal.cli.terminal import say
 from shoal.errors import InputError
 
-__all__ = ["Key", "Private", "identities_of", "passphrase", "probability", "recipients_of"]
+__all__ = ["Key", "Model", "Private", "choice", "identities_of", "probability", "recipients_of"]
 
 Key = Annotated[
     Path | None,
@@ -22,13 +22,20 @@ Key = Annotated[
         **options.path("<file>"),
     ),
 ]
+Model = Annotated[str | None, typer.Option(help="Name of a spaCy model.  [default: an English one that is installed]")]
 Private = Annotated[
     Path | None,
-    typer.Option(help="The private side.  [default: beside the release, -private added]", **options.path()),
+    typer.Option(help="Private folder of the release.  [default: beside it, -private added]", **options.path()),
 ]
 
 
-def probability() -> dict[str, Any]:
+def choice(meaning: str, *names: str) -> Any:
+    """An option that takes one of a few names, which its help lists."""
+    listed = f"{', '.join(names[:-1])} or {names[-1]}"
+    return typer.Option(help=f"{meaning}: {listed}.", **options.one_of(*names))
+
+
+def probability(meaning: str) -> Any:
     """An option that takes a number from 0 to 1."""
 
     def parse(given: Any) -> float:
@@ -40,47 +47,42 @@ def probability() -> dict[str, Any]:
             raise typer.BadParameter(f"{str(given)[:40]!r} must be a number from 0 to 1")
         return number
 
-    return {"parser": parse, "metavar": "<probability>"}
-
-
-def passphrase() -> str | None:
-    """SHOAL_PASSPHRASE, if it is set."""
-    return os.environ.get("SHOAL_PASSPHRASE") or None
+    return typer.Option(help=meaning, parser=parse, metavar="<probability>")
 
 
 def identities_of(key: Path | None) -> tuple[tuple[str, ...], str | None]:
     """What opens a vault: the key in a file, or the passphrase in the environment."""
-    from shoal.io.sealing import Keys
+    from shoal.data.sealing import Keys
 
-    if key is None and passphrase() is not None:
-        return (), passphrase()
-    place = key or _default_key()
-    if not place.exists():
-        raise InputError(f"{place} does not exist; give the key of the vault with --key, or SHOAL_PASSPHRASE")
-    return (str(Keys.read(place, passphrase=asked_passphrase).identity),), None
+    passphrase = os.environ.get("SHOAL_PASSPHRASE")
+    if key is None and passphrase:
+        return (), passphrase
+    file = key or _default_key()
+    if not file.exists():
+        raise InputError(f"{file} does not exist; give the key of the vault with --key, or SHOAL_PASSPHRASE")
+    return (str(Keys.read(file, passphrase=asked_passphrase).identity),), None
 
 
 def recipients_of(key: Path | None, recipients: list[str] | None) -> tuple[tuple[str, ...], str | None]:
     """For whom a vault is sealed; the owner's key is made when there is none yet."""
-    from shoal.io.sealing import Keys, check_recipient
+    from shoal.data.sealing import Keys, check_recipient
 
     for recipient in recipients or ():
         check_recipient(recipient)
-    if key is None and not recipients and passphrase() is not None:
-        return (), passphrase()
-    if key is None and recipients:
-        return tuple(recipients), None
-    place = key or _default_key()
-    if place.exists():
-        keys = Keys.read(place, passphrase=asked_passphrase)
+    passphrase = os.environ.get("SHOAL_PASSPHRASE")
+    if key is None and (recipients or passphrase):
+        return (tuple(recipients), None) if recipients else ((), passphrase)
+    file = key or _default_key()
+    if file.exists():
+        keys = Keys.read(file, passphrase=asked_passphrase)
     else:
         keys = Keys.draw()
-        keys.write(place)
-        say(f"a new key was written to {place}; keep a copy, for without it the vault cannot be opened")
+        keys.write(file)
+        say(f"a new key was written to {file}; keep a copy, for without it the vault cannot be opened")
     return tuple(dict.fromkeys((keys.public, *(recipients or ())))), None
 
 
 def _default_key() -> Path:
-    from shoal.io.private_files import config_folder
+    from shoal.data.private_files import config_folder
 
     return config_folder() / "sanitizer.key"

@@ -1,4 +1,4 @@
-"""shoal redact: the release of what was reviewed."""
+"""shoal redact and unmask: the release of what was reviewed, and the way back for the owner of its vault."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.app import AsJson, Force, app
-from shoal.cli.sanitizer.options import Key, Private, probability, recipients_of
+from shoal.cli.sanitizer.options import Key, Private, choice, identities_of, probability, recipients_of
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
 
-__all__ = ["redact"]
+__all__ = ["redact", "unmask"]
 
 
 @app.command(
@@ -25,30 +25,26 @@ __all__ = ["redact"]
 )
 def redact(
     work: Annotated[Path, typer.Argument(help="Work folder of shoal sanitize.", **options.path("WORK"))],
-    out: Annotated[Path, typer.Option("-o", "--out", help="Folder of the release to make.", **options.path())],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Release folder to create.", **options.path())],
     form: Annotated[
         str,
         typer.Option(
             "--format",
-            help="Texts alone, or pages with bars as well: text, html or pdf.",
+            help="Texts only, or pages with bars too: text, html or pdf.",
             **options.one_of("text", "html", "pdf"),
         ),
     ] = "text",
     accept_rest: Annotated[
         float | None,
-        typer.Option(
-            help="Decide what is open: mask entities from this probability on, and remove blocks.", **probability()
-        ),
+        probability("Decide open items by a rule: mask entities from this probability on, remove blocks."),
     ] = None,
-    bars: Annotated[
-        str, typer.Option(help="Bars of PDF pages over words or whole lines.", **options.one_of("words", "lines"))
-    ] = "words",
+    bars: Annotated[str, choice("What bars on PDF pages cover", "words", "lines")] = "words",
     keep_pictures: Annotated[
-        bool, typer.Option("--keep-pictures", help="Leave the pictures of PDF pages; nobody has read what they show.")
+        bool, typer.Option("--keep-pictures", help="Keep the pictures on PDF pages, which nobody has reviewed.")
     ] = False,
     key: Key = None,
     recipient: Annotated[
-        list[str] | None, typer.Option(help="Public key (age1...) of somebody who may open the vault as well.")
+        list[str] | None, typer.Option(help="Public key (age1...) of another person who may open the vault.")
     ] = None,
     private: Private = None,
     force: Force = False,
@@ -59,7 +55,7 @@ def redact(
     What was masked goes into a vault beside the release, sealed with your key. A key is made on first use; with
     SHOAL_PASSPHRASE set and no key given, the vault is sealed with the passphrase instead.
     """
-    from shoal.release.sanitized.redact import PdfBars, Sealing, redact
+    from shoal.sanitizer.redact import PdfBars, Sealing, redact
     from shoal.sanitizer.review.work import WorkFolder
 
     WorkFolder(work)  # before a key is made
@@ -90,5 +86,26 @@ def redact(
     if summary.kept:
         say(f"note: {summary.kept:,} places show a string that is masked elsewhere, as reviewers decided")
     if summary.unseen:
-        say(f"note: {summary.unseen:,} items were decided by --accept-rest, and nobody looked at them")
+        say(f"note: {summary.unseen:,} items were decided by --accept-rest, without review")
     say(f"{work} is locked now; look at {made.folder / 'report.html'}")
+
+
+@app.command(epilog=examples("shoal unmask release/ -o originals/"))
+def unmask(
+    release: Annotated[Path, typer.Argument(help="Release made by shoal redact.", **options.path("RELEASE"))],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder to create.", **options.path())],
+    key: Key = None,
+    private: Private = None,
+) -> None:
+    """Put back what was masked, to the last byte, with the vault and its key.
+
+    The texts have the names they came with; index.csv says which document of the release is which.
+    """
+    from shoal.sanitizer.unmask import unmask
+
+    identities, passphrase = identities_of(key)
+    with shown_progress():
+        back = unmask(release, out, identities=identities, passphrase=passphrase, private=private)
+    write(printable(f"originals    {back.folder}"))
+    write(f"documents    {back.documents:,}")
+    say("these texts are confidential")

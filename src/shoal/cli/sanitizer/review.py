@@ -16,8 +16,8 @@ from shoal.cli.terminal import examples, printable, say, write
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
-    from shoal.sanitizer.review.items import Item
-    from shoal.sanitizer.review.reviewing import Order, Review
+    from shoal.sanitizer.review.review import Order, Review
+    from shoal.sanitizer.review.work import Item
 
 __all__ = ["review"]
 
@@ -35,33 +35,33 @@ LARGEST = 100_000_000  # bytes of a file of decisions
 )
 def review(
     work: Annotated[Path, typer.Argument(help="Work folder of shoal sanitize.", **options.path("WORK"))],
-    reviewer: Annotated[str | None, typer.Option(help="Who decides.  [default: your name on this machine]")] = None,
-    adjudicate: Annotated[
-        bool, typer.Option("--adjudicate", help="Settle what reviewers decided differently.")
-    ] = False,
+    reviewer: Annotated[
+        str | None, typer.Option(help="Name of the reviewer.  [default: your name on this machine]")
+    ] = None,
+    adjudicate: Annotated[bool, typer.Option("--adjudicate", help="Settle differences between reviewers.")] = False,
     decisions: Annotated[
         Path | None,
-        typer.Option(help="JSONL of decisions to write into the log, all or none.", **options.path("<file>")),
+        typer.Option(help="JSONL file of decisions to add to the log, all or none.", **options.path("<file>")),
     ] = None,
     undo: Annotated[
         list[int] | None,
-        typer.Option(help="Number of a decision to take back; as often as needed.", **options.whole(0)),
+        typer.Option(help="Number of a decision to take back; can be repeated.", **options.whole(0)),
     ] = None,
     redo: Annotated[bool, typer.Option("--redo", help="Bring back what you undid last.")] = False,
-    listed: Annotated[bool, typer.Option("--list", help="List what is open for you, and decide nothing.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List what you still have to decide.")] = False,
     differences: Annotated[
         bool, typer.Option("--differences", help="List what reviewers decided differently.")
     ] = False,
     history: Annotated[bool, typer.Option("--history", help="List who decided what, and when.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Accept or reject what was proposed: the least sure first, equal ones at once, with undo.
+    """Accept or reject proposals: the least certain first, equal ones together, with undo.
 
-    Each decision is a line of decisions.jsonl in the work folder: who, when, what, and why if you say so. Two
-    people can review at the same time.
+    Each decision is a line of decisions.jsonl in the work folder: who, when, what, and the
+    reason if you give one. Two people can review at the same time.
     """
     from shoal.cli.sanitizer.session import Session
-    from shoal.sanitizer.review.reviewing import Review
+    from shoal.sanitizer.review.review import Review
     from shoal.sanitizer.review.work import WorkFolder
 
     if sum(map(bool, (listed, differences, history, decisions, undo, redo))) > 1:
@@ -94,7 +94,7 @@ def _own_name() -> str:
 
 def _read(path: Path) -> list[Order]:
     """Lines with document, item and action; a line that adds has span and kind in place of an item."""
-    from shoal.io.files import is_folder, reading
+    from shoal.data.files import is_folder, reading
 
     with reading(path):
         if is_folder(path) or path.stat().st_size > LARGEST:
@@ -104,7 +104,7 @@ def _read(path: Path) -> list[Order]:
 
 
 def _order(path: Path, number: int, line: str) -> Order:
-    from shoal.sanitizer.review.reviewing import Order
+    from shoal.sanitizer.review.review import Order
 
     try:
         given = json.loads(line)
@@ -124,7 +124,7 @@ def _order(path: Path, number: int, line: str) -> Order:
 def _say_made(review: Review, made: Any, as_json: bool) -> None:
     waiting = len(review.queue())
     if as_json:
-        write(json.dumps({"decisions": [one.number for one in made], "open": waiting}, indent=2))
+        write(json.dumps({"decisions": [decision.number for decision in made], "open": waiting}, indent=2))
         return
     write(f"decisions    {len(made):,} written")
     write(f"open         {waiting:,} for {printable(review.reviewer)}")
@@ -145,18 +145,19 @@ def _list_open(review: Review, as_json: bool) -> None:
 
 
 def _list_differences(review: Review, as_json: bool) -> None:
-    found = review.differences()
+    differences = review.differences()
     if as_json:
-        shown = [
-            _as_data(one.item)
-            | {"decisions": [{"reviewer": d.reviewer, "action": d.action, "span": d.span} for d in one.decisions]}
-            for one in found
+        listed = [
+            _as_data(differing.item)
+            | {"decisions": [{"reviewer": d.reviewer, "action": d.action, "span": d.span} for d in differing.decisions]}
+            for differing in differences
         ]
-        write(json.dumps(shown, indent=2, ensure_ascii=False))
+        write(json.dumps(listed, indent=2, ensure_ascii=False))
         return
-    for one in found:
-        write(_line(one.item) + "  " + printable("; ".join(f"{d.reviewer}: {d.action}" for d in one.decisions)))
-    say(f"{len(found):,} items were decided differently")
+    for differing in differences:
+        answers = "; ".join(f"{decision.reviewer}: {decision.action}" for decision in differing.decisions)
+        write(f"{_line(differing.item)}  {printable(answers)}")
+    say(f"{len(differences):,} items were decided differently")
 
 
 def _list_history(review: Review, as_json: bool) -> None:
@@ -165,14 +166,13 @@ def _list_history(review: Review, as_json: bool) -> None:
         write(json.dumps([asdict(line.decision) | {"holds": line.holds} for line in lines], indent=2))
         return
     for line in lines:
-        one = line.decision
-        span = f" {one.span[0]}-{one.span[1]}" if one.span else ""
-        of = f" {one.of}" if one.of is not None else ""
-        what = (
-            f"{one.number:<5} {one.at[:19]}  {one.reviewer:<12} {one.document:<6} {one.item:<10} {one.action}{span}{of}"
-        )
-        marks = ("" if line.holds else "  (taken back)") + ("  (adjudicated)" if one.adjudicates else "")
-        write(printable(what + marks + (f"  {one.reason}" if one.reason else "")))
+        decision = line.decision
+        who = f"{decision.number:<5} {decision.at[:19]}  {decision.reviewer:<12} {decision.document:<6}"
+        span = f" {decision.span[0]}-{decision.span[1]}" if decision.span else ""
+        of = f" {decision.of}" if decision.of is not None else ""
+        marks = ("" if line.holds else "  (taken back)") + ("  (adjudicated)" if decision.adjudicates else "")
+        reason = f"  {decision.reason}" if decision.reason else ""
+        write(printable(f"{who} {decision.item:<10} {decision.action}{span}{of}{marks}{reason}"))
     say(f"{len(lines):,} decisions, {sum(line.holds for line in lines):,} hold")
 
 

@@ -1,4 +1,4 @@
-"""A review in the terminal: a question, a key, the next question."""
+"""A review in the terminal: an item in its context, a key, the next item."""
 
 from __future__ import annotations
 
@@ -6,16 +6,22 @@ import sys
 from collections.abc import Callable
 
 import typer
+from rich.console import Console
+from rich.panel import Panel
+from rich.text import Text
 
-from shoal.cli.sanitizer.screen import Screen
-from shoal.cli.terminal import say
+from shoal.cli.terminal import printable, say
+from shoal.data.files import counted
 from shoal.errors import InputError
 from shoal.results.sanitizing import KINDS
-from shoal.sanitizer.review.items import BLOCK
-from shoal.sanitizer.review.reviewing import Group, Review
+from shoal.sanitizer.review.review import Group, Review
+from shoal.sanitizer.review.work import BLOCK
 
 __all__ = ["Session"]
 
+AROUND = 70  # characters shown before and after a mention
+PLACES = 3  # shown at first
+LONGEST = 1500  # characters of a block
 KEYS = {
     "a": "accept: mask it, and all equal ones",
     "r": "reject: leave it, and all equal ones",
@@ -40,19 +46,8 @@ class Session:
     def __init__(self, review: Review, adjudicates: bool) -> None:
         self.review = review
         self.adjudicates = adjudicates
-        self.screen = Screen(review.work)
         self.reason = ""
-        self._actions: dict[str, Callable[[Group], bool]] = {
-            "a": lambda group: self._decide(group, "accept"),
-            "r": lambda group: self._decide(group, "reject"),
-            "A": lambda group: self._decide(Group(group.items[:1]), "accept"),
-            "R": lambda group: self._decide(Group(group.items[:1]), "reject"),
-            "s": self._shrink,
-            "+": self._add,
-            "w": self._write_reason,
-            "d": self._show_all,
-            "?": self._help,
-        }
+        self._console = Console(highlight=False)
 
     def run(self) -> None:
         """Until nothing is open, or the reviewer quits. The queue is made anew when it is through, and after undo."""
@@ -61,100 +56,132 @@ class Session:
         queue = self._queue()
         while queue and later < len(queue):
             group = queue[0]
-            self.screen.show(group, len(queue))
+            self._show(group, len(queue))
             while True:
                 key = _key()
                 if key in END:
-                    self.screen.say(f"{len(queue):,} left; go on with the same command")
+                    self._say(f"{len(queue):,} left; go on with the same command")
                     return
                 if key == "n":
                     queue = [*queue[1:], group]
                     later += 1
                     break
                 if key in "uy":
-                    self._undo() if key == "u" else self._redo()
+                    self._step_back(undo=key == "u")
                     queue, later = self._queue(), 0
                     break
-                if key in self._actions and self._actions[key](group):
+                if self._act(key, group):
                     alone = key in "AR" and len(group.items) > 1
                     queue = [Group(group.items[1:]), *queue[1:]] if alone else queue[1:]
                     queue, later = queue or self._queue(), 0
                     break
         left = f"{later:,} put off" if later else "nothing is open"
-        self.screen.say(f"{left} for {self.review.reviewer}; see what is left: shoal review --list")
+        self._say(f"{left} for {self.review.reviewer}; see what is left: shoal review --list")
 
     def _queue(self) -> list[Group]:
         if not self.adjudicates:
             return self.review.queue()
-        return [Group((difference.item,), disputed=True) for difference in self.review.differences()]
+        return [Group((difference.item,)) for difference in self.review.differences()]
 
-    def _decide(self, group: Group, action: str) -> bool:
-        keys = [item.key for item in group.items]
-        return self._told(
-            lambda: self.review.decide(keys, action, reason=self._taken_reason(), adjudicates=self.adjudicates)
-        )
-
-    def _undo(self) -> None:
-        undone = self.review.undo(reason=self._taken_reason())
-        self.screen.say(f"{len(undone):,} taken back" if undone else "there is nothing of yours to undo")
-
-    def _redo(self) -> None:
-        redone = self.review.redo(reason=self._taken_reason())
-        self.screen.say(f"{len(redone):,} brought back" if redone else "there is nothing of yours to redo")
-
-    def _shrink(self, group: Group) -> bool:
-        item = group.items[0]
-        part = _typed("Part to mask")
-        text = self.screen.text(item.document)
-        places = (text.find(part, mention.start, mention.end) for mention in item.mentions)
-        place = next((place for place in places if place >= 0), -1) if part else -1
-        if place < 0:
-            self.screen.say("no place shown has that part; type it as it is written there")
-            return False
-        keys, span = [item.key for item in group.items], (place, place + len(part))
-        return self._told(
-            lambda: self.review.shrink(keys, span, reason=self._taken_reason(), adjudicates=self.adjudicates)
-        )
-
-    def _add(self, group: Group) -> bool:
-        """Stays at the same question: what was added is one more mask."""
-        document = group.items[0].document
-        string = _typed("String to mask")
-        place = self.screen.text(document).find(string) if string else -1
-        kind = _typed(f"Kind ({', '.join(KINDS)}, {BLOCK})").upper() if place >= 0 else ""
-        if place < 0:
-            self.screen.say("the document does not have that string")
-        elif self._told(
-            lambda: self.review.add(document, (place, place + len(string)), kind, reason=self._taken_reason())
-        ):
-            self.screen.say("added")
+    def _act(self, key: str, group: Group) -> bool:
+        """Whether the group is decided now; otherwise the question is asked again."""
+        if key in ("a", "r", "A", "R"):
+            keys = [item.key for item in group.items]
+            action = "accept" if key in "aA" else "reject"
+            return self._decided(
+                lambda reason: self.review.decide(
+                    keys if key in "ar" else keys[:1], action, reason=reason, adjudicates=self.adjudicates
+                )
+            )
+        if key == "s":
+            return self._shrink(group)
+        if key == "+":
+            self._add(group.items[0].document)
+        elif key == "w":
+            self.reason = _typed("Reason")
+        elif key == "d":
+            self._console.print(self._places(group, None))
+        elif key == "?":
+            for name, meaning in KEYS.items():
+                self._console.print(Text(f"  {name}  {meaning}"))
         return False
 
-    def _write_reason(self, group: Group) -> bool:
-        self.reason = _typed("Reason")
-        return False
-
-    def _taken_reason(self) -> str:
+    def _decided(self, decide: Callable[[str], object]) -> bool:
+        """Whether it could be decided; a mistake is reported. The reason is used up."""
         reason, self.reason = self.reason, ""
-        return reason
-
-    def _show_all(self, group: Group) -> bool:
-        self.screen.show_all(group)
-        return False
-
-    def _help(self, group: Group) -> bool:
-        self.screen.show_keys(KEYS)
-        return False
-
-    def _told(self, decide: Callable[[], object]) -> bool:
-        """A mistake is told, and the question asked again."""
         try:
-            decide()
+            decide(reason)
         except InputError as problem:
             say(str(problem))
             self.review.work.check_unlocked()
             return False
         return True
+
+    def _step_back(self, undo: bool) -> None:
+        reason, self.reason = self.reason, ""
+        made = self.review.undo(reason=reason) if undo else self.review.redo(reason=reason)
+        done = "taken back" if undo else "brought back"
+        self._say(f"{len(made):,} {done}" if made else f"there is nothing of yours to {'undo' if undo else 'redo'}")
+
+    def _shrink(self, group: Group) -> bool:
+        item = group.items[0]
+        part = _typed("Part to mask")
+        text = self.review.text(item.document)
+        starts = (text.find(part, mention.start, mention.end) for mention in item.mentions)
+        start = next((start for start in starts if start >= 0), -1) if part else -1
+        if start < 0:
+            self._say("no place shown has that part; type it as it is written there")
+            return False
+        keys, span = [item.key for item in group.items], (start, start + len(part))
+        return self._decided(lambda reason: self.review.shrink(keys, span, reason=reason, adjudicates=self.adjudicates))
+
+    def _add(self, document: str) -> None:
+        """Stays at the same question: what was added is one more mask."""
+        string = _typed("String to mask")
+        start = self.review.text(document).find(string) if string else -1
+        if start < 0:
+            self._say("the document does not have that string")
+            return
+        kind = _typed(f"Kind ({', '.join(KINDS)}, {BLOCK})").upper()
+        if self._decided(lambda reason: self.review.add(document, (start, start + len(string)), kind, reason=reason)):
+            self._say("added")
+
+    def _say(self, line: str) -> None:
+        self._console.print(Text(printable(line)))
+
+    def _show(self, group: Group, left: int) -> None:
+        """An item, and how many are equal to it."""
+        item = group.items[0]
+        body = Text()
+        body.append(f"{item.kind}  ", style="bold cyan")
+        body.append(_plain(item.name), style="bold")
+        if item.kind != BLOCK:
+            body.append(f"   probability {item.probability:.2f}", style="dim")
+        places = counted(sum(len(other.mentions) for other in group.items), "place")
+        documents = counted(len({other.document for other in group.items}), "document")
+        body.append(f"   {places} in {documents}\n", style="dim")
+        body.append(self._places(group, PLACES))
+        self._console.print(Panel(body, title=f"{left:,} to decide · {item.document} {item.id}", title_align="left"))
+        self._console.print(Text("a accept  r reject  s shrink  n next  u undo  ? keys  q quit", style="dim"))
+
+    def _places(self, group: Group, most: int | None) -> Text:
+        """Mentions in their context. Texts are escaped: a document cannot move the cursor or change the colours."""
+        body = Text()
+        places = [(item.document, mention) for item in group.items for mention in item.mentions]
+        for document, mention in places[:most]:
+            text = self.review.text(document)
+            body.append(f"{document}  ", style="dim")
+            body.append("…" + _plain(text[max(mention.start - AROUND, 0) : mention.start]))
+            body.append(_plain(text[mention.start : mention.end])[:LONGEST], style="bold reverse")
+            body.append(_plain(text[mention.end : mention.end + AROUND]) + "…\n")
+        if most is not None and len(places) > most:
+            body.append(f"… and {len(places) - most:,} more: d\n", style="dim")
+        return body
+
+
+def _plain(text: str) -> str:
+    """On one line, and nothing that a terminal would obey."""
+    return printable("".join(" " if character.isspace() else character for character in text))
 
 
 def _key() -> str:

@@ -1,17 +1,72 @@
-"""Dense rows in Euclidean space: distances, the farthest row, and the best cut of a sorted sequence."""
+"""Rows of numbers in Euclidean space, with labels or without: distances, nearest rows, and optimal cuts.
+
+Ties always go to the lower row.
+"""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-__all__ = ["best_cut", "farthest_from_moved", "squared_distances"]
+from shoal.kernels import Floats, Ints
+from shoal.kernels.threads import runs, side_by_side
 
-Ints = NDArray[Any]
-Floats = NDArray[np.float64]
+__all__ = [
+    "best_cut",
+    "best_last_classes",
+    "farthest",
+    "farthest_from_moved",
+    "mixed_distances",
+    "nearest",
+    "nearest_point",
+    "put_in_order",
+    "squared_distances",
+]
+
+
+@njit(cache=True, nogil=True)
+def nearest(distances: Floats, alive: Ints, row: int, count: int) -> Ints:
+    """`row` and the `count` - 1 living rows with the smallest distances."""
+    best = np.empty(count, np.int64)
+    best[0] = row
+    filled = 1
+    bar = np.inf  # what a row must beat once there are enough
+    for other in range(distances.shape[0]):
+        distance = distances[other]
+        if distance >= bar or not alive[other] or other == row:
+            continue
+        position = filled if filled < count else count - 1
+        while position > 1 and distance < distances[best[position - 1]]:
+            best[position] = best[position - 1]
+            position -= 1
+        best[position] = other
+        if filled < count:
+            filled += 1
+        if filled == count and count > 1:
+            bar = distances[best[count - 1]]
+    return best[:filled]
+
+
+@njit(cache=True, nogil=True)
+def farthest(distances: Floats, alive: Ints) -> int:
+    """The living row with the largest distance."""
+    best = -1
+    for row in range(distances.shape[0]):
+        if alive[row] and (best < 0 or distances[row] > distances[best]):
+            best = row
+    return best
+
+
+@njit(cache=True, nogil=True)
+def put_in_order(distance: float, other: int, best: Floats, found: Ints) -> None:
+    """Put a row that is nearer than the last of those found where it belongs; `best` are their distances, rising."""
+    position = best.shape[0] - 1
+    while position > 0 and distance < best[position - 1]:
+        best[position] = best[position - 1]
+        found[position] = found[position - 1]
+        position -= 1
+    best[position] = distance
+    found[position] = other
 
 
 @njit(cache=True, nogil=True)
@@ -41,8 +96,8 @@ def farthest_from_moved(
     best = -1.0
     best_row = -1
     looked_at = 0
-    for place in range(order.shape[0]):
-        row = order[place]
+    for position in range(order.shape[0]):
+        row = order[position]
         if (distances[row] + moved) * (1 + 1e-9) + 1e-12 < np.sqrt(best) and best_row >= 0:
             break
         looked_at += 1
@@ -100,3 +155,85 @@ def best_cut(X: Floats, k: int) -> Ints:
         run_of_row[cut_before[end] : end] = n_runs
         end = int(cut_before[end])
     return run_of_row
+
+
+@njit(cache=True, nogil=True)
+def mixed_distances(
+    numbers: Floats, codes: Ints, squares: Floats, point: Floats, concepts: Ints, distances: Floats
+) -> None:
+    """Squared distance of every row to one point, into `distances`.
+
+    `squares` (labels, concepts, values) has the squared distance of every value to every concept.
+    """
+    for row in range(numbers.shape[0]):
+        total = 0.0
+        for column in range(numbers.shape[1]):
+            difference = numbers[row, column] - point[column]
+            total += difference * difference
+        for column in range(codes.shape[1]):
+            total += squares[column, concepts[column], codes[row, column]]
+        distances[row] = total
+
+
+def nearest_point(numbers: Floats, codes: Ints, squares: Floats, points: Floats, concepts: Ints) -> Ints:
+    """For every row the nearest of the points; ties to the lower."""
+    parts = [(numbers[run], codes[run], squares, points, concepts) for run in runs(len(numbers))]
+    return np.concatenate(side_by_side(_nearest_point, parts))
+
+
+@njit(cache=True, nogil=True)
+def _nearest_point(numbers: Floats, codes: Ints, squares: Floats, points: Floats, concepts: Ints) -> Ints:
+    found = np.empty(numbers.shape[0], np.int64)
+    for row in range(numbers.shape[0]):
+        best = np.inf
+        best_point = 0
+        for point in range(points.shape[0]):
+            total = 0.0
+            for column in range(codes.shape[1]):
+                total += squares[column, concepts[point, column], codes[row, column]]
+            for column in range(numbers.shape[1]):
+                difference = numbers[row, column] - points[point, column]
+                total += difference * difference
+                if total >= best:
+                    break
+            if total < best:
+                best = total
+                best_point = point
+        found[row] = best_point
+    return found
+
+
+@njit(cache=True, nogil=True)
+def best_last_classes(values: Floats, counts: Ints, k: int) -> Ints:
+    """For the first 1, 2, ... of the rising values: where the last class starts when they are cut at the least error.
+
+    A class is a run of values with at least k records in all; the error is the squared distance of its records to their
+    mean. -1 where there are fewer than k records. Of starts equally good the last is taken.
+
+    A class that can be cut into two of k records is no better than the two. So, once the class has its k records, fewer
+    than k more are tried in front of them: that bounds the inner loop, whatever the counts are.
+    """
+    n_values = values.shape[0]
+    cost = np.full(n_values + 1, np.inf)
+    cost[0] = 0.0
+    start_of_last = np.full(n_values, -1, np.int64)
+    for end in range(1, n_values + 1):
+        records = 0
+        in_front = 0
+        mean = 0.0
+        error = 0.0
+        for start in range(end - 1, -1, -1):
+            if records >= k:
+                in_front += counts[start]
+                if in_front >= k:
+                    break
+            # The error grows value by value: nothing large is subtracted, so that far values do not drown near ones.
+            difference = values[start] - mean
+            share = counts[start] / (records + counts[start])
+            error += difference * difference * records * share
+            mean += difference * share
+            records += counts[start]
+            if records >= k and cost[start] + error < cost[end]:
+                cost[end] = cost[start] + error
+                start_of_last[end - 1] = start
+    return start_of_last

@@ -6,13 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from shoal.kernels.grouping.concepts import Concepts, Ints, Sets, centroid, empty_sets, join
-from shoal.kernels.grouping.nearest import put_in_order
+from shoal.kernels import Floats, Ints
+from shoal.kernels.grouping.euclidean import put_in_order
+from shoal.kernels.grouping.labels import Concepts, Sets, centroid, empty_sets, join
 
 __all__ = [
-    "Floats",
     "Groups",
     "Items",
     "Problem",
@@ -23,8 +22,6 @@ __all__ = [
     "nearest_others",
     "shift",
 ]
-
-Floats = NDArray[np.float64]
 
 
 class Items(NamedTuple):

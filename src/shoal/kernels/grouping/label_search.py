@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from shoal.kernels.grouping.concepts import Ints
+from shoal.kernels import Floats, Ints
 from shoal.kernels.grouping.group_errors import (
-    Floats,
     Groups,
     Items,
     Problem,
@@ -83,9 +82,9 @@ def _plan_dissolution(groups: Groups, group: int, near: Ints, moving: Ints, targ
     item = groups.first[group]
     while item >= 0:
         goal = -1
-        for place in range(near.shape[1]):
-            if groups.group_of[near[item, place]] != group:
-                goal = groups.group_of[near[item, place]]
+        for position in range(near.shape[1]):
+            if groups.group_of[near[item, position]] != group:
+                goal = groups.group_of[near[item, position]]
                 break
         if goal < 0:
             return 0
@@ -104,12 +103,12 @@ def _plan_gathering(items: Items, groups: Groups, one: int, near: Ints, k: int, 
     """
     size = np.int64(0)
     count = 0
-    for place in range(-1, near.shape[1]):
-        item = one if place < 0 else near[one, place]
+    for position in range(-1, near.shape[1]):
+        item = one if position < 0 else near[one, position]
         group = groups.group_of[item]
         left = groups.labels.size[group] - leaving[group] - items.counts[item]
         if left < k and left != 0:
-            if place < 0:
+            if position < 0:
                 break
             continue
         leaving[group] += items.counts[item]
@@ -118,8 +117,8 @@ def _plan_gathering(items: Items, groups: Groups, one: int, near: Ints, k: int, 
         size += items.counts[item]
         if size >= k:
             break
-    for place in range(count):
-        leaving[groups.group_of[moving[place]]] = 0
+    for position in range(count):
+        leaving[groups.group_of[moving[position]]] = 0
     return count if size >= k and count > 1 else 0
 
 
@@ -140,8 +139,8 @@ def _plan_between_groups(
         return n_moving, NEIGHBOURS * n_moving
     if kind == 1:
         n_moving = _plan_gathering(items, groups, one, near, k, step.leaving, moving) if unused >= 0 else 0
-        for place in range(n_moving):
-            target[place] = unused
+        for position in range(n_moving):
+            target[position] = unused
         return n_moving, 0
     if kind < 8 and (left >= k or left == 0):
         moving[0], target[0] = one, there
@@ -159,9 +158,9 @@ def _touch(groups: Groups, step: Step, n_moving: int, tick: int) -> tuple[int, f
     """List the groups that the step touches: how many, and their error as it is."""
     n_touched = 0
     error = 0.0
-    for place in range(n_moving):
-        step.home[place] = groups.group_of[step.moving[place]]
-        for group in (step.target[place], step.home[place]):
+    for position in range(n_moving):
+        step.home[position] = groups.group_of[step.moving[position]]
+        for group in (step.target[position], step.home[position]):
             if step.seen[group] != tick:
                 step.seen[group] = tick
                 step.touched[n_touched] = group
@@ -178,18 +177,18 @@ def _take_step(
 
     And how many groups and items were measured.
     """
-    for place in range(n_moving):
-        shift(problem, groups, step.moving[place], step.target[place])
+    for position in range(n_moving):
+        shift(problem, groups, step.moving[position], step.target[position])
     error = 0.0
     n_groups, n_items = 0, 0
-    for place in range(n_touched):
-        group = step.touched[place]
-        step.error[place] = 0.0
+    for position in range(n_touched):
+        group = step.touched[position]
+        step.error[position] = 0.0
         if groups.labels.size[group] > 0 and error <= limit:
-            step.error[place] = error_of(problem, groups, group)
+            step.error[position] = error_of(problem, groups, group)
             n_groups += 1
             n_items += groups.n_items[group]
-        error += step.error[place]
+        error += step.error[position]
     return error, n_groups, n_items
 
 
@@ -236,8 +235,8 @@ def anneal(problem: Problem, group_of: Ints, k: int, cooling: Cooling) -> None:
                 continue
             n_moving = _plan_split(problem, groups, one, two, k, step.moving)
             done += 2 * CELL * n_cells * groups.n_items[here]
-            for place in range(n_moving):
-                step.target[place] = unused
+            for position in range(n_moving):
+                step.target[position] = unused
         else:
             n_moving, looked_at = _plan_between_groups(items, groups, near, one, two, k, unused, step, state)
             done += looked_at
@@ -249,15 +248,15 @@ def anneal(problem: Problem, group_of: Ints, k: int, cooling: Cooling) -> None:
         new, n_measured, n_items_measured = _take_step(problem, groups, step, n_moving, n_touched, limit)
         done += a_pass * (n_moving + n_measured) + CELL * n_cells * n_items_measured
         if new > limit:
-            for place in range(n_moving - 1, -1, -1):
-                shift(problem, groups, step.moving[place], step.home[place])
+            for position in range(n_moving - 1, -1, -1):
+                shift(problem, groups, step.moving[position], step.home[position])
             done += a_pass * n_moving
             continue
         if step.target[0] == unused:
             n_empty -= 1
-        for place in range(n_touched):
-            group = step.touched[place]
-            groups.error[group] = step.error[place]
+        for position in range(n_touched):
+            group = step.touched[position]
+            groups.error[group] = step.error[position]
             if groups.labels.size[group] == 0:
                 empty[n_empty] = group
                 n_empty += 1

@@ -11,13 +11,14 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from shoal.kernels.grouping.nearest import put_in_order
-from shoal.kernels.grouping.repair import Division, Floats, Ints, draw, improve, rebuild, sum_up, worth
+from shoal.kernels import Floats, Ints
+from shoal.kernels.grouping.euclidean import put_in_order
+from shoal.kernels.grouping.repair import Division, draw, improve, rebuild, sum_up, worth
 
 __all__ = ["LARGEST_REGION", "PRODUCT", "Cooling", "Rows", "anneal", "copy_into", "descend", "products"]
 
 NEIGHBOURS = 20
-LARGEST_REGION = 2048  # rows whose products with each other are kept at a time: 32 MB a core
+LARGEST_REGION = 2048  # rows whose products with each other are kept at a time: 32 MB per core
 # Work is counted in nanoseconds of one core, as measured once; it only has to be about right.
 STEP, PRODUCT, SCAN, PAIR = 1500.0, 1.8, 12.0, 4.5
 
@@ -55,7 +56,7 @@ class Freed(NamedTuple):
 
     groups: Ints  # (groups,)
     records: Ints  # (records,)
-    old_group: Ints  # (records,) the place of each record's among the groups
+    old_group: Ints  # (records,) the position of each record's among the groups
     gram: Floats  # (records, records)
     new: Division
 
@@ -150,8 +151,8 @@ def _free_groups(partition: Partition, near: Ints, freed: Ints, state: Ints) -> 
         if draw(state, 8) == 0:  # now and then from anywhere: an outlier's best company need not be near
             other = draw(state, group_of.shape[0])
         known = False
-        for place in range(n_freed):
-            known |= freed[place] == group_of[other]
+        for position in range(n_freed):
+            known |= freed[position] == group_of[other]
         if not known:
             freed[n_freed] = group_of[other]
             n_freed += 1
@@ -162,11 +163,11 @@ def _free_groups(partition: Partition, near: Ints, freed: Ints, state: Ints) -> 
 def _gather(partition: Partition, freed: Freed, n_freed: int) -> int:
     """List the records of the freed groups. Returns how many."""
     count = 0
-    for place in range(n_freed):
-        group = freed.groups[place]
+    for position in range(n_freed):
+        group = freed.groups[position]
         for member in range(partition.size[group]):
             freed.records[count] = partition.members[group, member]
-            freed.old_group[count] = place
+            freed.old_group[count] = position
             count += 1
     return count
 
@@ -178,17 +179,17 @@ def _worth_now(gram: Floats, partition: Partition, freed: Freed, n_freed: int, c
         for two in range(count):
             freed.gram[one, two] = gram[freed.records[one], freed.records[two]]
     unknown = False
-    for place in range(n_freed):
-        unknown |= partition.worth[freed.groups[place]] < 0
+    for position in range(n_freed):
+        unknown |= partition.worth[freed.groups[position]] < 0
     if unknown:
         old = Division(freed.old_group, freed.new.size, freed.new.toward, freed.new.square)
         sum_up(freed.gram, old, count, n_freed)
-        for place in range(n_freed):
-            group = freed.groups[place]
-            partition.worth[group] = worth(space, old.square[place], partition.size[group])
+        for position in range(n_freed):
+            group = freed.groups[position]
+            partition.worth[group] = worth(space, old.square[position], partition.size[group])
     total = 0.0
-    for place in range(n_freed):
-        total += partition.worth[freed.groups[place]]
+    for position in range(n_freed):
+        total += partition.worth[freed.groups[position]]
     return total
 
 
@@ -196,17 +197,17 @@ def _worth_now(gram: Floats, partition: Partition, freed: Freed, n_freed: int, c
 def _error_of_changed(partition: Partition, freed: Freed, n_groups: int, count: int, before: float) -> float:
     """The error, before, of the freed groups that are not among the new ones."""
     new = freed.new
-    kept = np.full(n_groups, -1, np.int64)  # the place of the same group among the freed, if there is one
+    kept = np.full(n_groups, -1, np.int64)  # the position of the same group among the freed, if there is one
     for record in range(count):
-        place = new.group_of[record]
-        if kept[place] == -1 and partition.size[freed.groups[freed.old_group[record]]] == new.size[place]:
-            kept[place] = freed.old_group[record]
-        elif kept[place] != freed.old_group[record]:
-            kept[place] = -2
+        position = new.group_of[record]
+        if kept[position] == -1 and partition.size[freed.groups[freed.old_group[record]]] == new.size[position]:
+            kept[position] = freed.old_group[record]
+        elif kept[position] != freed.old_group[record]:
+            kept[position] = -2
     error = -before
-    for place in range(n_groups):
-        if kept[place] >= 0:
-            error += partition.worth[freed.groups[kept[place]]]
+    for position in range(n_groups):
+        if kept[position] >= 0:
+            error += partition.worth[freed.groups[kept[position]]]
     for record in range(count):
         if kept[new.group_of[record]] < 0:
             error += freed.gram[record, record]
@@ -218,32 +219,32 @@ def _keep_new(
     partition: Partition, freed: Freed, n_freed: int, n_groups: int, count: int, n_empty: int, space: int
 ) -> int:
     """The new groups take the place of the freed ones. Returns how many groups are not in use now."""
-    for place in range(n_groups, n_freed):
-        partition.size[freed.groups[place]] = 0
-        partition.empty[n_empty] = freed.groups[place]
+    for position in range(n_groups, n_freed):
+        partition.size[freed.groups[position]] = 0
+        partition.empty[n_empty] = freed.groups[position]
         n_empty += 1
-    for place in range(n_groups):
-        if place < n_freed:
-            group = freed.groups[place]
+    for position in range(n_groups):
+        if position < n_freed:
+            group = freed.groups[position]
         else:
             n_empty -= 1
             group = partition.empty[n_empty]
         size = 0
         for record in range(count):
-            if freed.new.group_of[record] == place:
+            if freed.new.group_of[record] == position:
                 partition.members[group, size] = freed.records[record]
                 partition.group_of[freed.records[record]] = group
                 size += 1
         partition.size[group] = size
-        partition.worth[group] = worth(space, freed.new.square[place], size)
+        partition.worth[group] = worth(space, freed.new.square[position], size)
     return n_empty
 
 
 @njit(cache=True, nogil=True)
 def copy_into(source: Ints, target: Ints) -> None:
     # Not target[:] = source: what numba compiles for the case of unequal lengths takes longer than all the rest.
-    for place in range(source.shape[0]):
-        target[place] = source[place]
+    for position in range(source.shape[0]):
+        target[position] = source[position]
 
 
 @njit(cache=True, nogil=True)
@@ -277,8 +278,8 @@ def anneal(gram: Floats, group_of: Ints, k: int, space: int, most_freed: int, co
         sum_up(freed.gram, new, count, n_groups)
         done += PAIR * improve(freed.gram, new, count, n_groups, k, space)
         after = 0.0
-        for place in range(n_groups):
-            after += worth(space, new.square[place], new.size[place])
+        for position in range(n_groups):
+            after += worth(space, new.square[position], new.size[position])
         if after <= before:
             # Relative to the error of the groups that change: a few far-out records would drown all others otherwise.
             error = _error_of_changed(partition, freed, n_groups, count, before)
@@ -298,7 +299,7 @@ def descend(rows: Rows, inside: Ints, group_of: Ints, k: int, space: int, work: 
     """Move and swap records of groups too large to be divided anew: a random few at a time, the others stay."""
     n_records, n_movable = inside.shape[0], LARGEST_REGION // 2
     n_groups = group_of.max() + 1
-    place = np.arange(n_records)
+    position = np.arange(n_records)
     state = np.array([seed], np.uint64)
     gram = np.empty((n_movable, n_movable))
     moved = Division(
@@ -313,31 +314,31 @@ def descend(rows: Rows, inside: Ints, group_of: Ints, k: int, space: int, work: 
     while done < work:
         for here in range(n_movable):
             there = here + draw(state, n_records - here)
-            place[here], place[there] = place[there], place[here]
-            moved.group_of[here] = group_of[place[here]]
-        done += PRODUCT * products(rows, inside[place[:n_movable]], gram)
+            position[here], position[there] = position[there], position[here]
+            moved.group_of[here] = group_of[position[here]]
+        done += PRODUCT * products(rows, inside[position[:n_movable]], gram)
         sum_up(gram, moved, n_movable, n_groups)
-        _add_those_that_stay(rows, inside, group_of, place, moved)
+        _add_those_that_stay(rows, inside, group_of, position, moved)
         done += PAIR * improve(gram, moved, n_movable, n_groups, k, space)
         for here in range(n_movable):
-            group_of[place[here]] = moved.group_of[here]
+            group_of[position[here]] = moved.group_of[here]
 
 
 @njit(cache=True, nogil=True)
-def _add_those_that_stay(rows: Rows, inside: Ints, group_of: Ints, place: Ints, moved: Division) -> None:
+def _add_those_that_stay(rows: Rows, inside: Ints, group_of: Ints, position: Ints, moved: Division) -> None:
     """Add to the sums of the groups the records that are not moved: those placed behind the movable."""
     n_groups, n_movable = moved.toward.shape
     vector = np.zeros(rows.n_columns)
     for group in range(n_groups):
         vector[:] = 0.0
-        for record in place[n_movable:]:
+        for record in position[n_movable:]:
             if group_of[record] == group:
                 for entry in range(rows.indptr[inside[record]], rows.indptr[inside[record] + 1]):
                     column = rows.indices[entry]
                     moved.square[group] += rows.data[entry] * (2.0 * vector[column] + rows.data[entry])
                     vector[column] += rows.data[entry]
         for here in range(n_movable):
-            row = inside[place[here]]
+            row = inside[position[here]]
             product = 0.0
             for entry in range(rows.indptr[row], rows.indptr[row + 1]):
                 product += rows.data[entry] * vector[rows.indices[entry]]

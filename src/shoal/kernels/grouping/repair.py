@@ -10,12 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-__all__ = ["EUCLIDEAN", "SPHERE", "Division", "Floats", "Ints", "draw", "improve", "rebuild", "sum_up", "worth"]
+from shoal.kernels import Floats, Ints
 
-Ints = NDArray[Any]
-Floats = NDArray[np.float64]
+__all__ = ["EUCLIDEAN", "SPHERE", "Division", "draw", "improve", "rebuild", "sum_up", "worth"]
 
 EUCLIDEAN, SPHERE = 0, 1  # spaces: numbers, so that a kernel is compiled once for both
 

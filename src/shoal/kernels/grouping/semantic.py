@@ -7,25 +7,22 @@ begin, the ancestors, the links up to each, and the depth of every concept.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from shoal.kernels import Floats, Ints
 from shoal.kernels.taxonomy import _meet
 from shoal.kernels.threads import runs, side_by_side
 
 __all__ = ["SAME", "distances_from", "distances_of_pairs", "fold", "term_distances"]
 
-Ints = NDArray[Any]
-Floats = NDArray[np.float64]
 Matrix = NDArray[np.float32]
 Tree = tuple[Ints, Ints, Ints, Ints]
 Documents = tuple[Ints, Ints, Floats]  # where each document begins, the terms of all, and their weights
 
 ABOVE_ALL = np.float32(2.0)  # more than any distance
-PLACES = 20  # bits for a term's place in its document
+PLACES = 20  # bits for a term's position in its document
 TAKEN = 2**60  # more than any rank
 SAME = np.float32(-1.0)  # a term and itself: nearer than another of the same meaning; counts as 0
 
@@ -34,8 +31,8 @@ SAME = np.float32(-1.0)  # a term and itself: nearer than another of the same me
 def _mark(tree: Tree, sense: int, marks: Ints, step: int) -> None:
     """Note at every ancestor of a sense the links up to it, plus 1; with step 0 take the notes away."""
     indptr, ancestors, links, _ = tree
-    for place in range(indptr[sense], indptr[sense + 1]):
-        marks[ancestors[place]] = step * (links[place] + 1)
+    for position in range(indptr[sense], indptr[sense + 1]):
+        marks[ancestors[position]] = step * (links[position] + 1)
 
 
 @njit(cache=True, nogil=True)
@@ -44,11 +41,11 @@ def _distance_to_marked(tree: Tree, sense: int, marks: Ints) -> np.float32:
     indptr, ancestors, links, depth = tree
     deepest = 0
     fewest = 0
-    for place in range(indptr[sense], indptr[sense + 1]):
-        up = marks[ancestors[place]]
+    for position in range(indptr[sense], indptr[sense + 1]):
+        up = marks[ancestors[position]]
         if up > 0:
-            both = up - 1 + links[place]
-            deep = depth[ancestors[place]]
+            both = up - 1 + links[position]
+            deep = depth[ancestors[position]]
             if deep > deepest or (deep == deepest and both < fewest):
                 deepest = deep
                 fewest = both
@@ -100,8 +97,8 @@ def _term_distances(
                     deep, few = depth[concept], marks[concept] - 1
                 else:
                     deep, few = np.int32(0), np.int32(0)
-                    for place in range(parent_indptr[concept], parent_indptr[concept + 1]):
-                        above = parents[place]
+                    for position in range(parent_indptr[concept], parent_indptr[concept + 1]):
+                        above = parents[position]
                         if deepest[above] > deep or (deepest[above] == deep and fewest[above] + 1 < few):
                             deep, few = deepest[above], fewest[above] + 1
                 deepest[concept], fewest[concept] = deep, few
@@ -116,7 +113,7 @@ def _term_distances(
 
 @njit(cache=True, nogil=True)
 def _rank(apart: Matrix, n: int, m: int, there: Ints, back: Ints) -> None:
-    """Numbers that rise with the distance and, of equal ones, fall with the place: the least is who to pair with.
+    """Numbers that rise with the distance and, of equal ones, fall with the position: the least is to be paired.
 
     `there` (n, m) has them by rows and `back` (m, n) by columns. Bits of a positive float rise with it, and `SAME` is
     below them all.
@@ -133,7 +130,7 @@ def _rank(apart: Matrix, n: int, m: int, there: Ints, back: Ints) -> None:
 def _pair(ranks: Ints, apart: Matrix, first: Floats, second: Floats, partner: Ints, taken: Ints) -> float:
     """Give each term of the first document, in turn, the nearest unused one of the second; what that costs.
 
-    Of equally near ones the same term, or else the later, which is the lighter. `partner` is -1 for who finds none.
+    Of equally near ones the same term, or else the later, which is the lighter. `partner` is -1 where there is none.
     """
     n, m = first.shape[0], second.shape[0]
     taken[:m] = 0

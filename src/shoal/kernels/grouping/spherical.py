@@ -1,4 +1,4 @@
-"""Sparse unit rows: distances through inverted lists, and who is nearest or farthest.
+"""Sparse unit rows: distances through inverted lists, the nearest and the farthest row.
 
 The distance of two unit rows is minus their dot product here: 1 less than theirs on the sphere, and no rounding.
 """
@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
-from numpy.typing import NDArray
 
-from shoal.kernels.grouping.nearest import nearest
+from shoal.kernels import Floats, Ints
+from shoal.kernels.grouping.euclidean import nearest
 from shoal.kernels.threads import runs, side_by_side
 
 __all__ = [
@@ -26,9 +26,6 @@ __all__ = [
     "subtract_rows",
     "take_group",
 ]
-
-Ints = NDArray[Any]
-Floats = NDArray[np.float64]
 
 
 class Csr(NamedTuple):
@@ -80,8 +77,8 @@ def farthest_from_moved_sum(
     best = np.inf
     best_row = -1
     looked_at = 0
-    for place in range(order.shape[0]):
-        row = order[place]
+    for position in range(order.shape[0]):
+        row = order[position]
         if dots[row] > best + moved:
             break
         looked_at += 1

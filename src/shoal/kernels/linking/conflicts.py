@@ -3,7 +3,7 @@
 Rows of several records that have zero among their weighted means cannot all be positive: their records are a conflict,
 and one of them is lost. If no r - 1 records of a set meet all its conflicts, r are lost.
 
-Sets are bits: of each word 64, by the place of a record in a list.
+Sets are bits: of each word 64, by the position of a record in a list.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from shoal.kernels import Floats
 from shoal.kernels.linking.cones import Cones, shortest
 
 __all__ = ["certificate", "point_inside", "tight_set"]
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
@@ -27,17 +27,17 @@ A_TEST = 200  # what a look for a conflict costs, of each record and parameter, 
 
 
 class _Listed(NamedTuple):
-    """Records in a list, their place in it, and whose the rows are."""
+    """Records in a list, their position in it, and the owner of each row."""
 
     cones: Cones
     owner: Ints
     order: Ints
-    place: Ints
+    position: Ints
 
 
 @njit(cache=True, nogil=True)
 def _members(order: Ints, inside: Words, n_words: int, nobody: int) -> Ints:
-    """The records of a set, and nobody."""
+    """The records of a set, with the one that stands for none if there is one."""
     found, many = np.empty(n_words * 64 + 1, np.int64), 0
     for word in range(n_words):
         bits = inside[word]
@@ -81,9 +81,9 @@ def certificate(cones: Cones, weights: Floats, support: Ints, k: int, lost: floa
 
 
 @njit(cache=True, nogil=True)
-def _bit(place: int) -> np.uint64:
-    """The bit of a place in its word."""
-    return np.uint64(1) << np.uint64(place % 64)
+def _bit(position: int) -> np.uint64:
+    """The bit of a position in its word."""
+    return np.uint64(1) << np.uint64(position % 64)
 
 
 @njit(cache=True, nogil=True)
@@ -129,18 +129,18 @@ def _discover(listed: _Listed, inside: Words, known: Words, lost: float, work: I
     for u in range(size):
         record = listed.owner[support[u]]
         if record != nobody:
-            known[n_known, listed.place[record] // 64] |= _bit(listed.place[record])
+            known[n_known, listed.position[record] // 64] |= _bit(listed.position[record])
     work[1] += 1
     return True
 
 
 @njit(cache=True, nogil=True)
 def _next_place(bits: Words, after: int) -> int:
-    """The first place of a set beyond this one; behind all words when there is none."""
-    place = after + 1
-    while place < len(bits) * 64 and not bits[place // 64] & _bit(place):
-        place += 1
-    return place
+    """The first position of a set beyond this one; behind all words when there is none."""
+    position = after + 1
+    while position < len(bits) * 64 and not bits[position // 64] & _bit(position):
+        position += 1
+    return position
 
 
 @njit(cache=True, nogil=True)
@@ -224,7 +224,7 @@ def _within(inside: Words, known: Words, n_known: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _nobody(cones: Cones) -> int:
-    """Who owns the rows that hold for all parameters; -1 when there are none."""
+    """The owner of the rows that hold for all parameters; -1 when there are none."""
     last = len(cones.starts) - 2
     return last if cones.starts[last + 1] > cones.starts[last] else -1
 
@@ -237,14 +237,14 @@ def tight_set(rank: int, order: Ints, first: int, cones: Cones, owner: Ints, los
     while that stays so. When the budget of work is used up, what is known by then is returned.
     """
     n, full = len(order), len(cones.starts)
-    place = np.zeros(full, np.int64)
+    position = np.zeros(full, np.int64)
     for p in range(n):
-        place[order[p]] = p
+        position[order[p]] = p
     everything = (n + 63) // 64
     known = np.zeros((MOST_CONFLICTS, everything), np.uint64)
     inside, used = np.zeros(everything, np.uint64), np.zeros(everything, np.uint64)
     taken, goal, n_words = 0, first, 1
-    listed, work = _Listed(cones, owner, order, place), np.array([budget, 0])
+    listed, work = _Listed(cones, owner, order, position), np.array([budget, 0])
     while True:
         while taken < min(goal, n):
             inside[taken // 64] |= np.uint64(1) << np.uint64(taken % 64)

@@ -16,9 +16,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from shoal.kernels import Floats
+
 __all__ = ["Cells", "needed", "search"]
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
 ZERO = -1e-13  # what is above counts as not negative: the bound only becomes weaker

@@ -11,17 +11,24 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from shoal.bundle.folders import CERTIFICATE, PUBLIC_FOLDER, check_free, folders_written_aside
-from shoal.microaggregation.words.pooling import members_with, pooled_weights, rank_of_pools
-from shoal.protection.distances import NOT_PUBLISHED
-from shoal.protection.documents import form_of
-from shoal.release.documents.draft import WHOLE, files_of_release, most_used
-from shoal.release.documents.files import TERM_COLUMNS, described, write_terms, write_vectors
+from shoal.methods.words.pools import members_with, pooled_weights, rank_of_pools
+from shoal.release.documents.vectors import (
+    TERM_COLUMNS,
+    WHOLE,
+    described,
+    files_beside,
+    files_of_release,
+    form_of,
+    most_used,
+    write_vectors,
+)
 from shoal.release.draft import Draft
+from shoal.release.folders import CERTIFICATE, PUBLIC_FOLDER, check_free, folders_written_aside
+from shoal.release.publishing.distances import NOT_PUBLISHED
 from shoal.release.writing import write_release
 from shoal.results.claims import Withheld
 from shoal.results.summary import DocumentFigures, StatedLoss, Summary
-from shoal.vectors import VectorSpace
+from shoal.terms import VectorSpace
 
 __all__ = ["PublishedGroups", "release_of_groups"]
 
@@ -62,9 +69,8 @@ def _draft(groups: PublishedGroups) -> Draft:
         shared_columns=(tuple(TERM_COLUMNS),),
         parameters={"vector_space": groups.space.get_params()},
         files={
-            "terms.txt": lambda path: write_terms(path, names),
             WHOLE: lambda path: write_vectors(path, group_of_row, pools, weights, names, {}),
-            "vectors.npz": lambda path: sp.save_npz(path, sp.csr_array(weights[group_of_row])),
+            **files_beside(names, (weights, group_of_row)),
         },
         private_files={},
     )

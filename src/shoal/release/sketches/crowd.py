@@ -1,139 +1,111 @@
-"""Documents to a release of crowd sketches: grouped and pooled as ever, and what is written of a pool is its sketch."""
+"""Documents released as crowd sketches: the sketch of their group's pool instead of the pool."""
 
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
-from shoal.assessment.unmixing import over_parts
-from shoal.microaggregation.blocks.executors import Schedule, give_back_room
-from shoal.protection.distances import NOT_PUBLISHED, SAMPLE, estimated_distances
-from shoal.protection.documents import DocumentProtection
-from shoal.protection.groups import FEW, stated_loss
-from shoal.protection.sketches import CROWD
-from shoal.release.cluster import write_parts
-from shoal.release.documents.collection import (
-    PooledDocuments,
-    left_out_files,
-    loss_of_parts,
-    pool_documents,
-    warn_of_copies,
-    withheld,
-    words_left_out,
-)
-from shoal.release.documents.part import attacked
+from shoal.methods.sketches import CrowdSketch, Sketches
+from shoal.methods.sketches.key import key_of
+from shoal.methods.sketches.sketches import SketchedRows
+from shoal.methods.words.pools import without_length
+from shoal.promises.values import codes_of
+from shoal.release.documents.methods import DocumentMethod
+from shoal.release.documents.records import FittedCorpus
+from shoal.release.documents.rows import CorpusTotals, DocumentFacts, ReleasedDocuments, Vocabulary
 from shoal.release.draft import Draft
-from shoal.release.part_facts import crowd_figures, diversity_parameters
-from shoal.release.sketches import crowd_part
-from shoal.release.sketches.files import SKETCH, WHOLE, described, files_of
-from shoal.release.sources import DocumentSource
-from shoal.results.promised import GroupPromises
-from shoal.results.rates import Rate
-from shoal.results.summary import Distances, SketchFigures, Summary
-from shoal.sketch import CrowdSketch, Sketches, SketchKey
-from shoal.sketch.key import key_of
+from shoal.release.publishing.distances import SAMPLE, estimated_distances
+from shoal.release.sketches.files import DECIMALS, WHOLE, draft_of_sketches, write_sketches
+from shoal.results.summary import Distances
 
-__all__ = ["draft_crowd_sketches"]
+__all__ = ["CrowdSketches"]
+
+Ints = NDArray[np.int64]
 
 
-def draft_crowd_sketches(
-    source: DocumentSource,
-    k: int,
-    method: CrowdSketch,
-    protection: DocumentProtection,
-    promises: GroupPromises,
-    attack: bool,
-    folders: tuple[Path, Path],
-    schedule: Schedule,
-) -> Draft:
-    """Write the sketches into the folders (private, release); the draft has the rest."""
-    key = key_of(method.key, method.random_state)
-    pooled = pool_documents(source, k, protection, promises, attack, schedule)
-    read, protection = pooled.read, pooled.protection
-    _warn_of_many_components(method.components, len(pooled.collected.vocabulary.names))
-    attacks = _attacked(pooled, schedule)
-    warn_of_copies(attacks, "basket" if source.of_items else "document")
-    give_back_room()
-    facts = _written(pooled, key, method.components, source, folders, schedule)
-    enough, confidential = read.n_rows >= FEW, source.confidential
-    figures = SketchFigures(
-        form=CROWD,
-        lengths=((method.components, read.n_rows),),
-        words_read=read.space.words_read_,
-        words_left_out=words_left_out(read.space),
-        record="basket" if source.of_items else "document",
-    )
-    summary = Summary(
-        k=k,
-        method=f"{protection.name}, sketched",
-        promises_k=True,
-        rows=read.n_rows,
-        **crowd_figures([fact.groups for fact in facts], confidential, promises),
-        loss=stated_loss(loss_of_parts([fact.loss for fact in facts], read.n_rows), enough, digits=4),
-        distances=_distances(facts, read.n_rows) if enough else NOT_PUBLISHED,
-        withheld=withheld(read.left_out),
-        promised=promises,
-        attacks=attacks,
-        attacked=attack,
-        figures=figures,
-        files=files_of(figures.record, source.label, source.whole),
-    )
-    return Draft(
-        summary=summary,
-        columns=described(confidential),
-        shared_columns=((SKETCH,),),
-        parameters=_parameters(protection, method) | diversity_parameters(promises),
-        files={},
-        private_files={"sketch.key": key.write, **left_out_files(read)},
-        formulas=sum((fact.formulas for fact in facts), Counter()),
-    )
+class CrowdSketches:
+    """Every document is released as the sketch of its group's pool, which only the key can read."""
+
+    kind = "sketches"
+    whole = WHOLE
+    most_shown = SAMPLE
+
+    def __init__(self, method: CrowdSketch) -> None:
+        self.components = method.components
+        self.key = key_of(method.key, method.random_state)
+
+    def arranged(
+        self, documents: ReleasedDocuments, weights: sp.csr_matrix, vocabulary: Vocabulary
+    ) -> ReleasedDocuments:
+        """The documents in the order of their sketches.
+
+        What is sketched are the weights that a release of vectors would publish: functions of the pools alone.
+        """
+        lengths = np.full(weights.shape[0], self.components)
+        hashed = self.key.hashed(vocabulary.names.tolist())
+        sketches, rank = SketchedRows(weights, hashed, self.key, lengths, DECIMALS).sorted()
+        order = np.lexsort((codes_of(documents.rows.labels), rank[documents.groups]))
+        return replace(documents, rank=rank, order=order, sketches=sketches)
+
+    def first_row(self, documents: ReleasedDocuments) -> tuple[Any, ...]:
+        """What the first document is released as."""
+        return _taken(documents, documents.order[:1])[0].tolist(), documents.rows.labels[documents.order[0]]
+
+    def compared_by(self, method: DocumentMethod) -> CrowdSketches:
+        """What compares documents before and after."""
+        return self
+
+    def sample(
+        self, documents: ReleasedDocuments, chosen: Ints, weights: sp.csr_matrix, vocabulary: Vocabulary
+    ) -> tuple[sp.csr_matrix, Sketches]:
+        """Some documents before and after, for `distances`."""
+        return without_length(documents.rows.X[chosen]), _taken(documents, chosen)
+
+    def distances(self, samples: Sequence[Any], n_rows: int) -> Distances:
+        """Distances between the sampled documents before and after."""
+        before, after = zip(*samples, strict=True)
+        return estimated_distances(sp.csr_matrix(sp.vstack(before, format="csr")), Sketches.joined(after), n_rows)
+
+    def write(self, documents: ReleasedDocuments, weights: sp.csr_matrix, totals: CorpusTotals, path: Path) -> None:
+        """Write one row per document."""
+        assert documents.sketches is not None
+        rank = documents.rank[documents.groups[documents.order]]
+        write_sketches(path, documents.sketches, rank, documents.confidential(totals.label))
+
+    def draft(
+        self,
+        corpus: FittedCorpus,
+        method: DocumentMethod,
+        names: NDArray[Any],
+        facts: DocumentFacts,
+        stated: dict[str, Any],
+        matrix: Any,
+    ) -> Draft:
+        """What the files beside the rows hold; `stated` is the part of the summary that all forms have."""
+        warn_of_many_components(self.components, len(names))
+        stated |= {"method": f"{method.name}, sketched"}
+        parameters = method.parameters() | {"sketch": {"components": self.components}}
+        parameters["microaggregation"].pop("random_state", None)  # whoever gave one may have made the key of it
+        lengths = {self.components: corpus.n_rows}
+        return draft_of_sketches(
+            corpus, ("crowd sketches", None), lengths, stated, parameters, self.key, facts.formulas
+        )
 
 
-def _attacked(pooled: PooledDocuments, schedule: Schedule) -> tuple[Rate, ...]:
-    """What whoever broke the key could do to the pools. Before they are sketched, for both take much room."""
-    if not pooled.collected.tried:
-        return ()
-    space, collected = pooled.protection.space, pooled.collected
-    found = [schedule.submit(attacked, part, space, collected) for part in pooled.parts]
-    return over_parts(schedule.gather(found))
+def _taken(documents: ReleasedDocuments, chosen: Ints) -> Sketches:
+    """The sketches of some documents."""
+    assert documents.sketches is not None
+    return documents.sketches.take(documents.rank[documents.groups[chosen]])
 
 
-def _written(
-    pooled: PooledDocuments,
-    key: SketchKey,
-    components: int,
-    source: DocumentSource,
-    folders: tuple[Path, Path],
-    schedule: Schedule,
-) -> list[crowd_part.CrowdFacts]:
-    """What the owner must know of each part, once its sketches are in the folders."""
-    submit, collected = schedule.submit, pooled.collected
-    parts = [submit(crowd_part.sketched, part, collected, key, components) for part in pooled.parts]
-    first = schedule.gather([submit(crowd_part.first_row, part) for part in parts])
-    parts = [parts[number] for number in sorted(range(len(parts)), key=first.__getitem__)]
-
-    def write(number: int, target: str, mapping: str) -> Any:
-        return submit(crowd_part.write_part, parts[number], pooled.protection, collected, source.label, target, mapping)
-
-    return write_parts("sketches", write, len(parts), WHOLE if source.whole else None, folders, schedule)
-
-
-def _distances(facts: Sequence[crowd_part.CrowdFacts], n_rows: int) -> Distances:
-    """Of the documents with the smallest keys of all parts."""
-    most = np.sort(np.concatenate([fact.keys for fact in facts]))[:SAMPLE][-1]
-    chosen = [np.flatnonzero(fact.keys <= most) for fact in facts]
-    before = sp.vstack([fact.before[rows] for fact, rows in zip(facts, chosen, strict=True)], format="csr")
-    after = Sketches.joined([fact.after[rows] for fact, rows in zip(facts, chosen, strict=True)])
-    return estimated_distances(sp.csr_matrix(before), after, n_rows)
-
-
-def _warn_of_many_components(components: int, n_terms: int) -> None:
+def warn_of_many_components(components: int, n_terms: int) -> None:
     """Sketches have the rank of what was sketched; far beyond it, signs can be solved for without the key."""
     if components > n_terms:
         warnings.warn(
@@ -141,10 +113,3 @@ def _warn_of_many_components(components: int, n_terms: int) -> None:
             f"more components the sums of groups can be solved for without the key; use at most {n_terms}",
             stacklevel=4,
         )
-
-
-def _parameters(protection: DocumentProtection, method: CrowdSketch) -> dict[str, Any]:
-    """Without the seed of the search: whoever gave one may have made the key of it."""
-    found = protection.parameters()
-    found["microaggregation"].pop("random_state", None)
-    return found | {"sketch": {"components": method.components}}

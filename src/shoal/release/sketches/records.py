@@ -1,96 +1,165 @@
-"""Documents to a release of sketches of single records, by delta or by k-variance: no crowd is promised."""
+"""Sketches of single records, by delta or by k-variance, step by step: without groups, and no crowd is promised."""
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.base import clone
 
-from shoal.bundle.folders import MAPPING
-from shoal.bundle.formulas import formulas_in
 from shoal.errors import InputError
-from shoal.microaggregation.blocks.executors import Schedule
-from shoal.protection.distances import NOT_PUBLISHED, SAMPLE, estimated_distances, spread_out
-from shoal.protection.documents.pools import with_space
-from shoal.protection.groups import FEW, codes_of
-from shoal.protection.sketches import DECIMALS, RecordSketches
-from shoal.release.documents.collection import left_out_files, read_documents, withheld, words_left_out
+from shoal.methods.sketches import DeltaSketch, KVarianceSketch
+from shoal.methods.sketches.key import key_of
+from shoal.methods.sketches.sketches import SketchedRows
+from shoal.methods.words.pools import unit_rows
+from shoal.promises.values import codes_of
+from shoal.release.documents.methods import check_space
+from shoal.release.documents.records import FittedCorpus, read_documents
+from shoal.release.documents.rows import DocumentRows
 from shoal.release.draft import Draft
+from shoal.release.folders import MAPPING
+from shoal.release.formulas import formulas_in
 from shoal.release.part_facts import crowd_figures, facts_of, write_mapping_part
-from shoal.release.sketches.files import SKETCH, WHOLE, described, files_of, write_sketches
+from shoal.release.publishing.distances import NOT_PUBLISHED, SAMPLE, estimated_distances, spread_out
+from shoal.release.publishing.loss import FEW
+from shoal.release.sketches.files import DECIMALS, WHOLE, draft_of_sketches, write_sketches
 from shoal.release.sources import DocumentSource
 from shoal.results.promised import NOTHING_MORE
-from shoal.results.summary import Distances, SketchFigures, Summary
-from shoal.sketch.key import key_of
-from shoal.sketch.sketches import SketchedRows
+from shoal.terms import VectorSpace
 
-__all__ = ["draft_record_sketches"]
+__all__ = ["RecordSketchSteps", "record_sketch_steps", "steps_of_records"]
 
-
-def draft_record_sketches(
-    source: DocumentSource, protection: RecordSketches, folders: tuple[Path, Path], schedule: Schedule
-) -> Draft:
-    """Write the sketches into the folders (private, release); the draft has the rest."""
-    method = protection.method
-    key = key_of(method.key, method.random_state)
-    read = read_documents(source, protection, schedule)
-    protection = with_space(protection, read.space)
-    (block,) = schedule.gather(read.rows)
-    X = protection.rows(block)
-    lengths = method.components_of(X)
-    kept = np.flatnonzero(lengths)
-    if not len(kept):
-        raise InputError(protection.refusal)
-    read.left_out.extend((str(name), protection.reason) for name in block.carried["name"][lengths == 0])
-    X, lengths, names, labels = X[kept], lengths[kept], block.carried["name"][kept], block.carried["label"][kept]
-
-    hashed = key.hashed(read.space.terms_.tolist())
-    different, place = SketchedRows(X, hashed, key, lengths, DECIMALS).sorted()
-    order = np.lexsort((codes_of(labels), place))
-    confidential = {} if source.label is None else {source.label: labels[order]}
-    digests = write_sketches(folders[1] / WHOLE, different, place[order], int(lengths.max()), confidential)
-    write_mapping_part(names[order], place[order], str(folders[0] / MAPPING))
-
-    n_rows = len(order)
-    figures = SketchFigures(
-        form=protection.form,
-        lengths=tuple(sorted(Counter(lengths.tolist()).items())),
-        condition=protection.condition,
-        words_read=read.space.words_read_,
-        words_left_out=words_left_out(read.space),
-        record="basket" if source.of_items else "document",
-    )
-    summary = Summary(
-        k=1,
-        method=protection.name,
-        promises_k=False,
-        rows=n_rows,
-        **crowd_figures([facts_of(digests, place[order], confidential)], source.confidential, NOTHING_MORE),
-        loss=None,
-        distances=_distances(X, different, place, order) if n_rows >= FEW else NOT_PUBLISHED,
-        withheld=withheld(read.left_out),
-        attacked=False,
-        figures=figures,
-        files=files_of(figures.record, source.label, whole=True),
-    )
-    return Draft(
-        summary=summary,
-        columns=described(source.confidential),
-        shared_columns=((SKETCH,),),
-        parameters=protection.parameters(),
-        files={},
-        private_files={"sketch.key": key.write, **left_out_files(read)},
-        formulas=formulas_in(pa.table({name: pa.array(values, pa.string()) for name, values in confidential.items()})),
-    )
+Ints = NDArray[np.int64]
+Records = tuple[FittedCorpus, DocumentRows]
 
 
-def _distances(
-    X: sp.csr_matrix, different: SketchedRows, place: NDArray[np.int64], order: NDArray[np.int64]
-) -> Distances:
-    """Of documents spread evenly over the release."""
-    rows = order[spread_out(len(order), SAMPLE)]
-    return estimated_distances(X[rows], different.take(place[rows]), len(order))
+@dataclass(frozen=True)
+class SketchableRows:
+    """What is sketched of the records that can be."""
+
+    X: sp.csr_matrix
+    lengths: Ints  # components of each sketch
+    kept: Ints  # which of the records they are
+
+
+@dataclass(frozen=True)
+class RecordPublication:
+    """The sketches that will be released, and their order."""
+
+    masked: SketchableRows
+    sketches: SketchedRows  # those that differ, sorted by their numbers
+    rank: Ints  # of each record's sketch among them
+    order: Ints  # of the records
+
+
+class RecordSketchSteps:
+    """The seven steps for sketches of records, each on its own: as published by Aggarwal and Yu."""
+
+    def __init__(self, space: VectorSpace, method: DeltaSketch | KVarianceSketch) -> None:
+        method.check()
+        self.space = space
+        self.method = method
+        self.key = key_of(method.key, method.random_state)
+        if isinstance(method, DeltaSketch):
+            self.name = "delta sketches"
+            self.condition = f"every attribute of a record is estimated with a variance of at least {method.delta:g}"
+            self._bound, self._remedy = f"delta={method.delta:g}", "lower delta"
+        else:
+            self.name = "k-variance sketches"
+            self.condition = (
+                f"products of a record with its {method.k} nearest neighbours are estimated too coarsely to tell them "
+                "apart"
+            )
+            self._bound, self._remedy = f"k={method.k}", "lower k"
+
+    def read(self, source: DocumentSource) -> Records:
+        """The records that have terms, as rows of a space fitted to them."""
+        return read_documents(source, self.space)
+
+    def group(self, records: Records) -> None:
+        """Every record stays alone."""
+
+    def join(self, groups: None, records: Records) -> None:
+        """Nothing is promised."""
+
+    def represent(self, groups: None, records: Records) -> SketchableRows:
+        """What is sketched, the counts of baskets as they are and texts as rows of length 1; and in what length."""
+        corpus, rows = records
+        counts = rows.counts(corpus.space.idf_)
+        X = counts.astype(np.float64) if corpus.space.items else unit_rows(counts, corpus.space.idf_)[0]
+        lengths = self.method.components_of(X)
+        kept = np.flatnonzero(lengths)
+        if not len(kept):
+            raise InputError(f"{self._bound}: no record can meet it with even one component; {self._remedy}")
+        return SketchableRows(X[kept], lengths[kept], kept)
+
+    def publish(self, masked: SketchableRows, groups: None, records: Records) -> RecordPublication:
+        """The sketches, sorted, in the order in which they will be released."""
+        corpus, rows = records
+        hashed = self.key.hashed(corpus.space.terms_.tolist())
+        sketches, rank = SketchedRows(masked.X, hashed, self.key, masked.lengths, DECIMALS).sorted()
+        order = np.lexsort((codes_of(rows.labels[masked.kept]), rank))
+        return RecordPublication(masked, sketches, rank, order)
+
+    def attack(self, publication: RecordPublication, records: Records) -> None:
+        """Only an assessment attacks them."""
+
+    def write(
+        self, publication: RecordPublication, findings: None, records: Records, folders: tuple[Path, Path]
+    ) -> Draft:
+        """Write the sketches into the folders (private, release); the draft has the rest."""
+        corpus, rows = records
+        masked, sketches, order = publication.masked, publication.sketches, publication.order
+        label, n_rows, rank = corpus.source.label, len(order), publication.rank[order]
+        confidential = {} if label is None else {label: rows.labels[masked.kept][order]}
+        write_sketches(folders[1] / WHOLE, sketches, rank, confidential)
+        write_mapping_part(rows.names[masked.kept][order], rank, str(folders[0] / MAPPING))
+        distances = NOT_PUBLISHED
+        if n_rows >= FEW:
+            shown = spread_out(n_rows, SAMPLE)
+            distances = estimated_distances(masked.X[order[shown]], sketches.take(rank[shown]), n_rows)
+        withheld = np.delete(rows.names, masked.kept)
+        left_out = [*corpus.left_out, *((str(name), f"no component meets {self._bound}") for name in withheld)]
+        corpus = replace(corpus, left_out=left_out)
+        stated = {
+            "k": 1,
+            "method": self.name,
+            "promises_k": False,
+            "rows": n_rows,
+            **crowd_figures(facts_of(rank, confidential), NOTHING_MORE),
+            "loss": None,
+            "distances": distances,
+            "withheld": corpus.withheld(),
+            "attacked": False,
+        }
+        form, lengths = (self.name, self.condition), Counter(masked.lengths.tolist())
+        formulas = formulas_in(pa.table({name: pa.array(values, pa.string()) for name, values in confidential.items()}))
+        return draft_of_sketches(corpus, form, lengths, stated, self.parameters(), self.key, formulas)
+
+    def parameters(self) -> dict[str, Any]:
+        """Parameters of the space and of the method, without the key and the seed it may be made from."""
+        known = self.method.get_params()
+        stated = {name: known[name] for name in ("delta", "k", "max_components", "blocks") if name in known}
+        return {"vector_space": self.space.used_params(), "sketch": stated}
+
+
+def record_sketch_steps(
+    method: DeltaSketch | KVarianceSketch, space: VectorSpace | None, k: int, of_items: bool
+) -> RecordSketchSteps:
+    """The steps that an estimator stands for."""
+    check_space(space, of_items)
+    own = clone(method)
+    if isinstance(own, KVarianceSketch):
+        own.set_params(k=k)
+    return RecordSketchSteps(VectorSpace(items=of_items, **steps_of_records(of_items)) if space is None else space, own)
+
+
+def steps_of_records(of_items: bool) -> dict[str, Any]:
+    """How records become rows by default: every term counts, in baskets as often as it occurs."""
+    return {"min_df": 1, "weighting": "tf" if of_items else "tf-idf"}

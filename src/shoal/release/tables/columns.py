@@ -9,24 +9,14 @@ from typing import Any
 
 import pyarrow as pa
 
+from shoal.data.columns import holds_numbers, is_text
+from shoal.data.files import shown
+from shoal.data.kinds.dates import DateForm, check_period
+from shoal.data.kinds.number_forms import DateColumn, Doubles, NumberForm, Ranks, Wholes, date_forms, unit_of
+from shoal.data.kinds.recognition import Recognised, recognise
+from shoal.data.roles import CATEGORIES, MODE, ColumnChoices, Kind
 from shoal.errors import InputError
-from shoal.io.files import shown
-from shoal.io.kinds.choices import MODE, ColumnChoices
-from shoal.io.kinds.date_columns import date_forms
-from shoal.io.kinds.dates import DateForm
-from shoal.io.kinds.number_forms import (
-    DateColumn,
-    Doubles,
-    NumberForm,
-    Ranks,
-    Wholes,
-    unit_of,
-)
-from shoal.io.kinds.periods import check_period
-from shoal.io.kinds.recognition import Recognised, is_text_type, recognise
-from shoal.io.kinds.vocabulary import CATEGORIES, Kind
-from shoal.io.table import holds_numbers
-from shoal.ontology.value_mapping import explained_columns
+from shoal.terms.value_mapping import explained_columns
 
 __all__ = ["ColumnOutline", "ProtectedColumns", "agreed_columns", "outline_column"]
 
@@ -60,14 +50,14 @@ class ProtectedColumns:
 
 
 @dataclass(frozen=True)
-class Explained:
+class OntologyColumns:
     """The columns of labels of which an ontology or a mapping says what they mean."""
 
     columns: frozenset[str] = frozenset()
     all_texts: bool = False
 
     @classmethod
-    def by(cls, ontology: Any, mapping: Any) -> Explained:
+    def by(cls, ontology: Any, mapping: Any) -> OntologyColumns:
         """Those that are named; an ontology or a mapping without names is for every column of text."""
         for_all = ontology is not None and not isinstance(ontology, Mapping)
         for_all |= mapping is not None and not explained_columns(None, mapping)
@@ -76,10 +66,10 @@ class Explained:
     def kind_of(self, name: str, stored: pa.DataType) -> Kind | None:
         """A label, if it is explained."""
         values = stored.value_type if pa.types.is_dictionary(stored) else stored
-        return Kind.LABEL if name in self.columns or (self.all_texts and is_text_type(values)) else None
+        return Kind.LABEL if name in self.columns or (self.all_texts and is_text(values)) else None
 
 
-def outline_column(name: str, column: Any, choices: ColumnChoices, explained: Explained) -> ColumnOutline:
+def outline_column(name: str, column: Any, choices: ColumnChoices, explained: OntologyColumns) -> ColumnOutline:
     """The kind of a quasi-identifier in one part, as it was given or by what it holds."""
     given, spelling = choices.kind_of(name)
     empty = column.null_count == len(column)

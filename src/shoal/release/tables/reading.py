@@ -1,4 +1,4 @@
-"""One part of a table, wherever it is: read, checked, and turned into rows. None of it sees two parts."""
+"""One file of a table: read, checked, and turned into rows. None of it sees two files."""
 
 from __future__ import annotations
 
@@ -15,25 +15,20 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from shoal.data import Roles, Table, read_table, resolve_roles
+from shoal.data.columns import MISSING, check_labels, check_no_gaps, check_sortable, plain, sort_rows, values_of
+from shoal.data.exact_sums import exact_sums, squared_deviations
+from shoal.data.files import counted, shown, unknown_column
+from shoal.data.kinds.number_forms import NumberForm
+from shoal.data.kinds.recognition import FEW_VALUES
+from shoal.data.roles import ColumnChoices
+from shoal.data.sources import local_copy
 from shoal.errors import InputError
-from shoal.io import Roles, Table, read_table, resolve_roles
-from shoal.io.files import shown
-from shoal.io.kinds.choices import ColumnChoices
-from shoal.io.kinds.label_checks import check_labels
-from shoal.io.kinds.number_forms import NumberForm
-from shoal.io.kinds.recognition import FEW_VALUES
-from shoal.io.parts import local_copy
-from shoal.io.row_order import check_sortable, sort_rows, sortable
-from shoal.io.table import check_no_gaps
-from shoal.microaggregation.blocks.block import Block
-from shoal.microaggregation.blocks.executors import memory_of
-from shoal.microaggregation.blocks.tree import sample_keys
-from shoal.microaggregation.exact_sums import exact_sums, squared_deviations
-from shoal.protection.masked import values_of
-from shoal.protection.tables.layout import Layout, TableProtection, carried_as, number_behind
-from shoal.protection.tables.representatives import standardised
-from shoal.release.tables.columns import ColumnOutline, Explained, outline_column
-from shoal.release.tables.crowd_columns import crowd_columns
+from shoal.methods.blocks.executors import memory_of
+from shoal.methods.blocks.tree import sample_keys
+from shoal.promises.values import meanings
+from shoal.release.tables.columns import ColumnOutline, OntologyColumns, outline_column
+from shoal.release.tables.rows import TableLayout, TableRows
 from shoal.results.dictionary import ColumnDictionary, Dialect
 from shoal.results.promised import GroupPromises
 
@@ -41,10 +36,11 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 KEPT = ", or pass --missing group, impute or withhold"  # what else can be done with gaps
+LARGEST_CROWD = 2**31  # that anybody may ask for
 
 
 @dataclass(frozen=True)
-class Opened:
+class LoadedPart:
     """One file as it was read."""
 
     table: Table
@@ -55,8 +51,8 @@ class Opened:
 
 
 @dataclass(frozen=True)
-class Outline:
-    """The columns of a part."""
+class PartSchema:
+    """The columns of a file."""
 
     roles: Roles
     columns: tuple[str, ...]  # of the file
@@ -67,8 +63,8 @@ class Outline:
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What is known of a part once it is read."""
+class PartStatistics:
+    """What must be known of every file before its rows can be grouped; sums and sets that add up."""
 
     schema: pa.Schema  # of the columns that stay as they are and of labels, in the file's order
     n_rows: int
@@ -82,83 +78,97 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Part:
+class CompletePart:
     """The rows of one file that are released."""
 
-    reading: Reading
+    statistics: PartStatistics
     values: Floats  # (rows, numbers), NaN where one is missing
     others: pa.Table  # labels, confidential and insensitive columns
     names: NDArray[Any]  # file and row
-    crowd: Mapping[str, Ints]  # whose each row is, and the k it asks for, where that is promised
+    person: Ints | None = None  # whose each row is, where that is promised
+    own_k: Ints | None = None  # the k that each row asks for
     records: NDArray[Any] | None = None  # ids
 
     def __sizeof__(self) -> int:
         return memory_of(self.values, self.names) + int(self.others.nbytes)
 
 
-def open_part(part: Any, roles: Roles | None, verbatim: Sequence[str], whole: bool) -> Opened:
-    """Read a file; columns that are released unchanged, and labels that are explained, are taken as they stand."""
+@dataclass(frozen=True)
+class ReadingPlan:
+    """How the files of a table are read: what was said about columns, and which are taken as they stand."""
+
+    roles: Roles | None
+    choices: ColumnChoices
+    explained: OntologyColumns
+    verbatim: tuple[str, ...]  # released unchanged, explained by an ontology, or ids
+
+
+def load_part(part: Any, plan: ReadingPlan, whole: bool) -> LoadedPart:
+    """Read a file."""
     if whole:
-        table = read_table(part, verbatim=verbatim)
-        return Opened(table, resolve_roles(table, roles), "")
+        table = read_table(part, verbatim=plan.verbatim)
+        return LoadedPart(table, resolve_roles(table, plan.roles), "")
     with local_copy(part) as path:
-        table = read_table(path, verbatim=verbatim)
+        table = read_table(path, verbatim=plan.verbatim)
     with _named(part):
-        return Opened(table, resolve_roles(table, roles), part)
+        return LoadedPart(table, resolve_roles(table, plan.roles), part)
 
 
-def outline_of(opened: Opened, choices: ColumnChoices, explained: Explained) -> Outline:
-    """The columns of a part, and of which kind its quasi-identifiers are."""
-    data, quasi = opened.table.data, opened.roles.quasi
-    with _named(opened.part):
-        choices.check(data.column_names, quasi)
-        columns = {name: outline_column(name, data[name], choices, explained) for name in quasi}
-    table = opened.table
-    return Outline(opened.roles, tuple(data.column_names), columns, table.format, table.dictionary, table.dialect)
+def schema_of(loaded: LoadedPart, plan: ReadingPlan) -> PartSchema:
+    """The columns of a file, and of which kind its quasi-identifiers are."""
+    data, quasi = loaded.table.data, loaded.roles.quasi
+    with _named(loaded.part):
+        plan.choices.check(data.column_names, quasi)
+        columns = {name: outline_column(name, data[name], plan.choices, plan.explained) for name in quasi}
+    table = loaded.table
+    return PartSchema(loaded.roles, tuple(data.column_names), columns, table.format, table.dictionary, table.dialect)
 
 
 def complete_part(
-    opened: Opened,
+    loaded: LoadedPart,
     forms: Mapping[str, NumberForm],
     missing: str,
     unexplained: Sequence[str] | None,
     hierarchy: bool,
     promises: GroupPromises,
-) -> Part:
+) -> CompletePart:
     """The rows that are released, in the order of their content if they are all; `forms` are those of the numbers.
 
     `unexplained` are columns of labels without an ontology of their own; None: labels are not protected as such.
     """
-    table, roles, data = opened.table, opened.roles, opened.table.data
-    numbers = tuple(forms)
-    with _named(opened.part):
+    roles, data = loaded.roles, loaded.table.data
+    with _named(loaded.part):
         if unexplained is not None:
-            check_labels(table, unexplained, hierarchy)
-        values = np.empty((data.num_rows, len(numbers)), dtype=np.float64)
-        for place, (name, form) in enumerate(forms.items()):
-            values[:, place] = form.numbers(data[name], shown(name))
+            check_labels(data, unexplained, hierarchy)
+        values = np.empty((data.num_rows, len(forms)), dtype=np.float64)
+        for column, (name, form) in enumerate(forms.items()):
+            values[:, column] = form.numbers(data[name], shown(name))
         complete: NDArray[np.bool_] = np.ones(len(values), dtype=bool)
         if missing == "refuse":
-            check_no_gaps(numbers, values, KEPT)
+            check_no_gaps(tuple(forms), values, KEPT)
         elif missing == "withhold":
             complete = np.logical_not(np.isnan(values).any(axis=1))
-        kept = (*(name for name in roles.quasi if name not in numbers), *roles.confidential, *roles.insensitive)
-        others = pa.table({name: sortable(data[name]) for name in data.column_names if name in kept})
+        kept = (*(name for name in roles.quasi if name not in forms), *roles.confidential, *roles.insensitive)
+        others = pa.table({name: plain(data[name]) for name in data.column_names if name in kept})
         for name in others.column_names:
             check_sortable(name, others[name])
-        crowd = crowd_columns(data, promises)
+        crowd = {
+            "person": None if promises.person is None else _people(data[promises.person], shown(promises.person)),
+            "own_k": None if promises.k_column is None else _own_k(data[promises.k_column], shown(promises.k_column)),
+        }
     rows = np.flatnonzero(complete)
-    prefix = f"{Path(opened.part).name}:" if opened.part else ""
-    numbers_of_rows = range(len(complete)) if opened.rows is None else opened.rows.tolist()
-    names = np.array([f"{prefix}{row + 1}" for row in numbers_of_rows], dtype=object)
-    if not opened.part:
+    prefix = f"{Path(loaded.part).name}:" if loaded.part else ""
+    row_numbers = range(len(complete)) if loaded.rows is None else loaded.rows.tolist()
+    names = np.array([f"{prefix}{row + 1}" for row in row_numbers], dtype=object)
+    if not loaded.part:
         content = data.select([*roles.quasi, *roles.confidential, *roles.insensitive])
-        for name, column in crowd.items():
-            content = content.append_column(f"\0{name}", pa.array(column))
+        for name, asked in crowd.items():
+            if asked is not None:
+                content = content.append_column(f"\0{name}", pa.array(asked))
         order = sort_rows(content)
         rows = order[complete[order]]
     values, kept_rows = values[rows], others.take(pa.array(rows)) if others.num_columns else others
-    reading = Reading(
+    statistics = PartStatistics(
         schema=others.schema,
         n_rows=len(rows),
         sums=exact_sums(np.nan_to_num(values)),
@@ -167,11 +177,11 @@ def complete_part(
         highest=np.where(np.isnan(values), -np.inf, values).max(axis=0, initial=-np.inf),
         few=tuple(map(_few, values.T)),
         withheld=names[~complete].tolist(),
-        labels={name: _different(kept_rows[name]) for name in roles.quasi if name not in numbers},
+        labels={name: _different(kept_rows[name]) for name in roles.quasi if name not in forms},
     )
-    records = None if opened.records is None else opened.records[rows]
-    of_crowd = {name: column[rows] for name, column in crowd.items()}
-    return Part(reading, values, kept_rows, names[rows], of_crowd, records)
+    records = None if loaded.records is None else loaded.records[rows]
+    of_rows = {name: None if asked is None else asked[rows] for name, asked in crowd.items()}
+    return CompletePart(statistics, values, kept_rows, names[rows], **of_rows, records=records)
 
 
 @contextmanager
@@ -190,13 +200,8 @@ def _few(column: Floats) -> frozenset[float] | None:
     start = np.unique(column[: 100 * FEW_VALUES])
     if np.sum(~np.isnan(start)) > FEW_VALUES:
         return None
-    found = np.unique(column[~np.isnan(column)])
-    return frozenset(found.tolist()) if len(found) <= FEW_VALUES else None
-
-
-def filled(values: Floats, mean: Floats) -> Floats:
-    """Numbers with the column's mean in place of each gap."""
-    return np.where(np.isnan(values), mean, values)
+    different = np.unique(column[~np.isnan(column)])
+    return frozenset(different.tolist()) if len(different) <= FEW_VALUES else None
 
 
 def _different(column: pa.ChunkedArray) -> tuple[pa.Array, Ints]:
@@ -204,54 +209,88 @@ def _different(column: pa.ChunkedArray) -> tuple[pa.Array, Ints]:
     return counts.field("values"), counts.field("counts").to_numpy()
 
 
-def deviations_of(part: Part, mean: Floats) -> list[int]:
+def _people(column: pa.ChunkedArray, name: str) -> Ints:
+    """A number for each person, the same in every file. Spellings of one id are one person, as they are one value."""
+    meant = meanings(values_of(column))
+    missing = [row for row, value in enumerate(meant) if value is None]
+    if missing:
+        raise InputError(
+            f"column {name}: {counted(len(missing), 'value')} missing (first in row {missing[0] + 1}), and it is not "
+            "known whose these rows are; fill them in, or drop the rows"
+        )
+    number = {
+        value: int.from_bytes(hashlib.blake2b(str(value).encode(), digest_size=8).digest(), "big", signed=True)
+        for value in set(meant)
+    }
+    return np.fromiter((number[value] for value in meant), np.int64, len(meant))
+
+
+def _own_k(column: pa.ChunkedArray, name: str) -> Ints:
+    """The k of each row; 1, which asks for nothing, where it is missing."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        column = pc.if_else(pc.is_in(column, pa.array(MISSING, column.type)), None, column)
+    try:
+        numbers = column.cast(pa.float64()).to_numpy()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise InputError(
+            f"column {name} is {column.type}, and a crowd is a whole number; correct it, or leave out --k-column"
+        ) from None
+    asked = np.where(np.isnan(numbers), 1.0, numbers)
+    wrong = np.flatnonzero((asked < 1) | (asked > LARGEST_CROWD) | (asked != np.floor(asked)))
+    if len(wrong):
+        raise InputError(
+            f"column {name}: {counted(len(wrong), 'value')} no whole number from 1 to {LARGEST_CROWD:,} (first in row "
+            f"{wrong[0] + 1}); correct them, or leave them empty"
+        )
+    return asked.astype(np.int64)
+
+
+def with_record_ids(loaded: LoadedPart, id_column: str) -> LoadedPart:
+    """The table with the id of each record; the column is not released."""
+    data, roles = loaded.table.data, loaded.roles
+    if id_column not in data.column_names:
+        raise unknown_column(id_column, data.column_names, "the table")
+    if id_column in (*roles.quasi, *roles.confidential, *roles.insensitive):
+        raise InputError(
+            f"the id column {shown(id_column)} would be released; name a column without a role, or drop it"
+        )
+    texts = pc.cast(data[id_column], pa.large_string())
+    missing = texts.null_count + int(pc.sum(pc.equal(texts, "")).as_py() or 0)
+    twice = len(texts) - len(pc.unique(texts))
+    if missing or twice:
+        what = f"{counted(missing, 'row')} without an id" if missing else f"{counted(twice, 'id')} more than once"
+        raise InputError(f"column {shown(id_column)}: {what}; give a column that names each record once")
+    records = np.array(texts.to_pylist(), dtype=object)
+    return LoadedPart(loaded.table, roles, loaded.part, loaded.rows, records)
+
+
+def filled(values: Floats, mean: Floats) -> Floats:
+    """Numbers with the column's mean in place of each gap."""
+    return np.where(np.isnan(values), mean, values)
+
+
+def deviations_of(part: CompletePart, mean: Floats) -> list[int]:
     """The exact sum of the squared deviations of each number."""
     return exact_sums(squared_deviations(filled(part.values, mean), mean))
 
 
-def largest_deviation(part: Part, mean: Floats) -> Floats:
-    """The largest squared deviation of each number."""
-    largest: Floats = squared_deviations(filled(part.values, mean), mean).max(axis=0, initial=0.0)
-    return largest
+def rows_of(part: CompletePart, layout: TableLayout) -> TableRows:
+    """The rows of a file, gaps filled."""
+    return TableRows(
+        numbers=filled(part.values, layout.mean),
+        gaps=np.isnan(part.values) if layout.has_gaps else None,
+        columns={name: part.others[name].combine_chunks() for name in part.others.column_names},
+        names=part.names,
+        person=part.person,
+        own_k=part.own_k,
+        records=part.records,
+    )
 
 
-def sample_of(part: Part, layout: Layout, most: int) -> tuple[NDArray[np.uint64], Floats]:
-    """Keys and numbers of some rows: those that have the smallest keys, whatever the parts."""
-    values = filled(part.values, layout.mean)
-    keys, rows = smallest_keys(values, layout, most)
-    return keys, values[rows]
-
-
-def smallest_keys(values: Floats, layout: Layout, most: int) -> tuple[NDArray[np.uint64], Ints]:
-    """The rows with the smallest keys, and these; all rows of a table in one piece."""
-    if len(values) <= most and layout.kept is not None:
-        return np.zeros(len(values), dtype=np.uint64), np.arange(len(values))
-    keys = sample_keys(sp.csr_matrix(standardised(values, layout)))
+def smallest_keys(numbers: Floats, layout: TableLayout, most: int) -> tuple[NDArray[np.uint64], Ints]:
+    """The rows with the smallest keys, and these: the same sample whatever the files."""
+    keys = sample_keys(sp.csr_matrix(layout.standardised(numbers)))
     rows = np.argsort(keys, kind="stable")[:most]
     return keys[rows], rows
-
-
-def rows_of(part: Part, layout: Layout, protection: TableProtection) -> Block:
-    """The rows of a part, and with each what it stood for."""
-    n_rows = len(part.values)
-    values = filled(part.values, layout.mean)
-    carried: dict[str, NDArray[Any]] = {"name": part.names, "values": values, **part.crowd}
-    if layout.has_gaps:
-        carried["gaps"] = np.isnan(part.values)
-    carried |= {} if part.records is None else {"record": part.records}
-    nothing = sp.csr_matrix((n_rows, 0))
-    if layout.kept is not None:
-        return Block(nothing, carried | {"row": np.arange(n_rows)}, np.zeros(n_rows, dtype=np.int64))
-    columns = {name: _plain(part.others[name], layout.schema.field(name).type) for name in part.others.column_names}
-    cells = zip(*(column.tolist() for column in columns.values()), strict=True) if columns else [()] * n_rows
-    digests = np.empty(n_rows, dtype=object)
-    for row, (numbers, others) in enumerate(zip(part.values.tolist(), cells, strict=True)):
-        digests[row] = hashlib.blake2b(repr((numbers, others)).encode(), digest_size=16).digest()
-    carried |= {carried_as(name): column for name, column in columns.items()} | {"digest": digests}
-    return protection.rows(Block(nothing, carried, np.zeros(n_rows, dtype=np.int64)), layout)
-
-
-def _plain(column: pa.ChunkedArray, kind: pa.DataType) -> NDArray[Any]:
-    """The values as Python has them; dates and times as the numbers behind them."""
-    column = column.cast(kind)
-    return values_of(column.cast(number_behind(kind)) if pa.types.is_temporal(kind) else column)

@@ -1,4 +1,4 @@
-"""The clauses the letters are made of: one TOML file a speciality, one for what all letters share, one for people."""
+"""The clauses the letters are made of: one TOML file per speciality, one for what all letters share, one for people."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Clauses = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Condition:
-    """What a patient has: how many letters are about it, what such patients are like, and what is said of them."""
+    """What a patient has: how many letters are about it, what such patients are like, and clauses about them."""
 
     name: str
     called: str  # the names it goes by in prose

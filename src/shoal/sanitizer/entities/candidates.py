@@ -1,14 +1,14 @@
-"""A stretch of text that may name something, and which stretches remain when several overlap."""
+"""Candidates: stretches of text that may name something, and which of them remain when several overlap."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from shoal.sanitizer.entities.ordinary import is_common_word
+from shoal.terms.ordinary import is_common_word
 
-__all__ = ["Candidate", "resolved", "trimmed"]
+__all__ = ["Candidate", "Rule", "matches", "resolved", "trimmed"]
 
 _LEADING = re.compile(r"(?:[\s\W]|(?:the|a|an|The|A|An|of|and|in|by|on)\s)+", re.UNICODE)
 _OPENERS = "([{$£€¥#@+-‑“\"'‘"
@@ -29,8 +29,25 @@ class Candidate(NamedTuple):
     rank: int
 
 
+class Rule(NamedTuple):
+    """A pattern of candidates of one form; where it has a group "name", that is the candidate."""
+
+    kind: str
+    form: str
+    rank: int
+    pattern: re.Pattern[str]
+
+
+def matches(text: str, rules: Iterable[Rule]) -> Iterator[Candidate]:
+    """The candidates of all rules."""
+    for kind, form, rank, pattern in rules:
+        group = "name" if "name" in pattern.groupindex else 0
+        for match in pattern.finditer(text):
+            yield Candidate(*match.span(group), kind, form, rank)
+
+
 def trimmed(text: str, candidate: Candidate) -> Candidate | None:
-    """Without articles and blanks at its start, possessive and punctuation at its end; None if nothing is left."""
+    """The candidate without leading articles, trailing possessive and punctuation; None if nothing is left."""
     start, end = candidate.start, candidate.end
     leading = _LEADING.match(text, start, end)
     if leading is not None:
@@ -48,18 +65,19 @@ def trimmed(text: str, candidate: Candidate) -> Candidate | None:
 def resolved(text: str, candidates: Iterable[Candidate]) -> list[Candidate]:
     """Candidates that do not overlap, in the order of the text.
 
-    What a better candidate leaves over of a worse one remains if it has a word that begins with a capital or a digit.
+    The rest of a candidate that a better one cuts remains if it still names something.
     """
     taken = bytearray(len(text))
     kept = []
-    for candidate in sorted(set(candidates), key=lambda other: (other.rank, other.start - other.end, other.start)):
+    best_first = sorted(dict.fromkeys(candidates), key=lambda other: (other.rank, other.start - other.end, other.start))
+    for candidate in best_first:
         for start, end in _free_stretches(taken, candidate.start, candidate.end):
             whole = (start, end) == (candidate.start, candidate.end)
-            piece = candidate if whole else trimmed(text, candidate._replace(start=start, end=end))
-            if piece is None or not (whole or _says_something(piece, text[piece.start : piece.end])):
+            rest = candidate if whole else trimmed(text, candidate._replace(start=start, end=end))
+            if rest is None or not (whole or _still_names(rest, text[rest.start : rest.end])):
                 continue
-            taken[piece.start : piece.end] = b"\1" * (piece.end - piece.start)
-            kept.append(piece)
+            taken[rest.start : rest.end] = b"\1" * (rest.end - rest.start)
+            kept.append(rest)
     return sorted(kept)
 
 
@@ -76,9 +94,9 @@ def _free_stretches(taken: bytearray, start: int, end: int) -> list[tuple[int, i
     return stretches
 
 
-def _says_something(piece: Candidate, words: str) -> bool:
-    """Whether what is left over of a candidate still names something: "Istanbul", not "Between" or "of 3"."""
-    if piece.kind in ("DATE", "QUANTITY", "MONEY", "AGE", "CASE", "ID"):
+def _still_names(rest: Candidate, words: str) -> bool:
+    """Whether the rest of a candidate still names something: "Istanbul", not "Between" or "of 3"."""
+    if rest.kind in ("DATE", "QUANTITY", "MONEY", "AGE", "CASE", "ID"):
         return bool(re.search(r"\d\d", words))
     capitals = [word for word in re.findall(r"\w+", words) if len(word) > 2 and word[0].isupper()]
     return len(capitals) > 1 or any(not is_common_word(word.lower()) for word in capitals)

@@ -8,35 +8,25 @@ from functools import cache
 from typing import Any
 
 from shoal.errors import InputError, MissingExtra
-from shoal.sanitizer.entities.candidates import Candidate
+from shoal.sanitizer.entities.candidates import Candidate, Rule, matches
 
 __all__ = ["code_candidates"]
 
 _CODE = r"[A-Z]{0,4}[\s-]?\d\w{0,20}+(?:[./:–-](?=\w{0,20}\d)\w{1,20}+){0,5}"
-_PATTERNS = tuple(
-    (kind, form, rank, re.compile(pattern))
+_RULES = tuple(
+    Rule(kind, form, rank, re.compile(pattern))
     for kind, form, rank, pattern in (
         # Ours alone: to check an address, Presidio fetches a list of domains from the network.
-        (
-            "EMAIL",
-            "email",
-            1,
-            r"(?<![\w+%-])[\w+%-][\w.+%!#$&'’*/=?^`{|}~-]{0,254}+@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}",
-        ),
+        ("EMAIL", "email", 1, r"(?<![\w+%-])[\w+%-][\w.+%!#$&'’*/=?^`{|}~-]{0,254}+@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"),
         # "ann [dot] lee (at) example.org"
-        (
-            "EMAIL",
-            "email",
-            1,
-            r"(?i)(?<![\w.])[\w.+-]{1,64}(?:\s?[\[(]\s?(?:dot|at)\s?[\])]\s?[\w.-]{1,64}){1,8}",
-        ),
+        ("EMAIL", "email", 1, r"(?i)(?<![\w.])[\w.+-]{1,64}(?:\s?[\[(]\s?(?:dot|at)\s?[\])]\s?[\w.-]{1,64}){1,8}"),
         ("ID", "handle", 6, r"(?<![\w@./])@[A-Za-z_][\w.]{2,40}"),
         (
             "ID",
             "handle",
             6,
             r"(?i)\b(?:skype|user\s?(?:name|id)|login|handle|insta(?:gram)?|twitter|telegram|snapchat|wechat)"
-            r"(?:\s+(?:is|id|name))?\s?[:=]\s?(?-i:(\S{3,60}))",
+            r"(?:\s+(?:is|id|name))?\s?[:=]\s?(?-i:(?P<name>\S{3,60}))",
         ),
         ("ACCOUNT", "iban", 3, r"(?i)\b[A-Z]{2}\d{2}(?:\s?[A-Z\d]{4}){2,7}\s?[A-Z\d]{1,4}\b(?<=\d\w\w\w\w)"),
         (
@@ -81,35 +71,33 @@ _PATTERNS = tuple(
         ("ID", "slashes", 25, r"(?<![\w/.])\d{1,12}(?:[/.:]\d{1,12}){1,3}[A-Z\d]{0,3}(?![\w/]|[.:]\d)"),
     )
 )
-# Presidio's kinds as ours; weak patterns (any eight digits may be a passport) stay below what our rules find.
+# Kind and form of what each of Presidio's recognizers finds.
 _PRESIDIO = {
-    "CREDIT_CARD": ("ACCOUNT", "card"),
-    "IBAN_CODE": ("ACCOUNT", "iban"),
-    "CRYPTO": ("ACCOUNT", "wallet"),
-    "US_BANK_NUMBER": ("ACCOUNT", "bank"),
-    "US_SSN": ("ID", "ssn"),
-    "US_ITIN": ("ID", "itin"),
-    "US_PASSPORT": ("ID", "passport"),
-    "US_DRIVER_LICENSE": ("ID", "licence"),
-    "UK_NHS": ("ID", "nhs"),
-    "MEDICAL_LICENSE": ("ID", "licence"),
-    "MAC_ADDRESS": ("ID", "mac"),
-    "UUID": ("ID", "uuid"),
-    "IP_ADDRESS": ("URL", "ip"),
-    "PHONE_NUMBER": ("PHONE", "phone"),
+    "CreditCardRecognizer": ("ACCOUNT", "card"),
+    "IbanRecognizer": ("ACCOUNT", "iban"),
+    "CryptoRecognizer": ("ACCOUNT", "wallet"),
+    "UsBankRecognizer": ("ACCOUNT", "bank"),
+    "UsSsnRecognizer": ("ID", "ssn"),
+    "UsItinRecognizer": ("ID", "itin"),
+    "UsPassportRecognizer": ("ID", "passport"),
+    "UsLicenseRecognizer": ("ID", "licence"),
+    "NhsRecognizer": ("ID", "nhs"),
+    "MedicalLicenseRecognizer": ("ID", "licence"),
+    "MacAddressRecognizer": ("ID", "mac"),
+    "UuidRecognizer": ("ID", "uuid"),
+    "IpRecognizer": ("URL", "ip"),
+    "PhoneRecognizer": ("PHONE", "phone"),
 }
 _LONGEST = 2000
 _HAS_CODES = re.compile(r"\d{2}|@|\w\.\w")
-_WEAK = 0.3  # scores of Presidio's patterns without any check of their digits
-_WEAK_RANK = 35
+_WEAK = 0.3  # scores of Presidio's patterns without any check of their digits: any eight may be a passport
+_WEAK_RANK = 35  # below what our rules find
 _PHONE_RANK = 21  # after dates: 03.05.1961 is a date before it is a French telephone
 
 
 def code_candidates(text: str) -> Iterator[Candidate]:
     """Codes and numbers of a text, by our patterns and by Presidio's recognizers."""
-    for kind, form, rank, pattern in _PATTERNS:
-        for match in pattern.finditer(text):
-            yield Candidate(*match.span(match.lastindex or 0), kind, form, rank)
+    yield from matches(text, _RULES)
     for offset, stretch in _stretches(text):
         for candidate in _recognised(stretch):
             yield candidate._replace(start=candidate.start + offset, end=candidate.end + offset)
@@ -130,38 +118,21 @@ def _stretches(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _recognised(text: str) -> Iterator[Candidate]:
-    """What Presidio's recognizers see."""
-    for recognizer in _recognizers():
+    """Codes that Presidio's recognizers find."""
+    for recognizer, kind, form in _recognizers():
         for hit in recognizer.analyze(text, recognizer.supported_entities, None):
-            kind, form = _PRESIDIO[hit.entity_type]
             rank = _WEAK_RANK if hit.score <= _WEAK else _PHONE_RANK if kind == "PHONE" else 5
             yield Candidate(hit.start, hit.end, kind, form, rank)
 
 
 @cache
-def _recognizers() -> tuple[Any, ...]:
-    """Presidio's pattern recognizers, which need no language model."""
+def _recognizers() -> tuple[tuple[Any, str, str], ...]:
+    """Presidio's pattern recognizers, which need no language model, each with the kind and form of what it finds."""
     try:
         from presidio_analyzer import predefined_recognizers as presidio
     except ImportError:
         raise MissingExtra("sanitize", "finding entities") from None
-    names = (
-        "CreditCardRecognizer",
-        "IbanRecognizer",
-        "CryptoRecognizer",
-        "UsBankRecognizer",
-        "UsSsnRecognizer",
-        "UsItinRecognizer",
-        "UsPassportRecognizer",
-        "UsLicenseRecognizer",
-        "NhsRecognizer",
-        "MedicalLicenseRecognizer",
-        "MacAddressRecognizer",
-        "UuidRecognizer",
-        "IpRecognizer",
-        "PhoneRecognizer",
-    )
-    missing = [name for name in names if not hasattr(presidio, name)]
+    missing = [name for name in _PRESIDIO if not hasattr(presidio, name)]
     if missing:  # codes of a kind would be left in the clear, and nobody would know
         raise InputError(f"presidio-analyzer has no {', '.join(missing)}; install version 2.2.366 of it")
-    return tuple(getattr(presidio, name)() for name in names)
+    return tuple((getattr(presidio, name)(), *sort) for name, sort in _PRESIDIO.items())

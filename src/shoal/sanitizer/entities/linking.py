@@ -1,4 +1,4 @@
-"""Mentions that speak of one thing, and the mentions nobody pointed out."""
+"""Links mentions of one entity, and finds the mentions of known names that no candidate covers."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shoal.sanitizer.entities.candidates import Candidate
-from shoal.sanitizer.entities.identity import PersonName, owners
-from shoal.sanitizer.entities.ordinary import FUNCTION_WORDS, is_common_word
+from shoal.sanitizer.entities.names import PersonName, folded, name_key, name_words, owners
 from shoal.sanitizer.entities.organisations import GENERIC
-from shoal.sanitizer.entities.spelling import folded, name_key, name_words
+from shoal.terms.ordinary import FUNCTION_WORDS, is_common_word
 
 __all__ = ["Draft", "linked"]
 
@@ -22,7 +21,7 @@ _GAP = re.compile(r"[\s.\-‑–'’]{0,3}")
 
 @dataclass
 class Draft:
-    """An entity before anybody asked what it identifies."""
+    """An entity that is not judged yet."""
 
     kind: str
     form: str
@@ -65,18 +64,18 @@ def _people(text: str, candidates: list[Candidate]) -> list[Draft]:
 
 
 def _person_by_word(people: Sequence[Draft]) -> dict[str, Draft]:
-    """The person that a word of a name points to. If several have it, it is a person of its own: nobody knows whose."""
+    """The person that a word of a name points to; a word of several people's names is a person of its own."""
     holders: dict[str, list[Draft]] = defaultdict(list)
     for person in people:
-        for word in dict.fromkeys(map(folded, _telling_words(person.name))):
+        for word in dict.fromkeys(map(folded, _identifying_words(person.name))):
             holders[word].append(person)
     by_word = {}
-    for word, having in holders.items():
-        alone = [person for person in having if PersonName.of(person.name) == PersonName((word,))]
-        if len(having) > 1 and not alone:
-            name = next(name for name in _telling_words(having[0].name) if folded(name) == word)
-            alone = [Draft("PERSON", having[0].form, name)]
-        by_word[word] = (alone or having)[0]
+    for word, people_with_word in holders.items():
+        own = [person for person in people_with_word if PersonName.of(person.name) == PersonName((word,))]
+        if len(people_with_word) > 1 and not own:
+            name = next(name for name in _identifying_words(people_with_word[0].name) if folded(name) == word)
+            own = [Draft("PERSON", people_with_word[0].form, name)]
+        by_word[word] = (own or people_with_word)[0]
     return by_word
 
 
@@ -108,14 +107,14 @@ def _with_acronyms(text: str, groups: dict[tuple[str, str], list[Candidate]]) ->
     return (group for key, group in groups.items() if key not in absorbed)
 
 
-def _telling_words(name: str) -> list[str]:
+def _identifying_words(name: str) -> list[str]:
     """The words of a person's name that point to them on their own."""
     words = [word for word in name_words(name) if len(word) > 2 and word[0].isupper() and "." not in word]
     return [word for word in words if folded(word) not in GENERIC and folded(word) not in FUNCTION_WORDS]
 
 
 def _find_everywhere(text: str, drafts: Sequence[Draft], by_word: Mapping[str, Draft]) -> None:
-    """Add the mentions of known names that nobody pointed out, longest names first."""
+    """Add the mentions of known names that no candidate covers, longest names first."""
     taken = bytearray(len(text))
     for draft in drafts:
         for start, end in draft.mentions:
@@ -123,8 +122,8 @@ def _find_everywhere(text: str, drafts: Sequence[Draft], by_word: Mapping[str, D
     starts: dict[str, list[tuple[tuple[str, ...], Draft]]] = defaultdict(list)
     for draft in drafts:
         for words in _spellings(text, draft):
-            alone = draft.kind == "PERSON" and len(words) == 1
-            starts[words[0]].append((words, by_word.get(folded(words[0]), draft) if alone else draft))
+            is_surname = draft.kind == "PERSON" and len(words) == 1
+            starts[words[0]].append((words, by_word.get(folded(words[0]), draft) if is_surname else draft))
     for names in starts.values():
         names.sort(key=lambda name: -len(name[0]))
     tokens = [(match.group(), match.start(), match.end()) for match in _WORD.finditer(text)]
@@ -149,27 +148,27 @@ def _matched(text: str, tokens: list[tuple[str, int, int]], place: int, words: t
 
 
 def _spellings(text: str, draft: Draft) -> set[tuple[str, ...]]:
-    """The ways a name is written: as mentioned, in capitals, and for people each word that tells who it is."""
+    """The ways a name is written: as mentioned, in capitals, and for people each identifying word alone."""
     if draft.kind not in ("PERSON", *_NAMED) or draft.form in ("health", "initials"):
         return set()
     names = {tuple(_WORD.findall(text[start:end])) for start, end in draft.mentions}
     if draft.kind == "PERSON":
         for start, end in draft.mentions:
             words = name_words(text[start:end])
-            names |= {tuple(_WORD.findall(word)) for word in _telling_words(text[start:end])}
+            names |= {tuple(_WORD.findall(word)) for word in _identifying_words(text[start:end])}
             names.add(tuple(_WORD.findall(" ".join(words))))
-    telling = {words for words in names if words and _tells(words, draft)}
-    shouted = {tuple(word.upper() for word in words) for words in telling if len("".join(words)) > 3}
-    whispered = {(words[0].lower(),) for words in telling if len(words) == 1 and _is_unmistakable(words[0], draft)}
-    return telling | shouted | whispered
+    naming = {words for words in names if words and _names_anywhere(words, draft)}
+    in_capitals = {tuple(word.upper() for word in words) for words in naming if len("".join(words)) > 3}
+    in_lower_case = {(words[0].lower(),) for words in naming if len(words) == 1 and _is_unmistakable(words[0], draft)}
+    return naming | in_capitals | in_lower_case
 
 
 def _is_unmistakable(word: str, draft: Draft) -> bool:
-    """Whether a person's name can be told even in small letters: "marcus", not "baker"."""
+    """Whether a word is a person's name even in lower case: "marcus", not "baker"."""
     return draft.kind == "PERSON" and len(word) > 4 and not is_common_word(word.lower())
 
 
-def _tells(words: tuple[str, ...], draft: Draft) -> bool:
+def _names_anywhere(words: tuple[str, ...], draft: Draft) -> bool:
     """Whether these words name the entity wherever they stand: "Smith", not "May" or "the"."""
     if len(words) > 1:
         return any(word[0].isupper() for word in words)

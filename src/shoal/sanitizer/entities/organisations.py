@@ -1,15 +1,15 @@
-"""Organisations and places by the words their names are built with, streets and addresses."""
+"""Organisations, places and addresses by the words their names are built with; other capitalised names."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from shoal.sanitizer.entities.candidates import Candidate
-from shoal.sanitizer.entities.ordinary import is_common_word, word_set
-from shoal.sanitizer.entities.spelling import CAPITALISED
+from shoal.sanitizer.entities.candidates import Candidate, Rule, matches
+from shoal.sanitizer.entities.names import CAPITALISED
+from shoal.terms.ordinary import CLOSED, is_common_word, word_set
 
-__all__ = ["GENERIC", "HEADS", "organisation_candidates"]
+__all__ = ["GENERIC", "HEADS", "leftover_candidates", "organisation_candidates"]
 
 # The head word of a name says what sort of organisation it is.
 HEADS = {
@@ -51,19 +51,18 @@ _PLACE_HEADS = (
     r"(?:Street|Avenue|Road|Square|Park|Lane|Boulevard|Drive|Bridge|Airport|Station|Island|Islands|River|Lake|Mountains?|Peninsula|"
     r"Valley|Bay|Beach|Village|District|Province|County|Region|Municipality|Harbou?r|Port|Castle|Stadium|Building|Cemetery|Hall)"
 )
-_PLACES = (
-    re.compile(rf"\b(?:{CAPITALISED}[ \t]){{1,3}}{_PLACE_HEADS}\b"),
-    re.compile(
+_PLACES = tuple(
+    Rule("LOC", "built", 24, re.compile(pattern))
+    for pattern in (
+        rf"\b(?:{CAPITALISED}[ \t]){{1,3}}{_PLACE_HEADS}\b",
         rf"\b(?:[Mm]unicipality|[Cc]ounty|[Dd]istrict|[Pp]rovince|[Vv]illage|[Bb]orough|[Cc]ity|[Tt]own|[Rr]egion|[Dd]épartement)\s+of\s+"
-        rf"(?:the\s+)?{CAPITALISED}(?:[ \t-]{CAPITALISED}){{0,4}}"
-    ),
-    re.compile(
+        rf"(?:the\s+)?{CAPITALISED}(?:[ \t-]{CAPITALISED}){{0,4}}",
         rf"\b(?:live[sd]?|living|resid(?:es|ed|ing|ent)|practi[sc]ing|born|based|died)\s+in\s+"
-        rf"({CAPITALISED}(?:[ \t-]{CAPITALISED}){{0,4}})"
-    ),
+        rf"(?P<name>{CAPITALISED}(?:[ \t-]{CAPITALISED}){{0,4}})",
+    )
 )
 _ADDRESSES = tuple(
-    re.compile(pattern, re.MULTILINE)
+    Rule("ADDRESS", "address", 7, re.compile(pattern, re.MULTILINE))
     for pattern in (
         rf"\b\d{{1,5}}[A-Za-z]?,?\s+(?:{CAPITALISED}\s+){{1,4}}(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd|Square|Sq|"
         rf"Court|Ct|Place|Pl|Way|Terrace|Crescent|Close|Highway|Hwy)\b\.?(?:,?\s+(?:Apt|Suite|Unit|Flat|Floor)\.?\s*#?\w+)?",
@@ -90,12 +89,38 @@ def organisation_candidates(text: str) -> Iterator[Candidate]:
     for match in _IN_LOWER_CASE.finditer(text):
         if not is_common_word(match.group(1).lower()):
             yield Candidate(match.start(), match.end(), "ORG", "built", 23)
-    for pattern in _PLACES:
-        for match in pattern.finditer(text):
-            yield Candidate(*match.span(match.lastindex or 0), "LOC", "built", 24)
-    for pattern in _ADDRESSES:
-        for match in pattern.finditer(text):
-            yield Candidate(match.start(), match.end(), "ADDRESS", "address", 7)
+    yield from matches(text, (*_PLACES, *_ADDRESSES))
     for match in _NUMBERED_STREET.finditer(text):
         if not is_common_word(match.group(1).lower()):
             yield Candidate(match.start(), match.end(), "ADDRESS", "numbered", 29)
+
+
+_RUN = re.compile(
+    rf"(?<![\w’'-]){CAPITALISED}(?:(?:[ \t](?:of|the|and|de|du|la|for|in)){{0,2}}[ \t-]{CAPITALISED}){{0,8}}(?!\w)"
+)
+_BEFORE = re.compile(r"(?:[a-z0-9,;)§]|[a-z]['’]s|[–-])\s+$|[(“\"‘]$")  # the sentence goes on
+_QUOTED = re.compile(r"[“\"]([^”\"\n]{2,80})[”\"]")
+_ACRONYM = re.compile(
+    r"(?<![\w.-])(?:[A-Z]{2,40}+\d?(?:[-/][A-Z\d]{1,20}){0,3}|[A-Z][a-z]?[A-Z]{2,20}\w{0,20})(?![\w.]\w)"
+)
+
+
+def leftover_candidates(text: str) -> Iterator[Candidate]:
+    """Runs of capitalised words within sentences, quoted titles and acronyms."""
+    for match in _RUN.finditer(text):
+        words = re.findall(r"[^\W\d_]+", match.group())
+        unusual = [word for word in words if word[0].isupper() and not is_common_word(word.lower())]
+        inside = _BEFORE.search(text, max(0, match.start() - 6), match.start()) is not None
+        if not (inside or (unusual and len(words) > 1) or len(unusual) > 1):
+            continue
+        if all(word.lower() in GENERIC or word.lower() in CLOSED for word in words):
+            continue
+        form = "unusual name" if unusual else "capitals" if len(words) > 1 else "capital"
+        yield Candidate(match.start(), match.end(), "MISC", form, 50)
+    for match in _QUOTED.finditer(text):
+        words = re.findall(r"[^\W\d_]+", match.group(1))
+        if words and sum(word[0].isupper() for word in words) * 2 > len(words) and words[0] != "the":
+            yield Candidate(match.start(1), match.end(1), "MISC", "quoted", 45)
+    for match in _ACRONYM.finditer(text):
+        if not is_common_word(match.group().lower()):
+            yield Candidate(match.start(), match.end(), "ORG", "acronym", 48)

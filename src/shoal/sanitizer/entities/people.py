@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator
 
 from shoal.sanitizer.entities.candidates import Candidate
-from shoal.sanitizer.entities.identity import is_given_name
-from shoal.sanitizer.entities.ordinary import FUNCTION_WORDS, is_common_word, word_set
+from shoal.sanitizer.entities.names import CAPITALISED, INITIAL, PARTICLES, TITLE, is_given_name, name_words
 from shoal.sanitizer.entities.organisations import GENERIC
-from shoal.sanitizer.entities.spelling import CAPITALISED, INITIAL, PARTICLES, TITLE, name_words
+from shoal.terms.ordinary import FUNCTION_WORDS, is_common_word, word_set
 
 __all__ = ["is_heading", "people_candidates"]
 

@@ -1,4 +1,4 @@
-"""A policy: topics, the concepts of each, and the senses that were chosen for them, in a TOML file.
+"""A policy: risky topics, the concepts of each, and the WordNet senses chosen for them, in a TOML file.
 
 name = "birds"
 title = "What a bird club keeps to itself"
@@ -18,28 +18,34 @@ words = ["breeding ledge"]  # further words, looked for as they are
 from __future__ import annotations
 
 import difflib
+import json
+import os
+import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from shoal.data.files import PathLike, reading, shown
 from shoal.errors import InputError
-from shoal.io.files import PathLike, reading, shown
-from shoal.ontology import WordNet
-from shoal.sanitizer.matching import Term, TermFinder
-from shoal.sanitizer.policies.widening import sense_named, terms_below
+from shoal.sanitizer.policies.matching import Term, TermFinder
+from shoal.terms import WordNet
 
-__all__ = ["BUILT_IN", "Concept", "Policy", "Topic"]
+__all__ = ["BUILT_IN", "Concept", "Policy", "Topic", "offered_senses", "policy_text", "write_policy"]
 
 BUILT_IN = ("eo13526", "health", "gdpr", "company")
+LINE_WIDTH = 110  # characters of a line with words
+
+_SENSE = re.compile(r".+\.n\.\d+")
+_SHORTEST_TERM = 2  # letters: .22 and 9/11 would be found in every list of numbers
 
 
 @dataclass(frozen=True)
 class Concept:
-    """A risk concept, and which of its senses are meant."""
+    """A risky concept, and which of its senses are meant."""
 
     word: str
     senses: tuple[str, ...] = ()  # gun.n.01, …
@@ -87,9 +93,9 @@ class Policy:
         """All terms in alphabetical order. A term of several concepts belongs to the nearest above it."""
         wordnet = wordnet or WordNet()
         nearest: dict[str, tuple[int, int, Term]] = {}
-        for place, (topic, concept) in enumerate((t, c) for t in self.topics for c in t.concepts):
-            for text, links in self._terms_of(concept, wordnet):
-                term = links, place, Term(text, concept.word, topic.id)
+        for order, (topic, concept) in enumerate((t, c) for t in self.topics for c in t.concepts):
+            for text, links in self._words_of(concept, wordnet):
+                term = links, order, Term(text, concept.word, topic.id)
                 nearest[text] = min(nearest.get(text, term), term, key=lambda term: term[:2])
         return tuple(nearest[text][2] for text in sorted(nearest))
 
@@ -99,58 +105,81 @@ class Policy:
 
     def adding(self, topic: str, concept: Concept) -> Policy:
         """The policy with another concept, for the senses that a person has just chosen."""
-        if topic not in [known.id for known in self.topics]:
-            known = ", ".join(known.id for known in self.topics)
-            raise InputError(f"the topic {topic!r} is unknown; give one of: {known}")
+        ids = [known.id for known in self.topics]
+        if topic not in ids:
+            raise InputError(f"the topic {topic!r} is unknown; give one of: {', '.join(ids)}")
         topics = (
             replace(known, concepts=(*known.concepts, concept)) if known.id == topic else known for known in self.topics
         )
         return replace(self, topics=tuple(topics))
 
-    def _terms_of(self, concept: Concept, wordnet: WordNet) -> Iterable[tuple[str, int]]:
+    def _words_of(self, concept: Concept, wordnet: WordNet) -> Iterator[tuple[str, int]]:
+        """The words of a concept, each with its number of links up to the chosen sense."""
         if not concept.senses and not concept.words:
-            sense_named("", concept.word, wordnet)  # offers what there is to choose
-        senses = [sense_named(name, concept.word, wordnet) for name in concept.senses]
-        branches = [sense_named(name, concept.word, wordnet) for name in concept.without]
+            raise _unknown_sense("", concept.word, wordnet)  # offers what there is to choose
+        senses = [_sense(name, concept.word, wordnet) for name in concept.senses]
+        without = [_sense(name, concept.word, wordnet) for name in concept.without]
         unwanted = {word.casefold() for word in (*self.ignore, *concept.without_words)}
-        below = terms_below(senses, branches, self.first_senses_only, wordnet)
         yield from ((word, 0) for word in concept.words)
-        yield from ((word, links) for word, links in below if word.casefold() not in unwanted)
+        for word, links in wordnet.words_below(senses, without, self.first_senses_only):
+            if sum(map(str.isalpha, word)) >= _SHORTEST_TERM and word.casefold() not in unwanted:
+                yield word, links
 
 
-def _parsed(content: bytes, place: str) -> Policy:
+def offered_senses(word: str, wordnet: WordNet) -> list[tuple[str, str]]:
+    """What a word may mean, for a person to choose from: the name of each sense and its gloss."""
+    return [(wordnet.taxonomy.names[sense], wordnet.gloss(sense)) for sense in wordnet.senses(word)]
+
+
+def _sense(name: str, word: str, wordnet: WordNet) -> int:
+    """The sense with this name."""
+    concept = wordnet.concept(name) if _SENSE.fullmatch(name) else None
+    if concept is None:
+        raise _unknown_sense(name, word, wordnet)
+    return concept
+
+
+def _unknown_sense(name: str, word: str, wordnet: WordNet) -> InputError:
+    """The error offers the senses that the word has."""
+    senses = wordnet.senses(word)
+    offered = " · ".join(f"{wordnet.taxonomy.names[sense]} ({_definition(sense, wordnet)})" for sense in senses)
+    remedy = f"choose from: {offered}" if offered else "WordNet does not have the word; list it under words"
+    return InputError(f"the sense {name!r} of the concept {word!r} is unknown; {remedy}")
+
+
+def _definition(concept: int, wordnet: WordNet) -> str:
+    """The gloss without its examples."""
+    return wordnet.gloss(concept).partition('; "')[0]
+
+
+def _parsed(content: bytes, source: str) -> Policy:
     try:
         data = tomllib.loads(content.decode("utf-8"))
     except UnicodeDecodeError:
-        raise InputError(f"{place} has a broken encoding; save it as UTF-8") from None
+        raise InputError(f"{source} has a broken encoding; save it as UTF-8") from None
     except tomllib.TOMLDecodeError as problem:
-        raise InputError(f"{place} is no TOML ({problem}); correct the file") from None
-    topics = tuple(_topic(table, place) for table in _tables(data, "topics", place))
+        raise InputError(f"{source} is no TOML ({problem}); correct the file") from None
+    topics = []
+    for table in _tables(data, "topics", source):
+        where = f"topic {table.get('id')!r} of {source}"
+        concepts = [_built(Concept, entry, f"a concept of {where}") for entry in _tables(table, "concepts", where)]
+        topics.append(_built(Topic, {**table, "concepts": concepts}, where))
     twice = [identifier for identifier, count in Counter(topic.id for topic in topics).items() if count > 1]
     if twice:
-        raise InputError(f"{place} has the topic {twice[0]!r} more than once; give every topic an id of its own")
-    policy: Policy = _built(Policy, {**data, "topics": topics}, place)
+        raise InputError(f"{source} has the topic {twice[0]!r} more than once; give every topic an id of its own")
+    policy: Policy = _built(Policy, {**data, "topics": topics}, source)
     return policy
 
 
-def _topic(table: Mapping[str, Any], place: str) -> Topic:
-    within = f"topic {table.get('id')!r} of {place}"
-    concepts = tuple(
-        _built(Concept, concept, f"a concept of {within}") for concept in _tables(table, "concepts", within)
-    )
-    topic: Topic = _built(Topic, {**table, "concepts": concepts}, within)
-    return topic
-
-
-def _tables(data: Mapping[str, Any], name: str, place: str) -> list[dict[str, Any]]:
+def _tables(data: Mapping[str, Any], name: str, where: str) -> list[dict[str, Any]]:
     tables = data.get(name)
     if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
-        raise InputError(f"{place} has no {name}; add at least one as [[{name}]]")
+        raise InputError(f"{where} has no {name}; add at least one as [[{name}]]")
     return tables
 
 
 # What a key of the file may hold, by the type of the field, and how a message calls it.
-_RIGHT: dict[str, tuple[Callable[[Any], bool], str]] = {
+_EXPECTED: dict[str, tuple[Callable[[Any], bool], str]] = {
     "str": (lambda value: isinstance(value, str) and bool(value.strip()), "a text"),
     "bool": (lambda value: isinstance(value, bool), "true or false"),
     "tuple[str, ...]": (
@@ -160,18 +189,76 @@ _RIGHT: dict[str, tuple[Callable[[Any], bool], str]] = {
 }
 
 
-def _built(kind: type[Any], table: Mapping[str, Any], place: str) -> Any:
+def _built(kind: type[Any], table: Mapping[str, Any], where: str) -> Any:
     """A value from a table of the file; what is missing, unknown or of another type is refused."""
-    expected = {field.name: str(field.type) for field in fields(kind)}
+    types = {field.name: str(field.type) for field in fields(kind)}
     for key, value in table.items():
-        if key not in expected:
-            close = difflib.get_close_matches(key, expected, n=1)
-            remedy = f"did you mean {close[0]}?" if close else f"it may have: {', '.join(expected)}"
-            raise InputError(f"{place} has an unknown key {key!r}; {remedy}")
-        is_right, wanted = _RIGHT.get(expected[key], (lambda _: True, ""))
-        if not is_right(value):
-            raise InputError(f"{key} of {place} must be {wanted}; correct the file")
-    missing = [name for name, type_ in expected.items() if type_ == "str" and name not in table]
+        if key not in types:
+            close = difflib.get_close_matches(key, types, n=1)
+            remedy = f"did you mean {close[0]}?" if close else f"it may have: {', '.join(types)}"
+            raise InputError(f"{where} has an unknown key {key!r}; {remedy}")
+        is_expected, expected = _EXPECTED.get(types[key], (lambda _: True, ""))
+        if not is_expected(value):
+            raise InputError(f"{key} of {where} must be {expected}; correct the file")
+    missing = [name for name, type_ in types.items() if type_ == "str" and name not in table]
     if missing:
-        raise InputError(f"{place} has no {missing[0]}; add it")
+        raise InputError(f"{where} has no {missing[0]}; add it")
     return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in table.items()})
+
+
+def write_policy(policy: Policy, path: PathLike, wordnet: WordNet | None = None, force: bool = False) -> None:
+    """Into a file, which is there whole or not at all; one that exists is replaced if `force` is set."""
+    target = Path(path)
+    if target.exists() and not force:
+        raise InputError(f"{shown(target)} exists; give another name, or replace the file with force")
+    aside = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        aside.write_text(policy_text(policy, wordnet), encoding="utf-8")
+        os.replace(aside, target)
+    except OSError as problem:
+        aside.unlink(missing_ok=True)
+        raise InputError(f"{shown(target)} cannot be written ({problem.strerror}); choose another place") from None
+
+
+def policy_text(policy: Policy, wordnet: WordNet | None = None) -> str:
+    """The policy as TOML that people can read: beside every chosen sense stands what it means."""
+    wordnet = wordnet or WordNet()
+    lines = [
+        f"name = {_quoted(policy.name)}",
+        f"title = {_quoted(policy.title)}",
+        f"first_senses_only = {'true' if policy.first_senses_only else 'false'}",
+        *_word_lines("ignore", policy.ignore),
+    ]
+    for topic in policy.topics:
+        lines += ["", "[[topics]]", f"id = {_quoted(topic.id)}", f"title = {_quoted(topic.title)}"]
+        for concept in topic.concepts:
+            lines += ["", "[[topics.concepts]]", f"word = {_quoted(concept.word)}"]
+            lines += _sense_lines("senses", concept.senses, concept.word, wordnet)
+            lines += _sense_lines("without", concept.without, concept.word, wordnet)
+            lines += _word_lines("without_words", concept.without_words)
+            lines += _word_lines("words", concept.words)
+    return "\n".join(lines) + "\n"
+
+
+def _sense_lines(key: str, names: Sequence[str], word: str, wordnet: WordNet) -> list[str]:
+    glossed = [f"    {_quoted(name)}, # {_definition(_sense(name, word, wordnet), wordnet)}" for name in names]
+    return [f"{key} = [", *glossed, "]"] if names else []
+
+
+def _word_lines(key: str, words: Iterable[str]) -> list[str]:
+    """All on one line, or filled lines if they do not fit."""
+    quoted = [_quoted(word) for word in words]
+    whole = f"{key} = [{', '.join(quoted)}]"
+    if not quoted or len(whole) <= LINE_WIDTH:
+        return [whole] if quoted else []
+    lines = ["   "]
+    for word in quoted:
+        if len(lines[-1]) + len(word) + 2 > LINE_WIDTH:
+            lines.append("   ")
+        lines[-1] += f" {word},"
+    return [f"{key} = [", *lines, "]"]
+
+
+def _quoted(text: str) -> str:
+    """JSON's strings are TOML's, but for one character."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -7,21 +7,20 @@ does, there is a repeat: one more item to decide about. Reviewers may leave it, 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from shoal.results.sanitizing import KINDS, Mention
-from shoal.sanitizer.review.folding import folded
-from shoal.sanitizer.review.items import BLOCK, Item, Proposals
-from shoal.sanitizer.review.names import strings_to_search
-from shoal.sanitizer.review.replay import DECIDED, PENDING, State, Verdict, replay
-from shoal.sanitizer.review.searching import RememberedSearch
-from shoal.sanitizer.review.shrinking import shrunk
-from shoal.sanitizer.review.strings import Occurrence, Strings, letters_of
-from shoal.sanitizer.review.work import WorkFolder
+from shoal.sanitizer.policies.words import join_overlapping
+from shoal.sanitizer.review.decisions import DECIDED, PENDING, ReviewState, Verdict, replay
+from shoal.sanitizer.review.search import RememberedSearch, strings_to_search
+from shoal.sanitizer.review.strings import Strings, folded, letters_of
+from shoal.sanitizer.review.work import BLOCK, Item, Proposals, WorkFolder
 
-__all__ = ["Collection", "Outcome", "current"]
+__all__ = ["Outcome", "ReviewedCollection", "current", "equal_part", "shrunk"]
+
+Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -36,31 +35,34 @@ class Outcome:
     @property
     def open(self) -> tuple[Item, ...]:
         """Items that are pending or disputed."""
-        return tuple(i for i, verdict in zip(self.items, self.verdicts, strict=True) if verdict.state != DECIDED)
+        return tuple(item for item, verdict in self.judged if verdict.state != DECIDED)
 
     @property
-    def spared(self) -> tuple[Item, ...]:
-        """Items that reviewers looked at and left as they are."""
-        pairs = zip(self.items, self.verdicts, strict=True)
-        return tuple(i for i, verdict in pairs if verdict.state == DECIDED and not verdict.masked and verdict.asked)
+    def judged(self) -> Iterator[tuple[Item, Verdict]]:
+        """Each item with what holds for it."""
+        return zip(self.items, self.verdicts, strict=True)
 
-    def left_places(self, text: str) -> frozenset[tuple[int, int]]:
-        """Where those stand, from the first to the last letter. A decision about a longer stretch is none about
-        what is within it.
+    def left_places(self, text: str) -> frozenset[Span]:
+        """Where items stand that reviewers looked at and left, from the first to the last letter. A decision about a
+        longer stretch is none about what is within it.
         """
-        mentions = (mention for item in self.spared for mention in item.mentions)
-        places = (letters_of(text, mention.start, mention.end) for mention in mentions)
+        left = (item for item, verdict in self.judged if _is_decided(verdict, masked=False) and verdict.asked)
+        places = (letters_of(text, mention.start, mention.end) for item in left for mention in item.mentions)
         return frozenset(place for place in places if place is not None)
 
 
-class Collection:
+def _is_decided(verdict: Verdict, masked: bool) -> bool:
+    return verdict.state == DECIDED and verdict.masked == masked
+
+
+class ReviewedCollection:
     """All documents of a work folder after the decisions of its log. Texts are read one at a time."""
 
-    def __init__(self, work: WorkFolder, state: State, remembered: RememberedSearch | None = None) -> None:
-        """`remembered` has searched the same texts before; whoever looks again and again keeps it."""
+    def __init__(self, work: WorkFolder, state: ReviewState, remembered: RememberedSearch | None = None) -> None:
+        """`remembered` has searched the same texts before; keep it to look again and again."""
         self.work = work
         self.state = state
-        self._remembered = remembered
+        self._remembered = RememberedSearch() if remembered is None else remembered
 
     def outcomes(self) -> Iterator[Outcome]:
         """The outcome of each document, repeats among its items."""
@@ -69,10 +71,10 @@ class Collection:
     def outcome(self, proposals: Proposals) -> Outcome:
         """The outcome of one document."""
         text = self.work.text(proposals)
-        outcome = self._proposed(proposals, text)
-        repeats = tuple(self._repeats(outcome, text))
+        proposed = self._proposed(proposals, text)
+        repeats = tuple(self._repeats(proposed, text))
         verdicts = tuple(self.state.verdict(item.key) for item in repeats)
-        return _outcome(proposals, (*outcome.items, *repeats), (*outcome.verdicts, *verdicts), text)
+        return _outcome(proposals, (*proposed.items, *repeats), (*proposed.verdicts, *verdicts), text)
 
     @cached_property
     def masked_strings(self) -> dict[str, Item]:
@@ -81,25 +83,25 @@ class Collection:
         for proposals in self.work.proposals:
             text = self.work.text(proposals)
             masked = self._proposed(proposals, text).masked
-            for item in masked:
-                for mention in item.mentions:
-                    for string in strings_to_search(item.kind, text[mention.start : mention.end]):
-                        strings.setdefault(string, item)
-            item_at = {mention.start: item for item in masked for mention in item.mentions}
-            for joined in _Stretches([mention for item in masked for mention in item.mentions]).joined:
-                item = item_at[joined.start]
-                for string in strings_to_search(item.kind, text[joined.start : joined.end]):
+            places = [(item, mention.start, mention.end) for item in masked for mention in item.mentions]
+            item_at = {start: item for item, start, _ in places}
+            places += [(item_at[start], start, end) for start, end in _Stretches(masked).joined]
+            for item, start, end in places:
+                for string in strings_to_search(item.kind, text[start:end]):
                     strings.setdefault(string, item)
         return strings
 
     @cached_property
     def search(self) -> Strings:
+        """Finds those strings."""
         return Strings(self.masked_strings)
 
-    def _readable(self, proposals: Proposals, text: str) -> Iterable[Occurrence]:
-        if self._remembered is None:
-            return self.search.readable(text)
-        return self._remembered.readable(self.search, proposals.digest, text)
+    def verdict(self, item: Item) -> Verdict:
+        """An entity below the threshold stays unless somebody decides otherwise."""
+        verdict = self.state.verdict(item.key)
+        below = item.probability < self.work.settings["threshold"]
+        untouched = verdict.state == PENDING and item.key not in self.state.by_reviewer
+        return Verdict(DECIDED, asked=False) if below and untouched else verdict
 
     def _proposed(self, proposals: Proposals, text: str) -> Outcome:
         """What was proposed and what reviewers added, before repeats."""
@@ -110,67 +112,91 @@ class Collection:
         items = (*proposals.items, *(item for item in added if item is not None))
         return _outcome(proposals, items, tuple(map(self.verdict, items)), text)
 
-    def verdict(self, item: Item) -> Verdict:
-        """An entity below the threshold stays unless somebody says otherwise."""
-        verdict = self.state.verdict(item.key)
-        below = item.probability < self.work.settings["threshold"]
-        untouched = verdict.state == PENDING and item.key not in self.state.by_reviewer
-        return Verdict(DECIDED, asked=False) if below and untouched else verdict
-
     def _repeats(self, outcome: Outcome, text: str) -> Iterator[Item]:
         """Masked strings that can still be read, unless a reviewer left that very string."""
-        covered = _Stretches([mention for item in outcome.masked for mention in item.mentions])
-        pending = _Stretches([mention for item in outcome.open for mention in item.mentions])
+        covered, pending = _Stretches(outcome.masked), _Stretches(outcome.open)
         left = outcome.left_places(text)
-        for occurrence in self._readable(outcome.proposals, text):
-            place = Mention(occurrence.start, occurrence.end)
-            if covered.cover(place) or pending.cover(place) or (place.start, place.end) in left:
-                continue
-            like = self.masked_strings[occurrence.string]
-            id = f"r{occurrence.start}-{occurrence.end}"
-            document, within = outcome.proposals.document, occurrence.within
-            yield replace(like, document=document, id=id, mentions=(place,), probability=1.0, within=within)
+        for occurrence in self._remembered.readable(self.search, outcome.proposals.digest, text):
+            start, end = occurrence.start, occurrence.end
+            if not (covered.cover(start, end) or pending.cover(start, end) or (start, end) in left):
+                yield replace(
+                    self.masked_strings[occurrence.string],
+                    document=outcome.proposals.document,
+                    id=f"r{start}-{end}",
+                    mentions=(Mention(start, end),),
+                    probability=1.0,
+                    within=occurrence.within,
+                )
 
 
-def current(work: WorkFolder, remembered: RememberedSearch | None = None) -> Collection:
+def current(work: WorkFolder, remembered: RememberedSearch | None = None) -> ReviewedCollection:
     """The collection as its log has it now."""
-    return Collection(work, replay(work.log.read(), work.settings["reviewers"]), remembered)
+    return ReviewedCollection(work, replay(work.log.read(), work.settings["reviewers"]), remembered)
 
 
 def _outcome(proposals: Proposals, items: tuple[Item, ...], verdicts: tuple[Verdict, ...], text: str) -> Outcome:
-    decided = (
+    masked = (
         shrunk(item, verdict.span, text) if verdict.span else item
         for item, verdict in zip(items, verdicts, strict=True)
-        if verdict.state == DECIDED and verdict.masked
+        if _is_decided(verdict, masked=True)
     )
-    return Outcome(proposals, items, verdicts, tuple(decided))
+    return Outcome(proposals, items, verdicts, tuple(masked))
 
 
-def _added(id: str, document: str, kind: str, span: tuple[int, int] | None, text: str) -> Item | None:
+def _added(id: str, document: str, kind: str, span: Span | None, text: str) -> Item | None:
     """A stretch somebody added; an entity is masked wherever the document has the same string."""
     if span is None or not 0 <= span[0] < span[1] <= len(text) or kind not in (*KINDS, BLOCK):
         return None
-    name = text[span[0] : span[1]]
+    name = text[slice(*span)]
     mentions = {Mention(*span)}
     if kind != BLOCK:
         occurrences = Strings([folded(name)]).find(text)
         mentions |= {Mention(found.start, found.end) for found in occurrences if not found.within}
-    return Item(document, id, kind, name, tuple(sorted(mentions, key=lambda m: (m.start, m.end))), 1.0)
+    return Item(document, id, kind, name, tuple(sorted(mentions)), 1.0)
+
+
+def shrunk(item: Item, span: Span, text: str) -> Item:
+    """The item with less of it masked: a block becomes the span. An entity keeps its places, and each that has the same
+    part shrinks to it; others, such as a surname by itself, stay as they are.
+    """
+    if item.kind == BLOCK:
+        return replace(item, mentions=(Mention(*span),))
+    part = text[slice(*span)]
+    around = next((m for m in item.mentions if m.start <= span[0] and span[1] <= m.end), Mention(*span))
+    mentions = set()
+    for mention in item.mentions:
+        if text[mention.start : mention.end] == text[around.start : around.end]:  # even if it has the part twice
+            shift = mention.start - around.start
+            mentions.add(Mention(span[0] + shift, span[1] + shift))
+        else:
+            mentions.add(_part_of(mention, part, text) or mention)
+    in_name = _part_of(Mention(0, len(item.name)), part, item.name)
+    name = item.name if in_name is None else item.name[in_name.start : in_name.end]
+    return replace(item, mentions=tuple(sorted(mentions)), name=name)
+
+
+def equal_part(item: Item, text: str, part: str) -> Span | None:
+    """Where an item has a part that another one shrinks to; None if it does not have it."""
+    places = (_part_of(mention, part, text) for mention in item.mentions)
+    return next(((place.start, place.end) for place in places if place is not None), None)
+
+
+def _part_of(mention: Mention, part: str, text: str) -> Mention | None:
+    """Where a mention has a part: as whole words in any spelling, or else exactly as it is."""
+    written = text[mention.start : mention.end]
+    whole = next((found for found in Strings([folded(part)]).find(written) if not found.within), None)
+    start, end = (written.find(part), written.find(part) + len(part)) if whole is None else (whole.start, whole.end)
+    return None if start < 0 else Mention(mention.start + start, mention.start + end)
 
 
 class _Stretches:
-    """Stretches of a text that answer whether a place is within one of them."""
+    """The stretches that items cover."""
 
-    def __init__(self, mentions: Sequence[Mention]) -> None:
-        joined: list[Mention] = []
-        for mention in sorted(mentions, key=lambda mention: mention.start):
-            if joined and mention.start < joined[-1].end:
-                joined[-1] = Mention(joined[-1].start, max(joined[-1].end, mention.end))
-            else:
-                joined.append(mention)
-        self.joined = joined
-        self._starts = [mention.start for mention in joined]
+    def __init__(self, items: Iterable[Item]) -> None:
+        self.joined = join_overlapping((mention.start, mention.end) for item in items for mention in item.mentions)
+        self._starts = [start for start, _ in self.joined]
 
-    def cover(self, place: Mention) -> bool:
-        at = bisect_right(self._starts, place.start) - 1
-        return at >= 0 and place.end <= self.joined[at].end
+    def cover(self, start: int, end: int) -> bool:
+        """Whether a place is within one of them."""
+        at = bisect_right(self._starts, start) - 1
+        return at >= 0 and end <= self.joined[at][1]

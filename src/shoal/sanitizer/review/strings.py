@@ -6,20 +6,101 @@ dunstable2009.pdf, DunstableHouse and mdunstable@example.org.
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import NamedTuple
 
-from shoal.sanitizer.entities.ordinary import is_common_word, is_famous
-from shoal.sanitizer.review.folding import WORD, folded, parts_of
+from shoal.terms.ordinary import is_common_word, is_famous
 
-__all__ = ["LEAST_LETTERS", "Occurrence", "Strings", "letters_of", "tells"]
+__all__ = ["LEAST_LETTERS", "Occurrence", "Strings", "folded", "is_searchable", "letters_of"]
 
-Place = tuple[int, int, str]  # start and end in the text, and what is written there, folded
-LEAST_LETTERS, LEAST_DIGITS = 3, 4  # shorter strings are everywhere and tell nothing
+# What nobody sees, and accents that stand by themselves: soft hyphens, joiners, directions, selectors. Within a word
+# they do not end it.
+UNSEEN = (
+    "\u00ad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u1ab0-\u1aff\u1dc0-\u1dff\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u20d0-\u20ff\u3164\ufe00-\ufe0f\ufe20-\ufe2f\ufeff\uffa0\U000e0000-\U000e0fff"
+)
+# A modifier letter is a mark like an apostrophe, not a letter: OʼBrien is O'Brien.
+MODIFIERS = frozenset(map(chr, range(0x2B0, 0x300)))
+LETTER = r"[^\W_\u02b0-\u02ff]"
+WORD = re.compile(rf"{LETTER}(?:[{UNSEEN}]*{LETTER})*")
+IS_UNSEEN = re.compile(f"[{UNSEEN}]")
+# Letters that Unicode does not take apart.
+PLAIN = str.maketrans(
+    {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "ŧ": "t", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"}
+)
+# Letters of other alphabets that look Latin. They count as such only among Latin letters: a Greek name stays Greek.
+ALIKE = str.maketrans(
+    "АВЕЅІЈКМНОРСТУХЬԁаеѕіјорсухһԛԝѵкмтΑΒΕΖΗΙΚΜΝΟΡΤΥΧαικνορτυχϲᴀ",
+    "ABESIJKMHOPCTYXbdaesijopcyxhqwvkmtABEZHIKMNOPTYXaikvoptuxca",
+)
+LATIN = re.compile("[A-Za-z]")
+FoldedPart = tuple[int, int, str]  # start and end in the text, and what is written there, folded
+LEAST_LETTERS, LEAST_DIGITS = 3, 4  # shorter strings are everywhere
 LEAST_LETTERS_WITHIN, LEAST_DIGITS_WITHIN = 5, 7  # within a longer word; "ann" is in "planned"
 ENDINGS = ("s", "es")  # Dunstables are people called Dunstable
+
+
+class Part(NamedTuple):
+    """A part of a word: letters or digits, up to the next capital of OldNewName."""
+
+    start: int
+    end: int
+    folded: str
+    places: tuple[int, ...]  # where each folded letter stands
+
+
+def folded(text: str) -> str:
+    """Letters and digits alone, whatever their case and accents.
+
+    >>> folded("José  Núñez-García")
+    'josenunezgarcia'
+    >>> folded("Łukasz OʼBrien") == folded("Lukasz O'Brien")
+    True
+    """
+    return "".join(part.folded for match in WORD.finditer(text) for part in parts_of(match[0]))
+
+
+@lru_cache(maxsize=65_536)
+def parts_of(word: str) -> tuple[Part, ...]:
+    """The parts of a word, by their places in it.
+
+    >>> [part.folded for part in parts_of("DRSmith2009")]
+    ['dr', 'smith', '2009']
+    """
+    seen = [place for place, letter in enumerate(word) if not IS_UNSEEN.match(letter)]
+    shown = "".join(word[place] for place in seen)
+    plain = shown.translate(ALIKE) if LATIN.search(shown) else shown
+    parts = []
+    for begin, end in pairwise(_bounds(shown)):
+        letters = [(seen[place], letter) for place in range(begin, end) for letter in _folded(plain[place])]
+        if letters:
+            stop = seen[end] if end < len(seen) else len(word)
+            places, folded_letters = zip(*letters, strict=True)
+            parts.append(Part(seen[begin], stop, "".join(folded_letters), places))
+    return tuple(parts)
+
+
+def _bounds(word: str) -> list[int]:
+    """Where parts begin, and the end: between letters and digits, before the capital of a new part."""
+    bounds = [0]
+    for place in range(1, len(word)):
+        before, here = word[place - 1], word[place]
+        new = here.isupper() and (before.islower() or (before.isupper() and word[place + 1 : place + 2].islower()))
+        if new or before.isdigit() != here.isdigit():
+            bounds.append(place)
+    return [*bounds, len(word)]
+
+
+def _folded(letter: str) -> str:
+    """In small letters without accents; digits of any script are those of ASCII."""
+    plain = unicodedata.normalize("NFKD", letter).casefold().translate(PLAIN)
+    return "".join(str(unicodedata.decimal(part, part)) for part in plain if part.isalnum() and part not in MODIFIERS)
 
 
 @dataclass(frozen=True)
@@ -51,7 +132,7 @@ def letters_of(text: str, start: int, end: int) -> tuple[int, int] | None:
     return (words[0].start(), words[-1].end()) if words else None
 
 
-def tells(string: str) -> bool:
+def is_searchable(string: str) -> bool:
     """Whether a folded string is long enough to be searched for: at least 3 letters, or 4 digits."""
     return _has(string, LEAST_LETTERS, LEAST_DIGITS)
 
@@ -63,19 +144,14 @@ class Strings:
     """
 
     def __init__(self, strings: Iterable[str]) -> None:
-        self._known = frozenset(string for string in strings if tells(string))
-        self._capitalised = {string.casefold(): string for string in self._known if string != string.casefold()}
-        self._sorted = sorted({string.casefold() for string in self._known})
+        self.strings = frozenset(string for string in strings if is_searchable(string))
+        self._capitalised = {string.casefold(): string for string in self.strings if string != string.casefold()}
+        self._sorted = sorted({string.casefold() for string in self.strings})
         self._within: dict[str, tuple[tuple[int, int, str], ...]] = {}  # what each word has within it
-
-    @property
-    def strings(self) -> frozenset[str]:
-        """Those that are long enough to be searched for."""
-        return self._known
 
     def find(self, text: str) -> Iterator[Occurrence]:
         """Every occurrence, in order; they do not overlap."""
-        if not self._known:
+        if not self.strings:
             return
         words = [(match[0], match.start()) for match in WORD.finditer(text)]
         whole = list(self._of_parts(text, words))
@@ -88,7 +164,7 @@ class Strings:
 
     def _of_parts(self, text: str, words: list[tuple[str, int]]) -> Iterator[Occurrence]:
         """Strings that begin and end with a part of a word."""
-        parts: list[Place] = []
+        parts: list[FoldedPart] = []
         begins = set()  # of words, in `parts`
         for word, at in words:
             begins.add(len(parts))
@@ -105,7 +181,7 @@ class Strings:
             yield Occurrence(start, end, string, within)
             first = last + 1
 
-    def _longest(self, parts: list[Place], first: int, capital: bool) -> tuple[int | None, str]:
+    def _longest(self, parts: list[FoldedPart], first: int, capital: bool) -> tuple[int | None, str]:
         """The last part of the longest string that begins with the part `first`."""
         best: tuple[int | None, str] = (None, "")
         joined = ""
@@ -113,7 +189,7 @@ class Strings:
             joined += parts[place][2]
             if not self._begins(joined):
                 break
-            if joined in self._known:
+            if joined in self.strings:
                 best = place, joined
             elif capital and joined in self._capitalised:
                 best = place, self._capitalised[joined]
@@ -160,7 +236,7 @@ class Strings:
     @cached_property
     def _strings_within(self) -> dict[str, str]:
         """Those that are searched for within words, by what they are in small letters."""
-        long = (string for string in sorted(self._known) if _has(string, LEAST_LETTERS_WITHIN, LEAST_DIGITS_WITHIN))
+        long = (string for string in sorted(self.strings) if _has(string, LEAST_LETTERS_WITHIN, LEAST_DIGITS_WITHIN))
         return {string.casefold(): string for string in long}
 
     @cached_property

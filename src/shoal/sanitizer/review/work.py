@@ -15,29 +15,87 @@ import hmac
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from shoal.data.files import reading, shown
+from shoal.data.private_files import PRIVATE_FOLDER, private_file
+from shoal.data.records import Skipped
 from shoal.errors import InputError
-from shoal.io.files import reading, shown
-from shoal.io.private_files import PRIVATE_FOLDER, private_file
-from shoal.io.record_files import Skipped
-from shoal.sanitizer.review.items import Proposals, proposals_from, proposals_line, text_digest
-from shoal.sanitizer.review.log import DecisionLog
+from shoal.results.sanitizing import Block, Entity, Hit, Mention
+from shoal.sanitizer.review.decisions import DecisionLog
 
-__all__ = ["FORMAT", "Unfinished", "WorkFolder"]
+__all__ = ["BLOCK", "DECISIONS", "Item", "Proposals", "Unfinished", "WorkFolder", "text_digest"]
 
+BLOCK = "BLOCK"  # the kind of a stretch that is removed as a whole
 FORMAT = "shoal-sanitizer/1"
-SETTINGS, WITHHELD, DOCUMENTS, PROPOSALS, DECISIONS, LOCKED = (
-    "settings.json",
-    "withheld.json",
-    "documents",
-    "proposals.jsonl",
-    "decisions.jsonl",
-    "locked",
-)
+SETTINGS, WITHHELD, DOCUMENTS = "settings.json", "withheld.json", "documents"
+PROPOSALS, DECISIONS, LOCKED = "proposals.jsonl", "decisions.jsonl", "locked"
 UNFINISHED = "proposals.part.jsonl"  # while documents are still being read
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Something in one document that is masked or stays."""
+
+    document: str
+    id: str
+    kind: str  # of KINDS, or BLOCK
+    name: str  # what it is called; of a block, the terms that caused it
+    mentions: tuple[Mention, ...]
+    probability: float  # that it must be masked
+    role: str = ""
+    within: str = ""  # of a repeat: the longer word that it is a part of
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.document, self.id
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """What was found in one document."""
+
+    document: str
+    source: str  # where it came from: private
+    digest: str  # SHA-256 of its text
+    lost: str  # what of the source is not in the text
+    pdf: bool  # whether the source is kept, to be redacted page by page
+    entities: tuple[Entity, ...]
+    blocks: tuple[Block, ...]
+
+    @cached_property
+    def items(self) -> tuple[Item, ...]:
+        """Entities and blocks by their ids."""
+        name = self.document
+        entities = (
+            Item(name, f"e{number}", entity.kind, entity.name, entity.mentions, entity.probability, entity.role)
+            for number, entity in enumerate(self.entities)
+        )
+        blocks = (
+            Item(name, f"b{number}", BLOCK, ", ".join(terms), (Mention(block.start, block.end),), 1.0)
+            for number, block in enumerate(self.blocks)
+            for terms in [dict.fromkeys(hit.term for hit in block.hits)]
+        )
+        return (*entities, *blocks)
+
+    @classmethod
+    def from_line(cls, line: bytes) -> Proposals:
+        """A line of proposals.jsonl."""
+        content = json.loads(line)
+        entities = (
+            Entity(**{**entity, "mentions": tuple(Mention(**mention) for mention in entity["mentions"])})
+            for entity in content["entities"]
+        )
+        blocks = (Block(**{**block, "hits": tuple(Hit(**hit) for hit in block["hits"])}) for block in content["blocks"])
+        return cls(**{**content, "entities": tuple(entities), "blocks": tuple(blocks)})
+
+
+def text_digest(text: str) -> str:
+    """The SHA-256 of a text, which may hold half of a character."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class WorkFolder:
@@ -70,6 +128,13 @@ class WorkFolder:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         return DecisionLog(self.path / DECISIONS, self.secret_digest("log", digest))
 
+    def proposals_of(self, document: str) -> Proposals:
+        """What was found in a document."""
+        for proposals in self.proposals:
+            if proposals.document == document:
+                return proposals
+        raise InputError(f"there is no document {document[:20]!r}; give one of d1 to d{len(self.proposals)}")
+
     def text(self, proposals: Proposals) -> str:
         """The text of a document, as it was read."""
         path = self.path / DOCUMENTS / f"{proposals.document}.txt"
@@ -86,7 +151,7 @@ class WorkFolder:
             return path.read_bytes()
 
     def secret_digest(self, *parts: str) -> str:
-        """A fingerprint that nobody can guess who does not know the secret of this folder."""
+        """A fingerprint that nobody can guess without the secret of this folder."""
         message = json.dumps(parts).encode("utf-8", "surrogatepass")
         return hmac.new(bytes.fromhex(self.settings["secret"]), message, "sha256").hexdigest()
 
@@ -102,8 +167,7 @@ class WorkFolder:
 
     def lock(self, seal: str) -> None:
         """From now on nothing can be decided; the seals of the releases are written down."""
-        with open(self.path / LOCKED, "a", encoding="ascii", opener=private_file) as file:
-            file.write(seal + "\n")
+        _write(self.path / LOCKED, f"{seal}\n".encode("ascii"), "ab")
 
 
 class Unfinished:
@@ -131,8 +195,7 @@ class Unfinished:
         """Settings are there whole or not at all: a folder with half of them could neither go on nor begin anew."""
         aside = self.path / f"{SETTINGS}.part"
         try:
-            with open(aside, "w", encoding="utf-8", opener=private_file) as file:
-                json.dump(settings, file, indent=2, sort_keys=True)
+            _write(aside, json.dumps(settings, indent=2, sort_keys=True).encode())
             aside.rename(self.path / SETTINGS)
         except BaseException:
             aside.unlink(missing_ok=True)
@@ -157,23 +220,27 @@ class Unfinished:
         if not documents.exists():
             documents.mkdir()
             documents.chmod(PRIVATE_FOLDER)
-        with open(documents / f"{proposals.document}.txt", "wb", opener=private_file) as file:
-            file.write(text.encode("utf-8", "surrogatepass"))
+        _write(documents / f"{proposals.document}.txt", text.encode("utf-8", "surrogatepass"))
         if pdf is not None:
-            with open(documents / f"{proposals.document}.pdf", "wb", opener=private_file) as file:
-                file.write(pdf.read_bytes())
-        with open(self.path / UNFINISHED, "ab", opener=private_file) as file:
-            file.write(proposals_line(proposals))
+            _write(documents / f"{proposals.document}.pdf", pdf.read_bytes())
+        line = json.dumps(asdict(proposals), ensure_ascii=False, sort_keys=True) + "\n"
+        _write(self.path / UNFINISHED, line.encode(), "ab")
         self.done[proposals.source] = proposals.digest
 
     def finish(self, withheld: Sequence[Skipped] = ()) -> WorkFolder:
         """All documents have been read, but for those that could not be."""
         if not self.done:
             raise InputError("no document could be read; give at least one")
-        with open(self.path / WITHHELD, "w", encoding="utf-8", opener=private_file) as file:
-            json.dump([{"name": one.name, "reason": one.reason} for one in withheld], file, indent=2)
+        unread = [{"name": skipped.name, "reason": skipped.reason} for skipped in withheld]
+        _write(self.path / WITHHELD, json.dumps(unread, indent=2).encode())
         (self.path / UNFINISHED).rename(self.path / PROPOSALS)
         return WorkFolder(self.path)
+
+
+def _write(path: Path, content: bytes, mode: str = "wb") -> None:
+    """Into a file that is its owner's alone."""
+    with open(path, mode, opener=private_file) as file:
+        file.write(content)
 
 
 def _settings(path: Path) -> dict[str, Any]:
@@ -183,21 +250,21 @@ def _settings(path: Path) -> dict[str, Any]:
         known = content["format"] == FORMAT and len(bytes.fromhex(content["secret"])) == 32
     except (OSError, ValueError, TypeError, KeyError):
         known = False
-    if not known and isinstance(content, dict) and str(content.get("format", "")).startswith("shoal-sanitizer/"):
+    if known:
+        return dict(content)
+    if isinstance(content, dict) and str(content.get("format", "")).startswith("shoal-sanitizer/"):
         made = str(content["format"])[:40]
         raise InputError(
             f"{shown(path)} was made by another version of Shoal, or changed ({made!r}, this version reads "
             f"{FORMAT!r}); go on with that version, or run sanitize anew"
         )
-    if not known:
-        raise InputError(f"{shown(path)} is no work folder; give the one that shoal sanitize made")
-    return dict(content)
+    raise InputError(f"{shown(path)} is no work folder; give the one that shoal sanitize made")
 
 
 def _lines(path: Path) -> Iterator[Proposals]:
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             try:
-                yield proposals_from(json.loads(line))
+                yield Proposals.from_line(line)
             except (ValueError, TypeError, KeyError):
                 raise InputError(f"{shown(path)} is not sound in line {number}; run sanitize anew") from None

@@ -57,7 +57,7 @@ def sanitize_command(source: str, chosen: Sanitizing) -> Command:
     columns = {"text_column": chosen.text_column, "id_column": chosen.id_column}
     named = "".join(f", {name}={value!r}" for name, value in columns.items() if value)
     python = (
-        "from shoal.release.sanitized.propose import Proposing, propose\n\n"
+        "from shoal.sanitizer.propose import Proposing, propose\n\n"
         f"proposing = Proposing({', '.join(settings)})\npropose({source!r}, {WORK!r}, proposing{named})"
     )
     return Command(("sanitize", source, *words), python)
@@ -80,8 +80,8 @@ def redact_command(chosen: Redacting) -> Command:
     if chosen.form == "pdf":
         named += f", pdf_bars=PdfBars({chosen.bars!r}, {chosen.keep_pictures})"
     python = (
-        "from shoal.io.private_files import config_folder\nfrom shoal.io.sealing import Keys\n"
-        "from shoal.release.sanitized.redact import PdfBars, Sealing, redact\n\n"
+        "from shoal.data.private_files import config_folder\nfrom shoal.data.sealing import Keys\n"
+        "from shoal.sanitizer.redact import PdfBars, Sealing, redact\n\n"
         'keys = Keys.read(config_folder() / "sanitizer.key")\n'
         f"sealing = Sealing((keys.public, *{chosen.recipients!r}))\nredact({WORK!r}, {RELEASE!r}, sealing{named})"
     )
@@ -91,8 +91,8 @@ def redact_command(chosen: Redacting) -> Command:
 def verify_sanitized_command() -> Command:
     """With the vault and the log, which only the owner has."""
     python = (
-        "from pathlib import Path\n\nfrom shoal import verify\nfrom shoal.io.private_files import config_folder\n"
-        "from shoal.io.sealing import Keys\nfrom shoal.release.sanitized.secrets import read_secrets\n\n"
+        "from pathlib import Path\n\nfrom shoal import verify\nfrom shoal.data.private_files import config_folder\n"
+        "from shoal.data.sealing import Keys\nfrom shoal.sanitizer.release.vault import read_secrets\n\n"
         'keys = Keys.read(config_folder() / "sanitizer.key")\n'
         f"secrets = read_secrets(Path({PRIVATE!r}), (str(keys.identity),), None)\n"
         f"verify({RELEASE!r}, secrets=secrets)"

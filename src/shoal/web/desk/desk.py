@@ -12,18 +12,17 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from shoal.release.sanitized.plan import plan
 from shoal.results.sanitizing import Decision
-from shoal.sanitizer.review.outcome import Collection, current
-from shoal.sanitizer.review.reviewing import Review
-from shoal.sanitizer.review.searching import RememberedSearch
-from shoal.sanitizer.review.shrinking import equal_part
+from shoal.sanitizer.release.plan import plan
+from shoal.sanitizer.review.outcome import ReviewedCollection, current, equal_part
+from shoal.sanitizer.review.review import Review
+from shoal.sanitizer.review.search import RememberedSearch
 from shoal.sanitizer.review.work import WorkFolder
-from shoal.web.desk.offsets import Offsets
-from shoal.web.desk.snapshot import Snapshot
-from shoal.web.desk.views import as_after, as_document, as_history, as_items
+from shoal.web.desk.commands import WORK
+from shoal.web.desk.views import Offsets, Snapshot, as_after, as_history, as_items
+from shoal.web.jobs import DONE, Job
 
-__all__ = ["Choice", "Desk"]
+__all__ = ["Choice", "Desk", "Desks"]
 
 Key = tuple[str, str]  # document and item
 Span = tuple[int, int]
@@ -45,41 +44,24 @@ class Desk:
     """What routes call, each call in a thread of its own."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self._work = WorkFolder(path)  # to look
-        self._proposals = {proposals.document: proposals for proposals in self._work.proposals}
-        self._deciding = copy(self._work)  # to decide: with a log of its own, so that nobody waits for a look
+        self.work = WorkFolder(path)  # to look at
+        self._proposals = {proposals.document: proposals for proposals in self.work.proposals}
+        self._deciding = copy(self.work)  # to decide: with a log of its own, so that nobody waits for a look
         self._looking, self._writing = Lock(), Lock()
         self._snapshot: Snapshot | None = None
         self._remembered = RememberedSearch()
-
-    @property
-    def documents(self) -> list[str]:
-        return list(self._proposals)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return self._work.settings
 
     @property
     def has_pdf(self) -> bool:
         """Whether pages can be redacted."""
         return any(proposals.pdf for proposals in self._proposals.values())
 
-    @property
-    def locked(self) -> bool:
-        return self._work.locked
-
-    @property
-    def log_file(self) -> Path:
-        return self._work.log.path
-
     def snapshot(self) -> Snapshot:
         """As the log has it now; computed anew only when somebody has decided."""
         with self._looking:
-            length = len(self._work.log.read())
+            length = len(self.work.log.read())
             if self._snapshot is None or self._snapshot.length != length:
-                collection = current(self._work, self._remembered)
+                collection = current(self.work, self._remembered)
                 outcomes = {outcome.proposals.document: outcome for outcome in collection.outcomes()}
                 self._snapshot = Snapshot(length, collection, outcomes)
             return self._snapshot
@@ -89,43 +71,49 @@ class Desk:
         snapshot = self.snapshot()
         documents = []
         for name, outcome in snapshot.outcomes.items():
-            counted = snapshot.counted(outcome, reviewer)
-            documents.append({"id": name, "name": outcome.proposals.source, **vars(counted)})
-        return {"length": snapshot.length, "locked": self.locked, "documents": documents}
+            counts = snapshot.progress(outcome, reviewer)
+            documents.append({"id": name, "name": outcome.proposals.source, **counts})
+        return {"length": snapshot.length, "locked": self.work.locked, "documents": documents}
 
     def document(self, document: str, reviewer: str) -> dict[str, Any]:
         """Its text and all its items."""
         snapshot = self.snapshot()
-        outcome = snapshot.outcomes[document]
-        text = self._work.text(outcome.proposals)
-        items = self._items(snapshot, document, text, reviewer)
-        return as_document(outcome.proposals, text) | {"length": snapshot.length, "items": items}
+        proposals = snapshot.outcomes[document].proposals
+        text = self.work.text(proposals)
+        return {
+            "id": document,
+            "name": proposals.source,
+            "lost": proposals.lost,
+            "text": text,
+            "length": snapshot.length,
+            "items": self._items(snapshot, document, text, reviewer),
+        }
 
     def news(self, document: str, reviewer: str, since: int) -> dict[str, Any]:
         """What was decided since the log had `since` lines: progress, and items without the text."""
         with self._writing:
             if len(self._deciding.log.read()) == since:
-                return {"length": since, "locked": self.locked}
+                return {"length": since, "locked": self.work.locked}
         progress = self.progress(reviewer)
         snapshot = self.snapshot()
-        text = self._work.text(snapshot.outcomes[document].proposals)
+        text = self.work.text(snapshot.outcomes[document].proposals)
         return progress | {"length": snapshot.length, "items": self._items(snapshot, document, text, reviewer)}
 
     def after(self, document: str) -> dict[str, Any]:
         """What the document would say if the release were made now. With numbers for a collection, all are planned."""
         snapshot = self.snapshot()
-        whole = self.settings["scope"] == "collection"
+        whole = self.work.settings["scope"] == "collection"
         outcomes = list(snapshot.outcomes.values()) if whole else [snapshot.outcomes[document]]
-        planned = plan(snapshot.collection, outcomes, self.settings["style"], self.settings["scope"])
-        shown = next(one for one in planned if one.proposals.document == document)
+        planned = plan(self.work, outcomes)
+        shown = next(candidate for candidate in planned if candidate.proposals.document == document)
         open_items = len(snapshot.outcomes[document].open)
-        return as_after(shown, Offsets(self._work.text(shown.proposals))) | {"open": open_items}
+        return as_after(shown, Offsets(self.work.text(shown.proposals))) | {"open": open_items}
 
     def history(self, reviewer: str, most: int) -> list[dict[str, Any]]:
         """The latest decisions first."""
         snapshot = self.snapshot()
         with self._looking:
-            decisions = self._work.log.read()
+            decisions = self.work.log.read()
         return as_history(decisions, snapshot, reviewer, most)
 
     def decide(self, reviewer: str, chosen: Choice) -> dict[str, Any]:
@@ -155,7 +143,7 @@ class Desk:
         return [item.key for item in others if equal_part(item, self._text(item.document), part) is not None]
 
     def _text(self, document: str) -> str:
-        return self._work.text(self._proposals[document])
+        return self.work.text(self._proposals[document])
 
     def add(self, reviewer: str, document: str, span: Span, kind: str, reason: str) -> dict[str, Any]:
         """Mask what nobody proposed."""
@@ -183,7 +171,7 @@ class Desk:
         changed = self._changed(collection, [key for key in touched if key[0] == document], reviewer)
         return {"length": length, "made": len(made), "touched": touched[:1], "items": changed}
 
-    def _changed(self, collection: Collection, keys: list[Key], reviewer: str) -> list[dict[str, Any]]:
+    def _changed(self, collection: ReviewedCollection, keys: list[Key], reviewer: str) -> list[dict[str, Any]]:
         before = self._snapshot
         if before is None or not keys:
             return []
@@ -194,13 +182,31 @@ class Desk:
 
     @staticmethod
     def _items(snapshot: Snapshot, document: str, text: str, reviewer: str) -> list[dict[str, Any]]:
-        outcome = snapshot.outcomes[document]
-        judged = zip(outcome.items, outcome.verdicts, strict=True)
-        return as_items(snapshot.collection.state, judged, snapshot, text, reviewer)
+        return as_items(snapshot.collection.state, snapshot.outcomes[document].judged, snapshot, text, reviewer)
 
     def _from_browser(self, document: str, span: Span) -> Span:
         proposals = self._proposals.get(document)
         if proposals is None:
             raise LookupError(document)
-        offsets = Offsets(self._work.text(proposals))
+        offsets = Offsets(self.work.text(proposals))
         return offsets.from_browser(span[0]), offsets.from_browser(span[1])
+
+
+class Desks:
+    """One for each work folder."""
+
+    def __init__(self) -> None:
+        self._desks: dict[Path, Desk] = {}
+        self._opening = Lock()
+
+    def of(self, job: Job) -> Desk:
+        """Of a job that has made its proposals."""
+        if job.page != "review" or job.state != DONE:
+            raise LookupError(job.id)
+        with self._opening:
+            for closed in [path for path in self._desks if not path.is_dir()]:
+                del self._desks[closed]
+            path = job.work / WORK
+            if path not in self._desks:
+                self._desks[path] = Desk(path)
+            return self._desks[path]

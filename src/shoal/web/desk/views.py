@@ -2,18 +2,120 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from shoal.release.sanitized.plan import Planned
 from shoal.results.sanitizing import KINDS, Decision
-from shoal.sanitizer.review.items import BLOCK, Item, Proposals
-from shoal.sanitizer.review.replay import DISPUTED, State, Verdict, active
-from shoal.sanitizer.review.shrinking import shrunk
-from shoal.web.desk.offsets import Offsets
-from shoal.web.desk.snapshot import Snapshot, standing
+from shoal.sanitizer.release.plan import PlannedDocument
+from shoal.sanitizer.review.decisions import DECIDED, DISPUTED, PENDING, ReviewState, Verdict, active
+from shoal.sanitizer.review.outcome import Outcome, ReviewedCollection, shrunk
+from shoal.sanitizer.review.review import sameness
+from shoal.sanitizer.review.work import BLOCK, Item
 
-__all__ = ["KIND_NAMES", "as_after", "as_document", "as_history", "as_items"]
+__all__ = ["KIND_NAMES", "Offsets", "Snapshot", "as_after", "as_history", "as_items"]
+
+LARGEST_SINGLE = "\uffff"
+
+
+class Offsets:
+    """Places of one text, from Python to the browser, which counts UTF-16 units (an emoji has two), and back.
+
+    >>> offsets = Offsets("🙂 Ann 🙂 Bob")
+    >>> offsets.to_browser(2), offsets.from_browser(3)
+    (3, 2)
+    """
+
+    def __init__(self, text: str) -> None:
+        large = () if text.isascii() else (place for place, letter in enumerate(text) if letter > LARGEST_SINGLE)
+        self._pairs = tuple(large)  # where characters of two units are, for Python
+        self._in_browser = tuple(place + number for number, place in enumerate(self._pairs))
+
+    def to_browser(self, place: int) -> int:
+        return place + bisect_left(self._pairs, place)
+
+    def from_browser(self, place: int) -> int:
+        return place - bisect_left(self._in_browser, place)
+
+
+Key = tuple[str, str]  # document and item
+
+# How an item stands for a reviewer.
+OPEN, WAITING, MASKED, KEPT, BELOW = "open", "waiting", "masked", "kept", "below"
+
+
+def standing(verdict: Verdict, decided_by_me: bool) -> str:
+    """`open`: decide. `waiting`: you did, another has to. `below`: under the threshold, it stays unless you decide."""
+    if verdict.state == DISPUTED:
+        return DISPUTED
+    if verdict.state == PENDING:
+        return WAITING if decided_by_me else OPEN
+    if not verdict.asked:
+        return BELOW
+    return MASKED if verdict.masked else KEPT
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """All documents after the first `length` decisions of the log."""
+
+    length: int
+    collection: ReviewedCollection
+    outcomes: dict[str, Outcome]  # by document
+
+    @cached_property
+    def _items(self) -> dict[Key, tuple[Item, Verdict]]:
+        return {item.key: (item, verdict) for outcome in self.outcomes.values() for item, verdict in outcome.judged}
+
+    @cached_property
+    def _equal(self) -> dict[tuple[str, ...], list[Item]]:
+        equal: dict[tuple[str, ...], list[Item]] = {}
+        for item, _ in self._items.values():
+            equal.setdefault(sameness(item), []).append(item)
+        return equal
+
+    def item(self, key: Key) -> Item | None:
+        return self._items[key][0] if key in self._items else None
+
+    def equal(self, item: Item) -> list[Item]:
+        """The item and all that are equal to it, in all documents."""
+        return self._equal.get(sameness(item), [item])
+
+    def progress(self, outcome: Outcome, reviewer: str) -> dict[str, int]:
+        """How far a document is, for one reviewer."""
+        decided_by = self.collection.state.by_reviewer
+        stands = Counter(
+            standing(verdict, reviewer in decided_by.get(item.key, {})) for item, verdict in outcome.judged
+        )
+        total = sum(stands.values()) - stands[BELOW]
+        return {"open": stands[OPEN], "disputed": stands[DISPUTED], "total": total}
+
+    def decided_together(self, item: Item, reviewer: str, action: str, adjudicates: bool) -> Iterator[Key]:
+        """The item, and equal ones that the reviewer has not decided otherwise.
+
+        Left out are those that another has decided, those that others dispute unless they are being settled, and,
+        if it is to stay, what is below the threshold and stays anyway.
+        """
+        state = self.collection.state
+        answers = {other.key: state.by_reviewer.get(other.key, {}) for other in self.equal(item)}
+        mine = answers[item.key].get(reviewer) if item.key in answers else None
+        before = None if mine is None else mine.action
+        for other in self.equal(item):
+            answer = answers[other.key].get(reviewer)
+            verdict = self._items[other.key][1]
+            disputed = verdict.state == DISPUTED and answer is None
+            decided = verdict.state == DECIDED and answer is None
+            below = decided and not verdict.asked
+            if other.key == item.key:
+                yield item.key
+            elif disputed != adjudicates or (answer is not None and answer.action != before):
+                continue
+            elif not decided or (below and action == "accept"):
+                yield other.key
+
 
 # Kinds as people call them; those not here are called by their own name.
 KIND_NAMES = {kind: kind.lower() for kind in KINDS} | {
@@ -28,28 +130,23 @@ KIND_NAMES = {kind: kind.lower() for kind in KINDS} | {
 }
 
 
-def as_document(proposals: Proposals, text: str) -> dict[str, Any]:
-    return {"id": proposals.document, "name": proposals.source, "lost": proposals.lost, "text": text}
-
-
 def as_items(
-    state: State, judged: Iterable[tuple[Item, Verdict]], equal: Snapshot, text: str, reviewer: str
+    state: ReviewState, judged: Iterable[tuple[Item, Verdict]], equal: Snapshot, text: str, reviewer: str
 ) -> list[dict[str, Any]]:
     """Items of a document and what holds for each; equal ones are looked up in a snapshot."""
-    found = []
+    items = []
     offsets = Offsets(text)
     for item, verdict in judged:
         alike = equal.equal(item)
-        group = {"group": "/".join(alike[0].key), "equal": len(alike)}
-        documents = len({other.document for other in alike})
+        counts = {"equal": len(alike), "documents": len({other.document for other in alike})}
         # What is masked of it, if less than all.
-        left = None if verdict.span is None else _spans(shrunk(item, verdict.span, text), offsets)
+        cut = None if verdict.span is None else _spans(shrunk(item, verdict.span, text), offsets)
         known = _as_item(state, item, verdict, offsets, reviewer)
-        found.append(known | group | {"documents": documents, "cut": left})
-    return found
+        items.append(known | counts | {"group": "/".join(alike[0].key), "cut": cut})
+    return items
 
 
-def _as_item(state: State, item: Item, verdict: Verdict, offsets: Offsets, reviewer: str) -> dict[str, Any]:
+def _as_item(state: ReviewState, item: Item, verdict: Verdict, offsets: Offsets, reviewer: str) -> dict[str, Any]:
     given = state.by_reviewer.get(item.key, {})
     mine = given.get(reviewer)
     settled = state.adjudicated.get(item.key)
@@ -75,7 +172,7 @@ def _as_answer(decision: Decision, offsets: Offsets) -> dict[str, Any]:
     return {**known, "span": span, "adjudicates": decision.adjudicates, "number": decision.number}
 
 
-def as_after(planned: Planned, offsets: Offsets) -> dict[str, Any]:
+def as_after(planned: PlannedDocument, offsets: Offsets) -> dict[str, Any]:
     """The redacted text, and where in it and in the original each pseudonym stands."""
     text = planned.masked.text
     after = Offsets(text)

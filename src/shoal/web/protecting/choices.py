@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from shoal.data.files import shown
+from shoal.data.kinds.inspection import ColumnInspection
+from shoal.data.roles import AVERAGED, Kind, Role
 from shoal.errors import InputError
-from shoal.io.files import shown
-from shoal.io.kinds.inspection import ColumnInspection
-from shoal.io.kinds.vocabulary import AVERAGED, Kind
-from shoal.io.table import Role
 from shoal.results.promised import DISTINCT
 from shoal.web.protecting.look import Look
 from shoal.web.protecting.reading import Reading

@@ -9,12 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from shoal.data.files import shown
+from shoal.data.roles import Kind, Role
 from shoal.errors import InputError
-from shoal.io.files import shown
-from shoal.io.kinds.vocabulary import Kind
-from shoal.io.table import Role
 from shoal.results.promised import DISTINCT, ENTROPY, RECURSIVE
-from shoal.vectors.language import check_language
+from shoal.terms.language import check_language
 from shoal.web.commands import options
 from shoal.web.jobs import Command
 from shoal.web.protecting.choices import ENGLISH, PLAIN, Choices

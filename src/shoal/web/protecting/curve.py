@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.data import Roles
+from shoal.data.columns import holds_numbers, is_gap
+from shoal.data.files import PathLike, shown
+from shoal.data.roles import ColumnChoices, Role
+from shoal.data.table import read_table
 from shoal.errors import InputError
-from shoal.io import Roles
-from shoal.io.files import PathLike, shown
-from shoal.io.kinds.choices import ColumnChoices
-from shoal.io.kinds.sampling import is_gap
-from shoal.io.table import Role, holds_numbers, read_table
 from shoal.web.protecting.choices import BY_FILE, BY_GROUPS, ENGLISH, PLAIN, Choices
 from shoal.web.protecting.hierarchies import hierarchy_pairs
 from shoal.web.protecting.look import Look, different_values
@@ -27,7 +27,7 @@ def estimate(path: PathLike, look: Look, choices: Choices) -> dict[str, Any]:
 
     It is estimated aside, where what it needs is loaded.
     """
-    from shoal.exploration.curve import curve_over_k
+    from shoal.assessment.exploration.curve import curve_over_k
 
     source: Any = path
     withheld = 0
@@ -70,9 +70,11 @@ def _with_texts(data: pa.Table, labels: Sequence[str]) -> pa.Table:
 
 def _as_numbers(data: pa.Table, quasi: Sequence[str], ontology: Any) -> tuple[pa.Table, NDArray[np.bool_]]:
     """Dates as the numbers that a release averages, and which rows lack no number."""
-    from shoal.release.tables.columns import Explained, agreed_columns, outline_column
+    from shoal.release.tables.columns import OntologyColumns, agreed_columns, outline_column
 
-    outlines = {name: outline_column(name, data[name], ColumnChoices(), Explained.by(ontology, None)) for name in quasi}
+    outlines = {
+        name: outline_column(name, data[name], ColumnChoices(), OntologyColumns.by(ontology, None)) for name in quasi
+    }
     forms = agreed_columns(quasi, [outlines], ColumnChoices()).forms
     complete = np.ones(data.num_rows, dtype=bool)
     for name, form in forms.items():
@@ -92,7 +94,7 @@ def _any_gap(data: pa.Table, columns: Sequence[str]) -> NDArray[np.bool_]:
 
 def _ontologies(data: Any, labels: list[tuple[int, str]], choices: Choices) -> dict[str, Any]:
     """Plain categories stand for a hierarchy that only its owner has."""
-    from shoal.ontology import Hierarchy
+    from shoal.terms import Hierarchy
 
     values = different_values(data, [name for _, name in labels])
     pairs = {name: hierarchy_pairs(name, values[name], choices.groups_of(place)) for place, name in labels}

@@ -6,9 +6,9 @@ import csv
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from shoal.data.files import shown
+from shoal.data.private_files import private_file
 from shoal.errors import InputError
-from shoal.io.files import shown
-from shoal.io.private_files import private_file
 
 __all__ = ["hierarchy_pairs", "write_hierarchy"]
 

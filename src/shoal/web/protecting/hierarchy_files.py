@@ -6,8 +6,8 @@ from pathlib import Path
 
 from fastapi.concurrency import run_in_threadpool
 
+from shoal.data.files import shown
 from shoal.errors import InputError
-from shoal.io.files import shown
 from shoal.web.aside import Aside
 from shoal.web.protecting.choices import BY_FILE, BY_GROUPS, Choices
 from shoal.web.protecting.hierarchies import hierarchy_pairs, write_hierarchy

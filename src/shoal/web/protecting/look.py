@@ -11,17 +11,17 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from shoal.data import Corpus
+from shoal.data.delimited import stream_rows
+from shoal.data.files import PathLike, is_folder, kind_of, open_text, shown
+from shoal.data.files import reading as reading_file
+from shoal.data.formats.subprocess_reader import sheet_names_in_subprocess
+from shoal.data.kinds.inspection import ColumnInspection, Inspection, inspect
+from shoal.data.kinds.recognition import plain_values
+from shoal.data.records import read_columns
+from shoal.data.sources import TableFile, format_of
+from shoal.data.table import read_table
 from shoal.errors import InputError
-from shoal.io import Corpus
-from shoal.io.delimited import stream_rows
-from shoal.io.files import PathLike, is_folder, kind_of, open_text, shown
-from shoal.io.files import reading as reading_file
-from shoal.io.formats import TableFile, format_of
-from shoal.io.formats.apart import sheets_apart
-from shoal.io.kinds.inspection import ColumnInspection, Inspection, inspect
-from shoal.io.kinds.recognition import plain_values
-from shoal.io.record_files import read_columns
-from shoal.io.table import read_table
 from shoal.web.protecting.reading import Reading, opened
 
 __all__ = ["MOST_VALUES", "Look", "different_values", "look_at", "sheets_of", "values_of"]
@@ -79,7 +79,7 @@ def look_at(path: Path, text_column: str | None = None, reading: Reading | None 
 
 def sheets_of(path: Path) -> tuple[str, ...]:
     """The names of a spreadsheet's sheets; none if it is no spreadsheet."""
-    return tuple(sheets_apart(path)) if not is_folder(path) and format_of(path) == "xlsx" else ()
+    return tuple(sheet_names_in_subprocess(path)) if not is_folder(path) and format_of(path) == "xlsx" else ()
 
 
 def values_of(path: PathLike, columns: Sequence[str], most: int | None = None) -> dict[str, list[str]]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shoal.io.files import kind_of
-from shoal.io.formats import TableFile, format_of
+from shoal.data.files import kind_of
+from shoal.data.sources import TableFile, format_of
 from shoal.web.commands import options
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from shoal.verification.signed.signature import KEY_TYPE, fingerprint_of, read_signature
+from shoal.verification.signatures import KEY_TYPE, fingerprint_of, read_signature
 from shoal.web.jobs import Job
 
 __all__ = ["RELEASE", "sign_release", "signed_by"]
@@ -14,7 +14,7 @@ RELEASE = "release"
 
 def sign_release(release: Path, key: bytes, passphrase: str) -> None:
     """Verify the release and sign it, as `shoal sign` does. It is signed aside, where what that needs is loaded."""
-    from shoal.bundle.signing import SigningKey, sign
+    from shoal.release.signing import SigningKey, sign
 
     sign(release, SigningKey.parse(key, "the file", passphrase or None), force=True)
 

@@ -11,7 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, RedirectResponse, Response
 
 from shoal.errors import InputError
-from shoal.sanitizer.review.reviewing import check_reviewer
+from shoal.sanitizer.review.review import check_reviewer
 from shoal.web.desk.desk import Choice, Desk
 from shoal.web.desk.views import KIND_NAMES
 from shoal.web.jobs import DONE
@@ -31,7 +31,7 @@ def _desk(job: str, jobs: TheJobs, desks: TheDesks) -> Desk:
     return desks.of(jobs.get(job))
 
 
-async def _asked(request: Request) -> dict[str, Any]:
+async def _content(request: Request) -> dict[str, Any]:
     body = b""
     async for chunk in request.stream():
         body += chunk
@@ -47,7 +47,7 @@ async def _asked(request: Request) -> dict[str, Any]:
 
 
 TheDesk = Annotated[Desk, Depends(_desk)]
-Asked = Annotated[dict[str, Any], Depends(_asked)]
+Content = Annotated[dict[str, Any], Depends(_content)]
 
 
 class _Answer(Response):
@@ -62,22 +62,22 @@ class _Answer(Response):
 @router.get("/{job}")
 async def desk(job: str, request: Request, jobs: TheJobs, desks: TheDesks) -> Response:
     """The desk, or what comes before: proposals, and the reviewer's name."""
-    found = jobs.get(job)
-    if found.page != "review" or found.state != DONE:
+    review = jobs.get(job)
+    if review.page != "review" or review.state != DONE:
         return RedirectResponse(f"/jobs/{job}", 303)
     reviewer = unquote(request.cookies.get(REVIEWER, ""))
     if not reviewer or "rename" in request.query_params:
-        return page(request, "reviewer.html.jinja", job=found, reviewer=reviewer)
-    opened = await run_in_threadpool(desks.of, found)
+        return page(request, "reviewer.html.jinja", job=review, reviewer=reviewer)
+    opened = await run_in_threadpool(desks.of, review)
     releases = [other for other in jobs if other.page == "redact" and other.about.get("review") == job]
     return page(
-        request, "desk.html.jinja", job=found, desk=opened, reviewer=reviewer, kinds=KIND_NAMES, releases=releases
+        request, "desk.html.jinja", job=review, desk=opened, reviewer=reviewer, kinds=KIND_NAMES, releases=releases
     )
 
 
 @router.post("/{job}/reviewer")
 async def name_reviewer(job: str, form: Form, jobs: TheJobs) -> Response:
-    """Who decides; asked once and remembered by the browser."""
+    """Who decides: asked once, and remembered by the browser."""
     jobs.get(job)
     reviewer = form.text("reviewer")
     check_reviewer(reviewer)
@@ -114,58 +114,59 @@ async def history(desk: TheDesk, reviewer: str) -> Response:
 @router.get("/{job}/decisions.jsonl")
 async def decisions(desk: TheDesk) -> Response:
     """The log as it is, to be saved."""
-    if not desk.log_file.exists():
+    log = desk.work.log.path
+    if not log.exists():
         raise InputError("nothing is decided yet, so there is nothing to save; decide something first")
-    return FileResponse(desk.log_file, filename="decisions.jsonl", media_type="application/x-ndjson")
+    return FileResponse(log, filename="decisions.jsonl", media_type="application/x-ndjson")
 
 
 @router.post("/{job}/decide")
-async def decide(desk: TheDesk, asked: Asked) -> Response:
+async def decide(desk: TheDesk, content: Content) -> Response:
     chosen = Choice(
-        (_text(asked, "document"), _text(asked, "item")),
-        _text(asked, "action"),
-        _span(asked),
-        _reason(asked),
-        adjudicates=bool(asked.get("adjudicates")),
-        everywhere=bool(asked.get("everywhere")),
+        (_text(content, "document"), _text(content, "item")),
+        _text(content, "action"),
+        _span(content),
+        _reason(content),
+        adjudicates=bool(content.get("adjudicates")),
+        everywhere=bool(content.get("everywhere")),
     )
-    return _Answer(await run_in_threadpool(desk.decide, _text(asked, "reviewer"), chosen))
+    return _Answer(await run_in_threadpool(desk.decide, _text(content, "reviewer"), chosen))
 
 
 @router.post("/{job}/add")
-async def add(desk: TheDesk, asked: Asked) -> Response:
-    span = _span(asked) or (0, 0)
-    who, where = _text(asked, "reviewer"), _text(asked, "document")
-    return _Answer(await run_in_threadpool(desk.add, who, where, span, _text(asked, "kind"), _reason(asked)))
+async def add(desk: TheDesk, content: Content) -> Response:
+    span = _span(content) or (0, 0)
+    who, where = _text(content, "reviewer"), _text(content, "document")
+    return _Answer(await run_in_threadpool(desk.add, who, where, span, _text(content, "kind"), _reason(content)))
 
 
 @router.post("/{job}/undo")
-async def undo(desk: TheDesk, asked: Asked) -> Response:
-    who, where = _text(asked, "reviewer"), _text(asked, "document")
-    return _Answer(await run_in_threadpool(desk.undo, who, where, _reason(asked)))
+async def undo(desk: TheDesk, content: Content) -> Response:
+    who, where = _text(content, "reviewer"), _text(content, "document")
+    return _Answer(await run_in_threadpool(desk.undo, who, where, _reason(content)))
 
 
 @router.post("/{job}/redo")
-async def redo(desk: TheDesk, asked: Asked) -> Response:
-    return _Answer(await run_in_threadpool(desk.redo, _text(asked, "reviewer"), _text(asked, "document")))
+async def redo(desk: TheDesk, content: Content) -> Response:
+    return _Answer(await run_in_threadpool(desk.redo, _text(content, "reviewer"), _text(content, "document")))
 
 
-def _text(asked: dict[str, Any], name: str) -> str:
-    given = asked.get(name, "")
+def _text(content: dict[str, Any], name: str) -> str:
+    given = content.get(name, "")
     if not isinstance(given, str):
         raise InputError(f"{name} must be a text; load the page again")
     return given
 
 
-def _reason(asked: dict[str, Any]) -> str:
-    reason = _text(asked, "reason").strip()
+def _reason(content: dict[str, Any]) -> str:
+    reason = _text(content, "reason").strip()
     if len(reason) > LONGEST_REASON:
         raise InputError(f"the reason has {len(reason):,} characters, and {LONGEST_REASON:,} are kept; shorten it")
     return reason
 
 
-def _span(asked: dict[str, Any]) -> tuple[int, int] | None:
-    span = asked.get("span")
+def _span(content: dict[str, Any]) -> tuple[int, int] | None:
+    span = content.get("span")
     if span is None:
         return None
     if not isinstance(span, list) or len(span) != 2 or not all(type(place) is int for place in span):

@@ -122,6 +122,6 @@ def _per_cent(form: Fields, name: str) -> float | None:
 
 
 def _named(recommended: dict[str, Any]) -> str:
-    from shoal.exploration.folder import outcome_of
+    from shoal.assessment.exploration.folder import outcome_of
 
     return outcome_of(recommended).trial.name

@@ -1,4 +1,4 @@
-"""Index: documents are put, found, read and deleted; a server keeps them encrypted."""
+"""Index: documents are put, searched, read and deleted; a server stores them encrypted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHOWN = 20  # hits
 async def show(
     request: Request, workspace: TheWorkspace, index: TheIndex, query: str = "", upload: str = ""
 ) -> Response:
-    """How to connect; else the index in figures, and what a query finds."""
+    """How to connect; once connected, the index in figures and the results of a query."""
     if not index.connected:
         return page(request, "index_connect.html.jinja", has_key=index.key_file.exists(), problem="", server="")
     given = workspace.upload(upload) if upload else None
@@ -42,7 +42,7 @@ async def connect(request: Request, form: Form, index: TheIndex) -> Response:
 
 @router.post("/try")
 async def try_here(index: TheIndex) -> Response:
-    """A server on this machine, for as long as the workbench runs."""
+    """Start a server on this machine, for as long as the workbench runs."""
     await index.try_here()
     return RedirectResponse("/index", 303)
 
@@ -55,7 +55,7 @@ async def disconnect(index: TheIndex) -> Response:
 
 @router.get("/key")
 async def key(index: TheIndex) -> Response:
-    """The key, to keep a copy of."""
+    """Download the key, to keep a copy."""
     if not index.key_file.is_file():
         raise LookupError("key")
     return FileResponse(index.key_file, filename="shoal-index-key.txt", media_type="application/octet-stream")
@@ -63,7 +63,7 @@ async def key(index: TheIndex) -> Response:
 
 @router.post("/put")
 async def put(form: Form, workspace: TheWorkspace, jobs: TheJobs, index: TheIndex) -> Response:
-    """Documents to add, or to begin an index with if a crowd is given."""
+    """Add documents; if k is given, create an index with them."""
     k = form.whole("k", 2)
     if not index.connected:
         raise InputError("no index is connected; enter its address and your token first")
@@ -81,7 +81,7 @@ async def put(form: Form, workspace: TheWorkspace, jobs: TheJobs, index: TheInde
 
 @router.get("/documents/{document}")
 async def read(document: str, request: Request, index: TheIndex) -> Response:
-    """Fetched and decrypted here."""
+    """Show a document, fetched and decrypted here."""
     text = await index.ask(lambda client: client.get(document))
     name = await index.ask(lambda client: client.name_of(document))
     return page(request, "index_document.html.jinja", document=document, name=name or document, text=text)

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, RedirectResponse, Response
 
-from shoal.io.private_files import private_file
+from shoal.data.private_files import private_file
 from shoal.web.gate import REPORT_POLICY
 from shoal.web.rendering import page
 from shoal.web.requests import TheJobs, TheWorkspace

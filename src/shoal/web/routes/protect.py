@@ -9,7 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
 from shoal.errors import InputError
-from shoal.vectors.language import languages
+from shoal.terms.language import languages
 from shoal.web.aside import Aside
 from shoal.web.commands import verify_command
 from shoal.web.jobs import DONE

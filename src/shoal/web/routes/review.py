@@ -8,13 +8,13 @@ from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
+from shoal.data.private_files import config_folder
 from shoal.errors import InputError
-from shoal.io.private_files import config_folder
-from shoal.release.sanitized.redact import FORMS
-from shoal.sanitizer.identifying.dial import DEFAULT_THRESHOLD
-from shoal.sanitizer.policies import BUILT_IN
-from shoal.sanitizer.pseudonyms import SCOPES, STYLES
-from shoal.sanitizer.sentences import UNITS
+from shoal.results.sanitizing import DEFAULT_THRESHOLD
+from shoal.sanitizer.policies.policy import BUILT_IN
+from shoal.sanitizer.policies.words import UNITS
+from shoal.sanitizer.redact import FORMS
+from shoal.sanitizer.release.pseudonyms import SCOPES, STYLES
 from shoal.web.desk.commands import (
     PRIVATE,
     RELEASE,
@@ -91,9 +91,9 @@ async def before_release(job: str, request: Request, jobs: TheJobs, desks: TheDe
         request,
         "review_release.html.jinja",
         job=review,
-        open=sum(one["open"] for one in documents),
-        disputed=sum(one["disputed"] for one in documents),
-        locked=desk.locked,
+        open=sum(document["open"] for document in documents),
+        disputed=sum(document["disputed"] for document in documents),
+        locked=desk.work.locked,
         pdf=desk.has_pdf,
         key=key,
         key_is_there=key.exists(),
@@ -178,7 +178,7 @@ def _probability(form: Fields, name: str) -> str:
 def _check_ready(desk: Desk, chosen: Redacting) -> None:
     """Refuse what would fail. A job has nobody to ask for a passphrase."""
     documents = desk.progress("")["documents"]
-    waiting = sum(one["open"] + one["disputed"] for one in documents)
+    waiting = sum(document["open"] + document["disputed"] for document in documents)
     if waiting and not chosen.accept_rest:
         raise InputError(f"{waiting} items are not decided; decide them at the desk, or let a rule decide the rest")
     key = config_folder() / "sanitizer.key"

@@ -1,0 +1,190 @@
+"""A table to be explored: its quasi-identifiers, the ways to protect them, and the release of each way."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.assessment.exploration.documents import open_documents
+from shoal.assessment.exploration.trials import (
+    Explored,
+    TrialSetup,
+    label_trials,
+    mixed_trials,
+    number_trials,
+    table_method_of,
+    try_out,
+)
+from shoal.data import Roles, Table, read_table, resolve_roles
+from shoal.data.columns import check_labels, check_no_gaps
+from shoal.data.files import shown
+from shoal.data.roles import ColumnChoices
+from shoal.errors import InputError
+from shoal.methods.label_columns import Equals
+from shoal.release.sources import DocumentSource, open_source
+from shoal.release.tables.columns import OntologyColumns, agreed_columns, outline_column
+from shoal.release.tables.reading import KEPT
+from shoal.results.exploration import Outcome, Trial
+from shoal.terms import WordNet
+from shoal.terms.value_mapping import check_mapping, explained_columns
+
+__all__ = ["ExploredTable", "open_explored", "open_table"]
+
+
+def open_explored(
+    source: Any,
+    roles: Roles | None,
+    setup: TrialSetup,
+    columns: dict[str, str | None],
+    asked: ColumnChoices,
+    missing: str = "refuse",
+) -> Explored:
+    """Documents or a table, as `protect` decides; `columns` are for documents, `asked` for tables."""
+    text, identity, label = (columns[name] for name in ("text_column", "id_column", "label_column"))
+    opened = open_source(source, roles=roles, text_column=text, id_column=identity, label_column=label)
+    if isinstance(opened, DocumentSource):
+        if asked != ColumnChoices():
+            raise InputError("kinds of columns are for tables, and these are documents; leave them out")
+        if missing != "refuse":
+            raise InputError("missing is for tables, and these are documents; leave it out")
+        return open_documents(opened, setup)
+    for name, column in columns.items():
+        if column is not None:
+            raise InputError(f"{name} is for documents, and this is a table; remove it, or remove the roles")
+    return open_table(source, roles, setup, asked, missing)
+
+
+@dataclass(frozen=True, eq=False)
+class ExploredTable:
+    """The quasi-identifiers of a table: numbers, labels, or both."""
+
+    quasi: pa.Table
+    roles: Roles
+    setup: TrialSetup  # with the ontologies of plain categories
+    given: TrialSetup  # as it was asked for
+    asked: ColumnChoices
+    missing: str = "refuse"
+    filled: bool = False  # gaps stand as the mean of their column
+
+    @property
+    def kind(self) -> str:
+        return self.setup.kind
+
+    @property
+    def columns(self) -> dict[str, str | None]:
+        return {}
+
+    def trials(self) -> list[Trial]:
+        if self.kind == "numbers":
+            trials = number_trials(self.quasi.num_rows, self.quasi.num_columns)
+            return [
+                trial for trial in trials if trial.promises_crowd or not self.filled
+            ]  # gaps are kept in groups only
+        return (label_trials if self.kind == "labels" else mixed_trials)(self.quasi.num_rows)
+
+    def try_out(self, trial: Trial) -> Outcome:
+        return try_out(trial, self.quasi, self.setup)
+
+    def protect_with(self, trial: Trial) -> dict[str, Any]:
+        given = {"roles": self.roles, "method": table_method_of(trial, self.given), "coarsen": dict(trial.coarsen)}
+        choices = {"kinds": self.asked.kinds, "categorical": self.asked.categorical, "order": self.asked.order}
+        given |= {name: dict(value) for name, value in choices.items() if value}
+        given |= {"missing": self.missing} if self.missing != "refuse" else {}
+        return given if trial.k is None else given | {"k": trial.k}
+
+    def fingerprint(self) -> str:
+        setup, quasi = self.setup, self.quasi
+        meaning = [] if self.kind == "numbers" else [_content(setup.mapping), _content(self.given.ontology)]
+        settings = version("shoal"), quasi.schema.names, quasi.num_rows, setup.refine, meaning
+        digest = hashlib.sha256(repr(settings).encode())
+        for column in quasi.columns:
+            digest.update(repr(column.to_pylist()).encode())
+        return digest.hexdigest()
+
+    def __len__(self) -> int:
+        return int(self.quasi.num_rows)
+
+    def sample(self, rows: NDArray[np.int64]) -> ExploredTable:
+        """These rows only."""
+        return replace(self, quasi=self.quasi.take(pa.array(rows)).combine_chunks())
+
+
+def open_table(
+    source: Any, roles: Roles | None, setup: TrialSetup, asked: ColumnChoices, missing: str = "refuse"
+) -> ExploredTable:
+    """Read a table, and recognise its quasi-identifiers, as `protect` does."""
+    ontology, mapping = setup.ontology, setup.mapping
+    asked = asked.with_roles(roles)
+    table = read_table(source, verbatim=(*explained_columns(ontology, mapping), *asked.as_text))
+    check_mapping(mapping, table.data.column_names)
+    roles = resolve_roles(table, roles)
+    asked.check(table.data.column_names, roles.quasi)
+    explained = OntologyColumns.by(ontology, mapping)
+    outlines = {name: outline_column(name, table.data[name], asked, explained) for name in roles.quasi}
+    recognised = agreed_columns(roles.quasi, [outlines], asked)
+    labels = tuple(name for name in roles.quasi if name not in recognised.forms)
+    by_meaning = tuple(name for name in labels if name not in recognised.categories)
+    if by_meaning:
+        check_labels(table.data, by_meaning, hierarchy=ontology is not None or mapping is not None)
+    numbers = {name: form.numbers(table.data[name], shown(name)) for name, form in recognised.forms.items()}
+    columns, complete, filled = _without_gaps(numbers, table.data.num_rows, missing)
+    columns |= {name: table.data[name].combine_chunks() for name in by_meaning}
+    columns |= {name: _texts(table, name) for name in recognised.categories}
+    kind = "numbers" if not labels else "mixed" if recognised.forms else "labels"
+    given = replace(setup, kind=kind)
+    meaning: Any = ontology
+    if recognised.categories:
+        meaning = dict(ontology) if isinstance(ontology, Mapping) else dict.fromkeys(by_meaning, ontology or WordNet())
+        meaning |= {name: _equals(columns[name]) for name in recognised.categories}
+    quasi = pa.table({name: columns[name] for name in roles.quasi}).filter(pa.array(complete))
+    return ExploredTable(quasi, roles, replace(given, ontology=meaning), given, asked, missing, filled)
+
+
+def _without_gaps(
+    numbers: Mapping[str, NDArray[np.float64]], n_rows: int, missing: str
+) -> tuple[dict[str, Any], NDArray[np.bool_], bool]:
+    """The numbers, which rows stay, and whether gaps were filled: with the column's mean, as figures count them."""
+    gaps = {name: np.isnan(values) for name, values in numbers.items()}
+    complete = np.ones(n_rows, dtype=bool)
+    if missing == "refuse":
+        check_no_gaps(tuple(numbers), np.column_stack([np.empty((n_rows, 0)), *numbers.values()]), KEPT)
+    for name, there in gaps.items():
+        if there.all():
+            raise InputError(f"column {shown(name)} holds no value at all; drop it (--drop)")
+        complete &= ~there if missing == "withhold" else True
+    if not complete.any():
+        raise InputError("no row is complete; pass --missing group or impute")
+    columns = {name: pa.array(np.where(gaps[name], np.nanmean(values), values)) for name, values in numbers.items()}
+    return columns, complete, missing != "withhold" and any(there.any() for there in gaps.values())
+
+
+def _texts(table: Table, name: str) -> pa.Array:
+    """Plain categories: whatever they are, they are equal or not."""
+    column = table.data[name].combine_chunks()
+    return (column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column).cast(pa.string())
+
+
+def _equals(column: pa.Array) -> Equals:
+    counted_values = column.value_counts()
+    return Equals(counted_values.field("values"), counted_values.field("counts").to_numpy())
+
+
+def _content(value: Any) -> Any:
+    """What an ontology or a mapping says, not where it lies."""
+    if isinstance(value, Mapping):
+        return [(str(name), _content(content)) for name, content in sorted(value.items(), key=str)]
+    if isinstance(value, str | os.PathLike) and Path(value).is_file():
+        return hashlib.sha256(Path(value).read_bytes()).hexdigest()
+    taxonomy = getattr(value, "taxonomy", None)
+    if taxonomy is not None:
+        return hashlib.sha256(repr(taxonomy.names).encode() + taxonomy.parents.tobytes()).hexdigest()
+    return str(value)

@@ -1,1 +1,0 @@
-"""Sanitized texts judged against their originals: read side by side, searched, and searched for."""

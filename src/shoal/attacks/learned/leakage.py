@@ -1,0 +1,198 @@
+"""The leak card's figures: how many records can be found, by whom, and by which attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from shoal.attacks.learned.attackers import (
+    TrainingSample,
+    WorstCase,
+    draw_sample,
+    honest_chances,
+    learn_worst_case,
+)
+from shoal.attacks.learned.distances import LearnedDistance, Ordered, Weights, mahalanobis, plain
+from shoal.attacks.learned.learning import learn_weights
+from shoal.attacks.learned.linking import chances_of
+from shoal.attacks.learned.records import LabelColumn, Records, side_by_side
+from shoal.attacks.proof.families import check_distance
+from shoal.attacks.proof.linkage import prove
+from shoal.attacks.proof.optimum import Limits
+from shoal.attacks.rates import check_count, rate_of, sample_rows
+from shoal.errors import InputError
+from shoal.kernels import Floats, Ints
+from shoal.results.attacks import Leak, LeakingAttribute, LeakingPair, Learned, Rate
+
+__all__ = ["FEWEST", "Leakage", "attack_all"]
+
+
+MOST_WITHOUT = 12  # attributes that are left out in turn
+ALL_LINKS = "learned, from all links"
+MOST_SLOW = 20_000  # records tried where each must be compared with all
+FEWEST = 8  # records from which there is something to learn
+
+
+class Leakage:
+    """Attack a release by training: which distance finds the most records, and which attributes make it so.
+
+    Four attackers who have the original values of everybody, each linking an original to the nearest masked record:
+    *plain* weighs all attributes alike; *Mahalanobis* takes their correlations into account; the *honest* attacker has
+    learned a distance from the links of some records and is tried on the others; in the *worst* case all links were
+    known, and only the best distance was looked for. The truth about a real attacker lies between plain and worst.
+
+    Parameters
+    ----------
+    share : float
+        Of the records, how many links the honest attacker knows.
+    repeats : int
+        How often these are drawn anew.
+    sample : int
+        Records to learn from, drawn at random from more, each compared with up to 10,000 masked ones. What was learned
+        is then tried on all; the honest attacker on those of the sample whose link they did not know, among all.
+    proof_seconds : float
+        Time to look for a proof of how many records any distance of a family can find; 0 for none.
+    proof_distance : str
+        The family, as for `LearnedLinkage`.
+    random_state : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.attacks.learned.leakage import Leakage
+    >>> random = np.random.default_rng(0)
+    >>> before = random.normal(size=(60, 2))
+    >>> leak = Leakage().run(before, before + [0.01, 2.0] * random.normal(size=(60, 2)))
+    >>> leak.attributes[0].name, leak.worst.rate > leak.plain.rate
+    ('column 1', True)
+    """
+
+    def __init__(
+        self,
+        *,
+        share: float = 0.5,
+        repeats: int = 3,
+        sample: int = 1000,
+        proof_seconds: float = 0.0,
+        proof_distance: str = "weighted-mean",
+        random_state: int = 0,
+    ) -> None:
+        self.share = share
+        self.repeats = repeats
+        self.sample = sample
+        self.proof_seconds = proof_seconds
+        self.proof_distance = proof_distance
+        self.random_state = random_state
+
+    def run(self, original: Any, protected: Any, labels: Sequence[LabelColumn] = ()) -> Leak:
+        """Link, learn, and say by which attributes."""
+        if not 0 < self.share < 1:
+            raise InputError(f"share={self.share!r} must lie between 0 and 1, such as 0.5")
+        check_count(self.repeats, "repeats")
+        check_count(self.sample, "sample", FEWEST)
+        everyone = side_by_side(original, protected, labels)
+        if len(everyone) < FEWEST:
+            raise InputError(f"{len(everyone)} records are too few to learn from; give at least {FEWEST}")
+        if self.proof_seconds > 0:
+            check_distance(self.proof_distance, everyone.n_attributes, bool(everyone.labels))
+        sample = draw_sample(everyone, self.sample, self.random_state)
+        worst = learn_worst_case(sample.records, sample.rows, self.random_state)
+        chances, links_known = honest_chances(sample, self.share, self.repeats, self.random_state)
+        tried = np.isfinite(chances)
+        proof, proved = self._proof(sample) if self.proof_seconds > 0 else (None, [])
+        by_plain, by_mahalanobis, at_worst = _rates(sample.everyone, [worst.best, *proved], self.random_state)
+        return Leak(
+            plain=by_plain,
+            mahalanobis=by_mahalanobis,
+            honest=_rate("learned, from some links", everyone, sample.targets[tried], chances[tried]),
+            worst=replace(at_worst, about=ALL_LINKS),
+            distance=at_worst.about,
+            learned_on=len(sample.rows),
+            links_known=links_known,
+            attributes=_attributes(sample, worst),
+            pairs=_pairs(sample.records.names, worst),
+            measured=sample.records.names if worst.measure is not None else (),
+            measure=tuple(worst.measure.mu.tolist()) if worst.measure is not None else (),
+            proof=proof,
+        )
+
+    def _proof(self, sample: TrainingSample) -> tuple[Learned, list[LearnedDistance]]:
+        """What a family finds of some records among themselves; crowds count as they are in the whole table."""
+        crowds = sample.everyone.crowds
+        share = 1.0 / crowds.sizes[crowds.of_record[sample.targets]]
+        records = sample.everyone.take(sample.targets)
+        learned, distance = prove(records, self.proof_distance, Limits(self.proof_seconds), share)
+        return learned, [distance]
+
+
+def attack_all(everyone: Records, size: int, random_state: int, most: int) -> tuple[WorstCase, Rate]:
+    """Train an attacker on all links of a sample, and try them on up to `most` records."""
+    sample = draw_sample(everyone, size, random_state)
+    worst = learn_worst_case(sample.records, sample.rows, random_state)
+    return worst, replace(_rates(everyone, [worst.best], random_state, most)[-1], about=ALL_LINKS)
+
+
+def _rates(
+    everyone: Records, learned: list[LearnedDistance], random_state: int, most: int | None = None
+) -> tuple[Rate, Rate, Rate]:
+    """How many of all records, or of `most`, are found plainly, by Mahalanobis distance, and at worst.
+
+    What was learned from some records need not hold for all: what needs no learning may find more.
+    """
+    rates = []
+    for distance in (*learned, plain(everyone.n_attributes), mahalanobis(everyone)):
+        slow = bool(everyone.labels) or isinstance(distance, Ordered)
+        at_most = min(most or len(everyone), MOST_SLOW if slow else len(everyone))
+        rows = sample_rows(len(everyone), at_most, random_state)
+        rates.append(_rate(distance.name, everyone, rows, chances_of(everyone, distance, rows)))
+    return rates[-2], rates[-1], max(rates, key=lambda rate: rate.rate)
+
+
+def _rate(about: str, everyone: Records, rows: Ints, chances: Floats) -> Rate:
+    """The rate of an attack on some records, which are put in the order of the table."""
+    targets = everyone.order[rows]
+    in_order = np.argsort(targets)
+    return rate_of(about, chances[in_order], 1.0 / len(everyone), targets=targets[in_order])
+
+
+def _attributes(sample: TrainingSample, worst: WorstCase) -> tuple[LeakingAttribute, ...]:
+    """The most telling first: by the learned measure where there is one, else by the learned weights."""
+    weights, shares = worst.weights.weights, worst.attribute_shares
+    attributes = []
+    for rank, column in enumerate(np.argsort(-shares, kind="stable").tolist()):
+        name = sample.records.names[column]
+        alone = chances_of(sample.everyone, Weights(np.eye(len(shares))[column]), sample.targets)
+        attributes.append(
+            LeakingAttribute(
+                name=name,
+                weight=float(weights[column]),
+                shapley=None if worst.measure is None else float(shares[column]),
+                alone=float(alone.mean()),
+                without=_rate_without(sample, name) if rank < MOST_WITHOUT else None,
+            )
+        )
+    return tuple(attributes)
+
+
+def _rate_without(sample: TrainingSample, name: str) -> float:
+    """The rate of an attacker who trains weights on all links, without the attribute."""
+    rest = sample.everyone.without(name)
+    if rest.n_attributes == 0:
+        return 1.0 / len(rest)
+    learned = learn_weights(rest.take(sample.drawn), sample.rows)
+    return float(max(chances_of(rest, distance, sample.targets).mean() for distance in (learned[0], learned[-1])))
+
+
+def _pairs(names: Sequence[str], worst: WorstCase) -> tuple[LeakingPair, ...]:
+    """What pairs of attributes reveal together, the strongest first."""
+    if worst.measure is None:
+        return ()
+    gains = worst.measure.interactions()
+    first, second = np.triu_indices(len(names), 1)
+    order = np.argsort(-np.abs(gains[first, second]), kind="stable").tolist()
+    return tuple(
+        LeakingPair(names[first[pair]], names[second[pair]], float(gains[first[pair], second[pair]])) for pair in order
+    )

@@ -1,0 +1,166 @@
+"""Linking: each original to the nearest masked record, and the probability that it is its own.
+
+The own masked record is known here: one that is nearer settles the matter, and only where there is none are the equally
+near counted. Numbers are searched through boxes of near records, exact and in bounded memory; records with labels are
+compared with all others, and where that is too much, `rows` chooses which are tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from shoal.attacks.learned.distances import LearnedDistance, LinearMap, Measure, Ordered, Weights, least_of_supersets
+from shoal.attacks.learned.records import Records
+from shoal.errors import InputError
+from shoal.kernels import Floats, Ints
+from shoal.kernels.linking import labelled_rivals, rivals
+
+__all__ = ["blocks", "chances_by_all_pairs", "chances_of", "nearest_rivals"]
+
+
+CELLS = 4_000_000  # numbers in a block of features: 32 MB
+MOST_SETS = 12  # attributes up to which a measure has a weight for every set
+MOST_WITH_LABELS = 20_000  # records that are all compared with all
+FINEST = 2.0**-20  # of the share of an attribute, when records are put into boxes
+# Squared distances that differ by less, relatively and absolutely, are equal: rounding must not separate
+# equal records, and a billionth of a standard deviation, which separates records beside an outlier, must.
+SLACK = (1e-9, 0.0, 1e-18)
+
+
+def chances_of(records: Records, distance: LearnedDistance, rows: Ints | None = None) -> Floats:
+    """Probability that each record, or each of some, is linked to its own masked record among all.
+
+    0 when another is nearer than its own; otherwise one of the equally near is drawn.
+    """
+    if rows is None:
+        if records.labels and len(records) > MOST_WITH_LABELS:
+            raise InputError(
+                f"{len(records)} records with labels cannot all be compared with all, at most {MOST_WITH_LABELS} can; "
+                "give rows, a sample of them"
+            )
+        rows = np.arange(len(records))
+    if isinstance(distance, Measure | Ordered):
+        if records.n_attributes > MOST_SETS:
+            return chances_by_all_pairs(records, distance, rows)
+        ties = _ties_by_sets(records, distance.mu, rows)
+    elif records.labels:
+        ties = labelled_rivals.ties_by_squares(_labelled_pairs(records, rows), *distance.squares(), SLACK)
+    else:
+        matrix, n_added = distance.squares()
+        if not matrix.shape[1]:  # all records are equally near
+            return np.full(len(rows), 1.0 / len(records))
+        queries, table, own, home, order = _in_boxes(records, matrix, rows)
+        ties = rivals.ties_by_squares(table, queries, own, n_added, home, order, SLACK)
+    return rivals.chances_of_ties(ties)
+
+
+def _ties_by_sets(records: Records, mu: Floats, rows: Ints) -> Ints:
+    """By a Choquet integral. Monotone measures are fast; one that says little of single attributes less so."""
+    mu = np.maximum(mu, 0.0)  # a solver may leave a little less than 0
+    if records.labels:
+        return labelled_rivals.ties_by_integral(_labelled_pairs(records, rows), mu, SLACK)
+    below = least_of_supersets(mu)
+    shares = Measure(below).attribute_shares()
+    # Attributes that weigh more are cut more finely. Powers of two are undone without rounding.
+    scale = 2.0 ** np.round(np.log2(np.maximum(shares, FINEST * max(shares.max(), FINEST))) / 2)
+    weighing = (1.0 / scale, mu, below, _additive_below(below, shares))
+    queries, table, own, home, order = _in_boxes(records, np.diag(scale), rows)
+    return rivals.ties_by_integral(table, queries, own, weighing, home, order, SLACK)
+
+
+def _in_boxes(records: Records, matrix: Floats, rows: Ints) -> tuple[Floats, rivals.Table, Floats, Ints, Ints]:
+    """Mapped originals, masked records in boxes, each original's own, the box it lies in, and an order of work."""
+    after = np.ascontiguousarray(records.after @ matrix)
+    queries = np.ascontiguousarray(records.before[rows] @ matrix)
+    crowds = records.crowds
+    table, home, order = rivals.in_boxes(after[crowds.first], crowds.sizes, queries)
+    return queries, table, after[rows], home, order
+
+
+def _additive_below(mu: Floats, shares: Floats) -> Floats:
+    """Weights whose sum over any set is nowhere above the measure: as much of the shares as fits, then what is left."""
+    members = np.arange(1, len(mu))[:, None] >> np.arange(len(shares)) & 1  # (sets but the empty one, attributes)
+    weights: Floats = np.minimum(shares, mu[1 << np.arange(len(shares))])
+    total = members @ weights
+    weights *= np.min(mu[1:][total > 0] / total[total > 0], initial=1.0)
+    for attribute in range(len(weights)):
+        left = mu[1:] - members @ weights
+        weights[attribute] += max(0.0, float(left[members[:, attribute] == 1].min()))
+    return weights
+
+
+def _labelled_pairs(records: Records, rows: Ints) -> labelled_rivals.LabelledPairs:
+    """The originals in these rows, and the masked records, equal ones once."""
+    crowds, labels = records.crowds, records.labels
+    starts = np.cumsum([0, *(column.apart.size for column in labels)])
+    return labelled_rivals.LabelledPairs(
+        originals=records.before[rows],
+        masked=records.after[crowds.first],
+        apart=np.concatenate([column.apart.ravel() for column in labels]),
+        row_of=np.column_stack(
+            [start + column.before[rows] * column.apart.shape[1] for start, column in zip(starts, labels, strict=False)]
+        ),
+        codes=np.array([column.after[crowds.first] for column in labels]),
+        own=crowds.of_record[rows],
+        sizes=crowds.sizes,
+    )
+
+
+def chances_by_all_pairs(records: Records, distance: Callable[[Floats], Floats], rows: Ints) -> Floats:
+    """The same for any distance of differences (..., n): comparing with all masked records, block by block."""
+    crowds, (relative, _, absolute) = records.crowds, SLACK
+    chances = [np.empty(0)]
+    for block in blocks(records, 4 * records.n_attributes, rows):
+        to_all = distance(records.differences(block, crowds.first))
+        own = to_all[np.arange(len(block)), crowds.of_record[block]][:, None]
+        slack = relative * (np.abs(to_all) + np.abs(own)) + absolute
+        as_near = (to_all <= own + slack) @ crowds.sizes
+        chances.append(np.where((to_all < own - slack).any(axis=1), 0.0, 1.0 / as_near))
+    return np.concatenate(chances)
+
+
+def blocks(records: Records, per_pair: int, rows: Ints | None = None) -> Iterator[Ints]:
+    """Rows, as many at a time as their pairs with all records fit in memory."""
+    rows = np.arange(len(records)) if rows is None else rows
+    at_a_time = max(1, CELLS // (len(records) * per_pair))
+    for start in range(0, len(rows), at_a_time):
+        yield rows[start : start + at_a_time]
+
+
+def nearest_rivals(records: Records, distance: LearnedDistance, rows: Ints, count: int) -> tuple[Ints, Ints]:
+    """The nearest masked records that differ from a row's own, `count` of them where there are as many.
+
+    Of equal ones a single one is given, and how many of the nearest it stands for, both (rows, m). They are to learn
+    from, so rounding may decide. A distance that is Euclidean after a linear map is computed as such.
+    """
+    crowds = records.crowds
+    n_near = int(np.searchsorted(np.cumsum(np.sort(crowds.sizes)), count)) + 1  # crowds that have records enough
+    n_near = min(n_near, max(1, len(crowds.first) - 1))
+    mapped = None
+    if isinstance(distance, Weights | LinearMap) and not records.labels:
+        mapped = records.before @ distance.matrix, (records.after @ distance.matrix)[crowds.first]
+    empty = np.empty((0, n_near), dtype=np.int64)
+    nearest, counts = [empty], [empty]
+    for block in blocks(records, 4 * records.n_attributes if mapped is None else 4, rows):
+        if mapped is None:
+            to_crowds = distance(records.differences(block, crowds.first))
+        else:
+            before, after = mapped  # less what is the same for all: the square of the original
+            to_crowds = np.einsum("ij,ij->i", after, after) - 2.0 * (before[block] @ after.T)
+        to_crowds[np.arange(len(block)), crowds.of_record[block]] = np.inf
+        near = np.sort(np.argpartition(to_crowds, n_near - 1, axis=1)[:, :n_near], axis=1)
+        nearest.append(crowds.first[near])
+        counts.append(_taken(np.take_along_axis(to_crowds, near, axis=1), crowds.sizes[near], count))
+    return np.concatenate(nearest), np.concatenate(counts)
+
+
+def _taken(distances: Floats, sizes: Ints, count: int) -> Ints:
+    """How many of each crowd are among the `count` nearest records, (rows, crowds)."""
+    order = np.argsort(distances, axis=1, kind="stable")
+    rising = np.take_along_axis(np.where(np.isfinite(distances), sizes, 0), order, axis=1)
+    nearer = np.cumsum(rising, axis=1) - rising
+    taken = np.empty_like(sizes)
+    np.put_along_axis(taken, order, np.clip(count - nearer, 0, rising), axis=1)
+    return taken

@@ -1,0 +1,232 @@
+"""Commands of the server: shoal serve, its accounts (shoal token), and its backups (shoal backup, shoal restore)."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal.cli import options
+from shoal.cli.app import AsJson, Force, app
+from shoal.cli.terminal import examples, say, shown_progress, write
+from shoal.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from shoal.index.server.database import Database
+
+__all__ = ["backup", "restore", "serve", "token_app"]
+
+DAY = 86_400
+ROLES = ("reader", "user", "operator")
+
+token_app = typer.Typer(
+    name="token",
+    help="Make, list and revoke accounts on a server's database.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(token_app)
+
+Address = Annotated[
+    str,
+    typer.Option(
+        "--database",
+        envvar="SHOAL_DATABASE",
+        help="SQLite file, or postgresql://user@host/name.",
+        metavar="<file or address>",
+    ),
+]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option("--key-file", help="The server's key.  [default: beside the SQLite file]", **options.path()),
+]
+
+
+@app.command(
+    epilog=examples(
+        "shoal backup -o monday.shoal", "shoal backup --database postgresql://shoal@db/shoal -o monday.shoal"
+    )
+)
+def backup(
+    out: Annotated[Path, typer.Option("-o", "--out", help="File to write.", **options.path())],
+    database: Address = "shoal.db",
+    force: Force = False,
+) -> None:
+    """Write a server's database as it is at one moment to one file, while the server runs.
+
+    The file holds ciphertexts, hashes of tokens and sealed vectors, and is readable by its owner alone. The server's
+    key file is not in it: keep a copy of it elsewhere.
+    """
+    with _opened(database) as server_database, shown_progress():
+        from shoal.index.server.backup import back_up
+
+        documents = back_up(server_database, out, force)
+    write(f"backup       {out}")
+    say(f"{documents:,} documents")
+
+
+@app.command(
+    epilog=examples("shoal restore monday.shoal", "shoal restore monday.shoal --database postgresql://shoal@db/shoal")
+)
+def restore(
+    source: Annotated[Path, typer.Argument(help="A backup.", **options.path("BACKUP"))],
+    database: Address = "shoal.db",
+) -> None:
+    """Fill an empty database from a backup, all of it or nothing. A backup of SQLite fits PostgreSQL, and vice versa.
+
+    Clients notice that the index was restored and fetch its representatives again.
+    """
+    with _opened(database, create=True) as server_database, shown_progress():
+        from shoal.index.server.backup import restore_from
+
+        documents = restore_from(server_database, source)
+    say(f"{documents:,} documents")
+
+
+@app.command(
+    epilog=examples(
+        "shoal token make admin --role operator",
+        "shoal serve",
+        "shoal serve --database postgresql://shoal@db/shoal --key-file /etc/shoal/key --host 0.0.0.0 --behind-proxy",
+    )
+)
+def serve(
+    database: Address = "shoal.db",
+    key_file: KeyFile = None,
+    host: Annotated[str, typer.Option(help="Address to listen on.", metavar="<address>")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 for any.", **options.whole(0))] = 8750,
+    tls_cert: Annotated[
+        Path | None, typer.Option("--tls-cert", help="Certificate chain, PEM.", **options.path())
+    ] = None,
+    tls_key: Annotated[Path | None, typer.Option("--tls-key", help="Its key, PEM.", **options.path())] = None,
+    behind_proxy: Annotated[
+        bool, typer.Option("--behind-proxy", help="A proxy in front of the server speaks TLS.")
+    ] = False,
+    max_document: Annotated[int, typer.Option(help="Largest document in bytes.", **options.whole(1))] = 16 << 20,
+    max_documents: Annotated[
+        int, typer.Option(help="Largest number of documents per account.", **options.whole(1))
+    ] = 1_000_000,
+    rate: Annotated[float, typer.Option(help="Requests per second per account.", **options.above_zero())] = 200.0,
+    groups_by: Annotated[
+        str,
+        typer.Option(help="Lowest role that may make groups of its documents.", **options.one_of("user", "operator")),
+    ] = "user",
+    longest_wait: Annotated[
+        float,
+        typer.Option(help="Days before a document that is held back is placed anyway.", **options.above_zero()),
+    ] = 7.0,
+) -> None:
+    """Serve a dynamic index: encrypted documents in a vector space in which each hides in a crowd of at least k.
+
+    By default the server listens on this machine only. It logs a JSON line per request to stderr; no line holds a
+    token, a vector, a query or the id of a document. Make the first account with `shoal token make`.
+    """
+    with _service_extra():
+        from shoal.index.server import serving
+        from shoal.index.server.accounts import all_accounts
+        from shoal.index.server.gate import Limits
+
+    binding = serving.Binding(host, port, tls_cert, tls_key, behind_proxy)
+    binding.check()
+    limits = Limits(
+        document_bytes=max_document,
+        documents=max_documents,
+        rate=rate,
+        groups_by=groups_by,
+        longest_wait=longest_wait * DAY,
+    )
+    with _opened(database, create=True) as server_database:
+        store = serving.open_store(server_database, key_file)
+        with server_database.reading() as connection:
+            accounts = all_accounts(connection)
+
+        def announce(line: str) -> None:
+            say(line)
+            if not any(account.active for account in accounts):
+                say("there is no account yet; make one with: shoal token make NAME --role operator")
+
+        serving.serve(store, binding, limits, announce)
+
+
+@token_app.command(epilog=examples("shoal token make admin --role operator", "shoal token make archive"))
+def make(
+    name: Annotated[str, typer.Argument(help="Name of the account.", metavar="NAME")],
+    role: Annotated[
+        str,
+        typer.Option(
+            help="reader: get and search; user: put and delete too; operator: all.",
+            **options.one_of(*ROLES),
+        ),
+    ] = "user",
+    database: Address = "shoal.db",
+) -> None:
+    """Make an account and print its token. It is not shown again: only its hash is stored."""
+    with _opened(database, create=True) as server_database:
+        from shoal.index.server.accounts import make_account, token_of
+
+        secret = secrets.token_bytes(32)
+        with server_database.writing() as connection:
+            account = make_account(connection, name, role, secret)
+    write(token_of(account.id, secret))
+    say(f"account {account.id}, role {role}; keep the token, it is not shown again")
+
+
+@token_app.command("list", epilog=examples("shoal token list"))
+def list_accounts(database: Address = "shoal.db", as_json: AsJson = False) -> None:
+    """List accounts, without their tokens."""
+    with _opened(database) as server_database:
+        from shoal.index.server.accounts import all_accounts
+
+        with server_database.reading() as connection:
+            accounts = all_accounts(connection)
+    if as_json:
+        write(json.dumps([asdict(account) for account in accounts], indent=2))
+        return
+    for account in accounts:
+        revoked = "" if account.active else "  revoked"
+        write(f"{account.id}  {account.role:<8}  {account.documents:>9,} documents  {account.name}{revoked}")
+
+
+@token_app.command(epilog=examples("shoal token revoke 0f1e2d3c4b5a6978"))
+def revoke(
+    account: Annotated[str, typer.Argument(help="Id of the account.", metavar="ACCOUNT")],
+    database: Address = "shoal.db",
+) -> None:
+    """Revoke an account: its token is refused from now on, and its documents stay."""
+    with _opened(database) as server_database:
+        from shoal.index.server import accounts
+
+        with server_database.writing() as connection:
+            accounts.revoke(connection, account)
+    say("revoked")
+
+
+@contextmanager
+def _service_extra() -> Iterator[None]:
+    """Within this block, a missing library becomes one line that names the extra to install."""
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").startswith("shoal"):
+            raise
+        raise MissingExtra("service", "the server of an index") from None
+
+
+@contextmanager
+def _opened(address: str, *, create: bool = False) -> Iterator[Database]:
+    """A database with the tables of this version, which are created only on request. Its errors become one line."""
+    with _service_extra():
+        from shoal.index.server.database import Database
+        from shoal.index.server.problems import database_errors_in_one_line
+    with database_errors_in_one_line(), closing(Database(address, must_exist=not create)) as database:
+        if create:
+            database.migrate()
+        else:
+            database.check_version()
+        yield database

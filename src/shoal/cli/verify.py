@@ -1,0 +1,90 @@
+"""shoal verify: every promise of a release, counted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import shoal
+from shoal.cli import options
+from shoal.cli.app import AsJson, app
+from shoal.cli.terminal import BROKEN, examples, printable, say, write
+from shoal.errors import InputError
+
+if TYPE_CHECKING:
+    from shoal.results.sanitized import Secrets
+
+__all__ = ["verify"]
+
+
+@app.command(epilog=examples("shoal verify release/", "shoal verify release/ --min-k 5 --signer owner.pub"))
+def verify(
+    folder: Annotated[Path, typer.Argument(help="Folder of a release.", **options.path("RELEASE"))],
+    expect: Annotated[
+        str | None, typer.Option(help="The certificate's seal, as you received it through another channel.")
+    ] = None,
+    min_k: Annotated[
+        int | None, typer.Option(help="Least crowd that you ask for; less is exit code 1.", **options.whole(2))
+    ] = None,
+    private: Annotated[
+        Path | None,
+        typer.Option(help="Of sanitized documents, the private side: checks with vault and log.", **options.path()),
+    ] = None,
+    key: Annotated[Path | None, typer.Option(help="File with the key of the vault.", **options.path("<file>"))] = None,
+    signer: Annotated[
+        str | None,  # the text of a key may have slashes that a path would lose
+        typer.Option(
+            help="Who must have signed the release: a public key (file or text), or a file of allowed signers.",
+            metavar="KEY.pub",
+        ),
+    ] = None,
+    after: Annotated[
+        Path | None,
+        typer.Option(help="Earlier release that this one follows: checks the pair.", **options.path("<release>")),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check every promise of a release by counting. Exit code 0 only when all hold, 1 when one does not."""
+    result = shoal.verify(folder, expect, min_k, _secrets(private, key), signer, after)
+    if as_json:
+        claims = [vars(claim) for claim in result.claims]
+        words = [vars(statement) for statement in result.stated]
+        write(
+            json.dumps(
+                {"holds": result.holds, "claims": claims, "stated": words, "signature": result.signature}, indent=2
+            )
+        )
+    else:
+        for claim in result.claims:
+            mark = "ok     " if claim.holds else "BROKEN "
+            write(printable(f"{mark} {claim.promise:<13} {claim.file or '':<17} {claim.detail}"))
+        for word in result.stated:
+            write(printable(f"stated  {word.about:<13} {word.file:<17} {word.detail}: the owner's word"))
+    if not result.holds:
+        first = result.broken[0]
+        where = f"{first.file}: " if first.file else ""
+        say(
+            f"{len(result.broken)} of {len(result.claims)} promises do not hold; "
+            f"first: {first.promise} ({where}{first.detail})"
+        )
+        raise typer.Exit(BROKEN)
+    crowd = (
+        "" if result.promises_crowd or result.sanitized else ", but NO crowd is promised: a record may be one of a kind"
+    )
+    uncounted = "report.html and README.md are the owner's words, not counted"
+    say(f"all {len(result.claims)} promises hold{crowd}; {result.signature}; {uncounted}")
+
+
+def _secrets(private: Path | None, key: Path | None) -> Secrets | None:
+    """The owner's secrets of sanitized documents, if a private side is given."""
+    if private is None:
+        if key is not None:
+            raise InputError("--key opens the vault of a private side; give that as well: --private FOLDER")
+        return None
+    from shoal.cli.sanitizer.options import identities_of
+    from shoal.sanitizer.release.vault import read_secrets
+
+    return read_secrets(private, *identities_of(key))

@@ -1,0 +1,253 @@
+"""Columns as Arrow holds them: what is text, a number or missing, plain values, numbers, and the order of rows.
+
+Messages name columns and rows, never what a cell holds: that is confidential. Rows count from 1.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.data.files import counted, shown
+from shoal.errors import InputError
+
+__all__ = [
+    "MISSING",
+    "NUMBER",
+    "all_match",
+    "any_match",
+    "check_labels",
+    "check_no_gaps",
+    "check_sortable",
+    "column_numbers",
+    "equal_rows",
+    "holds_numbers",
+    "is_gap",
+    "is_text",
+    "not_numbers",
+    "plain",
+    "sort_rows",
+    "typed_cells",
+    "value_type",
+    "values_of",
+    "without_extension",
+]
+
+MISSING = ("", ".", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
+NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
+_OTHER_ROLE = "give it another role (--confidential, --drop)"
+_LARGEST = 1e150  # squares of larger numbers overflow
+
+
+def value_type(kind: pa.DataType) -> pa.DataType:
+    """The type of the values; of a dictionary, that of what it encodes."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def plain(column: Any) -> Any:
+    """The column with dictionaries as their values."""
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds text."""
+    return any(test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
+
+
+def holds_numbers(kind: pa.DataType) -> bool:
+    """Whether a column of this type, or the values of a dictionary, can be averaged; an empty one can."""
+    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)
+    return any(test(value_type(kind)) for test in tests)
+
+
+def is_gap(column: Any) -> Any:
+    """Which cells hold no value: null, NaN, or text that stands for a missing value."""
+    kind = value_type(column.type)
+    if pa.types.is_floating(column.type):
+        return pc.is_null(column, nan_is_null=True)
+    if not is_text(kind):
+        return pc.is_null(column)
+    texts = plain(column).cast(pa.large_string())
+    return pc.or_(pc.is_null(texts), pc.fill_null(pc.is_in(texts, pa.array(MISSING, pa.large_string())), True))
+
+
+def all_match(texts: Any, pattern: str) -> bool:
+    """Whether there are texts, and every one matches the pattern."""
+    return bool(pc.all(pc.match_substring_regex(texts, pattern)).as_py())
+
+
+def any_match(texts: Any, pattern: str) -> bool:
+    """Whether a text matches the pattern."""
+    return bool(pc.any(pc.match_substring_regex(texts, pattern)).as_py())
+
+
+def without_extension(column: pa.Array) -> pa.Array:
+    """Columns of Arrow's extension types, which no computation knows, as plain ones.
+
+    Types of pandas (intervals, periods) as they print, categories in their order if they have one; others as stored.
+    """
+    if pa.types.is_dictionary(column.type):
+        values = without_extension(column.dictionary)
+        return pa.DictionaryArray.from_arrays(column.indices, values, ordered=column.type.ordered)
+    if not column.type.extension_name.startswith("pandas."):
+        return column.storage
+    return pa.array(column.to_pandas().astype("string"), pa.string(), from_pandas=True)
+
+
+def typed_cells(cells: list[Any]) -> pa.Array | None:
+    """Cells as a column: whole numbers, numbers, dates, times, or yes and no; None where they are of several types."""
+    kinds = {type(cell) for cell in cells if cell is not None}
+    if kinds <= {int, float}:
+        present = [cell for cell in cells if cell is not None]
+        whole = bool(present) and all(float(cell).is_integer() and abs(cell) < 2**53 for cell in present)
+        numbers = [None if cell is None else int(cell) if whole else float(cell) for cell in cells]
+        return pa.array(numbers, pa.int64() if whole else pa.float64())
+    if kinds == {datetime.date, datetime.datetime}:
+        midnight = datetime.time()
+        cells = [datetime.datetime.combine(cell, midnight) if type(cell) is datetime.date else cell for cell in cells]
+        kinds = {datetime.datetime}
+    types = {
+        bool: pa.bool_(),
+        datetime.date: pa.date32(),
+        datetime.datetime: pa.timestamp("us"),
+        datetime.time: pa.time64("us"),
+    }
+    kind = kinds.pop()
+    return pa.array(cells, types[kind]) if not kinds and kind in types else None
+
+
+def sort_rows(data: pa.Table) -> NDArray[np.int64]:
+    """The canonical order of rows: by their content, column by column, so that it reveals nothing; equal ones stay."""
+    sortable = pa.table({name: plain(data[name]) for name in data.column_names})
+    keys = [(name, "ascending") for name in data.column_names]
+    return np.asarray(pc.sort_indices(sortable, sort_keys=keys), dtype=np.int64)
+
+
+def check_sortable(name: str, column: pa.ChunkedArray) -> None:
+    """Refuse what has no order, or cannot be read back: a release could not be verified."""
+    if pa.types.is_nested(column.type):
+        raise InputError(f"column {name} holds lists or records; drop it or make it text")
+    try:
+        pc.sort_indices(pa.table({name: column.slice(0, 1)}), sort_keys=[(name, "ascending")])
+        if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
+            pc.min_max(column).as_py()  # fails for years that no calendar of Python has
+    except (pa.ArrowException, OverflowError, ValueError):
+        reason = f"column {name} is {column.type}, which cannot be put in order and read back"
+        raise InputError(f"{reason}; drop it or make it text") from None
+
+
+def column_numbers(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
+    """The column as float64, NaN where a value is missing."""
+    column = plain(column)
+    if not holds_numbers(column.type):
+        raise not_numbers(column, name)
+    numbers: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy()
+    whole = pa.types.is_integer(column.type) or (pa.types.is_decimal(column.type) and column.type.scale <= 0)
+    _refuse(np.isinf(numbers), name, "infinite value", "{}; replace them or drop the rows")
+    _refuse(
+        np.abs(numbers) >= _LARGEST,
+        name,
+        "number",
+        f"of {_LARGEST:g} or more {{}}, too large to square; rescale the column or {_OTHER_ROLE}",
+    )
+    if whole:
+        _refuse(
+            np.abs(numbers) >= 2**53,
+            name,
+            "integer",
+            f"of 2^53 or more {{}} would lose digits; rescale the column or {_OTHER_ROLE}",
+        )
+    return numbers
+
+
+def _refuse(wrong: NDArray[np.bool_], name: str, noun: str, complaint: str) -> None:
+    """Refuse a column with wrong cells: how many there are, and the row of the first."""
+    rows = np.flatnonzero(wrong)
+    if rows.size:
+        message = complaint.format(f"(first in row {rows[0] + 1})")
+        raise InputError(f"column {name}: {counted(rows.size, noun)} {message}")
+
+
+def not_numbers(column: pa.ChunkedArray, name: str, remedy: str = "correct them") -> InputError:
+    """Why this column cannot be averaged, and what to do."""
+    kind = column.type
+    if pa.types.is_boolean(kind):
+        return InputError(f"column {name} is true or false, not a number; recode it as 0 and 1, or {_OTHER_ROLE}")
+    if pa.types.is_temporal(kind):
+        return InputError(
+            f"column {name} holds dates or times, not numbers; recode it, say as a year or days, or {_OTHER_ROLE}"
+        )
+    if not is_text(kind):
+        return InputError(f"column {name} is {kind}, not numbers; {_OTHER_ROLE}")
+    is_number = pc.fill_null(pc.match_substring_regex(column.cast(pa.large_string()), NUMBER), True)
+    rows = np.flatnonzero(pc.invert(pc.or_(is_gap(column), is_number)).to_numpy())
+    if not rows.size:  # also long integers in a CSV, which are kept as text
+        return InputError(
+            f"column {name} is text, though no value is anything but a number; convert it to numbers below 2^53, "
+            f"or {_OTHER_ROLE}"
+        )
+    return InputError(
+        f"column {name} is text, which cannot be averaged: {rows.size} of {counted(len(column), 'value')} not numbers "
+        f"(first in row {rows[0] + 1}); {remedy}, or {_OTHER_ROLE}"
+    )
+
+
+def check_no_gaps(columns: Sequence[str], numbers: NDArray[np.float64], remedy: str) -> None:
+    """Refuse missing values (NaN) of columns side by side: count them by column and name the first row."""
+    gaps: list[str] = []
+    for number, column in enumerate(columns):
+        rows = np.flatnonzero(np.isnan(numbers[:, number]))
+        if rows.size and not gaps:
+            gaps.append(f"{shown(column)}: {counted(rows.size, 'missing value')} (first in row {rows[0] + 1})")
+        elif rows.size:
+            gaps.append(f"{shown(column)}: {rows.size}")
+    if gaps:
+        raise InputError(f"column {', '.join(gaps)}; fill them, drop the rows{remedy}")
+
+
+def check_labels(data: pa.Table, columns: Iterable[str], hierarchy: bool) -> None:
+    """Refuse columns that are not labels: dates and the like, and text of which half has digits.
+
+    `hierarchy`: there is one for all columns of text, which may well have digits in it.
+    """
+    for name in columns:
+        column, kind = data[name], value_type(data[name].type)
+        if not (pa.types.is_boolean(kind) or is_text(kind)):
+            raise not_numbers(column, shown(name))
+        if not pa.types.is_boolean(kind) and not hierarchy:
+            present = column.filter(pc.invert(is_gap(column))).cast(pa.large_string())
+            if 2 * (pc.sum(pc.match_substring_regex(present, r"\d")).as_py() or 0) >= max(len(present), 1):
+                raise not_numbers(
+                    column.cast(pa.large_string()),
+                    shown(name),
+                    "correct them, say that they are plain categories (--categorical) or what they mean (--ontology)",
+                )
+
+
+Ints = NDArray[np.int64]
+
+
+def equal_rows(columns: list[pa.Array]) -> Ints:
+    """The number of each row among the different ones."""
+    number = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:
+        encoded = column.dictionary_encode(null_encoding="encode")
+        # Numbered anew at each step, so that products stay within the range of numbers.
+        number = number * len(encoded.dictionary) + np.asarray(encoded.indices, dtype=np.int64)
+        number = np.unique(number, return_inverse=True)[1].astype(np.int64)
+    return number
+
+
+def values_of(column: pa.ChunkedArray) -> NDArray[Any]:
+    """The values as Python has them."""
+    if pa.types.is_temporal(column.type) and getattr(column.type, "unit", "") == "ns":
+        column = column.cast(pa.int64())  # Python has no nanoseconds
+    values = np.empty(len(column), dtype=object)
+    values[:] = column.to_pylist()
+    return values

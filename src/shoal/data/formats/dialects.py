@@ -1,0 +1,183 @@
+"""CSV as programs of many countries write it: delimiter, decimal sign and encoding are recognised and reported."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.data.columns import all_match, is_gap, is_text
+from shoal.data.delimited import parse_table
+from shoal.data.sources import TableFile
+from shoal.errors import InputError
+from shoal.results.dictionary import Dialect
+
+__all__ = ["is_usual", "parse_in_dialect"]
+
+DELIMITERS = ",;\t|"
+ROWS_LOOKED_AT = 50
+LOOKED_AT = 1 << 18  # letters
+MARKS = {
+    codecs.BOM_UTF8: ("utf-8-sig", "utf-8-sig"),
+    codecs.BOM_UTF16_LE: ("utf-16", "utf-16"),
+    codecs.BOM_UTF16_BE: ("utf-16", "utf-16"),
+}
+# Letters of Windows-1252 that Latin-1 has not and other code pages have elsewhere: euro, dots, quotes, dashes.
+USUAL = frozenset(b"\x80\x85\x91\x92\x93\x94\x96\x97")
+UNUSUAL = re.compile(rb"[A-Za-z][\x93\x94][A-Za-z]")  # a quote within a word is an ö of code page 850
+WITH_COMMA = r"^\s*[+-]?\d+(,\d+)?([eE][+-]?\d{1,3})?\s*$"
+WITH_POINT = r"^\s*[+-]?\d+(\.\d+)?([eE][+-]?\d{1,3})?\s*$"
+NO_COMMA, NO_POINT = r"^[^,]*$", r"^[^.]*$"
+GROUPED = r"^\s*[+-]?\d{1,3}[.,]\d{3}\s*$"
+AS_IT_STANDS = r"^-?(0|[1-9]\d{0,14})(,\d+)?$"  # what a number is in a column that is released unchanged
+
+
+def parse_in_dialect(
+    content: bytes, kind: str, name: str, verbatim: Iterable[str], given: TableFile | None
+) -> tuple[pa.Table, Dialect | None]:
+    """The table, and its dialect if it is not the usual one; a warning reports what was recognised, not given."""
+    given = given or TableFile(name)
+    text, encoding = _decoded(content, given.encoding, name)
+    delimiter = given.delimiter or ("\t" if kind == "tsv" else _delimiter(text, name))
+    utf8 = content if encoding == "utf-8" else text.encode()
+    data = parse_table(utf8, kind, name, verbatim, delimiter)
+    decimal = given.decimal or ("." if delimiter == "," else _decimal(data, delimiter, name))
+    if decimal == "," and any(pa.types.is_floating(field.type) for field in data.schema):
+        raise InputError(f"{name} has numbers with a point, though the decimal sign is a comma; give --decimal point")
+    dialect = Dialect(delimiter, decimal, encoding)
+    usual = Dialect("\t" if kind == "tsv" else ",")
+    recognised = [
+        (given.delimiter, dialect.delimiter != usual.delimiter),
+        (given.decimal, decimal != "."),
+        (given.encoding, encoding not in ("utf-8", "utf-8-sig")),
+    ]
+    if any(option is None and unusual for option, unusual in recognised):
+        warnings.warn(
+            f"{name} is read as {dialect.in_words}; if that is wrong, give --delimiter, --decimal or --encoding",
+            stacklevel=4,
+        )
+    return _with_commas(data, set(verbatim)) if decimal == "," else data, None if dialect == usual else dialect
+
+
+def is_usual(head: bytes, kind: str, name: str) -> bool:
+    """Whether the beginning of a file is UTF-8 without a mark, and has commas, or tabs in a TSV."""
+    if head.startswith(tuple(MARKS)):
+        return False
+    try:
+        text = head[: head.rfind(b"\n") + 1].decode()
+    except UnicodeDecodeError:
+        return False
+    return kind == "tsv" or _delimiter(text, name) == ","
+
+
+def _decoded(content: bytes, given: str | None, name: str) -> tuple[str, str]:
+    """The text and its encoding: as given, by its mark, UTF-8, or the one that Windows uses in the West."""
+    if given is not None:
+        try:
+            return content.decode(given), given
+        except UnicodeError:
+            raise InputError(f"{name} is not text in {given}; give another --encoding") from None
+    for mark, (encoding, called) in MARKS.items():
+        if content.startswith(mark):
+            return content.decode(encoding, "strict" if encoding == "utf-16" else "surrogateescape"), called
+    try:
+        return content.decode(), "utf-8"
+    except UnicodeDecodeError:
+        pass
+    high = frozenset(content) - frozenset(range(0x80)) - frozenset(range(0xA0, 0xFF))
+    if b"\0" in content or not high <= USUAL or UNUSUAL.search(content) or _is_nearly_utf8(content):
+        # `parse_table` reports where the first wrong byte is.
+        return content.decode("utf-8", "surrogateescape"), "utf-8"
+    return content.decode("windows-1252"), "windows-1252"
+
+
+def _is_nearly_utf8(content: bytes) -> bool:
+    """Text that has letters in UTF-8 and a wrong byte somewhere is broken UTF-8, not another encoding."""
+    return bool(re.search(rb"[\xc3-\xdf][\x80-\xbf](?![\x80-\xbf])", content))
+
+
+def _delimiter(text: str, name: str) -> str:
+    """The sign that divides the first rows alike; a comma where nothing is divided."""
+    first = next((line for line in io.StringIO(text[:LOOKED_AT]) if line.strip()), "")
+    bare = re.sub(r'"[^"]*"', "", first)
+    there = [sign for sign in DELIMITERS if sign in bare]
+    if len(there) <= 1:
+        return there[0] if there else ","
+    even = [sign for sign in there if _divides_evenly(text, sign)]
+    if len(even) == 1:
+        return even[0]
+    if not even:
+        return "," if "," in there else max(there, key=bare.count)
+    raise InputError(
+        f"{name} has {' and '.join(_named(sign) for sign in even)} in its header, and either may divide the cells; "
+        "say which: --delimiter"
+    )
+
+
+def _named(sign: str) -> str:
+    return {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}[sign]
+
+
+def _divides_evenly(text: str, sign: str) -> bool:
+    rows = csv.reader(io.StringIO(text[:LOOKED_AT]), delimiter=sign)
+    widths = []
+    try:
+        for row in rows:
+            if row:
+                widths.append(len(row))
+            if len(widths) > ROWS_LOOKED_AT:
+                break
+    except csv.Error:
+        return False
+    whole = widths[:-1] if len(text) > LOOKED_AT and len(widths) <= ROWS_LOOKED_AT else widths  # the last may be cut
+    return len(set(whole)) == 1
+
+
+def _decimal(data: pa.Table, delimiter: str, name: str) -> str:
+    """A comma where columns have numbers with one and none with a point.
+
+    Where no number has either, semicolons stand between cells because the comma is the decimal sign: means of whole
+    numbers would be taken for dates (20.7) by the program that wrote such a file.
+    """
+    texts = {column: _given_texts(data[column]) for column in data.column_names if is_text(data[column].type)}
+    commas = [column for column, cells in texts.items() if _have_decimal_comma(cells)]
+    points = any(pa.types.is_floating(field.type) for field in data.schema)
+    points |= any(all_match(cells, WITH_POINT) and not all_match(cells, NO_POINT) for cells in texts.values())
+    if not commas:
+        return "," if delimiter == ";" and not points else "."
+    if points or all(all_match(texts[column], GROUPED) for column in commas):
+        raise InputError(
+            f"{name} has numbers with a comma, which may be a decimal sign or divide thousands; "
+            "say which sign is the decimal one: --decimal comma or --decimal point"
+        )
+    return ","
+
+
+def _with_commas(data: pa.Table, verbatim: set[str]) -> pa.Table:
+    """Columns of text in which every cell is a number with or without a decimal comma, as numbers."""
+    for number, column in enumerate(data.column_names):
+        if not is_text(data[column].type):
+            continue
+        cells = _given_texts(data[column])
+        if all_match(cells, AS_IT_STANDS) if column in verbatim else _have_decimal_comma(cells):
+            points = pc.replace_substring(pc.utf8_trim_whitespace(data[column]), ",", ".")
+            numbers = pc.if_else(is_gap(data[column]), None, pc.replace_substring_regex(points, r"^\+", ""))
+            kind = pa.int64() if all_match(cells, NO_COMMA) else pa.float64()
+            data = data.set_column(number, column, numbers.cast(kind))
+    return data
+
+
+def _have_decimal_comma(cells: Any) -> bool:
+    return all_match(cells, WITH_COMMA) and not all_match(cells, NO_COMMA)
+
+
+def _given_texts(column: pa.ChunkedArray) -> Any:
+    cells = pc.unique(column)
+    return cells.filter(pc.invert(is_gap(cells)))

@@ -1,0 +1,210 @@
+"""Data of any library in, the same kind out: NumPy, SciPy sparse, pandas, polars, Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, time, timedelta
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import validate_data
+
+from shoal.data.columns import plain
+from shoal.data.files import counted, shown
+from shoal.errors import InputError
+
+__all__ = [
+    "Frame",
+    "NotALabel",
+    "columns_of",
+    "like",
+    "like_columns",
+    "number_rows",
+    "refuse_lazy",
+]
+
+_NOT_NUMBERS = (nw.String, nw.Date, nw.Datetime, nw.Duration, nw.Time)
+_CELLS_NOT_NUMBERS = (str, bytes, date, time, timedelta, np.datetime64, np.timedelta64)
+
+
+def number_rows(estimator: Any, X: Any, *, reset: bool, sparse: bool = False) -> Any:
+    """X as rows of finite numbers, checked as scikit-learn wants an estimator to check its input; CSR if `sparse`."""
+    refuse_lazy(X)
+    _refuse_text_and_dates(X)
+    accept = "csr" if sparse else False
+    checked = validate_data(estimator, X, dtype=np.float64, accept_sparse=accept, ensure_all_finite=False, reset=reset)
+    entries = checked.data if sp.issparse(checked) else checked
+    if not np.isfinite(entries).all():
+        _refuse_missing(estimator, sp.csc_array(checked) if sp.issparse(checked) else checked)
+    return checked
+
+
+def refuse_lazy(X: Any) -> None:
+    """A lazy frame has no rows yet."""
+    if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
+        raise InputError(f"X is a {type(X).__name__}, whose rows are not computed yet; pass X.collect()")
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The kind of frame that an estimator gives back."""
+
+    names: list[str]
+    library: Any  # narwhals' name of it
+    index: Any = None  # pandas' row labels; the others have none
+
+    @classmethod
+    def wanted(cls, X: Any, estimator: Any) -> Frame | None:
+        """The one that `set_output` asks for, else the kind that X is; None where X is none and none is asked for."""
+        given = nw.from_native(X, eager_only=True, allow_series=True, pass_through=True)
+        index = nw.maybe_get_index(given) if isinstance(given, nw.DataFrame | nw.Series) else None
+        asked = "default" if estimator is None else _get_output_config("transform", estimator)["dense"]
+        if asked != "default":
+            library = nw.Implementation.from_string(asked)
+            return cls(estimator.get_feature_names_out().tolist(), library, index if library.is_pandas() else None)
+        return cls(given.columns, given.implementation, index) if isinstance(given, nw.DataFrame) else None
+
+    def of(self, columns: Iterable[Any]) -> Any:
+        """The frame of these columns."""
+        made = nw.from_dict(dict(zip(self.names, columns, strict=True)), backend=self.library).to_native()
+        if self.index is not None:
+            made.index = self.index
+        return made
+
+    def of_sparse(self, values: Any) -> Any:
+        """The frame of a sparse matrix, which stays sparse in pandas."""
+        if self.library.is_pandas():
+            pandas = self.library.to_native_namespace()
+            return pandas.DataFrame.sparse.from_spmatrix(values, index=self.index, columns=self.names)
+        return self.of(values.toarray().T)
+
+
+def like(values: Any, X: Any, estimator: Any = None) -> Any:
+    """`values` (an array with one row per row of X, one column per column of X) as the kind of thing that X is.
+
+    What the estimator's `set_output` asks for comes first.
+    """
+    frame = Frame.wanted(X, estimator)
+    if sp.issparse(X):
+        if frame is not None:
+            return frame.of_sparse(values)
+        return sp.csr_array(values) if isinstance(X, sp.sparray) else sp.csr_matrix(values)
+    if frame is not None and sp.issparse(values) and hasattr(X, "sparse"):
+        return frame.of_sparse(values)
+    dense = values.toarray() if sp.issparse(values) else values
+    return dense if frame is None else frame.of(dense.T)
+
+
+def _refuse_text_and_dates(X: Any) -> None:
+    """Text and dates would be read as numbers where they can be, and fail with another library's message elsewhere."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        for name in frame.columns:
+            column = frame.get_column(name)
+            objects = column.dtype in (nw.Object, nw.Categorical, nw.Enum)
+            if column.dtype in _NOT_NUMBERS or (objects and _has_text_or_dates(column.to_list())):
+                raise _not_numbers(f"column {shown(str(name))}")
+    elif not sp.issparse(X):
+        cells: NDArray[Any] = X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
+        if cells.dtype.kind in "USMm" or (cells.dtype.kind == "O" and _has_text_or_dates(cells.ravel())):
+            raise _not_numbers("X")
+
+
+def _has_text_or_dates(cells: Any) -> bool:
+    return any(isinstance(cell, _CELLS_NOT_NUMBERS) for cell in cells)
+
+
+def _not_numbers(where: str) -> InputError:
+    return InputError(f"{where} has text or dates where numbers are needed; convert them, or leave the column out")
+
+
+def _refuse_missing(estimator: Any, values: Any) -> None:
+    names = getattr(estimator, "feature_names_in_", range(values.shape[1]))
+    for number, name in enumerate(names):
+        column = values[:, [number]]
+        entries = column.data if sp.issparse(column) else column
+        wrong = int((~np.isfinite(entries)).sum())
+        if wrong:
+            raise InputError(
+                f"column {shown(str(name))}: {counted(wrong, 'missing (NaN) or infinite value')}; "
+                "fill them, or drop the rows"
+            )
+
+
+class NotALabel(InputError, TypeError):
+    """A cell holds something that is neither text nor a number."""
+
+
+def columns_of(X: Any, names: Sequence[str]) -> list[pa.Array]:
+    """Each column of a dataframe or an array as Arrow, null where a value is missing (None, NaN)."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return [_whole(_arrow(frame, column, name)) for column, name in zip(frame.columns, names, strict=True)]
+    return [_whole(_from_cells(X[:, number], name)) for number, name in enumerate(names)]
+
+
+def like_columns(columns: Sequence[Sequence[Any]], X: Any, estimator: Any = None) -> Any:
+    """Columns (one per column of X, None where a value is missing) as the kind of thing that X is.
+
+    What the estimator's `set_output` asks for comes first. An array is one of numbers if all of them are, NaN where one
+    is missing, and one of objects otherwise.
+    """
+    frame = Frame.wanted(X, estimator)
+    if frame is not None:
+        named = zip(frame.names, columns, strict=True)
+        return frame.of(
+            nw.new_series(name, list(cells), _kind(cells), backend=frame.library).to_native() for name, cells in named
+        )
+    try:
+        made = np.array(
+            [[np.nan if cell is None else _number(cell) for cell in cells] for cells in columns], np.float64
+        )
+    except TypeError:
+        made = np.empty((len(columns), len(columns[0])), dtype=object)
+        for number, cells in enumerate(columns):
+            made[number] = cells
+    return np.ascontiguousarray(made.T)
+
+
+def _kind(cells: Sequence[Any]) -> Any:
+    """The type of text, also where all of it is missing; None for other columns, whose type is inferred."""
+    return nw.String() if any(isinstance(cell, str) for cell in cells) or all(cell is None for cell in cells) else None
+
+
+def _number(cell: Any) -> float:
+    if isinstance(cell, str):
+        raise TypeError
+    return float(cell)
+
+
+def _arrow(frame: nw.DataFrame[Any], column: str, name: str) -> pa.Array:
+    try:
+        values = frame.get_column(column).to_arrow()
+    except Exception:  # Each library has its own complaints, which may quote the value.
+        return _from_cells(np.asarray(frame.get_column(column).to_numpy(), dtype=object), name)
+    if pa.types.is_floating(values.type):
+        values = pc.if_else(pc.is_nan(values), None, values)
+    return values
+
+
+def _from_cells(cells: Any, name: str) -> pa.Array:
+    try:
+        return pa.array(cells, from_pandas=True)
+    except (pa.ArrowException, OverflowError, UnicodeError):
+        types = {type(cell).__name__ for cell in cells}
+    if types - {"str", "int", "float", "NoneType"}:
+        raise NotALabel(f"column {shown(name)}: each cell's argument must be a string or a number; convert the others")
+    raise InputError(f"column {shown(name)} mixes text and numbers; make its values all one type")
+
+
+def _whole(column: Any) -> pa.Array:
+    """In one piece, categories as their values, text that can be computed with."""
+    column = plain(column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column)
+    return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column

@@ -1,0 +1,353 @@
+"""What an owner decides about columns: role, kind, order of labels, rounding and generalisation."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.data.columns import holds_numbers
+from shoal.data.files import check_names, counted, is_folder, reading, shown, unknown_column
+from shoal.data.kinds.dates import FORMS, PERIODS
+from shoal.errors import InputError
+from shoal.request.options import ColumnOptions
+
+if TYPE_CHECKING:
+    from shoal.data.table import Table
+
+__all__ = [
+    "AVERAGED",
+    "CATEGORIES",
+    "MODE",
+    "SET",
+    "ColumnChoices",
+    "Kind",
+    "Role",
+    "Roles",
+    "asked_choices",
+    "asked_roles",
+    "checked_kinds",
+    "checked_orders",
+    "column_choices",
+    "kind_and_spelling",
+    "resolve_roles",
+]
+
+MODE, SET = "most frequent", "set"
+
+
+class Role(StrEnum):
+    """What a column means to an intruder, and so what becomes of it."""
+
+    IDENTIFIER = "identifier"  # names a person: dropped
+    QUASI = "quasi"  # known from elsewhere: masked
+    CONFIDENTIAL = "confidential"  # what the intruder wants: kept, its spread in a group reported
+    INSENSITIVE = "insensitive"  # kept
+
+
+class Kind(StrEnum):
+    """What the values of a column are, and so what may be done with them."""
+
+    NUMBER = "number"  # averaged
+    WHOLE = "whole"  # averaged; rounded if asked
+    DATE = "date"  # averaged as a date, or generalised
+    LABEL = "label"  # a word: compared by meaning, or as a plain category
+    CODE = "code"  # digits or letters that are a name: never averaged
+    ORDERED = "ordered"  # labels in an order: the median stands for a group
+    YES_NO = "yes-no"
+    TEXT = "text"  # sentences: no value stands for several of them
+    IDENTIFIER = "identifier"  # one value per record
+
+    @property
+    def in_words(self) -> str:
+        """The kind as people read it."""
+        return _IN_WORDS.get(self, self.value)
+
+
+_IN_WORDS = {
+    Kind.WHOLE: "whole number",
+    Kind.DATE: "date/time",
+    Kind.ORDERED: "ordered label",
+    Kind.YES_NO: "yes/no",
+    Kind.TEXT: "free text",
+}
+
+AVERAGED = (Kind.NUMBER, Kind.WHOLE, Kind.DATE)
+CATEGORIES = (Kind.CODE, Kind.YES_NO)  # values that are equal or not, and nothing else
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The columns of each role; and of some, of which kind they are and the order of their labels."""
+
+    quasi: tuple[str, ...]
+    confidential: tuple[str, ...] = ()
+    insensitive: tuple[str, ...] = ()
+    identifier: tuple[str, ...] = ()
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    order: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for role in Role:  # one name stands for itself, and any sequence of names will do
+            given = getattr(self, role.value)
+            object.__setattr__(self, role.value, (given,) if isinstance(given, str) else tuple(given))
+        object.__setattr__(self, "kinds", checked_kinds(self.kinds))
+        object.__setattr__(self, "order", checked_orders(self.order))
+
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike[str]) -> Roles:
+        """Roles from a file of lists, such as `quasi = ["age", "zip"]`; it may have the tables [kinds] and [order]."""
+        name = shown(path)
+        if is_folder(path):
+            raise InputError(f"{name} is a folder; give a TOML file with the roles of the columns")
+        with reading(path):
+            content = Path(path).read_bytes().decode("utf-8-sig")
+        try:
+            lists = tomllib.loads(content)
+        except (tomllib.TOMLDecodeError, RecursionError) as problem:
+            raise InputError(f'{name} is not TOML ({problem}); write lines such as quasi = ["age", "zip"]') from None
+        tables = {key: lists.pop(key, {}) for key in ("kinds", "order")}
+        for key, table in tables.items():
+            if not isinstance(table, dict):
+                raise InputError(f"{name}: {key} must be a table of columns; write [{key}], and a line for each column")
+        for key, columns in lists.items():
+            if key not in list(Role):
+                raise InputError(f"{name}: {shown(key)} is no role; use {', '.join(Role)}")
+            if not isinstance(columns, list) or not all(isinstance(column, str) for column in columns):
+                raise InputError(f'{name}: {key} must be a list of column names; write it like {key} = ["age", "zip"]')
+        try:
+            of_roles: dict[str, Any] = {role.value: tuple(lists.get(role, ())) for role in Role}
+            return cls(**of_roles, **tables)
+        except InputError as problem:
+            raise InputError(f"{name}: {problem}") from None
+
+    def columns(self, role: Role) -> tuple[str, ...]:
+        """The columns that have this role."""
+        listed: tuple[str, ...] = getattr(self, role.value)
+        return listed
+
+
+def resolve_roles(table: Table, roles: Roles | None) -> Roles:
+    """The roles, checked against the table; without any, all columns are quasi-identifiers if all are numbers."""
+    columns = table.data.column_names
+    check_names(columns, "the table")
+    if roles is None:
+        text = [shown(field.name) for field in table.data.schema if not holds_numbers(field.type)]
+        if text:
+            listed = ", ".join(text[:10]) + (", …" if len(text) > 10 else "")
+            raise InputError(
+                f"{counted(len(text), 'column')} not numeric ({listed}); "
+                "give the columns roles with --quasi, --confidential and --drop"
+            )
+        return Roles(quasi=tuple(columns))
+    if not roles.quasi:
+        raise InputError("no column is a quasi-identifier; name at least 1", "quasi")
+    role_of: dict[str, Role] = {}
+    for role in Role:
+        for column in roles.columns(role):
+            if column not in columns:
+                raise unknown_column(column, columns, "the table")
+            if column in role_of:
+                raise InputError(
+                    f"column {shown(column)} is listed twice ({role_of[column]} and {role}); give it one role"
+                )
+            role_of[column] = role
+    return roles
+
+
+def checked_kinds(given: Any) -> dict[str, str]:
+    """The kinds that a user gives columns; empty for None."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise InputError(f"kinds={given!r} must be a dict of columns and kinds, such as {{'zip': 'code'}}")
+    kinds: dict[str, str] = {}
+    for name, kind in given.items():
+        plain, _, spelling = str(kind).partition(":")
+        if plain not in list(Kind):
+            raise InputError(f"kind {shown(str(name))}={kind}: there is no such kind; use one of {', '.join(Kind)}")
+        if ":" in str(kind) and (plain != Kind.DATE or spelling not in FORMS):
+            raise InputError(
+                f"kind {shown(str(name))}={kind}: there is no such form of dates; write it like date:%d/%m/%Y"
+            )
+        kinds[str(name)] = str(kind)
+    return kinds
+
+
+def kind_and_spelling(given: str) -> tuple[Kind, str | None]:
+    """A checked kind, and the form of its dates if that is given: date:%d/%m/%Y."""
+    plain, _, spelling = given.partition(":")
+    return Kind(plain), spelling or None
+
+
+def checked_orders(given: Any) -> dict[str, tuple[str, ...]]:
+    """The labels of columns from the lowest to the highest, as a user gives them; empty for None."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise InputError(f"order={given!r} must be a dict of columns and lists of labels, the lowest first")
+    orders: dict[str, tuple[str, ...]] = {}
+    for name, labels in given.items():
+        where = f"order of {shown(str(name))}"
+        if isinstance(labels, str) or not isinstance(labels, Sequence) or len(labels) < 2:
+            raise InputError(f"{where} must be a list of at least 2 labels, the lowest first")
+        texts = tuple(str(label).strip() for label in labels)
+        if not all(texts):
+            raise InputError(f"{where}: a label is empty; leave it out, a gap has no place in an order")
+        if len(set(texts)) < len(texts):
+            raise InputError(f"{where}: a label stands there twice; give each one place")
+        orders[str(name)] = texts
+    return orders
+
+
+@dataclass(frozen=True)
+class ColumnChoices:
+    """Choices for columns, checked for themselves; `check` compares them with the columns of a table."""
+
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    categorical: Mapping[str, str] = field(default_factory=dict)  # column: MODE or SET
+    order: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rounded: tuple[str, ...] = ()
+    generalise: Mapping[str, str] = field(default_factory=dict)  # column: a period
+    of_file: frozenset[str] = frozenset()  # columns that only the roles file mentions: any role will do
+
+    def with_roles(self, roles: Roles | None) -> ColumnChoices:
+        """These choices with the kinds and orders of the roles; where both have one, the choice wins."""
+        if roles is None:
+            return self
+        only = ({*roles.kinds} | {*roles.order}) - self._named()
+        kinds = {name: kind for name, kind in roles.kinds.items() if name not in self.order}
+        order = {name: labels for name, labels in roles.order.items() if self.kind_of(name)[0] in (None, Kind.ORDERED)}
+        return ColumnChoices(
+            {**kinds, **self.kinds},
+            self.categorical,
+            {**order, **self.order},
+            self.rounded,
+            self.generalise,
+            frozenset(only),
+        )
+
+    def _named(self) -> set[str]:
+        return {*self.kinds, *self.categorical, *self.order, *self.rounded, *self.generalise}
+
+    def kind_of(self, name: str) -> tuple[Kind | None, str | None]:
+        """The kind given to a column, and the form of its dates; None if none was given."""
+        if name in self.categorical:
+            return Kind.CODE, None
+        if name in self.generalise and name not in self.kinds:
+            return Kind.DATE, None
+        if name in self.order and name not in self.kinds:
+            return Kind.ORDERED, None
+        return kind_and_spelling(self.kinds[name]) if name in self.kinds else (None, None)
+
+    @property
+    def as_text(self) -> tuple[str, ...]:
+        """Columns of a text file that are to be taken as they stand."""
+        kinds = {name: self.kind_of(name)[0] for name in self._named()}
+        return tuple(name for name, kind in kinds.items() if kind not in (None, Kind.NUMBER, Kind.WHOLE))
+
+    def check(self, columns: Sequence[str], quasi: Sequence[str]) -> None:
+        """Refuse columns that are not there, and demands on columns that are not protected."""
+        for what, names in self._demands():
+            for name in names:
+                if name not in columns:
+                    raise InputError(f"{what} {shown(name)}: {unknown_column(name, columns, 'the table')}")
+                if name not in quasi and name not in self.of_file and what != "--kind":
+                    raise InputError(
+                        f"{what} {shown(name)}: the column is not protected; name it in --quasi, or leave it out"
+                    )
+        for name in quasi:
+            self._check_kind(name)
+
+    def _demands(self) -> Iterable[tuple[str, Iterable[str]]]:
+        yield "--kind", self.kinds
+        yield "--categorical", self.categorical
+        yield "--order", self.order
+        yield "--round", self.rounded
+        yield "--generalise", self.generalise
+
+    def _check_kind(self, name: str) -> None:
+        kind, _ = self.kind_of(name)
+        if kind in (Kind.TEXT, Kind.IDENTIFIER):
+            raise InputError(
+                f"column {shown(name)} is {kind.in_words}, which no value of a group can stand for; drop it (--drop), "
+                "or give it another kind"
+            )
+        if name in self.rounded and kind not in (None, Kind.NUMBER, Kind.WHOLE):
+            raise InputError(f"--round {shown(name)}: the column is a {kind.in_words}, not a number; leave it out")
+        if name in self.generalise and kind is not Kind.DATE:
+            raise InputError(f"--generalise {shown(name)}: the column is a {kind}, not a date; leave it out")
+        if name in self.order and kind is not Kind.ORDERED:
+            raise InputError(f"--order {shown(name)}: the column is given as {kind}; leave out one of the two")
+
+
+def asked_roles(asked: ColumnOptions) -> Roles | None:
+    """The roles that a request gives columns, as lists or as a file; None when it gives none."""
+    lists = {"quasi": asked.quasi, "confidential": asked.confidential, "insensitive": asked.insensitive}
+    lists |= {"identifier": asked.drop}
+    given = {name: tuple(columns) for name, columns in lists.items() if columns is not None}
+    if asked.roles is None:
+        return Roles(**({"quasi": ()} | given)) if given else None  # type: ignore[arg-type]
+    return asked.roles if isinstance(asked.roles, Roles) else Roles.from_toml(asked.roles)
+
+
+def asked_choices(asked: ColumnOptions) -> ColumnChoices:
+    """What a request says about columns, checked for itself."""
+    return column_choices(asked.kinds, asked.categorical, asked.order, asked.round, asked.generalise)
+
+
+def column_choices(
+    kinds: Any = None, categorical: Any = None, order: Any = None, rounded: Any = None, generalise: Any = None
+) -> ColumnChoices:
+    """The choices of a user, checked for themselves."""
+    choices = ColumnChoices(
+        checked_kinds(kinds),
+        _categories(categorical),
+        checked_orders(order),
+        _names("round", rounded),
+        _periods(generalise),
+    )
+    for name in choices.categorical.keys() & choices.kinds.keys():
+        kind, _ = kind_and_spelling(choices.kinds[name])
+        if kind not in (*CATEGORIES, Kind.LABEL):
+            raise InputError(f"--categorical {shown(name)}: the column is given as {kind}; leave out one of the two")
+    return choices
+
+
+def _categories(given: Any) -> dict[str, str]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(_names("categorical", given), MODE)
+    for name, how in given.items():
+        if how not in (MODE, SET):
+            raise InputError(
+                f"categorical {shown(str(name))}={how}: use {SET!r}, or leave it out for the most frequent"
+            )
+    return {str(name): str(how) for name, how in given.items()}
+
+
+def _names(what: str, given: Any) -> tuple[str, ...]:
+    if given is None:
+        return ()
+    if isinstance(given, str):
+        return (given,)
+    names: list[Any] = list(given) if isinstance(given, Iterable) else [None]
+    if not all(isinstance(name, str) for name in names):
+        raise InputError(f"{what}={given!r} must be a list of columns, such as ['age']")
+    return tuple(dict.fromkeys(names))
+
+
+def _periods(given: Any) -> dict[str, str]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise InputError(f"generalise={given!r} must be a dict of columns and periods, such as {{'birth': 'year'}}")
+    for name, period in given.items():
+        if period not in PERIODS:
+            raise InputError(f"generalise {shown(str(name))}={period}: use one of {', '.join(PERIODS)}")
+    return {str(name): str(period) for name, period in given.items()}

@@ -1,0 +1,150 @@
+"""An index as a client has opened it: its promises, its vocabulary, and the folder that the client keeps about it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import InputError
+from shoal.index.client.connection import Connection, Refusal
+from shoal.index.client.journal import Journal
+
+if TYPE_CHECKING:
+    from shoal.index.client.published import Published, Vocabulary
+    from shoal.terms import VectorSpace
+
+__all__ = ["UNUSABLE", "OpenedIndex", "describe_index", "open_index", "settle", "write_whole"]
+
+UNUSABLE = "the server's vocabulary cannot be used with this version of Shoal; update it"
+
+
+@dataclass(frozen=True)
+class OpenedIndex:
+    """An index whose promises have not changed since this client first saw it."""
+
+    connection: Connection
+    id: str
+    k: int
+    embargo: float | None
+    vocabulary_json: dict[str, Any]  # terms, weights and space
+    journal: Journal
+    folder: Path
+
+    # Loaded on first use: figures, reading and deleting need none of this, and numpy takes its time to load.
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The terms of the index and their weights."""
+        from shoal.index.client.published import Vocabulary
+
+        return Vocabulary.from_json(self.vocabulary_json)
+
+    @cached_property
+    def space(self) -> VectorSpace:
+        """The space in which texts and queries are counted."""
+        return self.vocabulary.space()
+
+    @cached_property
+    def published(self) -> Published:
+        """The groups and representatives of the index."""
+        from shoal.index.client.published import Published
+
+        pages = self.folder / f"pages-{_file_name(self.id)}"
+        pages.mkdir(mode=0o700, exist_ok=True)
+        return Published(self.connection, self.id, pages, self.vocabulary.weights, self.k)
+
+    def expire_groups(self) -> None:
+        """Have the next search fetch the groups again."""
+        if "published" in self.__dict__:
+            self.published.expire()
+
+
+def describe_index(connection: Connection) -> dict[str, Any] | None:
+    """The server's description of its index; None if it has none yet."""
+    try:
+        return connection.get_json("/v1/index")
+    except Refusal as refusal:
+        if refusal.status == 404:
+            return None
+        raise
+
+
+def open_index(connection: Connection, folder: Path) -> OpenedIndex:
+    """Open the index of a server, and check that it is the one that was seen before."""
+    described = describe_index(connection)
+    if described is None:
+        raise InputError(f"{connection.server} has no index yet; an operator makes one with: shoal index create")
+    try:
+        promises = {name: str(described[name]) for name in ("id", "k", "vocabulary")}
+        k, embargo = int(described["k"]), None if described["embargo"] is None else float(described["embargo"])
+    except (KeyError, TypeError, ValueError):
+        raise InputError("the server's answer does not describe an index; is this the address of an index?") from None
+    folder = folder / _file_name(connection.account)
+    journal = Journal(folder / "journal.sqlite")
+    _check_promises(connection, journal, promises)
+    vocabulary = _read_vocabulary(connection, folder, promises["vocabulary"])
+    return OpenedIndex(connection, promises["id"], k, embargo, vocabulary, journal, folder)
+
+
+def _check_promises(connection: Connection, journal: Journal, promises: dict[str, str]) -> None:
+    """An index keeps its k and its vocabulary. Another index, or one restored from a backup, has another id."""
+    before = journal.promises()
+    if before.get("id", promises["id"]) == promises["id"]:
+        for name in ("k", "vocabulary"):
+            if before.get(name, promises[name]) != promises[name]:
+                raise InputError(f"the {name} of this index has changed, which must never happen; ask the operator")
+    else:
+        settle(connection, journal)
+        if before["vocabulary"] != promises["vocabulary"]:
+            journal.change_terms()
+    journal.keep_promises(promises)
+
+
+def settle(connection: Connection, journal: Journal) -> None:
+    """Bring the journal in line with the documents that the server has.
+
+    Some may have been deleted from another machine, or a backup may have been restored from before they were grouped.
+    """
+    known = journal.documents()  # before the server is asked: another put may add documents meanwhile
+    status_of: dict[str, str] = {}
+    after: Any = ""
+    while after is not None:
+        page = connection.get_json(f"/v1/documents?mine=true&after={after}&limit=10000")
+        status_of |= {document["id"]: document["status"] for document in page["documents"]}
+        after = page["after"]
+    journal.settle({document: status_of.get(document) for document in known})
+
+
+def write_whole(file: Path, body: bytes) -> None:
+    """Write a file that is whole or not there, even if two commands write it at once."""
+    descriptor, unfinished = tempfile.mkstemp(dir=file.parent)
+    with open(descriptor, "wb") as stream:
+        stream.write(body)
+    os.replace(unfinished, file)
+
+
+def _read_vocabulary(connection: Connection, folder: Path, digest: str) -> dict[str, Any]:
+    """The vocabulary that is named after its SHA-256. It never changes, so it is fetched once."""
+    file = folder / f"vocabulary-{_file_name(digest)}.json"
+    kept = file.exists()
+    body = file.read_bytes() if kept else connection.get(f"/v1/vocabulary/{digest}")
+    if hashlib.sha256(body).hexdigest() != digest:
+        raise InputError("the server's vocabulary does not match its digest; ask the operator")
+    try:
+        content = json.loads(body)
+        vocabulary = {name: kind(content[name]) for name, kind in (("terms", list), ("weights", list), ("space", dict))}
+    except (ValueError, KeyError, TypeError):
+        raise InputError(UNUSABLE) from None
+    if not kept:
+        write_whole(file, body)
+    return vocabulary
+
+
+def _file_name(name: str) -> str:
+    """A safe name for a file, whatever the server sent."""
+    return hashlib.blake2b(name.encode(), digest_size=12).hexdigest()

@@ -1,0 +1,275 @@
+"""What an index publishes, and the client's copy of it: vocabulary, representatives, and the groups visible now.
+
+Representatives never change. They are checked when they are fetched, and pages whenever they are read. Those that are
+ready to be searched were checked and written to the disk before they got their name, so opening them takes no time.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from shoal import progress
+from shoal.errors import InputError
+from shoal.index.client.connection import Connection
+from shoal.index.client.opened import UNUSABLE, write_whole
+from shoal.index.representatives import Representatives
+from shoal.terms import VectorSpace
+
+__all__ = ["Copy", "Groups", "Published", "Vocabulary"]
+
+PAGE = 5_000  # representatives
+READY = "ready-"  # followed by the number of representatives
+UNFINISHED = "unfinished-"  # followed by the id of the process that writes them
+ABANDONED = 3_600.0  # seconds after which an unfinished copy will never be finished
+FRESH = 30.0  # seconds for which a search uses the groups of the one before
+TAMPERED = "the server's representatives do not match their names; do not use this server, and ask the operator"
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Terms in alphabetical order, the weight of one occurrence of each, and the parameters of a `VectorSpace`."""
+
+    terms: NDArray[np.str_]
+    weights: NDArray[np.float64]
+    parameters: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        if not len(self.terms) == len(self.weights) > 0:
+            raise InputError(f"{len(self.terms)} terms and {len(self.weights)} weights; give as many, and at least 1")
+        if np.any(self.terms[:-1] >= self.terms[1:]):
+            raise InputError("the terms are not distinct and in alphabetical order; sort them, with their weights")
+        if not np.all(np.isfinite(self.weights)) or np.any(self.weights <= 0):
+            raise InputError("a weight is not above 0; give the weight of one occurrence of each term")
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Vocabulary:
+        """The vocabulary as a server has it."""
+        try:
+            terms, weights = np.array(content["terms"], np.str_), np.array(content["weights"], np.float64)
+            return cls(terms, weights, content["space"])
+        except (ValueError, TypeError):  # InputError is a ValueError
+            raise InputError(UNUSABLE) from None
+
+    def as_json(self) -> dict[str, Any]:
+        """The body of the request that creates an index with it."""
+        return {"terms": self.terms.tolist(), "weights": self.weights.tolist(), "space": dict(self.parameters)}
+
+    def space(self) -> VectorSpace:
+        """The space in which texts are counted."""
+        try:
+            return VectorSpace(**self.parameters).use_terms(self.terms, self.weights)
+        except TypeError:  # a parameter of another version
+            raise InputError(UNUSABLE) from None
+
+
+@dataclass(frozen=True)
+class Copy:
+    """The representatives of one index in a folder: those ready to be searched, and full pages not yet among them."""
+
+    folder: Path
+    idf: NDArray[np.float64]
+
+    def open(self) -> Representatives:
+        """The representatives that are ready to be searched."""
+        for count in self._ready():
+            try:
+                representatives = Representatives.open(self.folder / f"{READY}{count}", self.idf)
+            except (OSError, ValueError):  # removed by another command meanwhile, or incomplete: fetched again
+                continue
+            if len(representatives) == count:
+                return representatives
+        return Representatives(self.idf)
+
+    def keep(self, representatives: Representatives) -> None:
+        """Write those that are in inverted lists, if they are more than before."""
+        before, count = self._ready(), representatives.n_listed
+        if count <= max(before, default=0):
+            return
+        unfinished = self.folder / f"{UNFINISHED}{os.getpid()}"
+        for leftover in self.folder.glob(f"{UNFINISHED}*"):
+            if leftover == unfinished or leftover.stat().st_mtime < time.time() - ABANDONED:
+                shutil.rmtree(leftover)
+        try:
+            unfinished.mkdir(mode=0o700)
+            representatives.save(unfinished)
+            unfinished.rename(self.folder / f"{READY}{count}")
+        except OSError:  # another command did the same, or the disk is full: the copy is only a cache
+            shutil.rmtree(unfinished, ignore_errors=True)
+            return
+        for old in before:
+            shutil.rmtree(self.folder / f"{READY}{old}", ignore_errors=True)
+        for number in range(count // PAGE):
+            self._page_file(number).unlink(missing_ok=True)
+
+    def page(self, number: int) -> bytes | None:
+        """A full page that was kept."""
+        try:
+            return self._page_file(number).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def keep_page(self, number: int, body: bytes) -> None:
+        """Keep a full page."""
+        write_whole(self._page_file(number), body)
+
+    def _ready(self) -> list[int]:
+        """How many representatives each ready copy has, the most first."""
+        counts = (path.name.removeprefix(READY) for path in self.folder.glob(f"{READY}*"))
+        return sorted((int(count) for count in counts if count.isdecimal()), reverse=True)
+
+    def _page_file(self, number: int) -> Path:
+        return self.folder / f"{number}.arrow"
+
+
+@dataclass
+class Groups:
+    """The groups that are visible at one version of the index. The representatives of all others are retired here."""
+
+    representatives: Representatives  # by number
+    sizes: dict[int, int] = field(default_factory=dict)  # documents in each visible group, by number
+    made_here: int = 0  # representatives at the end, which have no number on the server yet
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def add(self, pool: sp.csr_matrix, size: int) -> None:
+        """Add a group that this client just made."""
+        (number,) = self.representatives.add(pool)
+        self.sizes[number] = size
+        self.made_here += 1
+
+    def pools_and_sizes(self) -> tuple[sp.csr_matrix, Ints]:
+        """The pooled counts and the size of every visible group."""
+        numbers = sorted(self.sizes)
+        return self.representatives.pools[numbers], np.array([self.sizes[number] for number in numbers], dtype=np.int64)
+
+    def can_become(self, numbers: Iterable[int]) -> bool:
+        """Whether these groups follow from the ones here by adding and retiring representatives alone."""
+        last = len(self.representatives)
+        return not self.made_here and all(number in self.sizes or number >= last for number in numbers)
+
+
+@dataclass
+class Published:
+    """What an index publishes, and the folder with the client's copy of it."""
+
+    connection: Connection
+    index: str
+    folder: Path
+    idf: NDArray[np.float64]
+    k: int
+    _searched: Groups | None = field(default=None, init=False, repr=False)  # by the last search
+    _expires: float = field(default=0.0, init=False, repr=False)
+
+    def recent_groups(self) -> Groups:
+        """The groups of a moment ago, for searching; not older than FRESH, nor than the last call of `expire`."""
+        if self._searched is None or time.monotonic() > self._expires:
+            before, self._searched = self._searched, None
+            expires = time.monotonic() + FRESH
+            self._searched, self._expires = self.groups(before), expires
+        return self._searched
+
+    def expire(self) -> None:
+        """Fetch the groups again before the next search."""
+        self._expires = 0.0
+
+    def groups(self, before: Groups | None = None) -> Groups:
+        """The groups as they are now. Of those known from `before`, only what is new is fetched.
+
+        All that is fetched is checked: a representative is named after its content, and no group is below k.
+        """
+        # Groups first: the representatives that they name are published by then, and on the pages that follow.
+        sizes = self._sizes()
+        published = int(self.connection.get_json("/v1/index")["representatives"])
+        n_pages = -(-published // PAGE)
+        groups = before if before is not None and before.can_become(sizes) else Groups(self._copy.open())
+        first = len(groups.representatives)
+        names: list[str] = []
+        pools: list[sp.csr_matrix] = []
+        for page in range(first // PAGE, n_pages if first < published else 0):
+            progress.step("fetching", page, n_pages)
+            page_names, page_pools = self._page(page)
+            known = max(first - page * PAGE, 0)
+            names += page_names[known:]
+            pools.append(page_pools[known:])
+        progress.step("fetching", n_pages, n_pages)
+        if names:
+            groups.representatives.add(sp.csr_matrix(sp.vstack(pools, format="csr")))
+        if groups.representatives.names[first:] != names or max(sizes, default=-1) >= len(groups.representatives):
+            raise InputError(TAMPERED)
+        self._copy.keep(groups.representatives)
+        groups.representatives.retire_all_but(np.fromiter(sizes, dtype=np.int64, count=len(sizes)))
+        groups.sizes = sizes
+        return groups
+
+    @cached_property
+    def _copy(self) -> Copy:
+        return Copy(self.folder, self.idf)
+
+    def _sizes(self) -> dict[int, int]:
+        table = _table(self.connection.get("/v1/groups"), {"number": pa.int64(), "size": pa.int64()})
+        sizes = dict(zip(*(table[name].to_pylist() for name in ("number", "size")), strict=True))
+        if min(sizes, default=0) < 0:
+            raise InputError(TAMPERED)
+        smallest = min(sizes.values(), default=self.k)
+        if smallest < self.k:
+            raise InputError(
+                f"the server shows a group of {smallest}, below k={self.k}; ask the operator, and do not use it"
+            )
+        return sizes
+
+    def _page(self, number: int) -> tuple[list[str], sp.csr_matrix]:
+        """Names and pools of a page."""
+        kept = self._copy.page(number)
+        if kept is not None:
+            return _pools(kept, number, len(self.idf))
+        body = self.connection.get(f"/v1/representatives/pages/{number}?index={quote(self.index)}")
+        names, pools = _pools(body, number, len(self.idf))
+        if len(names) == PAGE:
+            self._copy.keep_page(number, body)
+        return names, pools
+
+
+def _pools(body: bytes, page: int, n_terms: int) -> tuple[list[str], sp.csr_matrix]:
+    types = {"number": pa.int64(), "name": pa.string(), "terms": pa.list_(pa.int32()), "counts": pa.list_(pa.int64())}
+    table = _table(body, types)
+    terms, counts = (table[name].combine_chunks() for name in ("terms", "counts"))
+    columns, data = (np.asarray(lists.flatten()) for lists in (terms, counts))
+    ends = np.concatenate(([0], np.cumsum(np.asarray(terms.value_lengths(), dtype=np.int64))))
+    sound = (
+        np.array_equal(table["number"].to_numpy(), page * PAGE + np.arange(len(table)))
+        and len(table) <= PAGE
+        and terms.value_lengths().equals(counts.value_lengths())
+        and (len(columns) == 0 or (columns.min() >= 0 and columns.max() < n_terms and data.min() >= 1))
+        and bool(np.all(np.diff(ends) > 0))
+    )
+    if not sound:
+        raise InputError(TAMPERED)
+    return table["name"].to_pylist(), sp.csr_matrix((data, columns, ends), shape=(len(table), n_terms))
+
+
+def _table(body: bytes, types: dict[str, Any]) -> pa.Table:
+    """A table with these columns and no missing values."""
+    try:
+        with pa.ipc.open_stream(body) as stream:
+            table = stream.read_all().select(list(types)).cast(pa.schema(types.items()))
+        if any(column.null_count for column in table.columns):
+            raise InputError(TAMPERED)
+    except (pa.ArrowException, KeyError, OSError):
+        raise InputError("the server's answer is not that of an index; is this the address of an index?") from None
+    return table

@@ -1,0 +1,156 @@
+"""Documents: stored, placed in groups, read and deleted. Each function is one step of a write or a read."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sqlalchemy import Column, Connection, Row, delete, insert, select, update
+
+from shoal.errors import InputError
+from shoal.index import DynamicIndex, Placement
+from shoal.index.server.gate import Limits
+from shoal.index.server.problems import Problem
+from shoal.index.server.store import Store, WriteTransaction
+from shoal.index.server.tables import accounts, blobs, documents, waiting
+
+__all__ = [
+    "count_matrix",
+    "delete_document",
+    "join_group",
+    "list_owned",
+    "make_groups",
+    "place_in_group",
+    "place_nearest",
+    "place_overdue",
+    "read_document",
+    "store_document",
+]
+
+NOT_FOUND = "there is no such document, or you may not see it"
+RETIRED = "this representative is retired; fetch the groups again and choose another"
+PLACED_AT_ONCE = 100
+ASKED_AT_ONCE = 500  # ids in a query
+
+
+def store_document(write: WriteTransaction, ciphertext: bytes, limits: Limits) -> str:
+    """Store a ciphertext, in no group yet; returns its new id."""
+    # Counted under the lock: concurrent requests must not all see the same number.
+    count = select(accounts.c.documents).where(accounts.c.id == write.account.id)
+    if write.connection.execute(count).scalar_one() >= limits.documents:
+        raise Problem(403, f"your account has {limits.documents} documents, the most allowed; delete some first")
+    document = secrets.token_hex(16)
+    row = {"id": document, "owner": write.account.id, "status": "stored", "bytes": len(ciphertext)}
+    write.connection.execute(insert(documents), row)
+    write.connection.execute(insert(blobs), {"document": document, "content": ciphertext})
+    _add_to_count(write, 1)
+    return document
+
+
+def place_in_group(write: WriteTransaction, document: str, representative: str) -> Placement:
+    """Place a document in the group that its owner chose."""
+    try:
+        return write.index.insert_into(document, representative)
+    except InputError:
+        raise Problem(409, RETIRED) from None
+
+
+def place_nearest(write: WriteTransaction, document: str, counts: sp.csr_matrix) -> Placement:
+    """Place a document in the nearest group; it waits if the server may hold it back."""
+    if not write.state.trust and not write.replica.number_of:
+        raise Problem(409, "there is no group yet; store k documents and make a group of them with POST /v1/groups")
+    return write.index.insert(document, counts, write.account.id)
+
+
+def join_group(write: WriteTransaction, document: str, representative: str) -> Placement:
+    """Place a stored document of the caller in a group."""
+    _check_stored(write, [document])
+    return place_in_group(write, document, representative)
+
+
+def make_groups(write: WriteTransaction, members: Sequence[Sequence[str]], pools: sp.csr_matrix) -> list[Placement]:
+    """Make groups of stored documents of the caller."""
+    _check_stored(write, [document for documents in members for document in documents])
+    return write.index.insert_groups(members, pools)
+
+
+def delete_document(write: WriteTransaction, document: str) -> None:
+    """Delete a document of the caller. Others' invisible documents are refused as if they did not exist."""
+    index = write.replica.index
+    row = write.connection.execute(select(documents).where(documents.c.id == document)).one_or_none()
+    if row is None or (row.owner != write.account.id and (index is None or index.group_of(document) is None)):
+        raise Problem(404, NOT_FOUND)
+    if row.owner != write.account.id:
+        raise Problem(403, "this document is not yours; only its owner can delete it")
+    for table, column in ((documents, documents.c.id), (blobs, blobs.c.document), (waiting, waiting.c.document)):
+        write.connection.execute(delete(table).where(column == document))
+    _add_to_count(write, -1)
+    if index is not None and document in index:
+        index.delete(document)
+
+
+def read_document(store: Store, account: str, document: str, column: Column[Any]) -> Any:
+    """A column of a document or its ciphertext: always for its owner, for others once it is visible."""
+    wanted = select(documents.c.owner, column).join(blobs, blobs.c.document == documents.c.id)
+    with store.database.reading() as connection:
+        row = connection.execute(wanted.where(documents.c.id == document)).one_or_none()
+    if row is None:
+        raise Problem(404, NOT_FOUND)
+    if row.owner != account:
+        with store.read() as read:
+            if read.index.group_of(document) is None:
+                raise Problem(404, NOT_FOUND)
+    return row[1]
+
+
+def list_owned(connection: Connection, account: str, after: str, limit: int) -> list[Row[Any]]:
+    """The documents of an account by id, after one id."""
+    mine = select(documents).where(documents.c.owner == account, documents.c.id > after)
+    return list(connection.execute(mine.order_by(documents.c.id).limit(limit)))
+
+
+def place_overdue(write: WriteTransaction, waiting_since: float) -> int:
+    """Place documents that have waited since before this moment in the nearest groups; returns how many."""
+    overdue = select(waiting.c.document).where(waiting.c.since < waiting_since).order_by(waiting.c.since)
+    late = write.connection.execute(overdue.limit(PLACED_AT_ONCE)).scalars().all()
+    if not write.replica.number_of:
+        return 0
+    for document in late:
+        write.index.admit(document)
+    return len(late)
+
+
+def count_matrix(index: DynamicIndex, rows: Sequence[Mapping[str, int]], limits: Limits) -> sp.csr_matrix:
+    """Counts by the numbers of terms, as the rows of a matrix."""
+    most = max(map(len, rows))
+    if most > limits.terms:
+        raise InputError(f"{most} terms are more than {limits.terms}; leave out the least important")
+    terms = [np.sort(np.array(list(row), dtype=np.int64)) for row in rows]
+    if any(numbers[-1] >= index.n_terms for numbers in terms):
+        raise InputError(f"a term's number is beyond {index.n_terms - 1}, the last; fetch the vocabulary again")
+    counts = [row[str(number)] for row, numbers in zip(rows, terms, strict=True) for number in numbers.tolist()]
+    ends = np.cumsum([0, *map(len, terms)])
+    data = np.array(counts, dtype=np.int64)
+    return sp.csr_matrix((data, np.concatenate(terms), ends), shape=(len(rows), index.n_terms))
+
+
+def _check_stored(write: WriteTransaction, ids: Sequence[str]) -> None:
+    """Refuse documents that are not the caller's, or are in a group already."""
+    if len(set(ids)) < len(ids):
+        raise InputError("a document is named twice; name each once")
+    for start in range(0, len(ids), ASKED_AT_ONCE):
+        part = ids[start : start + ASKED_AT_ONCE]
+        rows = write.connection.execute(select(documents).where(documents.c.id.in_(part))).all()
+        if len(rows) < len(part) or any(row.owner != write.account.id for row in rows):
+            raise Problem(404, "a document does not exist, or is not yours; name documents that you stored")
+        if any(row.status != "stored" for row in rows):
+            raise Problem(409, "a document is in a group already, or waits for one; name documents in no group")
+
+
+def _add_to_count(write: WriteTransaction, more: int) -> None:
+    """Count a document that the caller stored or deleted."""
+    mine = update(accounts).where(accounts.c.id == write.account.id)
+    write.connection.execute(mine.values(documents=accounts.c.documents + more))

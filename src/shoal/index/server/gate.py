@@ -1,0 +1,219 @@
+"""The gate: every request passes it before its body is read, and leaves a line in the log.
+
+It answers requests without a valid token, and refuses bodies that are too many, too large or too slow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from shoal.index.server.accounts import Account
+from shoal.index.server.monitoring import LOGGER, Metrics, fault_of
+from shoal.index.server.problems import Problem, problem_of
+from shoal.index.server.store import Store
+
+__all__ = ["Buffer", "Gate", "Limits", "Rates", "answer_to", "read_body"]
+
+API = "/v1"
+SEARCH = f"{API}/search"
+# Requests that may wait for the writer's lock in a thread. There are 40 threads: the others are for readers.
+WRITERS = 20
+JSON_AROUND = 1 << 20  # bytes around a document in base64
+FAULT = "this is a fault of the server, not of your request; the operator finds it in the log"
+METHODS = {"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"}
+HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the operator allows. Rates are per account and server process."""
+
+    document_bytes: int = 16 << 20
+    documents: int = 1_000_000  # per account
+    rate: float = 200.0  # requests per second
+    burst: int = 1_000  # requests at once after a pause
+    terms: int = 100_000  # of a document, a pool or a query
+    body_seconds: float = 30.0  # to receive a body, plus the time that a large one takes at body_rate
+    body_rate: float = 16_384.0  # bytes per second
+    buffered_bytes: int = 256 << 20  # of all bodies that are being received or wait; a quarter per account
+    groups_by: str = "user"  # lowest role that may make groups by their pools, which nobody can check
+    longest_wait: float = 7 * 86_400.0  # seconds until a document that is held back joins the nearest group
+
+    @property
+    def body_bytes(self) -> int:
+        """A document as base64 in JSON."""
+        return self.document_bytes * 4 // 3 + JSON_AROUND
+
+
+class Gate:
+    """The middleware around the application."""
+
+    def __init__(self, app: ASGIApp, store: Store, limits: Limits, metrics: Metrics) -> None:
+        self._app, self._store, self._limits, self._metrics = app, store, limits, metrics
+        self._rates, self._buffer = Rates(limits), Buffer(limits)
+        self._writers = asyncio.Semaphore(WRITERS)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        answer = _Answer(send)
+        started = time.perf_counter()
+        log: dict[str, Any] = {}
+        try:
+            await self._pass(scope, receive, answer, log)
+        except Exception as error:
+            problem = problem_of(error)
+            if problem is None:
+                log["fault"] = fault_of(error)
+            if not answer.status:
+                await answer_to(problem or Problem(500, FAULT))(scope, receive, answer.send)
+        seconds = time.perf_counter() - started
+        route = getattr(scope.get("route"), "path", "no route")
+        method = scope["method"] if scope["method"] in METHODS else "other"  # metrics keep every label for ever
+        self._metrics.answered(method, route, answer.status, seconds)
+        fields = {"method": method, "route": route, "status": answer.status, "ms": round(1000 * seconds, 1)}
+        LOGGER.info("", extra={"fields": fields | log | scope["state"].get("log", {})})
+
+    async def _pass(self, scope: Scope, receive: Receive, answer: _Answer, log: dict[str, Any]) -> None:
+        headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        scope.setdefault("state", {})["log"] = {}
+        if not scope["path"].startswith(API):
+            await self._app(scope, _replayed(b"", receive), answer.send)
+            return
+        account = await run_in_threadpool(self._authenticated, headers.get(b"authorization", ""))
+        log["account"] = account.id
+        self._rates.take(account.id)
+        has_body = scope["method"] == "POST"  # the bodies of all others are never read
+        if has_body and scope["path"] != SEARCH and not account.may("user"):
+            raise Problem(
+                403, f"your role is {account.role}, which may only read and search; ask an operator for another"
+            )
+        writes = scope["method"] in ("POST", "DELETE") and scope["path"] != SEARCH
+        with self._buffer.share(account.id) as take:
+            body = await read_body(receive, headers.get(b"content-length"), self._limits, take) if has_body else b""
+            scope["state"] |= {"account": account, "body": body}
+            async with self._writers if writes else nullcontext():
+                await self._app(scope, _replayed(body, receive), answer.send)
+
+    def _authenticated(self, authorization: str) -> Account:
+        kind, _, token = authorization.partition(" ")
+        account = self._store.account_of(token.strip()) if kind.lower() == "bearer" and token.isascii() else None
+        if account is None:
+            raise Problem(401, "a valid token is needed: send the header Authorization: Bearer shoal_…")
+        return account
+
+
+class Rates:
+    """A token bucket per account, by a clock that never jumps."""
+
+    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+        self._limits, self._clock, self._lock = limits, clock, Lock()
+        self._left: dict[str, tuple[float, float]] = {}  # tokens, and when they were counted
+
+    def take(self, account: str) -> None:
+        """Count one request, or refuse it if there are too many."""
+        with self._lock:
+            now = self._clock()
+            left, counted = self._left.get(account, (float(self._limits.burst), now))
+            left = min(self._limits.burst, left + (now - counted) * self._limits.rate)
+            self._left[account] = (left - 1 if left >= 1 else left), now
+        if left < 1:
+            raise Problem(429, f"more than {self._limits.rate:g} requests per second; wait a second, and send fewer")
+
+
+class Buffer:
+    """The bodies of all requests in memory; used by the one thread that receives them."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limit = max(limits.buffered_bytes, limits.body_bytes)
+        self._limit_of_account = max(limits.buffered_bytes // 4, limits.body_bytes)
+        self._held: Counter[str] = Counter()  # by account
+
+    @contextmanager
+    def share(self, account: str) -> Iterator[Callable[[int], None]]:
+        """A function that takes bytes for one request, all of which are given back at the end."""
+        mine = 0
+
+        def take(size: int) -> None:
+            nonlocal mine
+            mine += size
+            self._held[account] += size
+            if self._held[account] > self._limit_of_account:
+                raise Problem(429, f"more than {self._limit_of_account} bytes under way; send fewer documents at once")
+            if self._held.total() > self._limit:
+                raise Problem(503, "the server is busy with other documents; send it again in a few seconds")
+
+        try:
+            yield take
+        finally:
+            self._held -= Counter({account: mine})
+
+
+async def read_body(
+    receive: Receive, declared: str | None, limits: Limits, take: Callable[[int], None] = lambda size: None
+) -> bytes:
+    """The whole body; one that is too large or too slow is refused as soon as that is certain.
+
+    `take` is called with the number of bytes as they come in.
+    """
+    too_large = Problem(413, f"the body is larger than {limits.body_bytes} bytes; send a smaller document")
+    if declared is not None and declared.isdecimal() and int(declared) > limits.body_bytes:
+        raise too_large
+    parts: list[bytes] = []
+    size, since, more = 0, time.monotonic(), True
+    while more:
+        left = since + limits.body_seconds + size / limits.body_rate - time.monotonic()
+        try:
+            message = await asyncio.wait_for(receive(), max(left, 0))
+        except TimeoutError:
+            raise Problem(408, "the body came in too slowly; send it faster, or in a smaller document") from None
+        if message["type"] == "http.disconnect":
+            raise Problem(400, "the connection was closed before the body had come in; send it again")
+        parts.append(message.get("body", b""))
+        take(len(parts[-1]))
+        size, more = size + len(parts[-1]), message.get("more_body", False)
+        if size > limits.body_bytes:
+            raise too_large
+    return b"".join(parts)
+
+
+def answer_to(problem: Problem) -> JSONResponse:
+    """One line of JSON, and the headers that the status asks for."""
+    headers = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "1"}, 503: {"Retry-After": "2"}}
+    return JSONResponse({"detail": str(problem)}, problem.status, headers.get(problem.status))
+
+
+class _Answer:
+    """Notes the status that is sent. Caches must not keep an answer unless it says so."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.status = 0
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            present = {name.lower() for name, _ in message["headers"]}
+            message["headers"] = [*message["headers"], *(pair for pair in HEADERS if pair[0] not in present)]
+        await self._send(message)
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return replay

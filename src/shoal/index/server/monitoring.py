@@ -1,0 +1,82 @@
+"""What an operator watches: log lines and metrics. They hold no vector, query, token, ciphertext or document id."""
+
+from __future__ import annotations
+
+import json
+import logging
+import traceback
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from shoal.index.server.store import ReadTransaction
+
+__all__ = ["LOGGER", "Metrics", "fault_of", "log_as_json"]
+
+LOGGER = logging.getLogger("shoal.index.server")
+SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+
+
+class _JsonLines(logging.Formatter):
+    """One JSON object per line: the message, or the fields. Arguments and tracebacks may quote data."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        fields: dict[str, Any] = getattr(record, "fields", None) or {"message": record.getMessage()}
+        if record.exc_info and record.exc_info[1] is not None:
+            fields |= {"fault": fault_of(record.exc_info[1])}
+        return json.dumps({"time": time, "level": record.levelname.lower()} | fields)
+
+
+def log_as_json() -> None:
+    """Log requests and uvicorn's own messages to stderr, a line each."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(_JsonLines())
+    for name, level in ((LOGGER.name, logging.INFO), ("uvicorn.error", logging.WARNING)):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(level)
+
+
+def fault_of(error: BaseException) -> str:
+    """The type of an error and where it happened; its message may quote data."""
+    frames = traceback.extract_tb(error.__traceback__)
+    location = f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}{location}"
+
+
+class Metrics:
+    """Metrics of this process for Prometheus. Labels are routes and statuses, never an account or a document."""
+
+    def __init__(self) -> None:
+        self._registry = registry = CollectorRegistry()
+        labels = ("method", "route", "status")
+        self._requests = Counter("shoal_requests", "Requests that were answered.", labels, registry=registry)
+        self._seconds = Histogram(
+            "shoal_request_seconds", "Time to answer.", ("method", "route"), buckets=SECONDS, registry=registry
+        )
+        self._seen = Counter("shoal_vectors_seen", "Vectors and queries that clients sent.", registry=registry)
+        self._version = Gauge("shoal_version", "Version of the index.", registry=registry)
+        self._groups = Gauge("shoal_representatives", "Visible groups.", registry=registry)
+        self._waiting = Gauge("shoal_waiting", "Documents that are held back.", registry=registry)
+
+    def answered(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count a request."""
+        self._requests.labels(method, route, status).inc()
+        self._seconds.labels(method, route).observe(seconds)
+
+    def vector_seen(self) -> None:
+        """Count a vector or a query that a thin client sent."""
+        self._seen.inc()
+
+    def measure(self, reading: ReadTransaction) -> None:
+        """Note the size of the index."""
+        self._version.set(reading.state.version)
+        self._groups.set(len(reading.replica.groups()[0]))
+        self._waiting.set(len(reading.index.waiting))
+
+    def page(self) -> bytes:
+        """The metrics as Prometheus reads them."""
+        return generate_latest(self._registry)

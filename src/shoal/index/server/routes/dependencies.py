@@ -1,0 +1,126 @@
+"""What routes need of a request: who sends it, whether they may, and whether it was sent before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Annotated, Any
+
+from fastapi import Depends, Header, Path, Request, Response, Security
+from fastapi.responses import JSONResponse
+from fastapi.security import HTTPBearer
+
+from shoal.index.server.accounts import Account
+from shoal.index.server.gate import Limits
+from shoal.index.server.problems import Problem
+from shoal.index.server.schemas import ProblemShown
+from shoal.index.server.store import Answer, IdempotentRequest, Store, WriteTransaction
+
+__all__ = ["HEX", "Caller", "DocumentId", "Name", "Operator", "Reader", "User", "leading_to", "problems", "require"]
+
+MEANING = {
+    400: "The request could not be read.",
+    401: "No valid token.",
+    403: "Not allowed for this account.",
+    404: "Not found.",
+    408: "The body came in too slowly.",
+    409: "Not possible in the present state.",
+    413: "Too large.",
+    415: "Wrong content type.",
+    422: "Not valid.",
+    429: "Too many requests.",
+    503: "The database does not answer.",
+    507: "The disk is full.",
+}
+ALWAYS = (400, 401, 403, 404, 408, 413, 422, 429, 503)
+HEX = r"^[0-9a-f]{32}$"
+Responses = dict[int | str, dict[str, Any]]
+
+bearer = HTTPBearer(auto_error=False, description="A token: shoal_…", bearerFormat="shoal_…")
+
+
+def problems(*more: int) -> Responses:
+    """The answers to a request that cannot be carried out, for OpenAPI."""
+    statuses = sorted({*ALWAYS, *more})
+    return {status: {"model": ProblemShown, "description": MEANING[status]} for status in statuses}
+
+
+def leading_to(status: int, meaning: str, field: str, parameter: str, *operations: str) -> Responses:
+    """An answer with a field that other operations take as their parameter, for OpenAPI."""
+    link = {parameter: f"$response.body#/{field}"}
+    links = {operation: {"operationId": operation, "parameters": link} for operation in operations}
+    return {status: {"description": meaning, "links": links}}
+
+
+@dataclass(frozen=True)
+class Caller:
+    """An account that sends a request, and what it may use to answer it."""
+
+    request: Request
+    account: Account
+    key: str | None = None  # of idempotency
+
+    @property
+    def store(self) -> Store:
+        store: Store = self.request.app.state.store
+        return store
+
+    @property
+    def limits(self) -> Limits:
+        limits: Limits = self.request.app.state.limits
+        return limits
+
+    def shows(self, what: str) -> None:
+        """Log that the caller shows the server a vector or a query; its content is not logged."""
+        self.request.state.log["seen"] = what
+        self.request.app.state.metrics.vector_seen()
+
+    def answer(self, operation: Callable[[WriteTransaction], Answer]) -> Answer:
+        """Carry out an operation, once per idempotency key."""
+        request = None
+        if self.key is not None:
+            digest = sha256(f"{self.request.method} {self.request.url.path}?{self.request.url.query}\n".encode())
+            digest.update(self.request.state.body)
+            request = IdempotentRequest(self.account.id, self.key, digest.digest())
+        return self.store.write(self.account, request, operation)
+
+    def write(self, operation: Callable[[WriteTransaction], Answer]) -> Response:
+        """Carry out an operation and send its answer."""
+        answer = self.answer(operation)
+        return JSONResponse(answer.body, answer.status) if answer.status != 204 else Response(status_code=204)
+
+
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        pattern=r"^[!-~]{1,200}$",
+        description="A random value: the same request with the same key is carried out once.",
+    ),
+]
+
+
+def _reader(request: Request, _: Annotated[Any, Security(bearer)]) -> Caller:
+    return Caller(request, request.state.account)
+
+
+def _writer(role: str) -> Callable[..., Caller]:
+    def writer(request: Request, _: Annotated[Any, Security(bearer)], key: IdempotencyKey = None) -> Caller:
+        return require(Caller(request, request.state.account, key), role)
+
+    return writer
+
+
+def require(caller: Caller, role: str) -> Caller:
+    """The caller, if they have this role or a higher one."""
+    if not caller.account.may(role):
+        raise Problem(403, f"your role is {caller.account.role}; this needs {role}: ask an operator")
+    return caller
+
+
+Reader = Annotated[Caller, Depends(_reader)]  # the lowest role
+User = Annotated[Caller, Depends(_writer("user"))]
+Operator = Annotated[Caller, Depends(_writer("operator"))]
+DocumentId = Annotated[str, Path(pattern=HEX, description="Id of a document.")]
+Name = Annotated[str, Path(pattern=HEX, description="Name of a representative.")]

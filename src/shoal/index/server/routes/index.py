@@ -1,0 +1,207 @@
+"""The index and what it publishes: figures, vocabulary, representatives and groups; and search on the server.
+
+Vocabularies and representatives never change, so every cache may keep them.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Sequence
+from hashlib import sha256
+from itertools import accumulate
+from typing import Annotated, Any
+
+import numpy as np
+import pyarrow as pa
+from fastapi import APIRouter, Path, Query, Response
+from sqlalchemy import insert, select, update
+
+from shoal.errors import InputError
+from shoal.index.server import documents, tables
+from shoal.index.server.accounts import Account
+from shoal.index.server.problems import Problem
+from shoal.index.server.routes.dependencies import HEX, Name, Operator, Reader, User, leading_to, problems
+from shoal.index.server.schemas import (
+    Documents,
+    GroupsMade,
+    GroupsWanted,
+    Hits,
+    IndexShown,
+    IndexWanted,
+    RepresentativeShown,
+    SearchWanted,
+    Vocabulary,
+)
+from shoal.index.server.store import Answer, WriteTransaction
+
+__all__ = ["GROUPS", "INDEX", "REPRESENTATIVES", "SEARCH"]
+
+INDEX, REPRESENTATIVES = APIRouter(tags=["index"]), APIRouter(tags=["representatives"])
+GROUPS, SEARCH = APIRouter(tags=["groups"]), APIRouter(tags=["search"])
+SHOWN = leading_to(200, "The figures.", "vocabulary", "digest", "read_vocabulary")
+MADE = leading_to(201, "The new groups.", "groups/0/representative", "name", "read_representative", "list_members")
+FOREVER = "public, max-age=31536000, immutable"
+PAGE = 5_000
+ARROW = "application/vnd.apache.arrow.stream"
+AS_ARROW: dict[int | str, dict[str, Any]] = {
+    200: {"description": "An Arrow IPC stream.", "content": {ARROW: {"schema": {"type": "string", "format": "binary"}}}}
+}
+
+
+@INDEX.post("/v1/index", status_code=201, response_model=IndexShown, responses=problems(409, 507))
+def create(caller: Operator, wanted: IndexWanted) -> Response:
+    """Create the index of this database. Its vocabulary never changes."""
+    terms, weights = wanted.vocabulary.terms, wanted.vocabulary.weights
+    if len(terms) != len(weights):
+        raise InputError(f"there are {len(terms)} terms and {len(weights)} weights; give a weight per term")
+    if len(set(terms)) < len(terms):
+        raise InputError("a term is given twice; give each once")
+    content = json.dumps(wanted.vocabulary.model_dump()).encode()
+    digest = sha256(content).hexdigest()
+
+    def operation(write: WriteTransaction) -> Answer:
+        if write.state.k is not None:
+            raise Problem(409, "there is an index already; a database holds one")
+        values = {"index_id": secrets.token_hex(16), "k": wanted.k, "embargo": wanted.embargo, "trust": wanted.trust}
+        write.connection.execute(insert(tables.vocabulary).values(hash=digest, content=content))
+        write.connection.execute(update(tables.state).values(**values, vocabulary=digest))
+        state = write.connection.execute(select(tables.state)).one()
+        return Answer(201, _figures(state, caller.account, [], 0))
+
+    return caller.write(operation)
+
+
+@INDEX.get("/v1/index", responses=SHOWN | problems())
+def show(caller: Reader) -> IndexShown:
+    """The index in figures."""
+    with caller.store.read() as read:
+        sizes, waiting = read.replica.groups()[1], len(read.index.waiting)
+    return IndexShown.model_validate(_figures(read.state, caller.account, sizes.tolist(), waiting))
+
+
+@INDEX.get("/v1/vocabulary/{digest}", operation_id="read_vocabulary", response_model=Vocabulary, responses=problems())
+def vocabulary(caller: Reader, digest: Annotated[str, Path(pattern=r"^[0-9a-f]{64}$")]) -> Response:
+    """The vocabulary with this SHA-256 of its content. It may be kept for ever."""
+    table = tables.vocabulary
+    with caller.store.database.reading() as connection:
+        content = connection.execute(select(table.c.content).where(table.c.hash == digest)).scalar_one_or_none()
+    if content is None:
+        raise Problem(404, "there is no such vocabulary; GET /v1/index names the one in use")
+    return Response(content, media_type="application/json", headers={"Cache-Control": FOREVER, "ETag": f'"{digest}"'})
+
+
+@REPRESENTATIVES.get("/v1/representatives/pages/{page}", response_class=Response, responses=AS_ARROW | problems(409))
+def page(
+    caller: Reader,
+    page: Annotated[int, Path(ge=0, le=10**9)],
+    index: Annotated[str | None, Query(pattern=HEX, description="Id of the index the client means.")] = None,
+) -> Response:
+    """Up to 5,000 representatives by number: `number`, `name`, `terms`, `counts`. A full page never changes."""
+    table, first = tables.representatives, page * PAGE
+    with caller.store.database.reading() as connection:
+        state = connection.execute(select(tables.state)).one()
+        on_page = select(table).where(table.c.number >= first, table.c.number < first + PAGE).order_by(table.c.number)
+        rows = connection.execute(on_page).all()
+    if index is not None and index != state.index_id:
+        raise Problem(409, "the index has another id now; fetch GET /v1/index again and drop the copy of the old one")
+    if not rows and page:
+        raise Problem(404, f"there are {state.published} representatives on pages of {PAGE}; ask for an earlier page")
+    table_of_page = pa.table(
+        {
+            "number": pa.array([row.number for row in rows], pa.int64()),
+            "name": pa.array([row.name for row in rows], pa.string()),
+            "terms": _lists([row.terms for row in rows], np.dtype("<i4"), pa.int32()),
+            "counts": _lists([row.counts for row in rows], np.dtype("<i8"), pa.int64()),
+        }
+    )
+    return _arrow(table_of_page, {"Cache-Control": FOREVER} if len(rows) == PAGE else {})
+
+
+@REPRESENTATIVES.get("/v1/representatives/{name}", responses=problems(), operation_id="read_representative")
+def representative(response: Response, caller: Reader, name: Name) -> RepresentativeShown:
+    """One representative."""
+    table = tables.representatives
+    with caller.store.database.reading() as connection:
+        row = connection.execute(select(table).where(table.c.name == name).limit(1)).one_or_none()
+    if row is None:
+        raise Problem(404, "there is no such representative; fetch the pages again")
+    response.headers["Cache-Control"] = FOREVER
+    terms, counts = np.frombuffer(row.terms, "<i4").tolist(), np.frombuffer(row.counts, "<i8").tolist()
+    return RepresentativeShown(name=name, terms=dict(zip(map(str, terms), counts, strict=True)))
+
+
+@REPRESENTATIVES.get("/v1/representatives/{name}/documents", responses=problems(), operation_id="list_members")
+def members(caller: Reader, name: Name) -> Documents:
+    """The documents of a visible group."""
+    with caller.store.read() as read:
+        ids = read.index.documents_of(name)
+    if not ids:
+        raise Problem(404, "this group is not visible; fetch the groups again")
+    return Documents(documents=ids)
+
+
+@GROUPS.get("/v1/groups", response_class=Response, responses=AS_ARROW | problems())
+def groups(caller: Reader) -> Response:
+    """The visible groups at one version (header `Shoal-Version`): `number` and `size`, at least k."""
+    with caller.store.read() as read:
+        numbers, sizes = read.replica.groups()
+    return _arrow(pa.table({"number": numbers, "size": sizes}), {"Shoal-Version": str(read.state.version)})
+
+
+@GROUPS.post("/v1/groups", status_code=201, response_model=GroupsMade, responses=MADE | problems(409, 507))
+def make(caller: User, wanted: GroupsWanted) -> Response:
+    """Make groups of the caller's stored documents, k or more each. The server sees the sum of their counts alone."""
+    ids = [group.documents for group in wanted.groups]
+    if not caller.account.may(caller.limits.groups_by):
+        raise Problem(
+            403, f"your role is {caller.account.role}; on this server only operators make groups: join an existing one"
+        )
+
+    def operation(write: WriteTransaction) -> Answer:
+        pools = documents.count_matrix(write.index, [group.pool for group in wanted.groups], caller.limits)
+        placements = documents.make_groups(write, ids, pools)
+        return Answer(201, {"groups": [{"representative": placement.representative} for placement in placements]})
+
+    return caller.write(operation)
+
+
+@SEARCH.post("/v1/search", responses=problems())
+def search(response: Response, caller: Reader, wanted: SearchWanted) -> Hits:
+    """The documents most similar to a query. **The server sees the query**; the usual client ranks by itself."""
+    caller.shows("query")
+    with caller.store.read() as read:
+        hits = read.index.search(documents.count_matrix(read.index, [wanted.terms], caller.limits), wanted.limit)
+    response.headers["Shoal-Version"] = str(read.state.version)
+    shown = [{"id": hit.document, "similarity": hit.similarity, "terms": hit.terms} for hit in hits]
+    return Hits.model_validate({"hits": shown})
+
+
+def _figures(state: Any, account: Account, sizes: list[int], waiting: int) -> dict[str, Any]:
+    return {
+        "id": state.index_id,
+        "k": state.k,
+        "embargo": state.embargo,
+        "trust": state.trust,
+        "version": state.version,
+        "vocabulary": state.vocabulary,
+        "representatives": state.published,
+        "groups": len(sizes),
+        "visible": sum(sizes),
+        "waiting": waiting,
+        "mine": {"account": account.id, "role": account.role, "documents": account.documents},
+    }
+
+
+def _arrow(table: pa.Table, headers: dict[str, str]) -> Response:
+    """A table as an Arrow IPC stream."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return Response(bytes(sink.getvalue()), media_type=ARROW, headers=headers)
+
+
+def _lists(contents: Sequence[bytes], dtype: np.dtype[Any], arrow_type: pa.DataType) -> pa.ListArray:
+    ends = list(accumulate((len(content) // dtype.itemsize for content in contents), initial=0))
+    values = pa.array(np.frombuffer(b"".join(contents), dtype), arrow_type)
+    return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values)

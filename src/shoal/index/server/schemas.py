@@ -1,0 +1,229 @@
+"""What goes over the wire as JSON, with an example each."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, StringConstraints
+
+from shoal.index.server.accounts import NAME
+
+__all__ = [
+    "AccountList",
+    "AccountMade",
+    "AccountShown",
+    "AccountWanted",
+    "Documents",
+    "DocumentList",
+    "GroupWanted",
+    "GroupsMade",
+    "GroupsWanted",
+    "Hits",
+    "IndexShown",
+    "IndexWanted",
+    "Joining",
+    "Placed",
+    "ProblemShown",
+    "RepresentativeShown",
+    "SearchWanted",
+    "ThinDocument",
+]
+
+ID = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
+NUMBER = r"^(0|[1-9][0-9]{0,8})$"
+EXAMPLE_ID = "5f0c7d2ab9e14c6fa1d30d1f0f8e9a77"
+EXAMPLE_NAME = "9a3f5be20c7744d1b6a1e02f6a5c1d90"
+
+# How often a document has each term, by the number of the term in the vocabulary.
+Terms = Annotated[
+    dict[Annotated[str, StringConstraints(pattern=NUMBER)], Annotated[int, Field(ge=1, le=2**31 - 1, strict=True)]],
+    Field(min_length=1, examples=[{"12": 2, "907": 1}]),
+]
+Space = dict[Annotated[str, StringConstraints(max_length=64)], str | bool | int | None]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class ProblemShown(BaseModel):
+    """Why a request was refused."""
+
+    detail: str = Field(examples=["the representative is retired; fetch the groups again and choose another"])
+
+
+class Vocabulary(_Strict):
+    """The terms, the weight of one occurrence of each, and how a text is counted."""
+
+    terms: list[Annotated[str, StringConstraints(min_length=1, max_length=200)]] = Field(
+        min_length=1, max_length=1_000_000, examples=[["fish", "heron"]]
+    )
+    weights: list[Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]] = Field(
+        min_length=1, max_length=1_000_000, examples=[[0.41, 1.1]]
+    )
+    space: Space = Field(default_factory=dict, examples=[{"language": "english", "stem": True}])
+
+
+class IndexWanted(_Strict):
+    """A new index."""
+
+    k: int = Field(ge=2, le=1_000_000, strict=True, examples=[5], description="Least number of documents in a group.")
+    embargo: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        examples=[0.45],
+        description="Documents less similar than this to every group are held back, if the server is trusted.",
+    )
+    trust: bool = Field(
+        default=False, description="May the server hold vectors back, sealed, until k documents make a group?"
+    )
+    vocabulary: Vocabulary
+
+
+class Mine(BaseModel):
+    """What is kept for the caller."""
+
+    documents: int = Field(examples=[12])
+    account: str = Field(examples=["0f1e2d3c4b5a6978"])
+    role: str = Field(examples=["user"])
+
+
+class IndexShown(BaseModel):
+    """The index, in figures."""
+
+    id: str = Field(examples=[EXAMPLE_ID])
+    k: int = Field(examples=[5])
+    embargo: float | None = Field(examples=[0.45])
+    trust: bool
+    version: int = Field(examples=[4711])
+    vocabulary: str = Field(description="SHA-256 of its content.")
+    representatives: int = Field(examples=[200], description="All that were ever published, retired ones too.")
+    groups: int = Field(examples=[190], description="Groups that can be seen.")
+    visible: int = Field(examples=[1012], description="Documents that can be seen.")
+    waiting: int = Field(examples=[3])
+    mine: Mine
+
+
+class RepresentativeShown(BaseModel):
+    """The pool of a group: it never changes."""
+
+    name: str = Field(examples=[EXAMPLE_NAME])
+    terms: dict[str, int] = Field(examples=[{"12": 7, "907": 5}])
+
+
+class Documents(BaseModel):
+    """Ids of documents that look alike, in an order that says nothing."""
+
+    documents: list[str] = Field(examples=[[EXAMPLE_ID]])
+
+
+class ThinDocument(_Strict):
+    """A document whose group the server is to choose: **it sees the vector**."""
+
+    ciphertext: Base64Bytes = Field(min_length=1, examples=["YWdlLWVuY3J5cHRpb24ub3JnL3Yx"])
+    terms: Terms
+
+
+class Placed(BaseModel):
+    """Where a document went."""
+
+    id: str = Field(examples=[EXAMPLE_ID])
+    representative: str | None = Field(examples=[EXAMPLE_NAME])
+    waits: bool = Field(description="Held back, or stored without a group.")
+
+
+class Joining(_Strict):
+    """The group that a stored document joins."""
+
+    representative: ID = Field(examples=[EXAMPLE_NAME])
+
+
+class GroupWanted(_Strict):
+    """k or more documents of the caller, stored without a group, and the sum of their counts."""
+
+    documents: list[ID] = Field(min_length=2, max_length=100_000, examples=[[EXAMPLE_ID, EXAMPLE_ID[::-1]]])
+    pool: Terms
+
+
+class GroupsWanted(_Strict):
+    """New groups."""
+
+    groups: list[GroupWanted] = Field(min_length=1, max_length=5_000)
+
+
+class GroupMade(BaseModel):
+    """A group by its representative."""
+
+    representative: str = Field(examples=[EXAMPLE_NAME])
+
+
+class GroupsMade(BaseModel):
+    """In the order in which they were asked for."""
+
+    groups: list[GroupMade]
+
+
+class DocumentShown(BaseModel):
+    """A document of the caller."""
+
+    id: str = Field(examples=[EXAMPLE_ID])
+    status: Literal["placed", "waiting", "stored"]
+    bytes: int = Field(examples=[2048])
+
+
+class DocumentList(BaseModel):
+    """A page of the caller's documents, by id."""
+
+    documents: list[DocumentShown]
+    after: str | None = Field(examples=[None], description="Ask for the next page with this; null at the end.")
+
+
+class SearchWanted(_Strict):
+    """A query that the server is to answer: **it sees the query**."""
+
+    terms: Terms
+    limit: int = Field(default=10, ge=1, le=1_000, strict=True)
+
+
+class HitShown(BaseModel):
+    """A document, as similar as all of its group."""
+
+    id: str = Field(examples=[EXAMPLE_ID])
+    similarity: float = Field(examples=[0.83])
+    terms: list[int] = Field(examples=[[907, 12]], description="Those that matched, the heaviest first.")
+
+
+class Hits(BaseModel):
+    """The best first."""
+
+    hits: list[HitShown]
+
+
+class AccountWanted(_Strict):
+    """Somebody who may use the index."""
+
+    name: Annotated[str, StringConstraints(pattern=NAME)] = Field(examples=["archive"])
+    role: Literal["reader", "user", "operator"] = "user"
+
+
+class AccountShown(BaseModel):
+    """An account, without its token."""
+
+    id: str = Field(examples=["0f1e2d3c4b5a6978"])
+    name: str = Field(examples=["archive"])
+    role: str = Field(examples=["user"])
+    active: bool
+    documents: int
+
+
+class AccountMade(AccountShown):
+    """A new account. The token is shown this once."""
+
+    token: str = Field(examples=["shoal_0f1e2d3c4b5a6978_…"])
+
+
+class AccountList(BaseModel):
+    """All accounts, revoked ones too."""
+
+    accounts: list[AccountShown]

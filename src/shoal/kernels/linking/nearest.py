@@ -1,0 +1,206 @@
+"""All pairs of two tables, without a matrix of them: the nearest records, and on which columns records agree.
+
+Records come columns first (d, n), so that one record is compared with all of them in a few sweeps. A pattern of
+agreement is a number with one bit per column, the lowest for the first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+from shoal.kernels import Floats, Ints
+from shoal.kernels.threads import runs, side_by_side
+
+__all__ = [
+    "best_partners",
+    "count_patterns",
+    "nearest_by_both",
+    "nearest_sketches",
+    "nearest_tell",
+    "patterns_of",
+    "weigh_pairs",
+]
+
+ROUNDING = 1e-9  # squared distances that differ by less, as a share of the squared length, are equal
+SHARES = 8  # of the work; not the number of threads, so that memory and result do not depend on it
+
+
+@njit(cache=True, nogil=True)
+def _distances(columns: Floats, target: Floats, distances: Floats) -> None:
+    """Squared distance of a target to every record, given columns first (d, n), into `distances`."""
+    distances[:] = 0.0
+    for column in range(columns.shape[0]):
+        for row in range(columns.shape[1]):
+            difference = columns[column, row] - target[column]
+            distances[row] += difference * difference
+
+
+@njit(cache=True, nogil=True)
+def _limit(distances: Floats, relative: float, absolute: float) -> float:
+    """The largest squared distance that ties with the least."""
+    nearest = distances.min()
+    return max((np.sqrt(nearest) * (1.0 + relative) + absolute) ** 2, nearest)
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def nearest_by_both(
+    one: Floats, other: Floats, targets_one: Floats, targets_other: Floats, relative: float, absolute: Floats
+) -> Ints:
+    """How many records are nearest to a target by one set of columns, by the other, and by both (m, 3).
+
+    Records come columns first (d, n). `absolute` is the slack of a distance by each of the two sets.
+    """
+    counts = np.zeros((targets_one.shape[0], 3), np.int64)
+    for position in prange(targets_one.shape[0]):
+        by_one = np.empty(one.shape[1])
+        by_other = np.empty(one.shape[1])
+        _distances(one, targets_one[position], by_one)
+        _distances(other, targets_other[position], by_other)
+        limit_one = _limit(by_one, relative, absolute[0])
+        limit_other = _limit(by_other, relative, absolute[1])
+        for row in range(one.shape[1]):
+            near_one = by_one[row] <= limit_one
+            near_other = by_other[row] <= limit_other
+            counts[position, 0] += near_one
+            counts[position, 1] += near_other
+            counts[position, 2] += near_one and near_other
+    return counts
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def nearest_tell(
+    known: Floats,
+    secret: Floats,
+    targets: Floats,
+    truths: Floats,
+    tolerance: float,
+    relative: float,
+    absolute: float,
+) -> Floats:
+    """Of the records nearest to each target by what is known, the share that reveals its secret within `tolerance`.
+
+    Records come columns first, `known` (d, n), and `secret` (n,).
+    """
+    shares = np.empty(targets.shape[0])
+    for position in prange(targets.shape[0]):
+        distances = np.empty(known.shape[1])
+        _distances(known, targets[position], distances)
+        limit = _limit(distances, relative, absolute)
+        ties = 0
+        right = 0
+        for row in range(known.shape[1]):
+            if distances[row] <= limit:
+                ties += 1
+                right += abs(secret[row] - truths[position]) <= tolerance
+        shares[position] = right / ties
+    return shares
+
+
+def nearest_sketches(targets: Floats, own: Ints, lengths: Ints, offsets: Ints, values: Floats) -> Floats:
+    """The chance that a target's own sketch is picked among the nearest ones.
+
+    `targets` (targets, width) are sketches of records, own[i] says which of the sketches is target i's. Distances are
+    mean squared differences over all components of a sketch, up to the width. Where lengths[i] is not -1, sketches of
+    another length are passed over.
+    """
+    chances = np.zeros(len(targets))
+    parts = runs(len(targets), least=1)
+    given = offsets, values
+    side_by_side(_nearest_sketches, [(targets[r], own[r], lengths[r], *given, chances[r]) for r in parts])
+    return chances
+
+
+@njit(cache=True, nogil=True)
+def _nearest_sketches(
+    targets: Floats, own: Ints, lengths: Ints, offsets: Ints, values: Floats, chances: Floats
+) -> None:
+    for target in range(targets.shape[0]):
+        sketch = targets[target]
+        slack = ROUNDING * np.mean(sketch * sketch) + 1e-30
+        nearest = _distance(sketch, values[offsets[own[target]] : offsets[own[target] + 1]], np.inf)
+        ties = 0
+        for row in range(offsets.shape[0] - 1):
+            length = offsets[row + 1] - offsets[row]
+            if length == 0 or (lengths[target] >= 0 and length != lengths[target]):
+                continue
+            distance = _distance(sketch, values[offsets[row] : offsets[row + 1]], nearest + slack)
+            if distance < nearest - slack:  # a stranger's sketch is nearer
+                ties = 0
+                break
+            if distance <= nearest + slack:
+                ties += 1
+        if ties:
+            chances[target] = 1.0 / ties
+
+
+@njit(cache=True, nogil=True)
+def _distance(one: Floats, other: Floats, enough: float) -> float:
+    """The mean squared difference; something larger than `enough` as soon as it is known to be."""
+    width = min(one.shape[0], other.shape[0])
+    total, bound = 0.0, enough * width
+    for component in range(width):
+        total += (one[component] - other[component]) ** 2
+        if total > bound:
+            return np.inf
+    return total / width
+
+
+@njit(cache=True, nogil=True)
+def patterns_of(originals: Floats, record: Floats, tolerance: Floats, patterns: Ints) -> None:
+    """The pattern of one masked record with every original, into `patterns` (n,)."""
+    patterns[:] = 0
+    for column in range(originals.shape[0]):
+        bit = np.int32(1 << column)
+        for row in range(originals.shape[1]):
+            if abs(originals[column, row] - record[column]) <= tolerance[column]:
+                patterns[row] |= bit
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def count_patterns(originals: Floats, masked: Floats, tolerance: Floats) -> Ints:
+    """How many pairs have each of the 2^d patterns."""
+    n_patterns = 1 << originals.shape[0]
+    counts = np.zeros((SHARES, n_patterns), np.int64)
+    for share in prange(SHARES):
+        patterns = np.empty(originals.shape[1], np.int32)
+        for row in range(share, masked.shape[0], SHARES):
+            patterns_of(originals, masked[row], tolerance, patterns)
+            for other in range(patterns.shape[0]):
+                counts[share, patterns[other]] += 1
+    return counts.sum(axis=0)
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def weigh_pairs(originals: Floats, masked: Floats, tolerance: Floats, weight_of: Floats) -> Floats:
+    """The weight of every pair (m, n), from the weight of each pattern."""
+    weights = np.empty((masked.shape[0], originals.shape[1]))
+    for row in prange(masked.shape[0]):
+        patterns = np.empty(originals.shape[1], np.int32)
+        patterns_of(originals, masked[row], tolerance, patterns)
+        for other in range(patterns.shape[0]):
+            weights[row, other] = weight_of[patterns[other]]
+    return weights
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def best_partners(
+    originals: Floats, masked: Floats, tolerance: Floats, weight_of: Floats, own: Ints
+) -> tuple[Ints, Ints]:
+    """For every masked record how many originals share the highest weight, and whether its own, `own`, does."""
+    ties = np.empty(masked.shape[0], np.int64)
+    own_ties = np.empty(masked.shape[0], np.bool_)
+    for row in prange(masked.shape[0]):
+        patterns = np.empty(originals.shape[1], np.int32)
+        patterns_of(originals, masked[row], tolerance, patterns)
+        best = -np.inf
+        count = 0
+        for other in range(patterns.shape[0]):
+            weight = weight_of[patterns[other]]
+            if weight > best:
+                best = weight
+                count = 0
+            count += weight == best
+        ties[row] = count
+        own_ties[row] = weight_of[patterns[own[row]]] == best
+    return ties, own_ties

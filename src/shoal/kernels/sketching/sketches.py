@@ -1,0 +1,180 @@
+"""Sparse rows to sketches, each as long as it may be, and products of sketches over the components that both have.
+
+Signs of terms are cubic polynomials over the prime field of 2^61 - 1, so that any four terms have independent signs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from shoal.kernels import Floats, Ints
+from shoal.kernels.grouping.spherical import Csr
+from shoal.kernels.threads import runs, side_by_side
+
+__all__ = [
+    "fill_components",
+    "mean_products",
+    "nearest_centres",
+    "paired_products",
+    "sign_table",
+    "sums_by_centre",
+]
+
+Words = NDArray[np.uint64]
+Signs = NDArray[np.int8]
+
+MODULUS = np.uint64((1 << 61) - 1)
+BITS_29, BITS_32, BITS_61 = np.uint64(29), np.uint64(32), np.uint64(61)
+LOW_29, LOW_32 = np.uint64((1 << 29) - 1), np.uint64((1 << 32) - 1)
+ONE, THREE = np.uint64(1), np.uint64(3)
+
+
+@njit(cache=True, nogil=True)
+def _modular_product(one: Any, other: Any) -> Any:
+    """The product of two numbers below 2^61, modulo 2^61 - 1, by halves of 32 bits; 2^61 counts as 1."""
+    low = (one & LOW_32) * (other & LOW_32)
+    middle = (one >> BITS_32) * (other & LOW_32) + (one & LOW_32) * (other >> BITS_32)
+    high = (one >> BITS_32) * (other >> BITS_32)
+    total = (low & MODULUS) + (low >> BITS_61) + (middle >> BITS_29) + ((middle & LOW_29) << BITS_32) + (high << THREE)
+    total = (total & MODULUS) + (total >> BITS_61)
+    return total - MODULUS if total >= MODULUS else total
+
+
+@njit(cache=True, nogil=True)
+def sign_table(terms: Words, coefficients: Words) -> Signs:
+    """The sign of every term in every component, (terms, components); `coefficients` are (components, 4)."""
+    signs = np.empty((terms.shape[0], coefficients.shape[0]), np.int8)
+    for row in range(terms.shape[0]):
+        term = terms[row]
+        for component in range(coefficients.shape[0]):
+            value = coefficients[component, 3]
+            for power in range(2, -1, -1):
+                value = _modular_product(value, term) + coefficients[component, power]
+                if value >= MODULUS:
+                    value -= MODULUS
+            signs[row, component] = 1 if value & ONE else -1
+    return signs
+
+
+def fill_components(rows: Csr, signs: Ints, first: int, offsets: Ints, values: Floats) -> None:
+    """Fill in components `first` to `first` + width of every sketch; `signs` are (columns, width) of these.
+
+    The sketch of a row lies at values[offsets[row] : offsets[row + 1]].
+    """
+    parts = runs(len(offsets) - 1)
+    side_by_side(_fill_components, [(rows, run.start, run.stop, signs, first, offsets, values) for run in parts])
+
+
+@njit(cache=True, nogil=True)
+def _fill_components(
+    rows: Csr, start_row: int, end_row: int, signs: Ints, first: int, offsets: Ints, values: Floats
+) -> None:
+    room = np.empty(signs.shape[1])  # added up in the cache, written once
+    for row in range(start_row, end_row):
+        start = offsets[row] + first
+        width = max(0, min(signs.shape[1], offsets[row + 1] - start))  # none of a sketch that is complete
+        sketch = room[:width]
+        sketch[:] = 0.0
+        entry, end = rows.indptr[row], rows.indptr[row + 1]
+        by_four = entry + (end - entry) % 4
+        for single in range(entry, by_four):
+            value, sign = rows.data[single], signs[rows.indices[single]]
+            for component in range(width):
+                sketch[component] += value * sign[component]
+        for first_of_four in range(by_four, end, 4):  # a quarter of the reading and writing
+            values_here = rows.data[first_of_four : first_of_four + 4]
+            a, b, c, d = values_here[0], values_here[1], values_here[2], values_here[3]
+            columns = rows.indices[first_of_four : first_of_four + 4]
+            of_a, of_b, of_c, of_d = signs[columns[0]], signs[columns[1]], signs[columns[2]], signs[columns[3]]
+            for position in range(width):
+                sketch[position] += a * of_a[position] + b * of_b[position] + (c * of_c[position] + d * of_d[position])
+        values[start : start + width] = sketch
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def _mean_product(one: Floats, other: Floats) -> float:
+    shared = min(one.shape[0], other.shape[0])
+    total = 0.0
+    for component in range(shared):
+        total += one[component] * other[component]
+    return total / shared
+
+
+def mean_products(offsets: Ints, values: Floats, other_offsets: Ints, other_values: Floats) -> Floats:
+    """The estimated dot product of every sketch with every other one; no sketch is empty."""
+    found = np.empty((len(offsets) - 1, len(other_offsets) - 1))
+    parts = runs(len(found), least=1)
+    others = other_offsets, other_values
+    side_by_side(_mean_products, [(offsets[r.start : r.stop + 1], values, *others, found[r]) for r in parts])
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _mean_products(offsets: Ints, values: Floats, other_offsets: Ints, other_values: Floats, found: Floats) -> None:
+    for row in range(found.shape[0]):
+        sketch = values[offsets[row] : offsets[row + 1]]
+        for column in range(found.shape[1]):
+            other = other_values[other_offsets[column] : other_offsets[column + 1]]
+            found[row, column] = _mean_product(sketch, other)
+
+
+def nearest_centres(offsets: Ints, values: Floats, centres: Floats, centre_lengths: Ints) -> tuple[Ints, Floats]:
+    """For every sketch the centre with the largest product, ties to the lower one, and that product."""
+    nearest, products = np.zeros(len(offsets) - 1, np.int64), np.empty(len(offsets) - 1)
+    parts = runs(len(nearest))
+    given = values, centres, centre_lengths
+    side_by_side(_nearest_centres, [(offsets[r.start : r.stop + 1], *given, nearest[r], products[r]) for r in parts])
+    return nearest, products
+
+
+@njit(cache=True, nogil=True)
+def _nearest_centres(
+    offsets: Ints, values: Floats, centres: Floats, centre_lengths: Ints, nearest: Ints, products: Floats
+) -> None:
+    for row in range(nearest.shape[0]):
+        sketch = values[offsets[row] : offsets[row + 1]]
+        products[row] = -np.inf
+        for centre in range(centres.shape[0]):
+            product = _mean_product(sketch, centres[centre, : centre_lengths[centre]])
+            if product > products[row]:
+                products[row] = product
+                nearest[row] = centre
+
+
+@njit(cache=True, nogil=True)
+def sums_by_centre(
+    offsets: Ints, values: Floats, scale: Floats, centre_of: Ints, n_centres: int, width: int
+) -> tuple[Floats, Ints]:
+    """Sums of the scaled sketches of each centre, and how many have each component: both (centres, width)."""
+    sums = np.zeros((n_centres, width))
+    counts = np.zeros((n_centres, width), np.int64)
+    for row in range(offsets.shape[0] - 1):
+        centre = centre_of[row]
+        for component in range(offsets[row + 1] - offsets[row]):
+            sums[centre, component] += scale[row] * values[offsets[row] + component]
+            counts[centre, component] += 1
+    return sums, counts
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def paired_products(
+    offsets: Ints, values: Floats, other_offsets: Ints, other_values: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Of each sketch and the other of the same row, over what both have: mean product, and mean squares of both."""
+    n_rows = offsets.shape[0] - 1
+    products, squares, other_squares = np.zeros(n_rows), np.zeros(n_rows), np.zeros(n_rows)
+    for row in range(n_rows):
+        one = values[offsets[row] : offsets[row + 1]]
+        other = other_values[other_offsets[row] : other_offsets[row + 1]]
+        shared = min(one.shape[0], other.shape[0])
+        product, square, other_square = 0.0, 0.0, 0.0
+        for component in range(shared):
+            product += one[component] * other[component]
+            square += one[component] * one[component]
+            other_square += other[component] * other[component]
+        products[row], squares[row], other_squares[row] = product / shared, square / shared, other_square / shared
+    return products, squares, other_squares

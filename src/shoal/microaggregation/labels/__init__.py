@@ -1,1 +1,0 @@
-"""Labels: columns of categories as concepts, with distances and representatives."""

@@ -1,1 +1,0 @@
-"""Refinement: from any partition to a better one."""

@@ -1,0 +1,390 @@
+"""The pages of assessments: tables, documents, sanitized texts and sketches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from shoal.pages.charts import (
+    DEEP,
+    INK,
+    QUARTERS,
+    SAND,
+    Picture,
+    named_bars,
+    names,
+    picture,
+    quantity,
+    rates_with_intervals,
+)
+from shoal.pages.leak_card import card_page
+from shoal.pages.report import distances
+from shoal.pages.words import FEWEST_ATTEMPTS, count, interval, number, page, percent, succeeds
+from shoal.results.assessment import SketchAssessment, SpaceAssessment, TableAssessment
+from shoal.results.attacks import Disclosure, Rate, SketchAttacks
+from shoal.results.searches import QueryChange, Reidentification, SearchChange, TextAssessment
+from shoal.results.summary import Distances
+from shoal.results.utility import ClassifierScore, ModelUtility, QueryAgreement, SpaceUtility, TableLoss
+
+__all__ = ["assessment_html", "sketches_html", "space_html", "texts_html"]
+
+MOST = 20  # bars of a picture, rows of a table
+NOTABLE = 0.05  # a correlation that changed by less is as it was
+# What a classifier was trained on and tested on, in the order of the columns.
+SCENARIOS = (("original", "original"), ("original", "protected"), ("protected", "protected"), ("protected", "original"))
+FIGURES = (
+    ("Precision (P)", "precision"),
+    ("Recall (R)", "recall"),
+    ("F", "f"),
+    ("Coverage (C)", "coverage"),
+    ("Novelty (N)", "novelty"),
+    ("Average relevance (AR)", "average_relevance"),
+    ("Returned (TR)", "returned"),
+    ("Random (PR)", "random"),
+)
+COLOURS = (DEEP, SAND, INK, "#b0563f")  # of the kinds, the release first
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
+
+
+def assessment_html(assessment: TableAssessment) -> str:
+    """The whole page: style and pictures inside, nothing to fetch, nothing to run."""
+    loss, risk, second = assessment.loss, assessment.risk, assessment.differencing
+    repeated = () if second is None else (second.cells, second.worst)
+    certain = () if risk is None or risk.euclidean.chances is None else risk.euclidean.chances > 0.999
+    broken = sorted(loss.pairs, key=lambda pair: -abs(pair.after - pair.before))[:MOST] if loss else []
+    return page(
+        "assessment.html.jinja",
+        a=assessment,
+        verdict=verdict(assessment),
+        moved=_moved(loss) if loss and loss.columns else None,
+        attacks=_attacks(risk, (*assessment.gdpr, *repeated)) if risk else None,
+        broken=[pair for pair in broken if abs(pair.after - pair.before) >= NOTABLE],
+        card=card_page(assessment.leaks, assessment.rows),
+        taught=_taught(assessment.models) if assessment.models else None,
+        certain=int(sum(certain)),
+    )
+
+
+def verdict(assessment: TableAssessment) -> str:
+    """The result in a sentence."""
+    if assessment.risk is None or assessment.loss is None:
+        linked = assessment.labels_linked or 0.0
+        return f"Comparing labels word by word links {percent(linked)} of the {count(assessment.rows, 'record')}."
+    best = max(
+        (assessment.risk.euclidean, assessment.risk.mahalanobis, assessment.risk.probabilistic),
+        key=lambda rate: rate.rate,
+    )
+    linked = max(best.rate, assessment.labels_linked or 0.0)  # by numbers or by labels, whichever tells more
+    trained = assessment.leaks and f"; one trained on known links finds {percent(assessment.leaks.leak.honest.rate)}"
+    return (
+        f"An intruder who knows the original values links {percent(linked)} of the {count(assessment.rows, 'record')} "
+        f"to the right person{trained or ''}; guessing would link {percent(best.baseline)}."
+    )
+
+
+def _taught(models: ModelUtility) -> str:
+    """What the best model learned, in a sentence."""
+    what = models.target
+    if not models.learnable:
+        return (
+            f"Even from the originals, these models learn next to nothing of {what}: it says nothing about this table."
+        )
+    best = max(models.scores, key=lambda score: (score.task == "regression", score.original))
+    if best.measure == "R2":
+        mine, theirs = (percent(max(0.0, share)) for share in (best.protected, best.original))
+        return (
+            f"Models from this table explain {mine} of the differences in {what}; models from the originals {theirs}."
+        )
+    mine, theirs, guess = (percent(share) for share in (best.protected, best.original, best.baseline))
+    return (
+        f"Models from this table are right about {what} in {mine} of the cases, models from the originals in {theirs}, "
+        f"and the most frequent value in {guess}."
+    )
+
+
+def _moved(loss: TableLoss) -> Picture:
+    """Which columns moved most."""
+    ordered = sorted(loss.columns, key=lambda column: -column.values)
+    bars = [(column.column, column.values) for column in ordered[:MOST]]
+    description = f"Bar chart of how far the values of {count(len(bars), 'column')} moved, relative to themselves."
+    rows = (
+        (column.column, percent(column.values), percent(column.mean), percent(column.variance)) for column in ordered
+    )
+    return picture(
+        named_bars(bars, "Mean relative change"), description, ("Column", "Values", "Mean", "Variance"), rows
+    )
+
+
+def _attacks(risk: Disclosure, gdpr: tuple[Rate, ...]) -> Picture:
+    """Every attack with its interval and what it would reach without the release."""
+    rates = (risk.euclidean, risk.mahalanobis, risk.probabilistic, risk.interval, *gdpr)
+    enough = [rate for rate in rates if rate.n >= FEWEST_ATTEMPTS] or rates
+    shown = [(rate.about, rate) for rate in enough[:MOST]]
+    description = f"Chart of {count(len(shown), 'attack')}: how often each succeeds, and how often it would anyway."
+    controlled = any(rate.control is not None for rate in rates)
+    rows = tuple(
+        (
+            rate.about,
+            succeeds(rate),
+            interval(rate),
+            percent(rate.baseline),
+            *([_on_strangers(rate)] if controlled else []),
+            number(rate.n),
+        )
+        for rate in rates
+    )
+    strangers = ["On strangers (95 % interval)"] if controlled else []
+    header = ("Attack", "Succeeds", "95 % interval", "By guessing", *strangers, "Attempts")
+    return picture(rates_with_intervals(shown, "Share of attempts that succeed"), description, header, rows)
+
+
+def _on_strangers(rate: Rate) -> str:
+    if rate.control is None or rate.control_low is None or rate.control_high is None:
+        return ""
+    return f"{percent(rate.control)} ({percent(rate.control_low)} to {percent(rate.control_high)})"
+
+
+def space_html(assessment: SpaceAssessment) -> str:
+    """The whole page: style and pictures inside, nothing to fetch, nothing to run."""
+    utility = assessment.utility
+    measured = Distances(
+        edges=tuple(tenth / 10 for tenth in range(11)),
+        before=utility.original.distances,
+        after=utility.protected.distances,
+        pairs=utility.pairs,
+        sampled=utility.sampled,
+    )
+    return page(
+        "space.html.jinja",
+        a=assessment,
+        queries=_query_agreement(utility.queries),
+        classifiers=_classifiers(utility.classifiers),
+        best=_best(utility),
+        distances=distances(measured, "document"),
+    )
+
+
+def _query_agreement(queries: Sequence[QueryAgreement]) -> Picture:
+    """For each kind of query how alike the answers are, beside what they can be and what chance gives."""
+    kinds: dict[str, list[QueryAgreement]] = {}
+    for query in queries:
+        kinds.setdefault(query.kind, []).append(query)
+    points = [
+        {
+            "kind": kind,
+            "f1": sum(query.f1 for query in alike) / len(alike),
+            "ceiling": sum(query.ceiling for query in alike) / len(alike),
+            "chance": sum(query.baseline for query in alike) / len(alike),
+        }
+        for kind, alike in kinds.items()
+    ]
+    description = f"Chart of {count(len(points), 'kind')} of queries: how alike the answers before and after are."
+    y = names(label_limit=260, field="kind")
+    shares = {"scale": {"domain": [0, 1]}, "axis": {"values": QUARTERS, "format": ".2f"}}
+    marks = {"f1": {"type": "point", "filled": True, "size": 90, "color": DEEP, "opacity": 1}}
+    marks |= {name: {"type": "tick", "color": SAND, "thickness": 4, "size": 16} for name in ("ceiling", "chance")}
+    layers = [
+        {"mark": mark, "encoding": {"y": y, "x": quantity(name, "F1 of the answers", **shares)}}
+        for name, mark in marks.items()
+    ]
+    rows = tuple(
+        (str(query["kind"]), *(f"{query[name]:.3f}" for name in ("chance", "f1", "ceiling"))) for query in points
+    )
+    header = ("Query by", "By chance", "Before and after", "At best")
+    return picture({"height": {"step": 28}, "data": {"values": points}, "layer": layers}, description, header, rows)
+
+
+def _classifiers(scores: Sequence[ClassifierScore]) -> tuple[tuple[str, ...], ...]:
+    """A row for each classifier: the accuracy in each scenario."""
+    classifiers = dict.fromkeys(score.classifier for score in scores)
+    accuracy = {(score.classifier, score.train, score.test): score.accuracy for score in scores}
+    return tuple((name, *(f"{accuracy[(name, *scenario)]:.1%}" for scenario in SCENARIOS)) for name in classifiers)
+
+
+def _best(utility: SpaceUtility) -> tuple[float, float] | None:
+    """The accuracy of the classifier that is best on originals: trained on protected vectors, and on originals."""
+    own = [score for score in utility.classifiers if score.train == score.test == "original"]
+    if not own:
+        return None
+    best = max(own, key=lambda score: score.accuracy)
+    for score in utility.classifiers:
+        if (score.classifier, score.train, score.test) == (best.classifier, "protected", "original"):
+            return score.accuracy, best.accuracy
+    return None
+
+
+def texts_html(assessment: TextAssessment) -> str:
+    """The whole page: style and pictures inside, nothing to fetch, nothing to run."""
+    return page(
+        "text_assessment.html.jinja",
+        a=assessment,
+        utility=None
+        if assessment.utility is None
+        else _query_changes(assessment.utility, "what readers look for", DEEP),
+        risk=None if assessment.risk is None else _query_changes(assessment.risk, "what was to be hidden", SAND),
+        attack=_attack(assessment.attack, assessment.unsanitized),
+    )
+
+
+def _query_changes(change: SearchChange, about: str, colour: str) -> Picture:
+    """A bar for each query: how much less, or more, it finds."""
+    bars = [{"name": _label(query), "change": query.changes.total} for query in change.queries]
+    description = f"Bar chart: the change of {len(bars)} queries for {about}, in per cent."
+    totals = [query.changes.total for query in change.queries]
+    scale = {"domain": [min(-75.0, *totals), max(0.0, *totals)]}
+    x = quantity("change", "change, in per cent", scale=scale, axis={"tickCount": 5})
+    spec = {
+        "height": {"step": 24},
+        "data": {"values": bars},
+        "mark": {"type": "bar", "color": colour, "size": 14},
+        "encoding": {"x": x, "y": names(label_limit=230, domain=False)},
+    }
+    header = ("Query", "Words", *(name for name, _ in FIGURES), "NMI", "Change")
+    rows = tuple((query.name, query.words, *_cells(query)) for query in change.queries)
+    return picture(spec, description, header, rows)
+
+
+def _label(query: QueryChange) -> str:
+    return query.words if query.name.startswith("subject ") else query.name
+
+
+def _cells(query: QueryChange) -> tuple[str, ...]:
+    """Each figure before and after, in the order of the header."""
+    pairs = [(getattr(query.before, field), getattr(query.after, field)) for _, field in FIGURES]
+    shown = [f"{one} → {other}" if isinstance(one, int) else f"{one:.2f} → {other:.2f}" for one, other in pairs]
+    return (*shown, f"{query.nmi:.2f}", f"{query.changes.total:+.1f}%")
+
+
+def _attack(after: Reidentification, before: Reidentification) -> Picture:
+    """Originals that come first, by how many words were searched with, sanitized and not."""
+    kinds = (("sanitized", after), ("not sanitized", before))
+    points = [
+        {
+            "kind": kind,
+            "words": _words(search.words),
+            "rate": search.first.rate,
+            "low": search.first.low,
+            "high": search.first.high,
+        }
+        for kind, attack in kinds
+        for search in attack.searches
+    ]
+    description = "Chart: the more words are searched with, the more originals come first."
+    lengths = [_words(search.words) for search in after.searches]
+    x = {
+        "field": "words",
+        "type": "ordinal",
+        "sort": lengths,
+        "title": "words searched with",
+        "axis": {"labelAngle": 0},
+    }
+    shares = {"scale": {"domain": [0, 1]}, "axis": {"format": ".0%", "values": QUARTERS}}
+    y = quantity("rate", "originals that come first", **shares)
+    legend = {"orient": "top", "title": None, "symbolType": "stroke", "symbolSize": 500}
+    scale = {"domain": [kind for kind, _ in kinds], "range": [DEEP, SAND]}
+    colour = {"field": "kind", "type": "nominal", "scale": scale, "legend": legend}
+    line = {"type": "line", "strokeWidth": 3, "point": {"size": 60, "filled": True}}
+    spec = {
+        "height": 220,
+        "data": {"values": points},
+        "layer": [
+            {"mark": line, "encoding": {"x": x, "y": y, "color": colour}},
+            {
+                "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.6},
+                "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": colour},
+            },
+        ],
+    }
+    header = ("Texts", "Words", "First", "95 % interval", "Among ten", "Median place")
+    rows = tuple(
+        (
+            kind,
+            _words(search.words),
+            percent(search.first.rate),
+            interval(search.first),
+            percent(search.ten.rate),
+            f"{search.median_rank:g}",
+        )
+        for kind, attack in kinds
+        for search in attack.searches
+    )
+    return picture(spec, description, header, rows)
+
+
+def _words(count: int | None) -> str:
+    return "all" if count is None else str(count)
+
+
+def sketches_html(assessment: SketchAssessment) -> str:
+    """The whole page: style and pictures inside, nothing to fetch, nothing to run."""
+    kinds = (assessment.release, *assessment.others)
+    return page(
+        "sketch_assessment.html.jinja", a=assessment, kinds=kinds, curve=_curve(kinds), broken=_broken(assessment)
+    )
+
+
+def _broken(assessment: SketchAssessment) -> bool:
+    """Whether the key gives clearly more than guessing and than the sums of groups would, published openly."""
+    items, openly = assessment.release.best_with_key.items, assessment.release.openly
+    return items.low > (items.baseline if openly is None else openly.items.high)
+
+
+def _curve(kinds: Sequence[SketchAttacks]) -> Picture:
+    """For each kind, the items of strangers recovered against the records known."""
+    points = [
+        {"kind": attacks.kind, "known": point.known, "items": point.strangers.items.rate}
+        for attacks in kinds
+        for point in attacks.knowing_records
+    ]
+    description = "Chart: the more records an attacker knows, the more items of other records they recover."
+    listed = [attacks.kind for attacks in kinds]
+    scales = {"domain": listed, "range": list(COLOURS[: len(listed)])}
+    legend = {"orient": "top", "title": None, "columns": 2, "symbolType": "stroke", "symbolSize": 500}
+    axis = {"values": _apart({point.known for attacks in kinds for point in attacks.knowing_records}), "format": ",d"}
+    shares = {"scale": {"domain": [0, 1]}, "axis": {"format": ".0%", "values": QUARTERS}}
+    spec = {
+        "height": 240,
+        "data": {"values": points},
+        "mark": {"type": "line", "strokeWidth": 3, "point": {"size": 50, "filled": True}},
+        "encoding": {
+            "x": quantity("known", "records known", scale={"type": "log"}, axis=axis),
+            "y": quantity("items", "items of other records recovered", **shares),
+            "color": {"field": "kind", "type": "nominal", "sort": listed, "scale": scales, "legend": legend},
+            "strokeDash": {
+                "field": "kind",
+                "type": "nominal",
+                "sort": listed,
+                "scale": {"domain": listed, "range": list(DASHES[: len(listed)])},
+                "legend": legend,
+            },
+        },
+    }
+    header = (
+        "Sketches",
+        "Records known",
+        "Signs right",
+        "Signs right, least squares",
+        "Items of others",
+        "Others whole",
+    )
+    rows = tuple(
+        (
+            attacks.kind,
+            f"{point.known:,}",
+            percent(point.signs),
+            percent(point.by_least_squares),
+            f"{succeeds(point.strangers.items)} ({interval(point.strangers.items)})",
+            percent(point.strangers.whole.rate),
+        )
+        for attacks in kinds
+        for point in attacks.knowing_records
+    )
+    return picture(spec, description, header, rows)
+
+
+def _apart(counts: Iterable[int]) -> list[int]:
+    """Those that have room beside each other on a logarithmic axis, the largest among them."""
+    kept: list[int] = []
+    for known in sorted(counts, reverse=True):
+        if not kept or 2 * known <= kept[-1]:
+            kept.append(known)
+    return kept

@@ -1,0 +1,1 @@
+"""Promises: what is asked of every group, of its size, its confidential values and its people."""

@@ -1,0 +1,68 @@
+"""β-likeness: no confidential value is much more frequent in a group than among all records.
+
+Source: Cao and Karras (2012), the enhanced form: a value that a share p of all records have, a group has at most
+p · (1 + min(β, -ln p)) of. A value that becomes rarer in a group reveals less, and is not limited. Missing values are
+left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.promises.requirements import ROUNDING, ConfidentialColumn, Requirement, ShareRequirement
+from shoal.results.claims import FurtherPromise
+from shoal.results.promised import GroupPromises
+
+Ints = NDArray[np.int64]
+
+NAME = "likeness"  # in the certificate
+
+
+class Like(ShareRequirement):
+    """No value more frequent than β allows."""
+
+    def __init__(self, codes: Ints, beta: float, overall: Ints) -> None:
+        self.codes = codes
+        share = overall / max(int(overall.sum()), 1)
+        with np.errstate(divide="ignore"):
+            self._most = share * (1.0 + np.minimum(beta, -np.log(share)))
+
+    def enough(self, counts: Ints) -> bool:
+        total = int(counts.sum())
+        return total == 0 or bool(np.all(counts / total <= self._most[: len(counts)] + ROUNDING))
+
+
+def requirement(promises: GroupPromises, column: ConfidentialColumn) -> Requirement | None:
+    """What β asks of a column; None: nothing is promised."""
+    return None if promises.beta is None else Like(column.codes, promises.beta, column.overall)
+
+
+def promise(promises: GroupPromises, columns: Mapping[str, Sequence[Mapping[str, int]]]) -> FurtherPromise | None:
+    """What the certificate states: by column, how much more frequent a value is in some group; None: no promise."""
+    if promises.beta is None:
+        return None
+    return FurtherPromise(
+        NAME,
+        promises.beta,
+        tuple((column, round(_largest_gain(groups), 4)) for column, groups in columns.items()),
+        f"In every group a confidential value is at most {1.0 + promises.beta:g} times as frequent as in the whole "
+        f"release (enhanced β-likeness, β = {promises.beta:g})",
+    )
+
+
+def _largest_gain(groups: Sequence[Mapping[str, int]]) -> float:
+    """The largest (q - p) / p of any value, q its share in a group and p among all records."""
+    overall: Counter[str] = Counter()
+    for counts in groups:
+        overall.update(counts)
+    n_rows = overall.total()
+    gains = [
+        count / sum(counts.values()) * n_rows / overall[value] - 1.0
+        for counts in groups
+        for value, count in counts.items()
+    ]
+    return max(gains, default=0.0)

@@ -1,0 +1,181 @@
+"""Documents read and counted, the space fitted to them, and what was left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from shoal import progress
+from shoal.data import Corpus, Skipped
+from shoal.data.sources import local_copy
+from shoal.errors import InputError
+from shoal.methods.blocks.executors import memory_of
+from shoal.methods.words.pools import unit_rows, with_length
+from shoal.release.documents.rows import DocumentRows
+from shoal.release.folders import Writer, write_csv
+from shoal.release.sources import DocumentSource
+from shoal.results.claims import Withheld
+from shoal.results.summary import WordsLeftOut
+from shoal.terms import VectorSpace
+from shoal.terms.counting import Counted, Tally
+
+__all__ = [
+    "CountedDocuments",
+    "FittedCorpus",
+    "count_documents",
+    "fitted_corpus",
+    "fitted_rows",
+    "read_documents",
+]
+
+NO_TERM = "no term left after the vector space's steps"
+
+
+@dataclass(frozen=True)
+class CountedDocuments:
+    """The documents of one file, counted."""
+
+    counted: Counted
+    names: NDArray[Any]
+    labels: NDArray[Any]
+    skipped: tuple[Skipped, ...]
+
+    @property
+    def tally(self) -> Tally:
+        """Their words and terms."""
+        return self.counted.tally
+
+    def __sizeof__(self) -> int:
+        counted = self.counted
+        return memory_of(self.names, self.labels, counted.row_end, counted.numbers, counted.counts)
+
+
+@dataclass(frozen=True)
+class FittedCorpus:
+    """What is known of all documents, once they are read: the space fitted to them, and what was left out."""
+
+    n_rows: int  # documents that have terms
+    space: VectorSpace
+    left_out: list[tuple[str, str]]  # name and reason
+    source: DocumentSource
+
+    @property
+    def record(self) -> str:
+        """What one of them is called."""
+        return "basket" if self.space.items else "document"
+
+    def check_enough(self, k: int) -> None:
+        """Refuse fewer than k documents."""
+        if self.n_rows >= k:
+            return
+        empty = sum(reason == NO_TERM for _, reason in self.left_out)
+        unreadable = len(self.left_out) - empty
+        if self.space.items:
+            raise InputError(
+                f"k={k} needs at least {k} baskets with items, got {self.n_rows} ({empty} without an item after "
+                f"min_df, {unreadable} unreadable); lower k or min_df, or add baskets"
+            )
+        raise InputError(
+            f"k={k} needs at least {k} documents with terms, got {self.n_rows} ({empty} without a term after stop "
+            f"words, WordNet and min_df, {unreadable} unreadable); lower k or min_df, add documents, or see whether "
+            "the language is right"
+        )
+
+    def withheld(self) -> tuple[Withheld, ...]:
+        """How many documents were left out for each reason."""
+        counts = Counter(reason for _, reason in self.left_out)
+        reasons = sorted(counts, key=lambda reason: (reason == NO_TERM, reason))
+        return tuple(Withheld(reason, counts[reason]) for reason in reasons)
+
+    def words_left_out(self) -> tuple[WordsLeftOut, ...]:
+        """How much each step left out."""
+        steps = sorted(self.space.words_left_out_.items())
+        return tuple(WordsLeftOut(step, len(words), sum(words.values())) for step, words in steps)
+
+    def private_files(self) -> dict[str, Writer]:
+        """Every document and every word that was left out, and why."""
+        steps = sorted(self.space.words_left_out_.items())
+        words = [(step, word, seen) for step, words in steps for word, seen in sorted(words.items())]
+        return {
+            "withheld.csv": write_csv(("document", "reason"), self.left_out),
+            "words_left_out.csv": write_csv(("step", "word", "occurrences"), words),
+        }
+
+
+def read_documents(
+    source: DocumentSource, space: VectorSpace, known: Callable[[Tally], Tally] = lambda tally: tally
+) -> tuple[FittedCorpus, DocumentRows]:
+    """The documents of a source in one piece, and a space fitted to them; `known` are the terms that it may have."""
+    space = clone(space)
+    counted = count_documents(source.parts[0], source.columns, space)
+    space.settle([known(counted.tally)])
+    rows, without_terms, light_terms = fitted_rows(counted, space)
+    return fitted_corpus(source, space, counted.skipped, without_terms, light_terms), rows
+
+
+def count_documents(part: str | Corpus, columns: Mapping[str, str | None], space: VectorSpace) -> CountedDocuments:
+    """Read a file and count its terms; documents of one of several files are named after it as well."""
+    if isinstance(part, Corpus):
+        return _counted(part, "", space)
+    with local_copy(part) as path:
+        return _counted(Corpus(path, **columns), f"{Path(part).name}:", space)
+
+
+def _counted(corpus: Corpus, prefix: str, space: VectorSpace) -> CountedDocuments:
+    if corpus.of_items != space.items:
+        here, others = ("baskets", "texts") if corpus.of_items else ("texts", "baskets")
+        raise InputError(f"{corpus.name} has {here}, and the first part {others}; give parts of one kind")
+    names: list[str] = []
+    labels: list[str] = []
+
+    def contents() -> Iterator[Any]:
+        for document in corpus if prefix else progress.track("reading", corpus):
+            names.append(f"{prefix}{document.id}")
+            labels.append(document.label or "")
+            yield document.content
+
+    counted = space.count(contents())
+    return CountedDocuments(counted, np.array(names, dtype=object), np.array(labels, dtype=object), corpus.skipped)
+
+
+def fitted_rows(counted: CountedDocuments, space: VectorSpace) -> tuple[DocumentRows, list[str], Counter[str]]:
+    """The documents that have terms; the names of the others; occurrences of terms too light in their document.
+
+    They are in the order of their content, so that the order of the input has no bearing. Each has its length, from
+    which its counts are known again.
+    """
+    counts = space.count_rows(counted.counted)
+    empty = np.diff(counts.indptr) == 0
+    order = _order_of_content(counts, counted.labels)
+    X, lengths = unit_rows(counts[order], space.idf_)
+    rows = DocumentRows(with_length(X, lengths), lengths, counted.labels[order], counted.names[order])
+    return rows, [str(name) for name in counted.names[empty]], space.light_terms(counted.counted)
+
+
+def _order_of_content(counts: sp.csr_matrix, labels: NDArray[Any]) -> NDArray[np.int64]:
+    def content(row: int) -> tuple[bytes, bytes, str]:
+        part = slice(counts.indptr[row], counts.indptr[row + 1])
+        return counts.indices[part].tobytes(), counts.data[part].tobytes(), labels[row]
+
+    return np.array(sorted(np.flatnonzero(np.diff(counts.indptr)).tolist(), key=content), dtype=np.int64)
+
+
+def fitted_corpus(
+    source: DocumentSource,
+    space: VectorSpace,
+    skipped: tuple[Skipped, ...],
+    without_terms: list[str],
+    light_terms: Counter[str],
+) -> FittedCorpus:
+    """What is known of all documents, from those that could not be read, those without terms, and light terms."""
+    space.leave_out_light(light_terms)
+    left_out = [(unread.name, unread.reason) for unread in skipped] + [(name, NO_TERM) for name in without_terms]
+    return FittedCorpus(space.n_documents_ - len(without_terms), space, left_out, source)

@@ -1,0 +1,160 @@
+"""Documents as rows of a vector space, the pools of their groups, and both as they are released."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from shoal.methods.sketches.sketches import SketchedRows
+from shoal.methods.words.pools import members_with, pooled_weights, rank_of_pools, without_giveaways, without_length
+from shoal.promises.values import codes_of
+from shoal.release.part_facts import GroupFacts
+from shoal.results.utility import Loss
+
+__all__ = [
+    "CorpusTotals",
+    "DocumentFacts",
+    "DocumentRows",
+    "Pools",
+    "ReleasedDocuments",
+    "Term",
+    "Vocabulary",
+    "without_visible_members",
+]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Term = str | int  # a word, or the number of a concept
+
+
+@dataclass(frozen=True)
+class DocumentRows:
+    """Documents at unit length, each with its length before, its label and its name."""
+
+    X: sp.csr_matrix  # (documents, terms + 2): the last two columns bring documents of like lengths together
+    lengths: Floats
+    labels: NDArray[Any]  # "" where there is none
+    names: NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def vectors(self) -> sp.csr_matrix:
+        """The rows without the columns of lengths. Made when asked for: they take as much memory as X."""
+        return without_length(self.X)
+
+    def counts(self, idf: Floats) -> sp.csr_matrix:
+        """How often each document has each term; `idf` is what an occurrence weighs."""
+        return _counts_of(self.vectors(), self.lengths, idf)
+
+
+def without_visible_members(rows: DocumentRows, groups: Ints, idf: Floats) -> Ints:
+    """Groups that exchange members until none can be read off the pool of its group, if that is possible."""
+    vectors = rows.vectors()
+    return without_giveaways(_counts_of(vectors, rows.lengths, idf), vectors, rows.lengths, groups)
+
+
+def _counts_of(vectors: sp.csr_matrix, lengths: Floats, idf: Floats) -> sp.csr_matrix:
+    """Vectors are counts times weights over lengths; the counts share the places of the vectors."""
+    counts = vectors.data * np.repeat(lengths, np.diff(vectors.indptr))
+    counts /= idf[vectors.indices]
+    whole = np.rint(counts, out=counts).astype(np.int32)  # as they were counted
+    return sp.csr_matrix((whole, vectors.indices, vectors.indptr), shape=vectors.shape)
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The terms of a release, in the alphabetical order of their names."""
+
+    names: NDArray[Any]
+    column_of: dict[Term, int]
+
+    @staticmethod
+    def of(names: Mapping[Term, str]) -> Vocabulary:
+        """From the name of each term."""
+        terms = sorted(names, key=names.__getitem__)
+        return Vocabulary(
+            np.array([names[term] for term in terms]), {term: column for column, term in enumerate(terms)}
+        )
+
+
+@dataclass(frozen=True)
+class Pools:
+    """How often the documents of each group together have each term."""
+
+    counts: sp.csr_matrix  # (groups, terms)
+    terms: tuple[Term, ...]
+
+    def in_vocabulary(self, vocabulary: Vocabulary) -> sp.csr_matrix:
+        """The counts with a column for each term of the release."""
+        columns = np.array([vocabulary.column_of[term] for term in self.terms], dtype=np.int64)
+        shape = (self.counts.shape[0], len(vocabulary.names))
+        pools = sp.csr_matrix((self.counts.data, columns[self.counts.indices], self.counts.indptr), shape=shape)
+        return pools if pools.has_sorted_indices else pools.sorted_indices()
+
+
+@dataclass(frozen=True)
+class ReleasedDocuments:
+    """Documents in groups, the pool of each group, and the order in which the documents will be released."""
+
+    rows: DocumentRows
+    groups: Ints
+    pools: sp.csr_matrix  # (groups, vocabulary)
+    rank: Ints  # of what is released of each group among the different rows: equal ones are one group to the reader
+    order: Ints  # of the documents: by rank, then by label
+    sketches: SketchedRows | None = None  # the different rows, where these are sketches of pools
+
+    @staticmethod
+    def of(rows: DocumentRows, groups: Ints, pools: Pools, vocabulary: Vocabulary) -> ReleasedDocuments:
+        """Documents that are released as the pools of their groups."""
+        counts = pools.in_vocabulary(vocabulary)
+        rank = rank_of_pools(counts)
+        return ReleasedDocuments(rows, groups, counts, rank, np.lexsort((codes_of(rows.labels), rank[groups])))
+
+    def confidential(self, label: str | None) -> dict[str, NDArray[Any]]:
+        """The labels in the order of the release, if it has any."""
+        return {} if label is None else {label: self.rows.labels[self.order]}
+
+    def distinct_groups(self) -> Ints:
+        """A group for each of the different rows."""
+        return np.unique(self.rank, return_index=True)[1]
+
+    def frequency(self) -> Ints:
+        """About how many documents have each term, by the pools of the groups, in thousandths."""
+        return members_with(self.pools, np.bincount(self.groups).astype(np.int64))
+
+
+@dataclass(frozen=True)
+class CorpusTotals:
+    """What publishing a part of the documents needs to know of all of them."""
+
+    n_rows: int
+    vocabulary: Vocabulary
+    frequency: Ints | None  # of the released terms, in thousandths; None for weights without it
+    centre: Any  # what stands for all documents
+    label: str | None  # the confidential column
+
+    def weights(self, pools: sp.csr_matrix) -> sp.csr_matrix:
+        """What is published of pools: rows of length 1."""
+        return pooled_weights(pools, self.frequency, self.n_rows)
+
+
+@dataclass(frozen=True)
+class DocumentFacts:
+    """What is known of documents that are released: their groups, and sums over the vocabulary. Facts add up."""
+
+    groups: GroupFacts
+    loss: Loss
+    loss_of_means: Loss  # what exact means of the same groups would cost
+    weight: Floats  # of each term, over the released rows
+    documents: Ints  # released rows that have each term
+    formulas: Counter[str]  # labels that a spreadsheet would run
+
+    def __add__(self, other: DocumentFacts) -> DocumentFacts:
+        return DocumentFacts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))

@@ -1,0 +1,274 @@
+"""Documents or baskets in one piece, protected step by step: read, group, join, represent, publish, attack, write."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from shoal.methods.blocks.executors import release_arrow_memory
+from shoal.promises.joining import join_until
+from shoal.promises.values import value_requirements
+from shoal.release.documents.methods import DocumentMethod, with_space
+from shoal.release.documents.records import FittedCorpus, read_documents
+from shoal.release.documents.rows import (
+    CorpusTotals,
+    DocumentFacts,
+    DocumentRows,
+    Pools,
+    ReleasedDocuments,
+    Vocabulary,
+)
+from shoal.release.documents.vectors import Vectors
+from shoal.release.draft import Draft
+from shoal.release.folders import MAPPING
+from shoal.release.formulas import formulas_in
+from shoal.release.part_facts import (
+    check_totals,
+    crowd_figures,
+    diversity_parameters,
+    facts_of,
+    replacing,
+    totals_of,
+    write_mapping_part,
+)
+from shoal.release.publishing.distances import NOT_PUBLISHED, spread_out
+from shoal.release.publishing.loss import FEW, stated_loss
+from shoal.release.sketches.crowd import CrowdSketches
+from shoal.release.sources import DocumentSource
+from shoal.release.unmixing import GROUPS_TRIED, taken_apart
+from shoal.results.attacks import Rate
+from shoal.results.promised import NOTHING_MORE, GroupPromises
+from shoal.results.summary import Distances
+from shoal.terms import VectorSpace
+
+__all__ = [
+    "NOTHING",
+    "DocumentRecords",
+    "DocumentSteps",
+    "facts_of_documents",
+    "join_groups",
+    "recovered",
+    "warn_of_copies",
+    "warn_of_rare_terms",
+    "write_documents",
+]
+
+NOTHING = 1e-6  # a distance that comes of rounded weights
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class DocumentRecords:
+    """The documents that have terms, in the order of their content, and the method with the space fitted to them."""
+
+    corpus: FittedCorpus
+    method: DocumentMethod
+    rows: DocumentRows
+
+
+@dataclass(frozen=True)
+class DocumentPublication:
+    """The documents as they will be released, and what may be said of them."""
+
+    pooled: ReleasedDocuments  # in the order of their pools
+    documents: ReleasedDocuments  # in that of what is released of these
+    weights: sp.csr_matrix  # (groups, vocabulary)
+    totals: CorpusTotals
+    facts: DocumentFacts
+    distances: Distances
+
+
+class DocumentSteps:
+    """The seven steps for documents in one piece, by words or by meaning, released as vectors or as sketches."""
+
+    def __init__(
+        self,
+        method: DocumentMethod,
+        promises: GroupPromises = NOTHING_MORE,
+        attacked: bool = True,
+        form: Vectors | CrowdSketches | None = None,
+    ) -> None:
+        self.method = method
+        self.promises = promises
+        self.attacked = attacked
+        self.form = Vectors() if form is None else form
+
+    def read(self, source: DocumentSource) -> DocumentRecords:
+        """The documents that have terms, as rows of a space fitted to them."""
+        warn_of_rare_terms(self.method)
+        corpus, rows = read_documents(source, self.method.space, self.method.known)
+        corpus.check_enough(self.method.k)
+        release_arrow_memory()
+        return DocumentRecords(corpus, with_space(self.method, corpus.space), rows)
+
+    def group(self, records: DocumentRecords) -> Ints:
+        """The group of each document: at least k of them."""
+        return records.method.group(records.rows)
+
+    def join(self, groups: Ints, records: DocumentRecords) -> Ints:
+        """Groups joined until each has what is promised of labels."""
+        rows, label = records.rows, records.corpus.source.confidential
+        if self.promises:
+            check_totals(totals_of(len(rows), [rows.labels]), label, self.method.k, self.promises)
+            groups = join_groups(records.method, rows, groups, self.promises)
+        release_arrow_memory()
+        return groups
+
+    def represent(self, groups: Ints, records: DocumentRecords) -> Pools:
+        """What stands for each group: how often its documents together have each term."""
+        return records.method.pool(records.rows, groups)
+
+    def publish(self, masked: Pools, groups: Ints, records: DocumentRecords) -> DocumentPublication:
+        """The documents as they will be released, and their figures."""
+        method, n_rows = records.method, len(records.rows)
+        pooled, totals = self.pooled(masked, groups, records)
+        weights = totals.weights(pooled.pools)
+        documents = self.form.arranged(pooled, weights, totals.vocabulary)
+        facts = facts_of_documents(documents, weights, totals, method)
+        compare, distances = self.form.compared_by(method), NOT_PUBLISHED
+        if n_rows >= FEW:
+            shown = documents.order[spread_out(n_rows, compare.most_shown)]
+            distances = compare.distances([compare.sample(documents, shown, weights, totals.vocabulary)], n_rows)
+        return DocumentPublication(pooled, documents, weights, totals, facts, distances)
+
+    def pooled(self, pools: Pools, groups: Ints, records: DocumentRecords) -> tuple[ReleasedDocuments, CorpusTotals]:
+        """The documents in the order of their pools, and what is known of all of them."""
+        rows, method = records.rows, records.method
+        vocabulary, centre = Vocabulary.of(method.names(pools.terms)), method.common_centre([method.centre(rows)])
+        documents = ReleasedDocuments.of(rows, groups, pools, vocabulary)
+        frequency = documents.frequency() if method.space.weighting == "tf-idf" else None
+        return documents, CorpusTotals(len(rows), vocabulary, frequency, centre, records.corpus.source.label)
+
+    def attack(self, publication: DocumentPublication, records: DocumentRecords) -> tuple[Rate, ...]:
+        """How many documents can be recovered from the pools; those of sketches by an attacker who broke the key."""
+        tried = GROUPS_TRIED if self.attacked and len(records.rows) >= FEW else 0
+        rates = recovered(publication.pooled, records.method.space, publication.totals.vocabulary, tried)
+        warn_of_copies(rates, records.corpus.record)
+        release_arrow_memory()
+        return rates
+
+    def write(
+        self,
+        publication: DocumentPublication,
+        findings: tuple[Rate, ...],
+        records: DocumentRecords,
+        folders: tuple[Path, Path],
+    ) -> Draft:
+        """Write the rows into the folders (private, release); the draft has the rest."""
+        private, release = folders
+        documents, weights, totals = publication.documents, publication.weights, publication.totals
+        targets = str(release / self.form.whole), str(private / MAPPING)
+        write_documents(documents, weights, totals, self.form, *targets)
+        matrix = weights, documents.groups[documents.order]
+        figures = publication.facts, publication.distances, findings
+        return self.draft(records.corpus, records.method, totals, *figures, matrix)
+
+    def draft(
+        self,
+        corpus: FittedCorpus,
+        method: DocumentMethod,
+        totals: CorpusTotals,
+        facts: DocumentFacts,
+        distances: Distances,
+        attacks: tuple[Rate, ...],
+        matrix: tuple[sp.csr_matrix, Ints] | None = None,
+    ) -> Draft:
+        """What the files beside the rows hold; `matrix` has the weights of groups and the group of each row."""
+        n_rows = corpus.n_rows
+        nothing = n_rows * NOTHING
+        facts = replace(facts, loss=facts.loss.above(nothing), loss_of_means=facts.loss_of_means.above(nothing))
+        stated = {
+            "k": method.k,
+            "promises_k": True,
+            "rows": n_rows,
+            **crowd_figures(facts.groups, self.promises),
+            "loss": stated_loss(facts.loss, n_rows >= FEW, digits=4),
+            "distances": distances,
+            "withheld": corpus.withheld(),
+            "promised": self.promises,
+            "attacks": attacks,
+            "attacked": self.attacked,
+        }
+        draft = self.form.draft(corpus, method, totals.vocabulary.names, facts, stated, matrix)
+        return replace(draft, parameters=draft.parameters | diversity_parameters(self.promises))
+
+
+def join_groups(
+    method: DocumentMethod,
+    rows: DocumentRows,
+    groups: Ints,
+    promises: GroupPromises,
+    overall: Sequence[Mapping[str, int]] | None = None,
+) -> Ints:
+    """Groups joined until each has what is promised of labels; `overall` counts those of all documents, None: these."""
+    requirements = value_requirements(promises, [rows.labels], overall)
+    return join_until(groups, requirements, method.group_distances(rows, groups))
+
+
+def facts_of_documents(
+    documents: ReleasedDocuments, weights: sp.csr_matrix, totals: CorpusTotals, method: DocumentMethod
+) -> DocumentFacts:
+    """What is known of documents whose groups are published as `weights`."""
+    rank, distinct = documents.rank[documents.groups], documents.distinct_groups()
+    sizes, confidential = np.bincount(rank), documents.confidential(totals.label)
+    return DocumentFacts(
+        groups=facts_of(rank[documents.order], confidential),
+        loss=method.loss(documents, weights, totals),
+        loss_of_means=method.loss_of_means(documents, totals),
+        weight=weights[distinct].T @ sizes,
+        documents=(documents.pools[distinct] != 0).T @ sizes,
+        formulas=formulas_in(pa.table({name: pa.array(values, pa.string()) for name, values in confidential.items()})),
+    )
+
+
+def recovered(documents: ReleasedDocuments, space: VectorSpace, vocabulary: Vocabulary, tried: int) -> tuple[Rate, ...]:
+    """How many documents are recovered from the pools of so many groups: exactly, and nearly."""
+    if not tried:
+        return ()
+    pools, groups = documents.pools[documents.distinct_groups()], documents.rank[documents.groups]
+    counts = documents.rows.counts(space.idf_)
+    return taken_apart(pools, vocabulary.names, counts, space.terms_, groups, space.min_df, tried=tried)
+
+
+def write_documents(
+    documents: ReleasedDocuments,
+    weights: sp.csr_matrix,
+    totals: CorpusTotals,
+    form: Vectors | CrowdSketches,
+    target: str,
+    mapping: str,
+) -> None:
+    """Write the rows, and privately which document became which of them."""
+    with replacing(target) as path:
+        form.write(documents, weights, totals, path)
+    order = documents.order
+    write_mapping_part(documents.rows.names[order], documents.rank[documents.groups[order]], mapping)
+
+
+def warn_of_rare_terms(method: DocumentMethod) -> None:
+    """A term that fewer than k documents have points at them, even inside a group."""
+    k, min_df = method.k, method.space.min_df
+    if min_df < k:
+        warnings.warn(
+            f"min_df={min_df} is below k={k}: a term that fewer than {k} documents have points at them; leave min_df "
+            f"out or make it {k}",
+            stacklevel=4,
+        )
+
+
+def warn_of_copies(attacks: tuple[Rate, ...], record: str) -> None:
+    """Documents that are copies of each other show in the row of their group, whatever is done."""
+    if attacks and attacks[0].baseline > 0:
+        warnings.warn(
+            f"{attacks[0].baseline:.1%} of the {record}s can be read off the row of their group: they are copies, or "
+            "nearly, of the others in it; remove duplicates and protect again",
+            stacklevel=4,
+        )

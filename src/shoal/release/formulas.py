@@ -1,0 +1,56 @@
+"""Text that a spreadsheet would run: cells and column names that begin like a formula. Cells are never quoted."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.data.files import counted, shown
+
+__all__ = ["formulas_in", "warn_of_formulas"]
+
+# A sign, a tab or a line end, and more than signs after it: a lone - stands for a missing value.
+FORMULA = r"(?s)^[=+\-@\t\r].*[\pL\pN]"
+NUMBER = r"^[+-]?[0-9]*[.,]?[0-9][0-9.,]*([eE][+-]?[0-9]+)? ?%?$"
+
+
+def formulas_in(released: pa.Table) -> Counter[str]:
+    """How many cells of each column of text begin like a formula, and are no numbers such as -5."""
+    found: Counter[str] = Counter()
+    for name, column in zip(released.column_names, released.columns, strict=True):
+        if count := int(pc.sum(_are_formulas(column)).as_py() or 0) if _is_text(column.type) else 0:
+            found[name] = count
+    return found
+
+
+def warn_of_formulas(columns: Iterable[str], found: Mapping[str, int]) -> None:
+    """Name the columns, those whose own name is a formula among them, and the remedy."""
+    cells = [f"{counted(count, 'cell')} of column {shown(name)}" for name, count in found.items()]
+    names = list(columns)
+    runs = _are_formulas(pa.array(names, pa.string())).to_pylist()
+    cells += [f"the name of column {shown(name)}" for name, formula in zip(names, runs, strict=True) if formula]
+    if cells:
+        listed = ", ".join(cells[:10]) + (", …" if len(cells) > 10 else "")
+        warnings.warn(
+            f"a spreadsheet would run what begins with =, +, -, @ or a tab: {listed}; write an apostrophe before it in "
+            "the input, leave the column out, or tell who gets the release to import it as text",
+            stacklevel=3,
+        )
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _are_formulas(texts: Any) -> Any:
+    texts = texts.cast(pa.large_string())
+    return pc.and_(
+        pc.match_substring_regex(texts, FORMULA),
+        pc.invert(pc.match_substring_regex(texts, NUMBER)),
+    )

@@ -1,0 +1,223 @@
+"""Labels become concepts as general as their group needs them, alone or beside numbers, which become means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from shoal.data.columns import MISSING as GAPS
+from shoal.data.roles import SET
+from shoal.methods import CategoricalMicroaggregation, MixedMicroaggregation
+from shoal.methods.blocks.grouping import Plan
+from shoal.methods.label_columns import ColumnReading, Equals, Flat, centroid_of, column_readings, embedded
+from shoal.methods.label_rows import CATEGORICAL, Scales, column_weights
+from shoal.methods.spaces import EuclideanSpace
+from shoal.promises.joining import GroupDistances
+from shoal.release.publishing.labels import MISSING
+from shoal.release.tables.numbers import group_numbers
+from shoal.release.tables.rows import (
+    MaskedLabels,
+    MaskedRows,
+    TableLayout,
+    TableMethod,
+    TableRows,
+    coordinates,
+    gap_coordinates,
+)
+from shoal.results.methods import IN_WORDS
+
+__all__ = ["Concepts"]
+
+GAP = "\0gap "  # before the number of a column of gaps; no column of a table is called so
+ANY = "*"  # any value of a column whose values have nothing above them
+BETWEEN = " | "  # the values of a set
+BLOCK_ROWS = 12_500  # rows of a block, where they come in parts
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class Concepts:
+    """Microaggregation of labels, or of labels and numbers."""
+
+    averages = True
+    k_anonymous = True
+
+    def __init__(self, method: CategoricalMicroaggregation | MixedMicroaggregation, k: int) -> None:
+        self.k = k
+        name = IN_WORDS["mixed" if isinstance(method, MixedMicroaggregation) else "sa-mdav"]
+        self.name = name + (", refined" if method.refine else "")
+        self.together: tuple[tuple[str, ...], ...] = ()
+        self.readings: dict[str, ColumnReading] = {}
+        self._mixed = isinstance(method, MixedMicroaggregation)
+        self._method = method
+        self._model = clone(method).set_params(k=k)
+        self._centre: dict[str, Ints] = {}  # the concept in the middle of each column of labels
+        self._scales = Scales(np.empty(0), np.empty(0), np.empty(0))
+        self._gap_roots: Floats = np.empty(0)  # of the weights of numbers with gaps
+        self._layout: TableLayout
+
+    def prepared(self, layout: TableLayout, values: Mapping[str, tuple[pa.Array, Ints]]) -> TableMethod:
+        names, ready = list(layout.labels), copy(self)
+        ready._layout, ready.together = layout, (layout.roles.quasi,)
+        method = self._method
+        ready.readings = _readings(names, values, method, layout.categories)
+        # One ontology for all blocks: a set without structure would else be another one in each.
+        ontologies = {name: reading.ontology for name, reading in ready.readings.items()}
+        ready._model = clone(self._model).set_params(ontology=ontologies or None)
+        if self._mixed:  # codes may be numbers by their type
+            ready._model.set_params(roles=dict.fromkeys(layout.labels, CATEGORICAL))
+        middle = {name: centroid_of(reading, *values[name]) for name, reading in ready.readings.items()}
+        ready._centre = {name: np.array([concept]) for name, (concept, _) in middle.items()}
+        distances = np.array([distance for _, distance in middle.values()])
+        weights = column_weights(layout.roles.quasi, getattr(method, "weights", None))
+        of = dict(zip(layout.roles.quasi, weights.tolist(), strict=True))
+        roots = {name: np.sqrt(of[name]) for name in of}
+        numbers = np.array([roots[name] for name in layout.numbers])
+        ready._scales = Scales(
+            layout.mean, layout.scale / numbers, distances / np.array([roots[name] for name in names])
+        )
+        ready._gap_roots = numbers[layout.gap_columns]
+        return ready
+
+    def group(self, rows: TableRows) -> tuple[Ints, float]:
+        quasi, model = self._quasi(rows), clone(self._model)
+        fitted = model.fit_scaled(quasi, self._all_scales()) if self._mixed else model.fit(quasi)
+        return fitted.groups_, 0.0
+
+    def nearest(self, grouped: TableRows, group_of_row: Ints, others: TableRows) -> Ints:
+        model = self._represented(self._quasi(grouped), group_of_row)
+        nearest: Ints = model.nearest(self._quasi(others))
+        return nearest
+
+    def group_distances(self, rows: TableRows, group_of_row: Ints) -> GroupDistances:
+        quasi = self._quasi(rows)
+        distances: GroupDistances = self._represented(quasi, group_of_row).distance_to_groups(quasi)
+        return distances
+
+    def represent(self, rows: TableRows, group_of_row: Ints) -> MaskedRows:
+        quasi, layout = self._quasi(rows), self._layout
+        model = self._represented(quasi, group_of_row)
+        representatives = model.representatives_[group_of_row]
+        concepts = dict(zip(self.readings, model.concepts_[group_of_row].T, strict=True))
+        labels = {}
+        for name, reading in self.readings.items():
+            distinct, codes, *_ = reading.encode(quasi[name].combine_chunks())
+            column = representatives[:, layout.roles.quasi.index(name)]
+            released = _texts(column, concepts[name], reading)
+            if layout.categories.get(name) == SET:
+                released = _sets(quasi[name].combine_chunks(), group_of_row)
+            labels[name] = MaskedLabels(released, distinct[codes], concepts[name])
+        numbers, gaps = group_numbers(rows, group_of_row, layout)
+        return MaskedRows(rows, numbers, labels, gaps)
+
+    def squares(self, masked: MaskedRows, released: Floats) -> tuple[float, float]:
+        moves, offsets = self._moves(masked, after=True), self._moves(masked, after=False)
+        if not self._mixed:
+            return tuple(float(np.sum(np.mean(side, axis=1) ** 2)) for side in (moves, offsets))  # type: ignore[return-value]
+        values, scales = masked.rows.numbers, self._scales
+        sse = np.sum((moves / scales.label_scale) ** 2) + np.sum(((values - released) / scales.scale) ** 2)
+        sst = np.sum((offsets / scales.label_scale) ** 2) + np.sum(((values - scales.mean) / scales.scale) ** 2)
+        if len(self._layout.gap_columns):
+            sides = (masked.rows.gaps, masked.gaps)
+            before, after = (gap_coordinates(gaps, self._layout, len(values)) * self._gap_roots for gaps in sides)
+            sse, sst = sse + np.sum((before - after) ** 2), sst + np.sum(before**2)
+        return float(sse), float(sst)
+
+    def parameters(self) -> dict[str, Any]:
+        given: dict[str, Any] = self._method.get_params() | {"k": self.k}
+        # A mapping lists the original values, or says where on the owner's machine they are.
+        return given | {"mapping": None if self._method.mapping is None else "given"}
+
+    def block_plan(self, n_rows: int) -> Plan:
+        return Plan(self.k, BLOCK_ROWS, EuclideanSpace)
+
+    def block_coordinates(self, rows: TableRows) -> Floats:
+        columns = [coordinates(rows.numbers, rows.gaps, self._layout)]
+        for name, reading in self.readings.items():
+            concepts, codes, *_ = reading.encode(rows.columns[name])
+            columns.append(embedded(reading.ontology.taxonomy, concepts)[codes])
+        return np.column_stack(columns)
+
+    def _represented(self, quasi: pa.Table, group_of_row: Ints) -> Any:
+        """The estimator with these groups of the rows."""
+        model = clone(self._model)
+        if self._mixed:
+            return model.fit_groups(quasi, group_of_row, self._all_scales())
+        return model.fit_groups(quasi, group_of_row)
+
+    def _quasi(self, rows: TableRows) -> pa.Table:
+        """The quasi-identifiers of the rows, as they were."""
+        layout = self._layout
+        columns: dict[str, Any] = {name: rows.columns[name] for name in layout.labels}
+        columns |= dict(zip(layout.numbers, map(pa.array, rows.numbers.T), strict=True))
+        scaled = gap_coordinates(rows.gaps, layout, len(rows)) * self._gap_roots
+        gaps = {f"{GAP}{number}": pa.array(column) for number, column in enumerate(scaled.T)}
+        return pa.table({name: columns[name] for name in layout.roles.quasi} | gaps)
+
+    def _all_scales(self) -> Scales:
+        """The scales of the numbers, and of gaps beside them, which are on theirs already."""
+        scales, n_gaps = self._scales, len(self._gap_roots)
+        return Scales(
+            np.append(scales.mean, np.zeros(n_gaps)), np.append(scales.scale, np.ones(n_gaps)), scales.label_scale
+        )
+
+    def _moves(self, masked: MaskedRows, after: bool) -> Floats:
+        """How far each row's labels moved, or are from the middle of their column: (rows, labels)."""
+        distances = np.empty((len(masked.rows), len(self.readings)))
+        for column, (name, reading) in enumerate(self.readings.items()):
+            labels = masked.labels[name]
+            if after:
+                distances[:, column] = reading.moved(labels.before, labels.after)
+            else:
+                concepts, row = np.unique(labels.before, return_inverse=True)
+                distances[:, column] = reading.distances(concepts, self._centre[name])[row, 0]
+        return distances
+
+
+def _readings(
+    names: list[str], values: Mapping[str, tuple[pa.Array, Ints]], method: Any, categories: Mapping[str, str]
+) -> dict[str, ColumnReading]:
+    """How each column of labels is read: plain categories as a set of equals, the others by meaning."""
+    by_meaning = [name for name in names if name not in categories]
+    found = column_readings(by_meaning, [values[name][0] for name in by_meaning], method.ontology, method.mapping)
+    of = dict(zip(by_meaning, found, strict=True))
+    return {name: of[name] if name in of else ColumnReading(name, Equals(*values[name])) for name in names}
+
+
+def _sets(column: pa.Array, groups: Ints) -> pa.Array:
+    """The different values of each row's group, in order; a missing one among them is named."""
+    encoded = column.dictionary_encode(null_encoding="encode")
+    texts = np.array([MISSING if _is_absent(value) else spelt(value) for value in encoded.dictionary.to_pylist()])
+    pairs = np.unique(np.column_stack([groups, np.asarray(encoded.indices)]), axis=0)
+    of_group: list[list[str]] = [[] for _ in range(int(groups.max()) + 1)]
+    for group, code in pairs.tolist():
+        of_group[group].append(str(texts[code]))
+    sets = np.array([BETWEEN.join(sorted(set(members))) for members in of_group], dtype=object)
+    return pa.array(sets[groups], pa.string())
+
+
+def _is_absent(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and value.strip() in GAPS)
+
+
+def _texts(labels: NDArray[Any], concepts: Ints, reading: ColumnReading) -> pa.Array:
+    """Labels as text; a missing value stays missing."""
+    texts = [None if label is None else spelt(label) for label in labels.tolist()]
+    if isinstance(reading.ontology, Flat) and not isinstance(reading.ontology, Equals):
+        root = reading.ontology.taxonomy.root
+        texts = [ANY if concept == root else text for concept, text in zip(concepts.tolist(), texts, strict=True)]
+    return pa.array(texts, pa.string())
+
+
+def spelt(label: Any) -> str:
+    """A label as text; whole numbers as such, whatever their type, and truth values as files write them."""
+    if isinstance(label, bool):
+        return str(label).lower()
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)

@@ -1,0 +1,230 @@
+"""Numbers of tables: means of groups over all quasi-identifiers, or values masked column by column.
+
+A gap counts as the column's mean in every figure, and apart from it as a value of its own in the distance, where that
+is asked for. See docs/kinds.md for what is published of a group with gaps, and why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from shoal.errors import InputError
+from shoal.kernels.grouping.euclidean import nearest_point
+from shoal.methods import Microaggregation
+from shoal.methods.blocks.grouping import Plan, block_count
+from shoal.methods.masking import Noise, RankSwap
+from shoal.methods.numeric import distance_to_means, group_means
+from shoal.methods.spaces import EuclideanSpace
+from shoal.promises.joining import GroupDistances
+from shoal.release.publishing.numbers import on_grid
+from shoal.release.tables.rows import MaskedRows, TableLayout, TableMethod, TableRows, coordinates
+from shoal.results.methods import IN_WORDS
+
+__all__ = ["Columnwise", "Means", "attribute_groups", "group_numbers", "number_squares", "writable"]
+
+LEAST_PRESENT = 2  # values behind a published mean: that of one would be that one
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+class Means:
+    """Microaggregation of numbers in one partition."""
+
+    averages = True
+    k_anonymous = True
+
+    def __init__(self, method: Microaggregation, k: int) -> None:
+        self.k = k
+        self.name = words_for(method)
+        self.together: tuple[tuple[str, ...], ...] = ()
+        self._model: Microaggregation = clone(method).set_params(k=k)
+        self._layout: TableLayout
+
+    def prepared(self, layout: TableLayout, values: Mapping[str, tuple[pa.Array, Ints]]) -> TableMethod:
+        ready = copy(self)
+        ready._layout, ready.together = layout, (layout.numbers,)
+        return ready
+
+    def group(self, rows: TableRows) -> tuple[Ints, float]:
+        model = clone(self._model)
+        if rows.gaps is not None:
+            return model.set_params(attribute_groups=None).fit(self._points(rows)).groups_, 0.0
+        model.fit(number_table(rows.numbers, self._layout))
+        return model.groups_, float(getattr(model, "lower_bound_", 0.0))
+
+    def nearest(self, grouped: TableRows, group_of_row: Ints, others: TableRows) -> Ints:
+        means, points = group_means(self._points(grouped), group_of_row), self._points(others)
+        no_labels = np.empty((len(points), 0), np.int64), np.empty((0, 1, 1))
+        nearest: Ints = nearest_point(points, *no_labels, means, np.empty((len(means), 0), np.int64))
+        return nearest
+
+    def group_distances(self, rows: TableRows, group_of_row: Ints) -> GroupDistances:
+        return distance_to_means(self._points(rows), group_of_row)
+
+    def represent(self, rows: TableRows, group_of_row: Ints) -> MaskedRows:
+        numbers, gaps = group_numbers(rows, group_of_row, self._layout)
+        return MaskedRows(rows, numbers, {}, gaps)
+
+    def squares(self, masked: MaskedRows, released: Floats) -> tuple[float, float]:
+        return number_squares(masked, released, self._layout)
+
+    def parameters(self) -> dict[str, Any]:
+        return dict(self._model.get_params())
+
+    def block_plan(self, n_rows: int) -> Plan:
+        model = self._model
+        if model.method != "mdav":
+            raise InputError(f"method {model.method!r} sorts all rows at once; for a table in parts use 'mdav'")
+        most = -(-n_rows // block_count(model.blocks, n_rows, model.k))
+        return Plan(model.k, most, EuclideanSpace, model.refine, model.time_budget, model.random_state)
+
+    def block_coordinates(self, rows: TableRows) -> Floats:
+        return self._points(rows)
+
+    def _points(self, rows: TableRows) -> Floats:
+        return coordinates(rows.numbers, rows.gaps, self._layout)
+
+
+class Columnwise:
+    """Rank swapping, noise, or microaggregation of attribute groups: whole records hide in no crowd."""
+
+    k_anonymous = False
+
+    def __init__(self, method: RankSwap | Noise | Microaggregation, k: int) -> None:
+        self.averages = isinstance(method, Microaggregation)
+        self.k = k if self.averages else 1
+        self.name = words_for(method)
+        self.together: tuple[tuple[str, ...], ...] = ()
+        self._model = clone(method).set_params(k=k) if self.averages else clone(method)
+        self._layout: TableLayout
+
+    def prepared(self, layout: TableLayout, values: Mapping[str, tuple[pa.Array, Ints]]) -> TableMethod:
+        ready = copy(self)
+        ready._layout, ready.together = layout, (layout.numbers,)
+        if isinstance(self._model, Microaggregation):
+            ready.together = attribute_groups(self._model, layout.numbers)
+        return ready
+
+    def group(self, rows: TableRows) -> tuple[Ints, float]:
+        return np.zeros(len(rows), dtype=np.int64), 0.0
+
+    def nearest(self, grouped: TableRows, group_of_row: Ints, others: TableRows) -> Ints:
+        raise InputError("rows without groups have none that is nearest; use a method that makes groups")
+
+    def group_distances(self, rows: TableRows, group_of_row: Ints) -> GroupDistances:
+        raise InputError(f"{type(self._model).__name__} makes no groups over all quasi-identifiers to be joined")
+
+    def represent(self, rows: TableRows, group_of_row: Ints) -> MaskedRows:
+        table = number_table(rows.numbers, self._layout)
+        masked = clone(self._model).set_output(transform="default").fit_transform(table)
+        return MaskedRows(rows, np.column_stack([column.to_numpy() for column in masked.columns]), {})
+
+    def squares(self, masked: MaskedRows, released: Floats) -> tuple[float, float]:
+        return number_squares(masked, released, self._layout)
+
+    def parameters(self) -> dict[str, Any]:
+        # Who knows the seed can undo swapping and noise, so it is never published.
+        given = self._model.get_params()
+        return {name: value for name, value in given.items() if self.averages or name != "random_state"}
+
+    def block_plan(self, n_rows: int) -> Plan:
+        if isinstance(self._model, Microaggregation):
+            if self._model.attribute_groups is None:
+                raise InputError(
+                    f"method {self._model.method!r} sorts all rows at once; for a table in parts use 'mdav'"
+                )
+            raise InputError("a table in parts is protected over all quasi-identifiers; leave out the attribute groups")
+        raise InputError(f"{type(self._model).__name__} needs all rows at once; give the table in one file")
+
+    def block_coordinates(self, rows: TableRows) -> Floats:
+        return np.empty((len(rows), 0))
+
+
+def attribute_groups(method: Microaggregation, names: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """The sets of columns that are microaggregated together."""
+    model: Microaggregation = clone(method)
+    model.feature_names_in_ = np.array(names, dtype=object)
+    return tuple(tuple(names[column] for column in columns) for columns in model.columns_apart(len(names)))
+
+
+def number_table(numbers: Floats, layout: TableLayout) -> pa.Table:
+    """The numbers under the names of their columns, as estimators take them."""
+    return pa.table(dict(zip(layout.numbers, map(pa.array, numbers.T), strict=True)))
+
+
+def number_squares(masked: MaskedRows, released: Floats, layout: TableLayout) -> tuple[float, float]:
+    """SSE and SST of numbers, SST as SSE and the squares of what is released."""
+    before = coordinates(masked.rows.numbers, masked.rows.gaps, layout)
+    after = coordinates(released, masked.gaps, layout)
+    sse = float(np.sum((before - after) ** 2))
+    return sse, sse + float(np.sum(after**2))
+
+
+def words_for(method: Microaggregation | RankSwap | Noise) -> str:
+    """The method as the report names it."""
+    if isinstance(method, Microaggregation):
+        return IN_WORDS[method.method] + (", refined" if method.refine and method.method == "mdav" else "")
+    return IN_WORDS["rank-swap" if isinstance(method, RankSwap) else "noise"]
+
+
+def group_numbers(rows: TableRows, group_of_row: Ints, layout: TableLayout) -> tuple[Floats, Mask | None]:
+    """The numbers that stand for each row's group: mean or median; and where a gap does."""
+    values, groups, gaps = rows.numbers, group_of_row, rows.gaps
+    if not values.shape[1]:
+        return np.empty((len(groups), 0)), None
+    middle = group_means(values, groups)
+    for column, form in enumerate(layout.forms):
+        if form.median:
+            middle[:, column] = _medians(values[:, column], groups)
+    if gaps is None:
+        return middle[groups], None
+    sizes = np.bincount(groups)
+    gone = np.zeros_like(middle, dtype=bool)
+    for column in np.flatnonzero(gaps.any(axis=0)).tolist():
+        known = ~gaps[:, column]
+        present = np.bincount(groups, weights=known)
+        enough = (present >= LEAST_PRESENT) & (2 * present >= sizes)
+        if layout.forms[column].median:
+            own = _medians(values[:, column], groups, gaps[:, column])
+        else:
+            sums = np.bincount(groups, weights=np.where(known, values[:, column], 0.0))
+            own = np.divide(sums, present, out=np.zeros_like(sums), where=present > 0)
+        middle[:, column] = np.where(enough, own, middle[:, column])
+        if len(layout.gap_columns):  # a gap is a value; else it is filled, by the column's mean where few have a value
+            gone[:, column] = ~enough
+            middle[gone[:, column], column] = layout.mean[column]
+    return middle[groups], gone[groups]
+
+
+def _medians(values: Floats, groups: Ints, gaps: Mask | None = None) -> Floats:
+    """The lower median of each group, of the values that are there; any value where none is."""
+    sizes = np.bincount(groups)
+    filled = values if gaps is None else np.where(gaps, np.inf, values)
+    order = np.lexsort((filled, groups))
+    known = sizes if gaps is None else np.bincount(groups, weights=~gaps).astype(np.int64)
+    first = np.cumsum(sizes) - sizes
+    middle: Floats = values[order[first + np.maximum(known - 1, 0) // 2]]
+    return middle
+
+
+def writable(masked: MaskedRows, layout: TableLayout, steps: Floats) -> Floats:
+    """The masked numbers on their grids, as they can be written, and within the range that their column had."""
+    rounded = on_grid(masked.numbers, steps)
+    for column, form in enumerate(layout.forms):
+        numbers, step = form.rounded(rounded[:, column]), max(float(steps[column]), form.step)
+        if layout.averaged and step > 0.0 and getattr(form, "period", None) is None:
+            low, high = layout.lowest[column], layout.highest[column]
+            numbers = np.where(numbers > high, numbers - step, np.where(numbers < low, numbers + step, numbers))
+            numbers = form.rounded(np.clip(numbers, low, high))
+        rounded[:, column] = numbers
+    # The mean of equal values may differ from them by a rounding; and no negative zeros.
+    return np.where(layout.constant, masked.rows.numbers, rounded) + 0.0

@@ -1,0 +1,208 @@
+"""Masked rows of a table as they will be released: coarsened, on their grids, in canonical order; and what is
+counted of them. None of it sees more rows than it is given.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.data.columns import equal_rows, sort_rows, values_of
+from shoal.methods import coarsened
+from shoal.methods.blocks.executors import memory_of
+from shoal.release.formulas import formulas_in
+from shoal.release.part_facts import GroupFacts, facts_of, replacing, write_mapping_part
+from shoal.release.publishing.numbers import chosen_steps, moved_records, on_grid
+from shoal.release.tables.files import write_table
+from shoal.release.tables.numbers import writable
+from shoal.release.tables.records import PreparedTable
+from shoal.release.tables.rows import MaskedLabels, MaskedRows, TableLayout, TableMethod, TableRows
+from shoal.results.utility import Loss
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+Classes = Mapping[int, tuple[Floats, Floats]]  # by column of numbers: masked values, and what they become
+Sample = tuple[NDArray[np.uint64], Ints]  # keys, and the rows that have them
+
+
+@dataclass(frozen=True)
+class ReleasedRows:
+    """Rows as they will be released, in canonical order; and as they were."""
+
+    released: pa.Table
+    before: TableRows
+    numbers: Floats  # as released, a gap as the mean of its column
+    gaps: Mask | None  # (rows, numbers), where a gap is released
+    labels: Mapping[str, MaskedLabels]
+    moved: Mapping[str, int]  # records whose value the representative of their group changed, by column
+    loss: Loss
+
+    def __sizeof__(self) -> int:
+        return memory_of(self.before.names, self.before.numbers, self.numbers) + int(self.released.nbytes)
+
+    def with_gaps(self) -> tuple[Floats, Floats]:
+        """The numbers before and after, NaN where a value is missing."""
+        if self.before.gaps is None or self.gaps is None:
+            return self.before.numbers, self.numbers
+        return np.where(self.before.gaps, np.nan, self.before.numbers), np.where(self.gaps, np.nan, self.numbers)
+
+
+@dataclass(frozen=True)
+class TableFacts:
+    """What is known of rows that were released: their groups, and sums over each quasi-identifier. Facts add up."""
+
+    groups: GroupFacts
+    smallest: int  # fewest rows that share a value of the columns protected together
+    moved: Mapping[str, int]
+    loss: Loss
+    lost: Floats  # squared error of each number
+    spread: Floats  # squares before
+    sample: tuple[NDArray[np.uint64], Floats, Floats]  # keys, numbers before, numbers after; NaN where there is a gap
+    concepts: Mapping[str, Counter[tuple[int, int]]]  # of each column of labels: records by concept before and after
+    texts: Mapping[str, Counter[tuple[Any, Any]]]  # and by what was written
+    spelt: Mapping[str, Mapping[int, str]]  # how concepts are written in the release
+    formulas: Counter[str]  # cells of each column that a spreadsheet would run
+    gaps: Mapping[str, int]  # cells of each number in which a gap stands for the group
+
+
+def value_counts(masked: MaskedRows, column: int) -> tuple[Floats, Ints]:
+    """The different masked values of a number, and how many rows have each."""
+    values, counts = np.unique(masked.numbers[:, column], return_counts=True)
+    return values, counts
+
+
+def coarse_classes(counts: Sequence[tuple[Floats, Ints]], least: int) -> tuple[Floats, Floats]:
+    """Classes of at least so many rows, from the counted values of a number: each value, and what it becomes."""
+    values, times = (np.concatenate(side) for side in zip(*counts, strict=True))
+    column = np.sort(np.repeat(values, times))
+    different, first = np.unique(column, return_index=True)
+    return different, np.asarray(coarsened(column, least))[first]
+
+
+def coarse(masked: MaskedRows, classes: Classes) -> MaskedRows:
+    """The rows with numbers aggregated once more."""
+    numbers = masked.numbers.copy()
+    for column, (values, becomes) in classes.items():
+        numbers[:, column] = becomes[np.searchsorted(values, numbers[:, column])]
+    return replace(masked, numbers=numbers)
+
+
+def squared_error(masked: MaskedRows, layout: TableLayout) -> float:
+    """Of the masked numbers, each column on the scale of its deviation."""
+    return float(np.sum(((masked.rows.numbers - masked.numbers) / layout.scale) ** 2))
+
+
+def added_error(masked: MaskedRows, layout: TableLayout, steps: Floats) -> float:
+    """What rounding adds to that."""
+    return float(np.sum(((on_grid(masked.numbers, steps) - masked.numbers) / layout.scale) ** 2))
+
+
+def grid_steps(table: PreparedTable, error: float, spread: Floats, added: Callable[[Floats], float]) -> Floats:
+    """The step of each column's grid, 0 where nothing is rounded; `added` is what rounding adds to the error."""
+    layout = table.layout
+    if table.follow_up is not None:  # the grid of the rows that are kept
+        return table.follow_up.steps(layout.numbers)
+    if not table.method.averages:
+        return np.zeros(len(layout.numbers))
+    steps = chosen_steps(error, table.n_rows, spread, added)
+    units = np.array([form.step for form in layout.forms])
+    # Ranks and periods are coarse as they are; dates and whole numbers have steps of at least one.
+    unrounded = [form.median or getattr(form, "period", None) is not None for form in layout.forms]
+    return np.where(np.array(unrounded, dtype=bool) | layout.constant, 0.0, np.maximum(steps, units))
+
+
+def released_rows(
+    masked: MaskedRows, layout: TableLayout, method: TableMethod, steps: Floats, in_text: bool
+) -> ReleasedRows:
+    """The rows in the order of what will be released of them, means on a grid of the given steps."""
+    numbers = writable(masked, layout, steps)
+    gaps = np.zeros(numbers.shape, dtype=bool) if masked.gaps is None else masked.gaps
+    moved = np.where(layout.constant, 0, moved_records(masked.rows.numbers, masked.numbers)).tolist()
+    columns: dict[str, Any] = {name: labels.released for name, labels in masked.labels.items()}
+    columns |= {name: masked.rows.columns[name] for name in layout.schema.names if name not in columns}
+    for column, (name, form) in enumerate(zip(layout.numbers, layout.forms, strict=True)):
+        columns[name] = form.written(numbers[:, column], gaps[:, column])
+    for name in (*masked.labels, *(name for name in layout.numbers if pa.types.is_string(columns[name].type))):
+        # Text files have no sign for a missing text but the empty one.
+        columns[name] = pc.fill_null(columns[name], "") if in_text else columns[name]
+    released = pa.table({name: columns[name] for name in layout.released})
+    order = sort_rows(released)
+    sse, sst = method.squares(masked, numbers)
+    labels_before = {name: masked.rows.columns[name] for name in masked.labels}  # the rest is released as it is
+    return ReleasedRows(
+        released=released.take(pa.array(order)),
+        before=replace(masked.rows, columns=labels_before).take(order),
+        numbers=numbers[order],
+        gaps=gaps[order] if layout.has_gaps else None,
+        labels={
+            name: MaskedLabels(labels.released.take(pa.array(order)), labels.before[order], labels.after[order])
+            for name, labels in masked.labels.items()
+        },
+        moved=dict(zip(layout.numbers, moved, strict=True))
+        | {name: int(np.sum(labels.before != labels.after)) for name, labels in masked.labels.items()},
+        loss=Loss(sse, sst - sse),
+    )
+
+
+def facts_of_rows(rows: ReleasedRows, layout: TableLayout, method: TableMethod, sample: Sample) -> TableFacts:
+    """What is known of rows; `sample` are those whose distances the report may show."""
+    groups = _equal(rows.released, layout.roles.quasi)
+    before, after = (layout.standardised(numbers) for numbers in (rows.before.numbers, rows.numbers))
+    keys, sampled = sample
+    shown_before, shown_after = rows.with_gaps()
+    confidential = {name: values_of(rows.released[name]) for name in layout.roles.confidential}
+    return TableFacts(
+        groups=facts_of(groups, confidential, rows.before.person, rows.before.own_k),
+        smallest=min(int(np.bincount(_equal(rows.released, columns)).min()) for columns in method.together),
+        moved=rows.moved,
+        loss=rows.loss,
+        lost=np.sum((before - after) ** 2, axis=0),
+        spread=np.sum(before**2, axis=0),
+        sample=(keys, shown_before[sampled], shown_after[sampled]),
+        concepts={name: _pairs(labels.before, labels.after) for name, labels in rows.labels.items()},
+        texts={name: _texts(rows.before.columns[name], labels.released) for name, labels in rows.labels.items()},
+        spelt={name: _spelt(labels) for name, labels in rows.labels.items()},
+        formulas=formulas_in(rows.released),
+        gaps={name: _gaps(rows.released[name]) for name in layout.numbers if layout.has_gaps},
+    )
+
+
+def write_rows(rows: ReleasedRows, quasi: Sequence[str], target: str, mapping: str) -> None:
+    """Write the rows, and privately which record became which of them."""
+    with replacing(target) as path:
+        write_table(rows.released, path)
+    write_mapping_part(rows.before.names, _equal(rows.released, quasi), mapping, rows.before.records)
+
+
+def _texts(before: pa.Array, after: pa.Array) -> Counter[tuple[Any, Any]]:
+    pairs = pa.table({"before": before, "after": after}).group_by(["before", "after"]).aggregate([([], "count_all")])
+    return Counter({(pair["before"], pair["after"]): pair["count_all"] for pair in pairs.to_pylist()})
+
+
+def _gaps(column: pa.ChunkedArray) -> int:
+    """Cells without a value; text files have no other sign for it than the empty text."""
+    empty = pc.sum(pc.equal(column, "")).as_py() if pa.types.is_string(column.type) else 0
+    return int(column.null_count + (empty or 0))
+
+
+def _equal(released: pa.Table, names: Sequence[str]) -> Ints:
+    return equal_rows([released[name].combine_chunks() for name in names])
+
+
+def _pairs(before: Ints, after: Ints) -> Counter[tuple[int, int]]:
+    pairs, counts = np.unique(np.column_stack([before, after]), axis=0, return_counts=True)
+    return Counter(dict(zip(map(tuple, pairs.tolist()), counts.tolist(), strict=True)))
+
+
+def _spelt(labels: MaskedLabels) -> dict[int, str]:
+    concepts, first = np.unique(labels.after, return_index=True)
+    texts = labels.released.take(pa.array(first)).to_pylist()
+    return {concept: text for concept, text in zip(concepts.tolist(), texts, strict=True) if text}

@@ -1,0 +1,149 @@
+"""Rows of a table before and after masking, and what a method for tables can do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.data import Roles
+from shoal.data.kinds.number_forms import NumberForm
+from shoal.methods.blocks.grouping import Plan
+from shoal.promises.joining import GroupDistances
+
+__all__ = ["MaskedLabels", "MaskedRows", "TableLayout", "TableMethod", "TableRows", "coordinates", "gap_coordinates"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class TableLayout:
+    """What holds for the whole table: columns, their types, and the scale on which rows are compared."""
+
+    roles: Roles
+    schema: pa.Schema  # of the released columns that stay as they are, and of quasi-identifiers that are labels
+    numbers: tuple[str, ...]  # quasi-identifiers with numbers behind them
+    labels: tuple[str, ...]  # and those that are labels
+    forms: tuple[NumberForm, ...]  # how the numbers are written
+    mean: Floats  # of the numbers
+    scale: Floats
+    constant: Mask  # columns of one value
+    lowest: Floats
+    highest: Floats
+    released: tuple[str, ...]  # columns of the release, in the file's order
+    categories: Mapping[str, str] = field(default_factory=dict)  # labels without meaning, and what stands for a group
+    has_gaps: bool = False  # some numbers are missing; they stand as the mean of their column
+    averaged: bool = True  # the numbers of a group become its mean or median
+    # Of the numbers that have gaps which count as values of their own: columns, shares of gaps, and their deviation.
+    gap_columns: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    gap_mean: Floats = field(default_factory=lambda: np.empty(0))
+    gap_scale: Floats = field(default_factory=lambda: np.empty(0))
+
+    def standardised(self, numbers: Floats) -> Floats:
+        """Numbers on the scale on which rows are compared."""
+        standard: Floats = (numbers - self.mean) / self.scale
+        return standard
+
+
+@dataclass(frozen=True)
+class TableRows:
+    """Rows of a table: the numbers that are protected, the other columns as they came, and what each row belongs to."""
+
+    numbers: Floats  # (rows, numbers); a gap stands as the mean of its column
+    gaps: Mask | None  # (rows, numbers); None where no number of the table is missing
+    columns: Mapping[str, pa.Array]  # labels, confidential and insensitive columns
+    names: NDArray[Any]  # file and row
+    person: Ints | None = None  # whose each row is, where a crowd is of people
+    own_k: Ints | None = None  # the k that each row asks for
+    records: NDArray[Any] | None = None  # the id of each row's record, where a column has it
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def take(self, rows: Ints) -> TableRows:
+        """Some of the rows, in that order."""
+        chosen = pa.array(rows)
+        return TableRows(
+            self.numbers[rows],
+            None if self.gaps is None else self.gaps[rows],
+            {name: column.take(chosen) for name, column in self.columns.items()},
+            self.names[rows],
+            None if self.person is None else self.person[rows],
+            None if self.own_k is None else self.own_k[rows],
+            None if self.records is None else self.records[rows],
+        )
+
+
+@dataclass(frozen=True)
+class MaskedLabels:
+    """A column of labels: what is released, and each row's concept before and after."""
+
+    released: pa.Array
+    before: Ints
+    after: Ints
+
+
+@dataclass(frozen=True)
+class MaskedRows:
+    """Rows with their quasi-identifiers masked; numbers neither coarsened nor rounded yet."""
+
+    rows: TableRows
+    numbers: Floats  # (rows, numbers)
+    labels: Mapping[str, MaskedLabels]
+    gaps: Mask | None = None  # (rows, numbers): a gap stands for the group
+
+
+class TableMethod(Protocol):
+    """Rows in, groups and masked rows out. `prepared` fits the method to a table; the rest needs no other rows."""
+
+    name: str  # in words
+    k: int  # 1 when no crowd is promised
+    averages: bool  # released numbers are means, which are rounded
+    k_anonymous: bool
+    together: tuple[tuple[str, ...], ...]  # columns whose values at least k rows share; set by `prepared`
+
+    def prepared(self, layout: TableLayout, values: Mapping[str, tuple[pa.Array, Ints]]) -> TableMethod:
+        """The method for a table; `values` has the different labels of each column and their counts."""
+
+    def group(self, rows: TableRows) -> tuple[Ints, float]:
+        """The group of each row, and the least SSE that any groups could have; 0 if that is not known."""
+
+    def nearest(self, grouped: TableRows, group_of_row: Ints, others: TableRows) -> Ints:
+        """The group that is nearest to each of some other rows."""
+
+    def group_distances(self, rows: TableRows, group_of_row: Ints) -> GroupDistances:
+        """How far the centre of some rows is from some groups."""
+
+    def represent(self, rows: TableRows, group_of_row: Ints) -> MaskedRows:
+        """The rows with the representatives of their groups."""
+
+    def squares(self, masked: MaskedRows, released: Floats) -> tuple[float, float]:
+        """SSE of the released rows, and SST: the squared distances of the rows to the centre of all."""
+
+    def parameters(self) -> dict[str, Any]:
+        """Of the method, as far as they may be published."""
+
+    def block_plan(self, n_rows: int) -> Plan:
+        """How a table of so many rows that comes in parts is cut into blocks."""
+
+    def block_coordinates(self, rows: TableRows) -> Floats:
+        """Rows in which near ones are alike, to cut a table into blocks by."""
+
+
+def gap_coordinates(gaps: Mask | None, layout: TableLayout, n_rows: int) -> Floats:
+    """Which values are missing, on the scale of the numbers: a column for each that has gaps which count as values."""
+    if gaps is None or not len(layout.gap_columns):
+        return np.empty((n_rows, 0))
+    scaled: Floats = (gaps[:, layout.gap_columns] - layout.gap_mean) / layout.gap_scale
+    return scaled
+
+
+def coordinates(numbers: Floats, gaps: Mask | None, layout: TableLayout) -> Floats:
+    """Rows as points: their numbers, and which of them are missing."""
+    return np.column_stack([layout.standardised(numbers), gap_coordinates(gaps, layout, len(numbers))])

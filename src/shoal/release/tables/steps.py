@@ -1,0 +1,193 @@
+"""A table in one piece, protected step by step: read, group, join, represent, publish, attack, write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.attacks.disclosure import IntervalDisclosure
+from shoal.attacks.distance import DistanceLinkage, linked_by_equality
+from shoal.pages.leak_card import learned_rates
+from shoal.release.draft import Draft
+from shoal.release.folders import MAPPING
+from shoal.release.leaks import leaks_of_release
+from shoal.release.part_facts import check_totals, totals_of
+from shoal.release.sources import TableSource
+from shoal.release.tables.draft import (
+    Findings,
+    Publication,
+    checked_coarsening,
+    deviation_sums,
+    draft_of,
+    largest_deviation,
+    reasons_of,
+    spread_of,
+    warn_of_few_values,
+)
+from shoal.release.tables.files import copy_of, file_name, text_columns
+from shoal.release.tables.following import Following
+from shoal.release.tables.grouping import group_rows, join_groups, warn_of_majority
+from shoal.release.tables.records import TableOptions, TableRecords, read_records
+from shoal.release.tables.released import (
+    ReleasedRows,
+    added_error,
+    coarse,
+    coarse_classes,
+    facts_of_rows,
+    grid_steps,
+    released_rows,
+    squared_error,
+    value_counts,
+    write_rows,
+)
+from shoal.release.tables.rows import MaskedRows
+from shoal.terms import WordNet
+
+__all__ = ["TableSteps"]
+
+MOST_ATTACKED = 100_000  # rows up to which a release is attacked before it is handed out
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class TableGroups:
+    """The group of each row, and the least squared error that any groups could have; 0 if that is not known."""
+
+    group_of_row: Ints
+    bound: float
+
+
+@dataclass(frozen=True)
+class TablePublication:
+    """The rows that will be released, and what may be said of them."""
+
+    rows: ReleasedRows
+    figures: Publication
+
+
+class TableSteps:
+    """The seven steps for a table in one piece."""
+
+    def __init__(self, k: int, options: TableOptions) -> None:
+        self.k = k
+        self.options = options
+
+    def read(self, source: TableSource) -> TableRecords:
+        """The rows, sorted by content, and the method that their columns need."""
+        records = read_records(source, self.k, self.options)
+        checked_coarsening(self.options, records.table)
+        if self.options.promises:
+            rows = records.rows
+            check_totals(totals_of(len(rows), (), rows.person, rows.own_k), (), self.k, self.options.promises)
+        return records
+
+    def group(self, records: TableRecords) -> TableGroups:
+        """The group of each row: at least k rows, or people."""
+        return TableGroups(*group_rows(records.table.method, records.rows))
+
+    def join(self, groups: TableGroups, records: TableRecords) -> TableGroups:
+        """Groups joined until each has what is promised."""
+        table, rows, promises = records.table, records.rows, self.options.promises
+        if isinstance(table.method, Following):
+            joined = table.method.join(rows, promises)
+        else:
+            joined = join_groups(table.method, rows, groups.group_of_row, table.layout.roles, promises)
+        warn_of_majority(rows.person, joined)
+        return replace(groups, group_of_row=joined)
+
+    def represent(self, groups: TableGroups, records: TableRecords) -> MaskedRows:
+        """The rows with what stands for their groups."""
+        return records.table.method.represent(records.rows, groups.group_of_row)
+
+    def publish(self, masked: MaskedRows, groups: TableGroups, records: TableRecords) -> TablePublication:
+        """The rows as they will be released, in canonical order, and the figures that may be published."""
+        table, layout, method = records.table, records.table.layout, records.table.method
+        numbers, everything = records.rows.numbers, np.arange(table.n_rows)
+        deviations = [deviation_sums(numbers, layout.mean)]
+        spread = spread_of(table, largest_deviation(numbers, layout.mean), deviations, numbers)
+        coarsen = checked_coarsening(self.options, table)
+        columns = {layout.numbers.index(name): least for name, least in coarsen.items()}
+        masked = coarse(
+            masked, {column: coarse_classes([value_counts(masked, column)], least) for column, least in columns.items()}
+        )
+        error = squared_error(masked, layout)
+        steps = grid_steps(table, error, spread.spread, lambda steps: added_error(masked, layout, steps))
+        warn_of_few_values(table.few)
+        schema = table.schema
+        name = file_name(schema.format, schema.dialect)
+        in_text = not name.endswith(".parquet")
+        rows = released_rows(masked, layout, method, steps, in_text)
+        anew = None
+        if table.follow_up is not None and isinstance(method, Following):
+            table.follow_up.check_kept(rows.released, rows.before.records, layout.roles.quasi)
+            anew = method.loss_anew(records.rows, self.options.promises)
+        facts = [facts_of_rows(rows, layout, method, (np.zeros(table.n_rows, dtype=np.uint64), everything))]
+        figures = Publication(
+            facts=facts,
+            spread=spread,
+            coarsen=coarsen,
+            steps=steps,
+            error=error,
+            bound=groups.bound,
+            name=name,
+            copy=copy_of(rows.released, schema.format, schema.dictionary, schema.dialect),
+            text=text_columns(rows.released, layout.roles) if in_text else (),
+            anew=anew,
+            reasons=reasons_of(facts, table, spread),
+        )
+        return TablePublication(rows, figures)
+
+    def attack(self, publication: TablePublication, records: TableRecords) -> Findings:
+        """What intruders find who know the originals, and the leak card for the owner."""
+        rows, layout, publishable = publication.rows, records.table.layout, publication.figures.publishable
+        linked = None
+        if publishable and layout.labels and not layout.numbers:
+            sides = ([getattr(rows.labels[name], side) for name in layout.labels] for side in ("before", "after"))
+            linked = round(linked_by_equality(*(np.column_stack(side) for side in sides)), 6)
+        if not self.options.attack:
+            return Findings(linked=linked)
+        # Dates, ranks and gaps as the numbers behind them: whoever attacks, computes.
+        before = _quasi(rows.before.columns, rows.before.numbers, records)
+        after = _quasi({name: rows.released[name] for name in layout.labels}, rows.numbers, records)
+        ontology = self.options.method.ontology
+        if layout.categories:
+            ontology = _by_meaning(ontology, [name for name in layout.labels if name not in layout.categories])
+        card = leaks_of_release(before, after, layout.numbers, ontology)
+        if layout.labels or not publishable or len(rows.before) > MOST_ATTACKED:
+            return Findings((), card, linked)
+        linkage = (
+            DistanceLinkage(metric).run(rows.before.numbers, rows.numbers) for metric in ("euclidean", "mahalanobis")
+        )
+        interval = IntervalDisclosure().run(rows.before.numbers, rows.numbers)
+        return Findings((*linkage, interval, *learned_rates(card)), card, linked)
+
+    def write(
+        self, publication: TablePublication, findings: Findings, records: TableRecords, folders: tuple[Path, Path]
+    ) -> Draft:
+        """Write the rows into the folders (private, release); the draft has the rest."""
+        private, release = folders
+        target = str(release / str(publication.figures.name))
+        write_rows(publication.rows, records.table.layout.roles.quasi, target, str(private / MAPPING))
+        return draft_of(records.table, publication.figures, findings, self.options)
+
+
+def _quasi(labels: Mapping[str, Any], numbers: Floats, records: TableRecords) -> pa.Table:
+    """The quasi-identifiers as a table, numbers as numbers."""
+    layout = records.table.layout
+    columns = dict(labels) | dict(zip(layout.numbers, map(pa.array, numbers.T), strict=True))
+    return pa.table({name: columns[name] for name in layout.roles.quasi})
+
+
+def _by_meaning(ontology: Any, names: Sequence[str]) -> dict[str, Any]:
+    """The ontologies of columns that have one; plain categories are equal or not."""
+    if isinstance(ontology, Mapping):
+        return {name: ontology.get(name) or WordNet() for name in names}
+    return dict.fromkeys(names, WordNet() if ontology is None else ontology) if names else {}

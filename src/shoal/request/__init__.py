@@ -1,0 +1,1 @@
+"""The request: everything that can be asked of a release, each option declared once."""

@@ -1,0 +1,141 @@
+"""The option table, continued: the method and its parameters, and how documents become vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from shoal.request.option import BASKETS, DOCUMENTS, TABLES, option
+from shoal.request.values import File, Files, Number, OneOf, Pairs, Switch, Text, Value, Whole
+
+__all__ = [
+    "FOR_DOCUMENTS",
+    "FOR_LABELS",
+    "FOR_NUMBERS",
+    "MASKING",
+    "METHODS",
+    "RECORD_SKETCHES",
+    "SKETCHES",
+    "MethodOptions",
+    "WordOptions",
+]
+
+EXPLORE = ("protect", "explore")
+FOR_NUMBERS = ("mdav", "ranking", "z-scores", "principal-component")
+FOR_LABELS = ("sa-mdav",)
+MASKING = ("rank-swap", "noise", "correlated-noise")
+RECORD_SKETCHES = ("delta-sketch", "k-variance-sketch")  # of single records: they promise no crowd
+SKETCHES = ("crowd-sketch", *RECORD_SKETCHES)
+FOR_DOCUMENTS = ("mdav", "semantic", *SKETCHES)
+METHODS = tuple(dict.fromkeys((*FOR_DOCUMENTS, *FOR_NUMBERS, *FOR_LABELS, *MASKING)))
+
+
+method_option = partial(option, heading="Method")
+sketch_option = partial(option, of=(DOCUMENTS, BASKETS), heading="Sketches", see="methods/sketches.md")
+word_option = partial(option, of=(DOCUMENTS, BASKETS), heading="Documents", see="methods/vector-space.md")
+
+
+@dataclass(frozen=True)
+class MethodOptions:
+    """The method, by name or as an estimator, and its parameters; None where it is left to the method."""
+
+    method: Any = method_option(
+        None, f"One of {', '.join(METHODS)}.", OneOf(METHODS, objects=True), otherwise="by the columns", label="Method"
+    )
+    refine: bool = method_option(
+        True,
+        "Search for better groups than MDAV's.",
+        Switch(),
+        commands=EXPLORE,
+        see="methods/refinement.md",
+        label="Search for better groups",
+    )
+    time_budget: float | None = method_option(
+        None,
+        "Seconds that the search may take, about.",
+        Number(unit="number of seconds", metavar="<seconds>"),
+        otherwise="by size",
+        see="methods/refinement.md",
+    )
+    blocks: int | None = method_option(
+        None, "Most records to group at a time.", Whole(least=6), otherwise="all up to 50,000", see="methods/blocks.md"
+    )
+    attribute_groups: int | None = method_option(
+        None,
+        "Protect so many columns at a time; whole records then have no crowd.",
+        Whole(),
+        of=(TABLES,),
+        see="methods/numeric-microaggregation.md",
+    )
+    percent: float | None = method_option(
+        None,
+        "Rank swapping and noise: the strength, in per cent.",
+        Number(),
+        of=(TABLES,),
+        see="methods/masking.md",
+        label="Strength in per cent",
+    )
+    ontology: Any = method_option(
+        None,
+        "Hierarchy of labels: a file for all columns, or COLUMN=FILE.",
+        Files(),
+        commands=("protect", "explore", "assess", "map"),
+        otherwise="WordNet",
+        see="methods/ontologies.md",
+        column="ontology",
+    )
+    mapping: Any = method_option(
+        None,
+        "File that says which concepts the labels mean; see shoal map.",
+        File(),
+        of=(TABLES,),
+        commands=EXPLORE,
+        see="labels.md",
+    )
+    weights: Mapping[str, float] | None = method_option(
+        None,
+        "Numbers with labels: how much columns count, such as age=2,job=1.",
+        Pairs(Number(), example="COLUMN=NUMBER, age=2"),
+        of=(TABLES,),
+        see="methods/mixed.md",
+        column="importance",
+    )
+    components: int | None = sketch_option(None, "Crowd sketches: numbers in each sketch.", Whole(), otherwise="512")
+    delta: float | None = sketch_option(None, "Delta sketches: least variance of every attribute.", Number())
+    max_components: int | None = sketch_option(
+        None, "Delta and k-variance sketches: most numbers in a sketch.", Whole(), otherwise="1024, 64"
+    )
+    key: Any = sketch_option(
+        None,
+        "File with the secret key, so that sketches of several releases can be compared.",
+        File(),
+        otherwise="a new one, kept in the private folder",
+    )
+
+
+@dataclass(frozen=True)
+class WordOptions:
+    """How documents become vectors: a space, or the steps of one."""
+
+    space: Any = word_option(None, "A VectorSpace, in place of the steps below.", Value(), only_python=True)
+    language: str | None = word_option(
+        None,
+        "Language of the texts: chooses stop words and stemmer.",
+        Text(metavar="<name>"),
+        of=(DOCUMENTS,),
+        otherwise="english",
+        label="Language",
+    )
+    wordnet: bool | None = word_option(
+        None, "Keep only words that WordNet knows.", Switch(), of=(DOCUMENTS,), otherwise="for English"
+    )
+    stem: bool | None = word_option(
+        None, "Reduce words to stems.", Switch(), of=(DOCUMENTS,), otherwise="yes; semantic: no"
+    )
+    min_df: int | None = word_option(None, "Drop terms in fewer documents.", Whole(), otherwise="k")
+    max_terms: int | None = word_option(None, "Keep so many terms, the heaviest.", Whole(), otherwise="all")
+    terms_per_document: int | None = word_option(
+        None, "Keep so many terms of each document, the heaviest.", Whole(), otherwise="all; semantic: 50"
+    )

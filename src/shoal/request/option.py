@@ -1,0 +1,74 @@
+"""An option: its name, type, default, bounds, what it is for, and one plain sentence, declared once as a field.
+
+The parts of a request are dataclasses whose fields are made with `option`. All else that knows options reads them from
+there: the Python signatures, the command line, the form of the workbench, the plan, the documentation and the checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import Field, dataclass, field, fields
+from typing import Any
+
+from shoal.request.values import Switch, Text, Value
+
+__all__ = ["BASKETS", "DOCUMENTS", "EVERYTHING", "TABLES", "Option", "option", "options_of"]
+
+TABLES, DOCUMENTS, BASKETS = "tables", "documents", "baskets"
+EVERYTHING = (TABLES, DOCUMENTS, BASKETS)
+
+
+@dataclass(frozen=True)
+class About:
+    """What is declared of an option beside its name, type and default."""
+
+    help: str  # one plain sentence
+    value: Value = Text()
+    of: tuple[str, ...] = EVERYTHING  # kinds of input that it is for
+    commands: tuple[str, ...] = ("protect",)
+    heading: str = ""  # in the help; "": among what everybody needs first
+    word: str = ""  # on the command line, where that is not its name
+    letter: str = ""  # the same, short
+    otherwise: str = ""  # what holds where nothing is given, in words
+    see: str = ""  # the page of the documentation, below docs
+    label: str = ""  # on the page of the workbench
+    column: str = ""  # in a plan: the key of a column's own table
+    instead: str = ""  # what to do where it is not for the input
+    only_python: bool = False
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option as all front ends know it."""
+
+    name: str
+    annotation: str  # as the source spells it
+    default: Any
+    about: About
+    part: type
+
+    @property
+    def default_in_words(self) -> str:
+        """What holds where nothing is given."""
+        if self.about.otherwise or self.default in (None, False) or isinstance(self.about.value, Switch):
+            return self.about.otherwise
+        return str(self.default)
+
+
+def option(default: Any, help: str, value: Value = Text(), **about: Any) -> Any:
+    """A field of a part of a request."""
+    return field(default=default, metadata={"about": About(help, value, **about)})
+
+
+def options_of(*parts: type) -> dict[str, Option]:
+    """The options that these parts declare, by name."""
+    return {one.name: _option(one, part) for part in parts for one in _declared(part)}
+
+
+def _declared(part: type) -> Iterable[Field[Any]]:
+    return (one for one in fields(part) if "about" in one.metadata)
+
+
+def _option(one: Field[Any], part: type) -> Option:
+    metadata: Mapping[str, Any] = one.metadata
+    return Option(one.name, str(one.type), one.default, metadata["about"], part)

@@ -1,0 +1,347 @@
+"""The option table, each option declared once: columns, promises, the release, and how files are read."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from shoal.errors import InputError
+from shoal.request.option import BASKETS, DOCUMENTS, TABLES, option
+from shoal.request.values import (
+    Address,
+    Column,
+    Columns,
+    File,
+    Number,
+    OneOf,
+    Orders,
+    Pairs,
+    Switch,
+    Text,
+    Whole,
+)
+
+__all__ = [
+    "DISTINCT",
+    "DIVERSITIES",
+    "ENTROPY",
+    "RECURSIVE",
+    "ColumnOptions",
+    "GroupPromises",
+    "Publication",
+    "Reading",
+]
+
+PROTECT, EXPLORE = ("protect",), ("protect", "explore")
+READING = ("protect", "explore", "assess", "inspect", "map")
+
+DISTINCT, ENTROPY, RECURSIVE = "distinct", "entropy", "recursive"
+DIVERSITIES = (DISTINCT, ENTROPY, RECURSIVE)  # how the values of a group are counted for l
+
+reading_option = partial(option, of=(TABLES,), commands=READING, heading="Reading files")
+table_option = partial(option, of=(TABLES,), heading="Tables")
+promise_option = partial(option, heading="Promises")
+release_option = partial(option, heading="Release")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the file or database is read, where that is not recognised."""
+
+    delimiter: str | None = reading_option(
+        None,
+        "CSV: comma, semicolon, tab or bar between cells.",
+        Text(metavar="<sign>"),
+        otherwise="recognised",
+        see="formats.md#dialects-of-csv",
+        label="Between cells",
+    )
+    decimal: str | None = reading_option(
+        None,
+        "CSV: the decimal sign, point or comma.",
+        Text(metavar="<sign>"),
+        otherwise="recognised",
+        see="formats.md#dialects-of-csv",
+        label="Decimal sign",
+    )
+    encoding: str | None = reading_option(
+        None,
+        "CSV, SPSS, Stata, SAS: how letters are encoded, such as windows-1252.",
+        Text(metavar="<name>"),
+        otherwise="recognised",
+        see="formats.md#dialects-of-csv",
+        label="Letters are encoded in",
+    )
+    sheet: str | None = reading_option(
+        None,
+        "Spreadsheet: the sheet to read.",
+        Text(metavar="<name>"),
+        otherwise="the only one",
+        see="formats.md",
+        label="Sheet",
+    )
+    query: str | None = reading_option(
+        None, "Database: the SELECT whose answer is the table.", Text(metavar="<sql>"), see="formats.md#databases"
+    )
+
+
+@dataclass(frozen=True)
+class ColumnOptions:
+    """What the columns are, and what becomes of each."""
+
+    quasi: Sequence[str] | None = option(
+        None,
+        "Columns to protect, comma-separated: others may know them of a person.",
+        Columns(),
+        of=(TABLES,),
+        commands=EXPLORE,
+        otherwise="all, if all are numbers",
+        label="Protect",
+    )
+    confidential: Sequence[str] | None = option(
+        None,
+        "Columns that nobody should learn, released as they are and watched.",
+        Columns(),
+        of=(TABLES,),
+        commands=EXPLORE,
+        label="Confidential",
+    )
+    insensitive: Sequence[str] | None = table_option(
+        None, "Columns released as they are.", Columns(), commands=EXPLORE, label="Keep"
+    )
+    drop: Sequence[str] | None = table_option(
+        None,
+        "Columns to leave out; columns without a role are left out, too.",
+        Columns(),
+        commands=EXPLORE,
+        label="Drop",
+    )
+    roles: Any = table_option(
+        None, "TOML file with the columns of each role, in place of the four lists.", File(), commands=EXPLORE
+    )
+    text_column: str | None = option(
+        None,
+        "Column with the text, or with lists of items.",
+        Column(),
+        of=(DOCUMENTS, BASKETS),
+        commands=("protect", "explore", "assess"),
+        heading="Documents",
+        otherwise="text, or items",
+        label="Text",
+    )
+    label_column: str | None = option(
+        None,
+        "Column with a confidential label, released as it is.",
+        Column(),
+        of=(DOCUMENTS, BASKETS),
+        commands=EXPLORE,
+        heading="Documents",
+        label="Label",
+    )
+    id_column: str | None = option(
+        None,
+        "Column that names the records; it stays private.",
+        Column(),
+        commands=("protect", "explore", "assess"),
+        heading="Documents",
+        otherwise="id if there is one, for documents",
+        label="Column that names the records",
+    )
+    kinds: Mapping[str, str] | None = table_option(
+        None,
+        "What columns hold, such as zip=code,birth=date.",
+        Pairs(example="zip=code"),
+        commands=EXPLORE,
+        word="kind",
+        otherwise="recognised",
+        see="kinds.md",
+        label="Numbers are",
+        column="kind",
+    )
+    categorical: Any = table_option(
+        None,
+        "Plain categories, comma-separated; COLUMN=set releases the set of a group's values.",
+        Pairs(OneOf(("most frequent", "set")), example="job,roof=set", otherwise="most frequent"),
+        commands=EXPLORE,
+        otherwise="codes and truth values",
+        see="kinds.md",
+        label="Labels are",
+        column="categorical",
+    )
+    order: Mapping[str, Any] | None = table_option(
+        None,
+        "Ordered labels, whose median stands for a group.",
+        Orders(),
+        commands=EXPLORE,
+        see="kinds.md",
+        column="order",
+    )
+    round: Any = table_option(
+        None,
+        "Numbers to release as whole numbers, comma-separated.",
+        Columns(),
+        label="Whole numbers stay whole",
+        column="round",
+    )
+    generalise: Mapping[str, str] | None = table_option(
+        None,
+        "Dates to release as periods, such as birth=year: month, year or decade.",
+        Pairs(example="birth=year"),
+        see="kinds.md",
+        column="generalise",
+    )
+    coarsen: Mapping[str, int] | None = table_option(
+        None,
+        "Numbers to average once more after masking, so that at least K records share a value.",
+        Pairs(Whole(least=2), example="COLUMN=K, income=40", repeated=True, metavar="<column=k>"),
+        see="leaks.md",
+        column="coarsen",
+    )
+    missing: str = table_option(
+        "refuse",
+        "Rows with gaps in protected columns: refuse, withhold, group (a gap is a value) or impute.",
+        OneOf(("refuse", "withhold", "group", "impute")),
+        commands=EXPLORE,
+        see="kinds.md#missing-values",
+        label="Rows that lack a value of a protected column",
+    )
+
+    def __post_init__(self) -> None:
+        lists = ("quasi", "confidential", "insensitive", "drop")
+        if self.roles is not None and any(getattr(self, name) is not None for name in lists):
+            raise InputError("roles are given twice, as a whole and by {option}; give one or the other", lists)
+
+
+@dataclass(frozen=True)
+class GroupPromises:
+    """What is promised of every group beside its size: of confidential values in it, and of the people behind it."""
+
+    l: float | None = option(
+        None,
+        "Fewest different values of each confidential column in a group.",
+        Number(above=1, most=math.inf, bound="must be a whole number of at least 2, or with entropy a number above 1"),
+        see="methods/diversity.md",
+        label="Different confidential values in each group, at least (l)",
+    )
+    diversity: str = promise_option(
+        DISTINCT,
+        "How l counts values: distinct (also called p-sensitive), entropy or recursive.",
+        OneOf(DIVERSITIES),
+        see="methods/diversity.md#kinds-of-diversity",
+        label="What l counts",
+    )
+    c: float | None = promise_option(
+        None,
+        "Recursive diversity: the most frequent value occurs less than C times as often as those from the l-th on.",
+        Number(),
+        see="methods/diversity.md#kinds-of-diversity",
+        label="Most frequent value, below (c)",
+    )
+    t: float | None = promise_option(
+        None,
+        "Largest distance between a group's confidential values and those of all records, 0 to 1.",
+        Number(most=1),
+        see="methods/diversity.md#t-closeness",
+        label="Closeness of confidential values (t)",
+    )
+    beta: float | None = promise_option(
+        None,
+        "How much more frequent a confidential value may be in a group than among all records, relative to its share.",
+        Number(),
+        see="methods/diversity.md#likeness",
+        label="Gain of confidential values (β)",
+    )
+    person: str | None = promise_option(
+        None,
+        "Column that names the person: a crowd is then k people, not k records. It is not released.",
+        Column(),
+        of=(TABLES,),
+        see="methods/people.md",
+        label="Column that says whose a record is",
+    )
+    k_column: str | None = promise_option(
+        None,
+        "Column with a larger k that single records ask for. It is not released.",
+        Column(),
+        of=(TABLES,),
+        see="methods/people.md#a-records-own-k",
+        label="Column with a larger k that single records ask for",
+    )
+
+    def __post_init__(self) -> None:
+        if self.diversity != DISTINCT and self.l is None:
+            raise InputError(f"diversity={self.diversity!r} needs l; give {{option}}, or leave diversity out", "l 2")
+        if self.l is not None and self.diversity != ENTROPY and not isinstance(self.l, int):
+            raise InputError(f"l={self.l!r} must be a whole number of at least 2; raise it, or leave it out")
+        if self.diversity == RECURSIVE and self.c is None:
+            raise InputError("diversity='recursive' needs c, how frequent a value may be; give {option}", "c 3")
+        if self.diversity != RECURSIVE and self.c is not None:
+            raise InputError(f"c={self.c:g} is for diversity='recursive'; ask for that, or leave c out")
+        fractions = ("c", "t", "beta", "l") if self.diversity == ENTROPY else ("c", "t", "beta")
+        for name in fractions:  # as a certificate has them
+            value = getattr(self, name)
+            object.__setattr__(self, name, None if value is None else float(value))
+
+    @property
+    def asked(self) -> str:
+        """The first option that promises anything, with its value, for messages."""
+        given = {name: getattr(self, name) for name in ("l", "t", "beta", "person", "k_column")}
+        return next(f"{name} {value}" for name, value in given.items() if value is not None)
+
+    @property
+    def of_values(self) -> bool:
+        """Whether anything is promised of confidential values."""
+        return any(bound is not None for bound in (self.l, self.t, self.beta))
+
+    @property
+    def of_crowds(self) -> bool:
+        """Whether more is promised of a crowd than k records."""
+        return self.person is not None or self.k_column is not None
+
+    def __bool__(self) -> bool:
+        return self.of_values or self.of_crowds
+
+
+@dataclass(frozen=True)
+class Publication:
+    """Where the release goes, and what it follows."""
+
+    out: str | os.PathLike[str] = option(
+        "release", "Folder to make for the release.", File(), commands=EXPLORE, letter="o"
+    )
+    force: bool = option(False, "Replace earlier output.", Switch(), commands=READING)
+    private: str | os.PathLike[str] | None = release_option(
+        None, "Folder for the private side.", File(), otherwise="OUT-private"
+    )
+    after: str | os.PathLike[str] | None = release_option(
+        None,
+        "Earlier release whose crowds this one keeps.",
+        File(metavar="<release>"),
+        of=(TABLES,),
+        see="crowds.md#releases-that-follow-one-another",
+        label="The earlier release",
+        instead="documents that come and go are kept by the index",
+    )
+    earlier_private: str | os.PathLike[str] | None = release_option(
+        None,
+        "Private folder of the earlier release.",
+        File(),
+        of=(TABLES,),
+        otherwise="AFTER-private",
+        label="Its private part",
+    )
+    sign: Any = release_option(
+        None, "Sign the release with your OpenSSH private key (Ed25519).", File(metavar="<file>"), see="signature.md"
+    )
+    client: Any = release_option(
+        None,
+        "Input in parts: address of a Dask scheduler, such as tcp://host:8786.",
+        Address(),
+        word="scheduler",
+        otherwise="this machine",
+        see="cluster.md",
+    )

@@ -1,0 +1,114 @@
+"""The request: what is asked of a release, as one value with a part for each step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from shoal.errors import InputError
+from shoal.request.method_options import MethodOptions, WordOptions
+from shoal.request.option import BASKETS, DOCUMENTS, TABLES, Option, option, options_of
+from shoal.request.options import ColumnOptions, GroupPromises, Publication, Reading
+from shoal.request.values import Switch, Whole, short
+
+__all__ = ["OPTIONS", "Request", "checked_value"]
+
+IN_WORDS = {TABLES: "a table", DOCUMENTS: "a collection of documents", BASKETS: "a collection of baskets"}
+
+
+@dataclass(frozen=True)
+class Request:
+    """Everything that is asked of a release; see `protect`."""
+
+    source: Any  # a path, an address, a dataframe, texts or a corpus
+    k: int = option(
+        5,
+        "Fewest records that look alike.",
+        Whole(2),
+        letter="k",
+        label="Records that look alike, at least (k)",
+    )
+    attack: bool = option(
+        True,
+        "Attack the release before it is handed out.",
+        Switch(),
+        heading="Release",
+        label="Attack the release before it is handed out",
+    )
+    reading: Reading = field(default_factory=Reading)
+    columns: ColumnOptions = field(default_factory=ColumnOptions)
+    promises: GroupPromises = field(default_factory=GroupPromises)
+    method: MethodOptions = field(default_factory=MethodOptions)
+    words: WordOptions = field(default_factory=WordOptions)
+    publication: Publication = field(default_factory=Publication)
+
+    @classmethod
+    def of(cls, source: Any, options: Mapping[str, Any]) -> Request:
+        """A request with these options, by name; each is checked for itself. None is as if it were not given."""
+        checked = {name: checked_value(name, value) for name, value in options.items() if value is not None}
+        parts = {
+            part.name: part.type_(**{name: checked[name] for name in part.names if name in checked}) for part in _PARTS
+        }
+        return cls(source, **{name: checked[name] for name in ("k", "attack") if name in checked}, **parts)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options that differ from their defaults, by name."""
+        found = {name: getattr(self, name) for name in ("k", "attack")}
+        found |= {name: getattr(getattr(self, part.name), name) for part in _PARTS for name in part.names}
+        return {name: value for name, value in found.items() if not _is_default(value, OPTIONS[name])}
+
+    def with_options(self, **options: Any) -> Request:
+        """The same request with these options in place of its own; None: the default."""
+        return Request.of(self.source, {**self.given, **options})
+
+    def of_source(self, source: Any) -> Request:
+        """The same request of another source."""
+        return replace(self, source=source)
+
+    def check_for(self, kind: str) -> None:
+        """Refuse options that are not for this kind of input."""
+        for name in self.given:
+            kinds = OPTIONS[name].about.of
+            if kind not in kinds:
+                meant = "texts" if kinds == (DOCUMENTS,) else kinds[0]
+                instead = OPTIONS[name].about.instead or "leave it out"
+                raise InputError(f"{{option}} is for {meant}, and this is {IN_WORDS[kind]}; {instead}", name)
+
+
+def checked_value(name: str, value: Any) -> Any:
+    """An option's value in its usual form."""
+    try:
+        return OPTIONS[name].about.value.check(value)
+    except ValueError as problem:
+        given = name if isinstance(value, Mapping) else f"{name}={short(repr(value))}"
+        raise InputError(f"{given} {problem}") from None
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A part of a request, and the options that it declares."""
+
+    name: str
+    type_: type
+    names: tuple[str, ...]
+
+
+def _part(name: str, type_: type) -> _Part:
+    return _Part(name, type_, tuple(options_of(type_)))
+
+
+def _is_default(value: Any, known: Option) -> bool:
+    return value is known.default or (isinstance(value, str | int | float) and value == known.default)
+
+
+_PARTS = (
+    _part("reading", Reading),
+    _part("columns", ColumnOptions),
+    _part("promises", GroupPromises),
+    _part("method", MethodOptions),
+    _part("words", WordOptions),
+    _part("publication", Publication),
+)
+OPTIONS: dict[str, Option] = options_of(Request, *(part.type_ for part in _PARTS))

@@ -1,1 +1,0 @@
-"""What identifies: how likely an entity must be masked, decided apart from what an entity is."""

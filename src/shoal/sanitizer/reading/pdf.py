@@ -1,0 +1,113 @@
+"""The text layer of a PDF file, a character at a time, so that each can be found on its page again."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from shoal.errors import InputError, MissingExtra
+
+__all__ = ["PageText", "opened_pdf", "page_texts", "pdf_text"]
+
+PAGE_END = "\n\f"
+HYPHENS = {0x02, 0xFFFE}  # how pdfium marks a hyphen at the end of a line
+LEAST = 4  # characters of a page that has a text layer
+MOST_UNREADABLE = 0.05  # of the characters of a page; bullets often are
+NO_LETTERS = {"Cc", "Cn", "Co", "Cs"}  # what stands for no letter: control, unassigned, private use, surrogate
+MOST_PAGES = 5000
+
+
+@dataclass(frozen=True)
+class PageText:
+    """The text of a page, and for each of its characters the number that pdfium gives it; -1 for those we add."""
+
+    text: str
+    characters: tuple[int, ...]
+    unreadable: int  # how many of them stand for no letter that anybody could know
+
+
+@contextmanager
+def opened_pdf(content: bytes, name: str) -> Iterator[Any]:
+    """The document, closed afterwards."""
+    try:
+        import pypdfium2
+    except ImportError:
+        raise MissingExtra("sanitize", "reading PDF") from None
+    try:
+        document = pypdfium2.PdfDocument(content)
+    except pypdfium2.PdfiumError as problem:
+        if "password" in str(problem).lower() or "security" in str(problem).lower():
+            raise InputError(f"{name} is encrypted; save it without a password, and give that file") from None
+        raise InputError(f"{name} is not a sound PDF file; open it in a viewer and print it to a new PDF") from None
+    try:
+        yield document
+    finally:
+        document.close()
+
+
+def page_texts(document: Any) -> Iterator[PageText]:
+    """The text of each page, in order; the text of the document is their sum."""
+    from pypdfium2 import raw
+
+    for number in range(len(document)):
+        page = document[number]
+        layer = page.get_textpage()
+        text: list[str] = []
+        characters: list[int] = []
+        unreadable = 0
+        for place in range(layer.count_chars()):
+            code = raw.FPDFText_GetUnicode(layer, place)
+            if code == 0x0D:  # before each line feed
+                continue
+            text.append("-" if code in HYPHENS else chr(code) if 0 < code < 0xD800 or code > 0xDFFF else "\ufffd")
+            characters.append(place)
+            unreadable += _is_unreadable(text[-1]) or raw.FPDFText_HasUnicodeMapError(layer, place) == 1
+        layer.close()
+        page.close()
+        text += PAGE_END
+        yield PageText("".join(text), (*characters, *(-1 for _ in PAGE_END)), unreadable)
+
+
+def pdf_text(content: bytes, name: str) -> str:
+    """The text of all pages. A page whose text cannot be read is refused: nobody could tell what it shows."""
+    with opened_pdf(content, name) as document:
+        if len(document) > MOST_PAGES:
+            raise InputError(f"{name} has {len(document):,} pages, at most {MOST_PAGES:,} are read; split it")
+        texts = []
+        for number, page in enumerate(page_texts(document), start=1):
+            problem = _problem(page, document, number - 1)
+            if problem:
+                raise InputError(
+                    f"{name}: page {number} of {len(document)} {problem}; "
+                    "recognise its text (OCR) first, or remove the page"
+                )
+            texts.append(page.text)
+    return "".join(texts)
+
+
+def _problem(page: PageText, document: Any, number: int) -> str:
+    """Why the text of a page is not what it shows; "" if it may be."""
+    letters = len("".join(page.text.split()))
+    if letters < LEAST and _has_drawings(document, number):
+        return "is a picture without a text layer"
+    if page.unreadable >= LEAST and page.unreadable > MOST_UNREADABLE * letters:
+        return f"shows letters that its text layer does not have ({page.unreadable:,} characters are unreadable)"
+    return ""
+
+
+def _is_unreadable(character: str) -> bool:
+    return character == "\ufffd" or (unicodedata.category(character) in NO_LETTERS and not character.isspace())
+
+
+def _has_drawings(document: Any, number: int) -> bool:
+    """Pictures, or lines and areas: letters may be drawn with these."""
+    from pypdfium2 import raw
+
+    drawn = (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_SHADING)
+    page = document[number]
+    has_drawings = any(True for _ in page.get_objects(filter=drawn, max_depth=5))
+    page.close()
+    return has_drawings

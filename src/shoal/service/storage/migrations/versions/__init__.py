@@ -1,1 +1,0 @@
-"""One file per migration, in the order of their numbers."""

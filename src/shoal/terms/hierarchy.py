@@ -1,0 +1,166 @@
+"""A user's hierarchy as an ontology: a value is a concept, found by its name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from shoal.data.files import PathLike, shown
+from shoal.errors import InputError
+from shoal.terms.hierarchy_files import Concepts, read_hierarchy, read_hierarchy_csv
+from shoal.terms.suggestion import Spellings, suggestions
+from shoal.terms.taxonomy import Taxonomy, build_taxonomy
+from shoal.terms.wordnet import WordNet
+
+__all__ = ["Hierarchy", "ontologies_of"]
+
+
+class Hierarchy:
+    """Concepts and what is above each. Made by `from_pairs`, `from_csv` or `from_file`.
+
+    >>> sport = Hierarchy.from_pairs([("boxing", "contact sport"), ("contact sport", "sport"), ("surfing", "sport")])
+    >>> sport.label(sport.taxonomy.root)
+    'sport'
+    >>> sport.senses("Boxing") == (sport.concept("boxing"),)
+    True
+    """
+
+    def __init__(
+        self, taxonomy: Taxonomy, synonyms: Mapping[str, int] | None = None, glosses: Mapping[int, str] | None = None
+    ) -> None:
+        self.taxonomy = taxonomy
+        self._synonyms = dict(synonyms or {})
+        self._glosses = dict(glosses or {})
+
+    @classmethod
+    def from_pairs(cls, pairs: Iterable[tuple[str, str]], *, root: str | None = None) -> Hierarchy:
+        """From (child, parent) pairs of names. With `root`, one concept of that name above all that have no parent."""
+        links = [(child, parent) for child, parent in pairs]
+        if not links:
+            raise InputError("a hierarchy of 0 pairs; give at least one child and its parent")
+        for name in (name for link in links for name in link):
+            if not isinstance(name, str) or not name.strip():
+                raise InputError(f"{name!r} is not the name of a concept; give text that is not blank")
+        return cls._of(Concepts(links), root, "")
+
+    @classmethod
+    def from_csv(cls, path: PathLike, *, root: str | None = None) -> Hierarchy:
+        """From CSV: a header and rows of child and parent, or one value per row with its levels of generalisation.
+
+        Comma, semicolon or tab; UTF-8 or UTF-16. Rows given twice count once.
+        """
+        return cls._of(read_hierarchy_csv(path), root, f"{shown(path)}: ")
+
+    @classmethod
+    def from_file(cls, path: PathLike, *, root: str | None = None) -> Hierarchy:
+        """From a file, its kind given by the suffix: .csv, .tsv; .obo; .owl; SKOS as .rdf, .ttl or .nt.
+
+        All but CSV need the extra `ontology`.
+        """
+        return cls._of(read_hierarchy(path), root, f"{shown(path)}: ")
+
+    @classmethod
+    def _of(cls, concepts: Concepts, root: str | None, where: str) -> Hierarchy:
+        """Concepts numbered in the order of their names, so that the order of rows in a file has no bearing."""
+        names = {name for link in concepts.links for name in link}.union(concepts.alone)
+        links = list(concepts.links)
+        if root is not None:
+            below = names - {child for child, _ in links} - {root}
+            links += [(name, root) for name in sorted(below)]
+            names.add(root)
+        ordered = sorted(names)
+        number = {name: rank for rank, name in enumerate(ordered)}
+        numbers = np.array([(number[child], number[parent]) for child, parent in links], np.int64)
+        try:
+            taxonomy = build_taxonomy(ordered, numbers)
+        except InputError as problem:
+            raise InputError(f"{where}{problem}") from None
+        return cls(
+            taxonomy,
+            {name: number[concept] for name, concept in concepts.synonyms.items()},
+            {number[concept]: gloss for concept, gloss in concepts.glosses.items()},
+        )
+
+    def __repr__(self) -> str:
+        return f"<Hierarchy of {len(self.taxonomy)} concepts below {self.taxonomy.names[self.taxonomy.root]!r}>"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Hierarchy:
+        return self  # it never changes
+
+    def senses(self, word: str) -> tuple[int, ...]:
+        """The concept of a value, alone in a tuple; () when there is none.
+
+        As it is written first; then case and spaces aside, if that leaves one concept.
+        """
+        concept = self.concept(word)
+        return () if concept is None else (concept,)
+
+    def concept(self, name: str) -> int | None:
+        """The concept with this name or synonym; None when there is none."""
+        exact = self._number.get(name, self._synonyms.get(name))
+        return exact if exact is not None else self._by_plain_name.get(_plain(name))
+
+    def is_clear(self, value: str) -> bool:
+        """Whether the value has a concept: a name has one meaning here."""
+        return self.concept(value) is not None
+
+    def label(self, concept: int) -> str:
+        """What a release shows: the concept's name."""
+        return self.taxonomy.names[concept]
+
+    def lemma(self, concept: int) -> str:
+        """The same as the label: a name has one meaning here."""
+        return self.label(concept)
+
+    def gloss(self, concept: int) -> str:
+        """The definition in the file; where it has none, what the concept is a kind of."""
+        if concept in self._glosses:
+            return self._glosses[concept]
+        above = [self.label(int(parent)) for parent in self.taxonomy.parents_of(concept)]
+        return f"a kind of {' and '.join(above)}" if above else "the root"
+
+    def suggest(self, value: str, n: int = 5) -> list[int]:
+        """At most n concepts that a value may mean, the likeliest first."""
+        return suggestions(value, n, self.senses, self._words_by_spelling)
+
+    @cached_property
+    def _words_by_spelling(self) -> Spellings:
+        return Spellings([*self.taxonomy.names, *self._synonyms])
+
+    @cached_property
+    def _number(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self.taxonomy.names)}
+
+    @cached_property
+    def _by_plain_name(self) -> dict[str, int]:
+        """Concepts by name or synonym, case and spaces aside, where that is one concept; names go before synonyms."""
+        concept_of: dict[str, int] = {}
+        for names in (self._synonyms, self._number):
+            plain: dict[str, set[int]] = {}
+            for name, number in names.items():
+                plain.setdefault(_plain(name), set()).add(number)
+            for name, numbers in plain.items():
+                concept_of.pop(name, None)
+                if len(numbers) == 1:
+                    concept_of[name] = numbers.pop()
+        return concept_of
+
+
+def ontologies_of(given: Any) -> Any:
+    """What labels mean: the files that are named are read, "wordnet" is WordNet, and an ontology is itself.
+
+    One for all columns, or a dict of columns.
+    """
+    if isinstance(given, Mapping):
+        return {str(column): ontologies_of(one) for column, one in given.items()}
+    if not isinstance(given, str | os.PathLike):
+        return given
+    return WordNet() if os.fspath(given).lower() == "wordnet" else Hierarchy.from_file(given)
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.casefold().replace("_", " ").replace("-", " ").split())

@@ -1,0 +1,260 @@
+"""A taxonomy as arrays (concepts, parents, depths, all ancestors), and how far apart its concepts are.
+
+A concept may have several parents; there is one root. The depth of a concept is the number of nodes on its *longest*
+path from the root, the root at 1. So an ancestor is always shallower than its descendants, the deepest common subsumer
+of two concepts has no other below it, and that of a concept with itself is the concept. (Counted by the shortest path,
+an ancestor can be the deeper one, and a concept would differ from itself.)
+
+Distances are those of Wu and Palmer (1994):
+
+    similarity = 2 · depth(lcs) / (links(a, lcs) + links(b, lcs) + 2 · depth(lcs)),    distance = 1 - similarity
+
+The lcs is the deepest common subsumer; of several equally deep the one with the fewest links from both, then the one
+with the lowest number. Links are counted along the shortest way up.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.errors import InputError
+
+__all__ = ["Taxonomy", "build_taxonomy", "candidates", "distances", "least_common_subsumer", "segments", "subsumers"]
+
+Ints = NDArray[Any]
+
+_SHOWN = 5  # how many concepts a message names at most
+
+
+@dataclass(frozen=True, eq=False)
+class Taxonomy:
+    """Concepts numbered from 0, of which one is the root. Ontologies number them in the order of their names."""
+
+    names: tuple[str, ...]  # unique
+    parent_indptr: Ints  # (n + 1,) int64
+    parents: Ints  # int32, rising within a concept
+    depth: Ints  # (n,) int32: nodes on the longest path from the root, the root at 1
+    ancestor_indptr: Ints  # (n + 1,) int64
+    ancestors: Ints  # int32, rising within a concept, the concept itself among them
+    links: Ints  # int32: fewest links from the concept up to each of `ancestors`
+
+    def __len__(self) -> int:
+        return len(self.depth)
+
+    @property
+    def root(self) -> int:
+        """The one concept without a parent."""
+        return int(np.flatnonzero(self.depth == 1)[0])
+
+    def parents_of(self, concept: int) -> Ints:
+        """The concepts right above."""
+        return self.parents[self.parent_indptr[concept] : self.parent_indptr[concept + 1]]
+
+    def ancestors_of(self, concept: int) -> Ints:
+        """The concept and all above it, by number."""
+        return self.ancestors[self.ancestor_indptr[concept] : self.ancestor_indptr[concept + 1]]
+
+    def descendants_of(self, concept: int) -> Ints:
+        """The concept and all below it, by number."""
+        places = np.flatnonzero(self.ancestors == concept)
+        return np.searchsorted(self.ancestor_indptr, places, side="right") - 1
+
+
+def build_taxonomy(names: Sequence[str], pairs: ArrayLike) -> Taxonomy:
+    """The taxonomy of `names`, a concept each, and (child, parent) pairs of their numbers."""
+    n = len(names)
+    if n == 0:
+        raise InputError("a hierarchy of 0 concepts; give at least one, the root")
+    _check_names(names)
+    edges = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    _check_pairs(names, edges)
+    edges = edges[np.lexsort((edges[:, 1], edges[:, 0]))]
+    children, parents = edges[:, 0], edges[:, 1]
+    parent_indptr = _indptr(children, n)
+    depth = _depths(names, parent_indptr, edges)
+    keys, links = _closure(n, parent_indptr, parents)
+    return Taxonomy(
+        names=tuple(names),
+        parent_indptr=parent_indptr,
+        parents=parents.astype(np.int32),
+        depth=depth.astype(np.int32),
+        ancestor_indptr=_indptr(keys // n, n),
+        ancestors=(keys % n).astype(np.int32),
+        links=links.astype(np.int32),
+    )
+
+
+def segments(indptr: Ints, rows: Ints) -> tuple[Ints, Ints]:
+    """The places that the rows own in a CSR array, one row after the other, and how many each has."""
+    counts = indptr[rows + 1] - indptr[rows]
+    starts = np.repeat(indptr[rows] - (np.cumsum(counts) - counts), counts)
+    return starts + np.arange(len(starts)), counts
+
+
+def _indptr(rows: Ints, n: int) -> Ints:
+    """Where each of n rows begins in an array sorted by row."""
+    return np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))]).astype(np.int64)
+
+
+def _check_names(names: Sequence[str]) -> None:
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise InputError(f"{_listed(twice)} given more than once as a concept; give every concept one name of its own")
+
+
+def _check_pairs(names: Sequence[str], edges: Ints) -> None:
+    n = len(names)
+    unknown = edges[(edges < 0) | (edges >= n)]
+    if len(unknown):
+        raise InputError(f"concept {unknown[0]} is unknown; the {n} concepts have the numbers 0 to {n - 1}")
+    own = edges[edges[:, 0] == edges[:, 1], 0]
+    if len(own):
+        raise InputError(
+            f"{_listed([names[c] for c in own.tolist()])}: a concept cannot be its own parent; remove the link"
+        )
+    keys = np.sort(edges[:, 0] * n + edges[:, 1])
+    twice = keys[~_is_first(keys)] if len(keys) else keys
+    if len(twice):
+        child, parent = divmod(int(twice[0]), n)
+        raise InputError(f"{names[child]!r} has the parent {names[parent]!r} more than once; give every link once")
+
+
+def _depths(names: Sequence[str], parent_indptr: Ints, edges: Ints) -> Ints:
+    """Nodes on the longest path from the root: a concept is reached once all its parents have been."""
+    n = len(names)
+    waiting = np.diff(parent_indptr)
+    roots = np.flatnonzero(waiting == 0)
+    if len(roots) > 1:
+        raise InputError(
+            f"{len(roots)} roots ({_listed([names[root] for root in roots.tolist()])}), and a hierarchy has one; "
+            "put one concept above them, for instance with root="
+        )
+    downwards = edges[np.argsort(edges[:, 1], kind="stable")]
+    child_indptr = _indptr(downwards[:, 1], n)
+    depth = np.zeros(n, np.int64)
+    level, reached = 1, roots
+    while len(reached):
+        depth[reached] = level
+        places, _ = segments(child_indptr, reached)
+        below, arrivals = np.unique(downwards[places, 0], return_counts=True)
+        waiting[below] -= arrivals
+        level, reached = level + 1, below[waiting[below] == 0]
+    if (depth == 0).any():
+        raise InputError(f"a cycle: {_cycle(names, parent_indptr, edges[:, 1], depth == 0)}; remove one of its links")
+    return depth
+
+
+def _cycle(names: Sequence[str], parent_indptr: Ints, parents: Ints, unreached: Ints) -> str:
+    """One cycle, from its first concept upwards and back: every unreached concept has an unreached parent."""
+    concept = int(np.flatnonzero(unreached)[0])
+    path: dict[int, None] = {}
+    while concept not in path:
+        path[concept] = None
+        above = parents[parent_indptr[concept] : parent_indptr[concept + 1]]
+        concept = int(above[unreached[above]][0])
+    walk = list(path)
+    circle = [*walk[walk.index(concept) :], concept]
+    if len(circle) > 2 * _SHOWN:
+        return " > ".join(repr(names[c]) for c in circle[:_SHOWN]) + " > … > " + repr(names[concept])
+    return " > ".join(repr(names[c]) for c in circle)
+
+
+def _closure(n: int, parent_indptr: Ints, parents: Ints) -> tuple[Ints, Ints]:
+    """Every concept with every ancestor as concept · n + ancestor, rising, and the fewest links between the two.
+
+    One link up at a time: an ancestor first met after t links is t links away.
+    """
+    concepts = above = np.arange(n, dtype=np.int64)
+    keys_by_links = [concepts * n + above]
+    while True:
+        places, counts = segments(parent_indptr, above)
+        if not len(places):
+            break
+        keys = np.sort(np.repeat(concepts, counts) * n + parents[places])
+        keys = keys[_is_first(keys)]
+        keys_by_links.append(keys)
+        concepts, above = keys // n, keys % n
+    keys = np.concatenate(keys_by_links)
+    links = np.repeat(np.arange(len(keys_by_links)), [len(keys_at) for keys_at in keys_by_links])
+    order = np.argsort(keys, kind="stable")
+    keys, links = keys[order], links[order]
+    first = _is_first(keys)
+    return keys[first], links[first]
+
+
+def _is_first(ordered: Ints) -> Ints:
+    """Which of the values are the first of their kind."""
+    return np.concatenate([[True], ordered[1:] != ordered[:-1]])
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(repr(name) for name in names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
+
+
+def distances(taxonomy: Taxonomy, a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
+    """1 - Wu-Palmer similarity of each concept of `a` with each of `b`: (len(a), len(b)), between 0 and 1."""
+    # numba takes longer to load than a whole ontology, so it is loaded when there is something to compute.
+    from shoal.kernels.taxonomy import wu_palmer_distances
+
+    result: NDArray[np.float64] = wu_palmer_distances(*_arrays(taxonomy), _checked(taxonomy, a), _checked(taxonomy, b))
+    return result
+
+
+def subsumers(taxonomy: Taxonomy, a: ArrayLike, b: ArrayLike) -> NDArray[np.int64]:
+    """The deepest common subsumer of each concept of `a` with each of `b`: (len(a), len(b))."""
+    from shoal.kernels.taxonomy import deepest_common
+
+    result: NDArray[np.int64] = deepest_common(*_arrays(taxonomy), _checked(taxonomy, a), _checked(taxonomy, b))
+    return result
+
+
+def least_common_subsumer(taxonomy: Taxonomy, concepts: ArrayLike) -> int:
+    """The deepest concept above (or among) all of `concepts`, how often each is given aside.
+
+    Ties go to the fewest links in all, then to the lowest number: for two concepts the same as in `subsumers`.
+    """
+    distinct = _distinct(taxonomy, concepts)
+    places, _ = segments(taxonomy.ancestor_indptr, distinct)
+    above, met = np.unique(taxonomy.ancestors[places], return_inverse=True)
+    common = np.bincount(met) == len(distinct)
+    links = np.bincount(met, weights=taxonomy.links[places])[common]
+    shared = above[common]
+    return int(shared[np.lexsort((shared, links, -taxonomy.depth[shared]))[0]])
+
+
+def candidates(taxonomy: Taxonomy, concepts: ArrayLike) -> NDArray[np.int64]:
+    """Every concept on a path from one of `concepts` up to their least common subsumer, both ends included."""
+    distinct = _distinct(taxonomy, concepts)
+    top = least_common_subsumer(taxonomy, distinct)
+    places, _ = segments(taxonomy.ancestor_indptr, distinct)
+    above = np.unique(taxonomy.ancestors[places]).astype(np.int64)
+    places, counts = segments(taxonomy.ancestor_indptr, above)
+    # Nobody has no ancestors (each is its own), so no run is empty.
+    below_top = np.logical_or.reduceat(taxonomy.ancestors[places] == top, np.cumsum(counts) - counts)
+    return above[below_top]
+
+
+def _arrays(taxonomy: Taxonomy) -> tuple[Ints, Ints, Ints, Ints]:
+    return taxonomy.ancestor_indptr, taxonomy.ancestors, taxonomy.links, taxonomy.depth
+
+
+def _checked(taxonomy: Taxonomy, concepts: ArrayLike) -> NDArray[np.int64]:
+    """Concept numbers as an array; the kernels look nowhere else."""
+    numbers = np.ascontiguousarray(concepts, dtype=np.int64).reshape(-1)
+    if len(numbers) and (numbers.min() < 0 or numbers.max() >= len(taxonomy)):
+        wrong = numbers[(numbers < 0) | (numbers >= len(taxonomy))][0]
+        raise InputError(f"concept {wrong} is unknown; this taxonomy has the numbers 0 to {len(taxonomy) - 1}")
+    return numbers
+
+
+def _distinct(taxonomy: Taxonomy, concepts: ArrayLike) -> NDArray[np.int64]:
+    distinct = np.unique(_checked(taxonomy, concepts))
+    if not len(distinct):
+        raise InputError("0 concepts have no common subsumer; give at least one")
+    return distinct

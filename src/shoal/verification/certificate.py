@@ -1,0 +1,243 @@
+"""certificate.json as each format has it: exact keys, exact types, nothing else. See docs/certificate.md."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from shoal.verification.copies import COPIES
+from shoal.verification.json_rules import (
+    Rule,
+    Unfit,
+    above,
+    anything,
+    boolean,
+    by_name,
+    digest,
+    each,
+    either,
+    fields,
+    number,
+    one_of,
+    or_null,
+    plain,
+    text,
+    whole,
+)
+from shoal.verification.release_files import Refused
+
+__all__ = ["CERTIFICATE", "dump", "is_sealed", "read_certificate"]
+
+CERTIFICATE = "certificate.json"
+LARGEST = 4_000_000  # bytes; a release of ten thousand parts has a certificate of two million
+
+_DIVERSITY: dict[str, Rule] = {
+    "column": text,
+    "least": whole(0),
+    "single_valued_groups": whole(0),
+    "groups": whole(1),
+    "values": whole(0),
+}
+_PROMISES: dict[str, Rule] = {
+    "rows": whole(1),
+    "columns": each(
+        fields(
+            {"name": text, "role": one_of("quasi", "confidential", "insensitive"), "type": text},
+            {"gaps": whole(1)},  # of protected numbers: rows in which a gap stands for the group
+        )
+    ),
+    "anonymity": fields(
+        {
+            "k": or_null(whole(2)),
+            "whole_rows": boolean,
+            "shared_columns": each(each(text)),
+            "smallest_group": whole(1),
+        }
+    ),
+    "diversity": fields(
+        {
+            "l": or_null(whole(2)),
+            "columns": each(fields(_DIVERSITY)),
+        }
+    ),
+}
+# What is promised only where it was asked for.
+_ASKED_FOR: dict[str, Rule] = {
+    "closeness": fields({"t": number, "columns": each(fields({"column": text, "t": number, "ordered": boolean}))}),
+    "likeness": fields({"bound": number, "columns": each(fields({"column": text, "gain": number}))}),
+    "crowds": each(
+        fields({"groups": whole(1), "rows": whole(1), "people": or_null(whole(1)), "own_k": or_null(whole(1))})
+    ),
+}
+
+_STATED: dict[str, Rule] = {
+    "method": text,
+    "parameters": by_name(plain),
+    "sse": number,
+    "ssa": number,
+    "information_loss": number,
+    "withheld": each(fields({"reason": text, "count": whole(1)})),
+}
+_STATED_LATER: dict[str, Rule] = {  # what the first certificates of format 1 did not have yet
+    "above_optimum": or_null(number),
+    "linked": or_null(number),
+    "attacks": each(
+        fields({"about": text, "n": whole(0), "rate": number, "low": number, "high": number, "baseline": number})
+    ),
+    "closeness": each(fields({"column": text, "t": number, "ordered": boolean})),
+}
+
+_CODE: Rule = either(number, text)
+_COPY = fields(  # of a table, in the format that came in
+    {
+        "file": one_of(*COPIES),
+        "writer": text,
+        "dialect": or_null(
+            fields({"delimiter": one_of(",", ";", "\t", "|"), "decimal": one_of(".", ","), "encoding": text})
+        ),
+        "columns": each(
+            fields(
+                {
+                    **dict.fromkeys(("name", "label"), text),
+                    **dict.fromkeys(("category", "letters"), boolean),
+                    "measure": one_of("", "nominal", "ordinal", "scale"),
+                    "values": each(fields({"code": _CODE, "label": text})),
+                    "missing": each(fields({"first": _CODE, "last": _CODE})),
+                }
+            )
+        ),
+    }
+)
+_PROMISES_2 = _PROMISES | {
+    "form": or_null(one_of("pooled counts, tf-idf", "pooled counts, tf")),
+    "diversity": fields(
+        {"l": or_null(above(1)), "columns": each(fields(_DIVERSITY, {"equally_frequent": number, "ratio": number}))},
+        {"kind": one_of("entropy", "recursive"), "c": above(0)},
+    ),
+}
+_PROMISES_OF_SKETCHES = _PROMISES_2 | {
+    "form": one_of("crowd sketches", "delta sketches", "k-variance sketches"),
+    "lengths": fields({"shortest": whole(1), "longest": whole(1)}),
+}
+_STATED_2: dict[str, Rule] = {
+    "sse": or_null(number),
+    "ssa": or_null(number),
+    "information_loss": or_null(number),
+    "loss_range": or_null(fields({"low": number, "high": number, "reason": text})),
+    "loss_of_means": or_null(number),
+}
+
+
+_STATED_1 = fields(_STATED, _STATED_LATER)
+_STATED_OF_RECORDS = fields(_STATED | _STATED_LATER | _STATED_2)
+
+_PROMISES_OF_SANITIZED: dict[str, Rule] = {
+    "documents": whole(1),
+    "form": one_of("text", "html", "pdf"),
+    "style": one_of("numbered", "category", "general"),
+    "scope": one_of("document", "collection"),
+    "pseudonyms": by_name(whole(0)),
+    "removed": whole(0),
+    "log": fields({"decisions": whole(0), "head": digest}),
+    "vault": digest,
+}
+_STATED_OF_SANITIZED = fields(
+    {"model": text, "policy": text, "threshold": number}
+    | {"masked": by_name(fields({"entities": whole(0), "places": whole(1)}))}
+    | {name: whole(0) for name in ("blocks", "kept", "reviewers", "unseen", "rejected", "withheld")}
+)
+
+
+def _format(kinds: Mapping[str, tuple[Rule, Rule]]) -> Rule:
+    """A certificate of one of these kinds, each with promises and statements of its own."""
+
+    of_all = fields(
+        {
+            "format": text,
+            "kind": one_of(*kinds),
+            "promises": by_name(anything),
+            "stated": by_name(anything),
+            "versions": fields({"shoal": text, "python": text, "numpy": text}),
+            "files": by_name(fields({"sha256": digest, "bytes": whole(0)})),
+            "seal": digest,
+        }
+    )
+
+    def rule(content: Any, place: str) -> None:
+        of_all(content, place)
+        promises, stated = kinds[content["kind"]]
+        promises(content["promises"], "promises")
+        stated(content["stated"], "stated")
+
+    return rule
+
+
+# What is read, side by side. A field that a format adds goes into its promises here.
+FORMATS: dict[str, Rule] = {
+    "shoal-certificate/1": _format(dict.fromkeys(("documents", "table"), (fields(_PROMISES), _STATED_1))),
+    "shoal-certificate/2": _format(
+        {
+            "documents": (fields(_PROMISES_2, _ASKED_FOR), _STATED_OF_RECORDS),
+            "sanitized": (fields(_PROMISES_OF_SANITIZED), _STATED_OF_SANITIZED),
+            "sketches": (fields(_PROMISES_OF_SKETCHES, _ASKED_FOR), _STATED_OF_RECORDS),
+            "table": (fields(_PROMISES_2, {**_ASKED_FOR, "copy": _COPY}), _STATED_OF_RECORDS),
+        }
+    ),
+}
+
+
+def read_certificate(release: Path) -> dict[str, Any]:
+    """The certificate, in a format that is known and with nothing in it that its format does not have."""
+
+    def refused(detail: str) -> Refused:
+        return Refused("certificate", detail, CERTIFICATE)
+
+    path = release / CERTIFICATE
+    if path.is_symlink() or not path.is_file():
+        raise refused("there is no certificate, so nothing is promised")
+    try:
+        with path.open("rb") as file:
+            raw = file.read(LARGEST + 1)
+        if len(raw) > LARGEST:
+            raise refused(f"the certificate is larger than the {LARGEST:,} bytes that one may have")
+        content = json.loads(raw)
+        written = dump(content)
+    except OSError:
+        raise refused("the certificate cannot be read") from None
+    except (ValueError, RecursionError):
+        raise refused("the certificate is not the JSON that Shoal writes; it was changed") from None
+    known = FORMATS.get(content["format"]) if _names_its_format(content) else None
+    if known is None:
+        raise refused(f"this version of Shoal reads {' and '.join(FORMATS)}; take a version that reads the one given")
+    try:
+        known(content, "")
+        _check_names(content["promises"])
+    except Unfit as unfit:
+        raise refused(f"the certificate is not as its format has it: {unfit}") from None
+    if raw != written:
+        raise refused("the certificate is not written as Shoal writes it; it was changed")
+    return dict(content)
+
+
+def is_sealed(content: Mapping[str, Any]) -> bool:
+    """Whether the seal is that of the content."""
+    rest = {key: value for key, value in content.items() if key != "seal"}
+    return bool(content["seal"] == hashlib.sha256(dump(rest)).hexdigest())
+
+
+def _names_its_format(content: Any) -> bool:
+    return type(content) is dict and type(content.get("format")) is str
+
+
+def _check_names(promises: Mapping[str, Any]) -> None:
+    names = [column["name"] for column in promises.get("columns", ())]
+    if len(set(names)) < len(names):
+        raise Unfit("promises.columns", "columns of different names")
+
+
+def dump(content: Any) -> bytes:
+    """The one way a certificate is written."""
+    return (json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode()

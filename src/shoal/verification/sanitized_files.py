@@ -1,0 +1,168 @@
+"""The files of a sanitized release: text, a page that shows that text with bars, pages that are pictures."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from html import unescape
+from pathlib import Path
+
+from shoal.verification.pages import POLICY
+from shoal.verification.release_files import Refused
+
+__all__ = ["ReleasedTexts", "check_page", "check_pictures", "document_name", "read_text"]
+
+LARGEST_TEXT = 50_000_000  # bytes
+LARGEST_PICTURES = 2_000_000_000
+MOST_PIXELS = 60_000_000
+NAME = re.compile(r"documents/(document-\d{4,7})\.(txt|html|pdf)")
+ENTITIES = ("&amp;", "&lt;", "&gt;")
+
+HEAD = f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta charset="utf-8">
+<title>Sanitized document</title>
+<style>
+body{{margin:2rem auto;max-width:46rem;padding:0 1rem;font:1rem/1.55 Georgia,serif;color:#111;background:#fff}}
+div{{white-space:pre-wrap;overflow-wrap:anywhere}}
+b{{background:#000;color:#fff;font:600 .85em/1.3 Arial,sans-serif;padding:.1em .4em;border-radius:2px}}
+</style>
+</head>
+<body>
+<div>"""
+TAIL = "</div>\n</body>\n</html>\n"
+
+PDF_HEAD = re.compile(
+    rb"%PDF-1\.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n"
+    rb"2 0 obj\n<< /Type /Pages /Kids \[([0-9 R]*)\] /Count (\d{1,5}) >>\nendobj\n"
+)
+PAGE = re.compile(
+    rb"(\d+) 0 obj\n<< /Type /Page /Parent 2 0 R /MediaBox \[0 0 (\d{1,5}) (\d{1,5})\] "
+    rb"/Resources << /XObject << /Page (\d+) 0 R >> >> /Contents (\d+) 0 R >>\nendobj\n"
+)
+DRAWING = re.compile(rb"(\d+) 0 obj\n<< /Length (\d+) >>\nstream\n(q [0-9 ]+ cm /Page Do Q)\nendstream\nendobj\n")
+PICTURE = re.compile(
+    rb"(\d+) 0 obj\n<< /Type /XObject /Subtype /Image /Width (\d{1,5}) /Height (\d{1,5}) /ColorSpace /DeviceGray "
+    rb"/BitsPerComponent 8 /Filter /FlateDecode /Length (\d+) >>\nstream\n"
+)
+PICTURE_END = b"\nendstream\nendobj\n"
+
+
+def document_name(file: str) -> tuple[str, str] | None:
+    """Name and suffix of a document's file; None for any other."""
+    match = NAME.fullmatch(file)
+    return (match[1], match[2]) if match else None
+
+
+def read_text(release: Path, file: str) -> str:
+    """A text in UTF-8, of a size that can be read."""
+    path = release / file
+    if path.stat().st_size > LARGEST_TEXT:
+        raise Refused("size", f"is larger than {LARGEST_TEXT:,} bytes", file)
+    try:
+        return path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError:
+        raise Refused("document", "is not text in UTF-8", file) from None
+
+
+class ReleasedTexts(Mapping[str, str]):
+    """The texts of a release by the names of their documents, each read when it is asked for."""
+
+    def __init__(self, release: Path, names: Iterable[str]) -> None:
+        self._release = release
+        self._names = dict.fromkeys(names)
+
+    def __getitem__(self, name: str) -> str:
+        if name not in self._names:
+            raise KeyError(name)
+        return read_text(self._release, f"documents/{name}.txt")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def check_page(release: Path, file: str, text: str) -> None:
+    """Refuse a page that shows, or hides, anything but the text."""
+    page = read_text(release, file)
+    if not page.startswith(HEAD) or not page.endswith(TAIL):
+        raise Refused("page", "is not a page that Shoal writes", file)
+    body = page[len(HEAD) : len(page) - len(TAIL)].replace("<b>", "").replace("</b>", "")
+    strange = "<" in body or any(not body.startswith(ENTITIES, place.start()) for place in re.finditer("&", body))
+    if strange or unescape(body) != text:
+        raise Refused("page", "does not show the text of its document and nothing else", file)
+
+
+def check_pictures(release: Path, file: str) -> int:
+    """Refuse a PDF that has anything but one picture per page; how many pages it has."""
+    path = release / file
+    if path.stat().st_size > LARGEST_PICTURES:
+        raise Refused("size", f"is larger than {LARGEST_PICTURES:,} bytes", file)
+    content = path.read_bytes()
+    try:
+        return _pages_of(content)
+    except (ValueError, zlib.error):
+        raise Refused("pages", "are not pictures alone: there is more in the file", file) from None
+
+
+def _pages_of(content: bytes) -> int:
+    head = _match(PDF_HEAD, content, 0)
+    pages = int(head[2])
+    kids = b" ".join(b"%d 0 R" % (3 + 3 * number) for number in range(pages))
+    if head[1] != kids:
+        raise ValueError("kids")
+    places = [content.index(b"1 0 obj"), content.index(b"2 0 obj")]
+    at = head.end()
+    for number in range(pages):
+        first = 3 + 3 * number
+        page = _match(PAGE, content, at)
+        drawing = _match(DRAWING, content, page.end())
+        picture = _match(PICTURE, content, drawing.end())
+        numbers = [int(page[1]), int(drawing[1]), int(picture[1]), int(page[5]), int(page[4])]
+        drawn = b"q %s 0 0 %s 0 0 cm /Page Do Q" % (page[2], page[3])
+        if numbers != [first, first + 1, first + 2, first + 1, first + 2] or drawing[3] != drawn:
+            raise ValueError("page")
+        if int(drawing[2]) != len(drawn):
+            raise ValueError("length")
+        end = picture.end() + int(picture[4])
+        _check_pixels(content[picture.end() : end], int(picture[2]) * int(picture[3]))
+        if content[end : end + len(PICTURE_END)] != PICTURE_END:
+            raise ValueError("end")
+        places += [page.start(), drawing.start(), picture.start()]
+        at = end + len(PICTURE_END)
+    if content[at:] != _table(places, at):
+        raise ValueError("table")
+    return pages
+
+
+def _match(form: re.Pattern[bytes], content: bytes, at: int) -> re.Match[bytes]:
+    match = form.match(content, at)
+    if match is None:
+        raise ValueError("form")
+    return match
+
+
+def _check_pixels(packed: bytes, pixels: int) -> None:
+    """As many as the picture has, and nothing after them."""
+    if not 0 < pixels <= MOST_PIXELS:
+        raise ValueError("pixels")
+    unpacking = zlib.decompressobj()
+    grey = unpacking.decompress(packed, pixels + 1)
+    if len(grey) != pixels or not unpacking.eof or unpacking.unused_data or unpacking.unconsumed_tail:
+        raise ValueError("pixels")
+
+
+def _table(places: list[int], at: int) -> bytes:
+    rows = b"".join(b"%010d 00000 n \n" % place for place in places)
+    size = len(places) + 1
+    return b"xref\n0 %d\n0000000000 65535 f \n%strailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (
+        size,
+        rows,
+        size,
+        at,
+    )

@@ -1,1 +1,0 @@
-"""Who vouches for a release: the signature over its certificate, and the keys that a recipient trusts."""

@@ -1,0 +1,367 @@
+"""The lines of the threat table: each promise is attacked."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import hmac
+import json
+import logging
+import re
+import socket
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shoal.errors import InputError
+from shoal.index.server.database import _prepare_sqlite
+from shoal.index.server.documents import store_document
+from shoal.index.server.gate import Limits, Rates, read_body
+from shoal.index.server.monitoring import LOGGER
+from shoal.index.server.operator_key import OperatorKey
+from shoal.index.server.problems import Problem
+from shoal.index.server.serving import Binding
+from shoal.index.server.store import Answer
+from tests.index.server.api import BINARY, LAND, SEA, Api, arrow, pool
+from tests.index.server.processes import servers
+
+
+@pytest.mark.parametrize(
+    "authorization",
+    [None, "", "Bearer", "Bearer ", "Basic abc", "Bearer shoal_0123_45", "Bearer shoal_é_1", "Bearer " + "x" * 5000],
+)
+def test_without_a_valid_token_nothing_of_the_api_answers(api: Api, authorization: str | None) -> None:
+    headers = [(b"authorization", authorization.encode("latin-1"))] if authorization is not None else []
+    for method, path in (("GET", "/v1/index"), ("POST", "/v1/documents"), ("GET", "/v1/nothing"), ("PUT", "/v1/index")):
+        response = api.client.request(method, path, headers=headers)
+        assert response.status_code == 401 and response.headers["WWW-Authenticate"] == "Bearer"
+
+
+def test_a_token_is_compared_in_constant_time_whether_the_account_exists_or_not(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[tuple[int, int]] = []
+    compare = hmac.compare_digest
+
+    def spy(given: Any, right: Any) -> bool:
+        compared.append((len(given), len(right)))
+        return compare(given, right)
+
+    monkeypatch.setattr("shoal.index.server.accounts.hmac.compare_digest", spy)
+    right = api.tokens["user"]
+    for token in (right, right[:-1] + ("0" if right[-1] != "0" else "1"), "shoal_0000000000000000_00", "nonsense"):
+        api.client.get("/v1/index", headers={"Authorization": f"Bearer {token}"})
+    assert compared == [(32, 32)] * 4
+
+
+def test_tokens_are_kept_as_hashes(api: Api, sqlite: str) -> None:
+    content = b"".join(file.read_bytes() for file in Path(sqlite).parent.glob("shoal.db*"))
+    for token in api.tokens.values():
+        assert token.encode() not in content and token.rpartition("_")[2].encode() not in content
+
+
+def test_ids_are_random_and_say_nothing_about_each_other(api: Api) -> None:
+    ids = [api.keep() for _ in range(64)]
+    bits = [f"{int(document, 16):0128b}" for document in ids]
+    assert len(set(ids)) == 64 and all(re.fullmatch("[0-9a-f]{32}", document) for document in ids)
+    for position in range(128):  # each bit is 1 in 10 to 54 of 64: further off once in 10 million
+        assert 10 <= sum(row[position] == "1" for row in bits) <= 54
+
+
+def test_an_id_that_was_guessed_is_like_one_that_cannot_be_seen(api: Api) -> None:
+    stored = api.keep()
+    guessed = api.ask("GET", f"/v1/documents/{'0' * 32}", "other")
+    hidden = api.ask("GET", f"/v1/documents/{stored}", "other")
+    assert guessed.status_code == hidden.status_code == 404 and guessed.text == hidden.text
+
+
+def test_no_token_vector_query_ciphertext_or_id_is_in_a_log(api: Api, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        name, ids = api.group(SEA)
+        api.join(name, content=b"a secret ciphertext")
+        thin = api.thin({"3": 77, "4": 88}).json()["id"]
+        api.ask("POST", "/v1/search", json={"terms": {"5": 991}})
+        api.ask("GET", f"/v1/documents/{ids[0]}")
+        api.ask("DELETE", f"/v1/documents/{thin}")
+        api.ask("POST", "/v1/search", json={"terms": {"nonsense991": 991}})
+    lines = [json.dumps(record.fields) for record in caplog.records if record.name == LOGGER.name]
+    assert len(lines) == 10
+    said = [
+        record.getMessage() for record in caplog.records if not record.name.startswith("httpx")
+    ]  # that is the test's client
+    logged = "\n".join(lines + said)
+    for secret in (*api.tokens.values(), *ids, thin, name, "a secret ciphertext", "991", '"77"', '"88"', "nonsense"):
+        assert secret not in logged
+    seen = [json.loads(line).get("seen") for line in lines]
+    assert seen.count("vector") == 1 and seen.count("query") == 1  # the second was not valid, and not looked at
+    assert {json.loads(line)["route"] for line in lines} >= {"/v1/documents/{document}", "/v1/groups", "/v1/search"}
+
+
+def test_a_fault_of_the_server_is_logged_by_its_place_alone(
+    api: Api, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> None:
+        raise KeyError("a secret value")
+
+    monkeypatch.setattr("shoal.index.server.documents.count_matrix", broken)
+    with caplog.at_level(logging.DEBUG):
+        response = api.ask("POST", "/v1/search", json={"terms": {"5": 1}})
+    assert response.status_code == 500 and "secret" not in response.text
+    fields = [record.fields for record in caplog.records if record.name == LOGGER.name]
+    assert fields[-1]["fault"].startswith("KeyError in test_security.py")
+    assert "secret value" not in caplog.text + str(fields)
+
+
+def test_a_body_that_is_too_large_is_refused_whether_it_says_so_or_not(sqlite: str, tmp_path: Path) -> None:
+    with Api.on(sqlite, tmp_path / "key", Limits(document_bytes=1000)) as api:
+        api.create()
+        path = "/v1/documents?status=stored"
+        assert api.ask("POST", path, content=b"x" * 1001, headers=BINARY).status_code == 413
+        assert api.ask("POST", path, content=b"x" * (2 << 20), headers=BINARY).status_code == 413
+        parts = (b"x" * 65536 for _ in range(64))  # chunked, without a length
+        assert api.ask("POST", path, content=parts, headers=BINARY).status_code == 413
+        assert api.ask("GET", "/v1/documents").json()["documents"] == []
+        api.keep(b"x" * 1000)
+
+
+def test_bodies_that_nothing_would_be_done_with_are_never_read(api: Api) -> None:
+    async def ask(method: str, path: str) -> int:
+        statuses = []
+
+        async def receive() -> dict[str, Any]:
+            raise AssertionError("the body was read")
+
+        async def send(message: dict[str, Any]) -> None:
+            statuses.append(message.get("status"))
+
+        headers = [(b"authorization", f"Bearer {api.tokens['reader']}".encode()), (b"content-length", b"1000")]
+        scope = {"type": "http", "method": method, "path": path, "query_string": b"", "headers": headers, "state": {}}
+        await api.client.app(scope, receive, send)  # type: ignore[attr-defined]
+        return int(statuses[0])
+
+    assert asyncio.run(ask("GET", "/v1/index")) == 200
+    assert asyncio.run(ask("DELETE", f"/v1/documents/{api.keep()}")) in (403, 404)
+    assert asyncio.run(ask("DELETE", "/v1/accounts")) == 405
+    for path in ("/v1/documents", "/v1/documents/thin", "/v1/groups", "/v1/accounts", "/v1/nothing"):
+        assert asyncio.run(ask("POST", path)) == 403
+
+
+def test_a_packed_body_is_kept_as_it_is_and_never_unpacked(api: Api) -> None:
+    bomb = gzip.compress(bytes(10 << 20))
+    document = api.keep(bomb, headers={"Content-Encoding": "gzip"})
+    assert api.ask("GET", f"/v1/documents/{document}").content == bomb
+
+
+def test_a_request_without_a_token_is_answered_before_its_body_is_read(sqlite: str, tmp_path: Path) -> None:
+    with servers(1, sqlite, tmp_path / "key") as [server]:
+        host, port = server.url().removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port))) as connection:
+            connection.sendall(b"POST /v1/documents HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n")
+            connection.settimeout(600)  # the machine may be busy
+            assert connection.recv(100).startswith(b"HTTP/1.1 401")
+
+
+def test_a_body_that_comes_in_too_slowly_is_refused() -> None:
+    async def drip() -> dict[str, Any]:
+        await asyncio.sleep(0.03)
+        return {"type": "http.request", "body": b"x", "more_body": True}
+
+    with pytest.raises(Problem) as refused:
+        asyncio.run(read_body(drip, "1000", Limits(body_seconds=0.2)))
+    assert refused.value.status == 408
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/documents/../accounts",
+        "/v1/documents/..%2f..%2faccounts",
+        "/v1/documents/%2e%2e/accounts",
+        "/v1//accounts",
+        "//v1/accounts",
+        "/v1/accounts/",
+        "/V1/accounts",
+        "/v1/documents/" + "0" * 32 + "%00",
+        "/v1/representatives/pages/-1",
+        "/v1/representatives/pages/1e3",
+        "/v1/vocabulary/..%2f..%2fetc%2fpasswd",
+        "/static/../../etc/passwd",
+    ],
+)
+def test_path_tricks_lead_nowhere(api: Api, path: str) -> None:
+    response = api.ask("GET", f"http://testserver{path}", "user")
+    assert response.status_code in (403, 404, 422)
+    assert "accounts" not in response.json()
+
+
+def test_too_many_requests_of_an_account_are_refused_and_others_are_not(sqlite: str, tmp_path: Path) -> None:
+    with Api.on(sqlite, tmp_path / "key", Limits(rate=0.001, burst=3)) as api:
+        statuses = [api.ask("GET", "/v1/documents").status_code for _ in range(4)]
+        assert statuses == [200, 200, 200, 429]
+        assert api.ask("GET", "/v1/documents").headers["Retry-After"] == "1"
+        assert api.ask("GET", "/v1/documents", "other").status_code == 200
+
+
+def test_documents_that_come_in_together_do_not_exceed_what_an_account_may_have(sqlite: str, tmp_path: Path) -> None:
+    with Api.on(sqlite, tmp_path / "key") as api:
+        assert api.store is not None
+        account = api.store.account_of(api.tokens["user"])  # as each of the requests sees it before it has the lock
+        assert account is not None
+
+        def put() -> None:
+            api.store.write(
+                account, None, lambda writing: Answer(201, {"id": store_document(writing, b"x", Limits(documents=2))})
+            )
+
+        put()
+        put()
+        with pytest.raises(Problem, match="the most allowed"):
+            put()
+
+
+def test_an_account_may_ask_again_when_its_bucket_has_filled_up() -> None:
+    now = [0.0]
+    rates = Rates(Limits(rate=2.0, burst=1), lambda: now[0])
+    rates.take("a")
+    with pytest.raises(Problem):
+        rates.take("a")
+    now[0] = 0.5  # 2 a second: one more after half a second
+    rates.take("a")
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.4", "shoal.example.org"])
+def test_an_address_beyond_this_machine_needs_tls_or_a_proxy(host: str) -> None:
+    with pytest.raises(InputError, match="--behind-proxy"):
+        Binding(host).check()
+    Binding(host, behind_proxy=True).check()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "127.8.9.10"])
+def test_this_machine_needs_none(host: str) -> None:
+    Binding(host).check()
+
+
+def test_files_that_are_no_certificate_are_refused_before_the_server_says_that_it_serves(tmp_path: Path) -> None:
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    certificate.write_text("junk")
+    key.write_text("junk")
+    with pytest.raises(InputError, match="not a certificate and its key"):
+        Binding(tls_certificate=certificate, tls_key=key).check()
+
+
+def test_a_key_of_the_server_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    OperatorKey.read_or_make(tmp_path / "key")
+    (tmp_path / "key").chmod(0o644)
+    with pytest.raises(InputError, match="chmod 600"):
+        OperatorKey.read_or_make(tmp_path / "key")
+
+
+def test_a_body_that_is_no_json_is_refused_with_a_remedy(api: Api) -> None:
+    answer = api.ask("POST", "/v1/search", content=b"{", headers={"Content-Type": "application/json"})
+    assert answer.status_code in (400, 422) and "/openapi.json" in answer.json()["detail"]
+
+
+def test_tls_needs_certificate_and_key(tmp_path: Path) -> None:
+    certificate = tmp_path / "cert.pem"
+    certificate.touch()
+    with pytest.raises(InputError, match="both"):
+        Binding("0.0.0.0", tls_certificate=certificate).check()
+    with pytest.raises(InputError, match="does not exist"):
+        Binding("0.0.0.0", tls_certificate=certificate, tls_key=tmp_path / "none").check()
+
+
+def test_files_of_the_server_are_its_owners_alone(api: Api, sqlite: str, tmp_path: Path) -> None:
+    api.keep()
+    files = [*Path(sqlite).parent.glob("shoal.db*"), tmp_path / "key"]
+    assert len(files) == 4  # the database, its log, its shared memory, the key
+    assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
+
+
+def test_a_waiting_vector_is_sealed_and_destroyed_once_its_group_is_known(sqlite: str, tmp_path: Path) -> None:
+    from sqlalchemy import select
+
+    from shoal.index.server.tables import waiting
+
+    with Api.on(sqlite, tmp_path / "key") as api:
+        api.create(embargo=0.8)
+        assert api.store is not None
+        for row in SEA[:2]:
+            api.thin(row)
+        with api.store.database.reading() as connection:
+            sealed = connection.execute(select(waiting.c.sealed)).scalars().all()
+        assert len(sealed) == 2 and all(content.startswith(b"age-encryption.org/v1") for content in sealed)
+        api.thin(SEA[2])
+        with api.store.database.reading() as connection:
+            assert connection.execute(select(waiting)).all() == []
+        held = api.thin(LAND[0]).json()["id"]
+        assert api.ask("DELETE", f"/v1/documents/{held}").status_code == 204
+        with api.store.database.reading() as connection:
+            assert connection.execute(select(waiting)).all() == []
+
+
+def test_an_operator_can_keep_users_from_making_up_groups(sqlite: str, tmp_path: Path) -> None:
+    with Api.on(sqlite, tmp_path / "key", Limits(groups_by="operator")) as api:
+        api.create()
+        ids = [api.keep() for _ in range(3)]
+        wanted = {"groups": [{"documents": ids, "pool": {"9": 1}}]}
+        refused = api.ask("POST", "/v1/groups", json=wanted)
+        assert refused.status_code == 403 and "operator" in refused.json()["detail"]
+        name, _ = api.group(SEA, "operator")
+        assert api.join(name).status_code == 201
+
+
+def test_what_was_deleted_is_overwritten_on_the_disk(sqlite: str, tmp_path: Path) -> None:
+    secret = b"age-encryption.org/v1 a ciphertext like no other " * 200
+    with Api.on(sqlite, tmp_path / "key") as api:
+        document = api.keep(secret)
+        api.keep(b"another")
+        assert any(secret[:40] in file.read_bytes() for file in tmp_path.glob("shoal.db*"))
+        assert api.ask("DELETE", f"/v1/documents/{document}").status_code == 204
+    assert not any(secret[:40] in file.read_bytes() for file in tmp_path.glob("shoal.db*"))
+
+
+def test_sqlite_overwrites_what_is_deleted_whatever_it_does_by_default(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "shoal.db")) as connection:
+        connection.execute("PRAGMA secure_delete = OFF")
+        _prepare_sqlite(connection, None)
+        assert connection.execute("PRAGMA secure_delete").fetchone() == (1,)
+
+
+def test_nobody_can_surround_anothers_document_in_the_waiting_room(sqlite: str, tmp_path: Path) -> None:
+    with Api.on(sqlite, tmp_path / "key") as api:
+        api.create(embargo=0.8)
+        api.group(LAND)
+        assert all(api.thin(row, "other").json()["waits"] for row in SEA[:2])
+        placed = api.thin(SEA[2], "user").json()
+        assert placed["waits"], "the pool less what the other user put would be this document"
+    with Api.on(sqlite, tmp_path / "key") as again:  # who owns what waits is known after a restart
+        again.tokens = api.tokens
+        assert not again.thin(SEA[2], "other").json()["waits"]
+        names = arrow(again.ask("GET", "/v1/representatives/pages/0"))["name"]
+        [name] = [name for name in names if placed["id"] in again.members(name)]
+        terms = again.ask("GET", f"/v1/representatives/{name}", "other").json()["terms"]
+        assert terms == pool(SEA)  # three of the other user's
+
+
+def test_a_server_refuses_to_start_with_another_key_than_waiting_vectors_were_sealed_with(
+    sqlite: str, tmp_path: Path
+) -> None:
+    with Api.on(sqlite, tmp_path / "key") as api:
+        api.create(embargo=0.8)
+        api.thin(SEA[0])
+    with pytest.raises(InputError, match="another key"), Api.on(sqlite, tmp_path / "other"):
+        pass
+
+
+def test_a_made_up_method_is_no_label_of_the_metrics(api: Api) -> None:
+    api.client.request("BREW", "/v1/index")
+    page = api.client.get("/metrics").text
+    assert "BREW" not in page and 'method="other"' in page
+
+
+def test_what_needs_no_token_reads_no_body(api: Api) -> None:
+    response = api.client.get("/health/live", headers={"Content-Length": "99999999999"})
+    assert response.status_code == 200

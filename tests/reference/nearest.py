@@ -1,0 +1,67 @@
+"""Nearest rows with their ties, agreement patterns and best partners, by looking at all pairs."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+from tests.reference.euclidean import Row, squared_distance
+
+
+def limit(nearest: float, relative: float, absolute: float) -> float:
+    return max((math.sqrt(nearest) * (1.0 + relative) + absolute) ** 2, nearest)
+
+
+def tied_rows(X: list[Row], query: Row, relative: float, absolute: float) -> tuple[float, set[int]]:
+    """The least squared distance, and the rows that tie with it."""
+    distances = [squared_distance(row, query) for row in X]
+    bar = limit(min(distances), relative, absolute)
+    return min(distances), {row for row, distance in enumerate(distances) if distance <= bar}
+
+
+def nearest_by_both(
+    one: list[Row], other: list[Row], targets_one: list[Row], targets_other: list[Row], relative: float, slack: Row
+) -> list[list[int]]:
+    counts = []
+    for target_one, target_other in zip(targets_one, targets_other, strict=True):
+        near_one = tied_rows(one, target_one, relative, slack[0])[1]
+        near_other = tied_rows(other, target_other, relative, slack[1])[1]
+        counts.append([len(near_one), len(near_other), len(near_one & near_other)])
+    return counts
+
+
+def nearest_tell(
+    known: list[Row],
+    secret: Row,
+    targets: list[Row],
+    truths: Row,
+    tolerance: float,
+    relative: float,
+    absolute: float,
+) -> list[float]:
+    shares = []
+    for target, truth in zip(targets, truths, strict=True):
+        near = tied_rows(known, target, relative, absolute)[1]
+        shares.append(sum(abs(secret[row] - truth) <= tolerance for row in near) / len(near))
+    return shares
+
+
+def pattern(original: Row, masked: Row, tolerance: Row) -> int:
+    together = zip(original, masked, tolerance, strict=True)
+    return sum(1 << column for column, (x, y, within) in enumerate(together) if abs(x - y) <= within)
+
+
+def count_patterns(originals: list[Row], masked: list[Row], tolerance: Row) -> list[int]:
+    found = Counter(pattern(x, y, tolerance) for x in originals for y in masked)
+    return [found[code] for code in range(2 ** len(tolerance))]
+
+
+def weigh_pairs(originals: list[Row], masked: list[Row], tolerance: Row, weights: list[float]) -> list[list[float]]:
+    return [[weights[pattern(x, y, tolerance)] for x in originals] for y in masked]
+
+
+def best_partners(
+    originals: list[Row], masked: list[Row], tolerance: Row, weights: list[float], own: list[int]
+) -> tuple[list[int], list[bool]]:
+    every = weigh_pairs(originals, masked, tolerance, weights)
+    return [row.count(max(row)) for row in every], [row[mine] == max(row) for row, mine in zip(every, own, strict=True)]

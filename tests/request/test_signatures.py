@@ -1,0 +1,31 @@
+"""The Python signatures are the option table: the same names, types and defaults, written out for editors and mypy."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from shoal.release.protect import protect
+from shoal.request.request import OPTIONS
+
+POSITIONAL = {"protect": ["source", "k", "out"]}
+
+
+@pytest.mark.parametrize("function", [protect], ids=lambda function: function.__name__)
+def test_a_signature_is_the_option_table(function):
+    name = function.__name__
+    given = {one.name: one for one in inspect.signature(function).parameters.values() if one.name != "source"}
+    table = {option.name: option for option in OPTIONS.values() if name in option.about.commands}
+    assert set(given) == set(table)
+    assert {one: given[one].annotation for one in given} == {one: table[one].annotation for one in given}
+    assert {one: given[one].default for one in given} == {one: table[one].default for one in given}
+    by_place = [one.name for one in inspect.signature(function).parameters.values() if one.kind is not one.KEYWORD_ONLY]
+    assert by_place == POSITIONAL[name]
+
+
+@pytest.mark.parametrize("option", OPTIONS.values(), ids=lambda option: option.name)
+def test_an_option_is_one_plain_sentence(option):
+    assert option.about.help[0].isupper()
+    assert option.about.help.endswith(".")
+    assert "\n" not in option.about.help

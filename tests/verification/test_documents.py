@@ -1,0 +1,120 @@
+"""What is published of a group of documents: pooled counts, by words and by meaning; and what old releases are told."""
+
+import json
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse as sp
+
+from shoal import Corpus, SemanticMicroaggregation, SphericalMicroaggregation, VectorSpace, load, protect, verify
+from shoal.methods.spherical import spherical_representatives
+from shoal.release.unmixing import taken_apart
+from shoal.sample import letters
+from tests.release.releases import certificate_of, quietly, release_letters, reseal, rows_of
+
+pytestmark = pytest.mark.usefixtures("without_attack")
+
+TEXTS = [letter.text for letter in letters()][:90]
+BRIEF = SphericalMicroaggregation(time_budget=0.2)
+
+
+@pytest.fixture(scope="module")
+def by_words(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("words")
+    return quietly(protect, Corpus.from_texts(TEXTS), 3, folder / "release", method=BRIEF)
+
+
+@pytest.fixture(scope="module")
+def by_meaning(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("meaning")
+    return quietly(protect, Corpus.from_texts(TEXTS[:40]), 3, folder / "release", method=SemanticMicroaggregation())
+
+
+def true_counts(made, texts):
+    """The counts of every released row's own document, in the terms of the release's space."""
+    space = VectorSpace(**made.certificate["stated"]["parameters"]["vector_space"])
+    counts = quietly(space.fit, texts).count_rows(space.count(texts))
+    numbers = [int(row["id"]) - 1 for row in rows_of(made.private / "mapping.parquet")]
+    groups = np.array([row["group"] for row in rows_of(made.private / "mapping.parquet")])
+    return space, counts[numbers], groups
+
+
+def test_every_row_has_the_counts_of_its_group(by_words):
+    space, counts, groups = true_counts(by_words, TEXTS)
+    columns = np.searchsorted(space.terms_, load(by_words.folder).terms)
+    released = load(by_words.folder).counts.toarray()
+    for group in range(groups.max() + 1):
+        rows = np.flatnonzero(groups == group)
+        assert released[rows].tolist() == [counts[rows][:, columns].toarray().sum(axis=0).tolist()] * len(rows)
+
+
+def test_no_letter_is_recovered(by_words):
+    exact, nearly = by_words.certificate["stated"]["attacks"]
+    assert (exact["about"], nearly["about"]) == ("documents recovered exactly", "documents recovered nearly")
+    assert (exact["rate"], nearly["rate"], exact["n"]) == (0.0, 0.0, 90)
+
+
+def test_exact_means_of_the_same_groups_are_taken_apart(by_words):
+    space, counts, groups = true_counts(by_words, TEXTS)
+    X = sp.csr_matrix(counts @ sp.diags_array(space.idf_))
+    X = sp.csr_matrix(sp.diags_array(1 / sp.linalg.norm(X, axis=1)) @ X)
+    means = spherical_representatives(X, groups)
+    exact, _ = taken_apart(means, space.terms_, counts, space.terms_, groups, space.min_df, pooled=False)
+    assert exact.rate > 0.9
+
+
+def test_documents_by_meaning_are_pooled_too(by_meaning):
+    assert verify(by_meaning.folder)
+    release = load(by_meaning.folder)
+    _, counts, groups = true_counts(by_meaning, TEXTS[:40])
+    for group in range(groups.max() + 1):
+        rows = np.flatnonzero(groups == group)
+        # Words that found no partner are left out, and nothing is counted twice.
+        assert 0 < release.counts[[rows[0]]].sum() <= counts[rows].sum()
+    assert by_meaning.certificate["stated"]["attacks"][0]["rate"] == 0.0
+
+
+def test_raw_counts_make_a_form_of_their_own(tmp_path):
+    space = VectorSpace(min_df=3, weighting="tf")
+    made = quietly(protect, Corpus.from_texts(TEXTS), 3, tmp_path / "release", space=space, method=BRIEF)
+    assert made.certificate["promises"]["form"] == "pooled counts, tf"
+    assert verify(made.folder)
+
+
+def old_form(tmp_path):
+    """A release as format 1 had it: exact means, no counts, no form."""
+    made = release_letters(tmp_path)
+    folder = made.folder
+    table = pq.read_table(folder / "vectors.parquet").drop_columns(["counts"])
+    lists = [("terms", pa.list_(pa.string())), ("weights", pa.list_(pa.float64())), ("part", pa.string())]
+    weights = [np.array(row) / np.linalg.norm(row) for row in table["weights"].to_pylist()]
+    table = table.set_column(1, "weights", pa.array([row.tolist() for row in weights]))
+    pq.write_table(table.cast(pa.schema(lists)), folder / "vectors.parquet", compression="zstd")
+    matrix = sp.csr_array(sp.load_npz(folder / "vectors.npz"))
+    matrix.data = np.concatenate(weights)
+    sp.save_npz(folder / "vectors.npz", matrix)
+    content = certificate_of(folder)
+    content["format"] = "shoal-certificate/1"
+    del content["promises"]["form"], content["stated"]["loss_range"], content["stated"]["loss_of_means"]
+    content["stated"] |= {"sse": 1.0, "ssa": 1.0, "information_loss": 0.5}
+    content["promises"]["columns"] = [one for one in content["promises"]["columns"] if one["name"] != "counts"]
+    content["promises"]["anonymity"]["shared_columns"] = [["terms", "weights"]]
+    (folder / "certificate.json").write_text(json.dumps(content))
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    page = re.sub("<meta http-equiv=[^>]*>\n", "", page)  # came with format 2
+    (folder / "report.html").write_text(page, encoding="utf-8", newline="\n")
+    reseal(folder)
+    return folder
+
+
+def test_a_release_of_the_old_form_is_loaded_and_said_to_unmix(tmp_path):
+    folder = old_form(tmp_path)
+    found = verify(folder)
+    assert [claim.promise for claim in found.broken] == ["form"]
+    assert "taken apart" in found.broken[0].detail
+    release = load(folder)
+    assert release.counts is None
+    assert release.vectors.shape[0] == 8
