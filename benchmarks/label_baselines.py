@@ -18,8 +18,6 @@ from shoal.methods.label_columns import Labels
 from shoal.methods.label_rows import TuplePartition, Tuples
 from shoal.methods.refinement import regrouped
 
-__all__ = ["BASELINES", "LabelBaseline"]
-
 
 def _static(tuples: Tuples, k: int) -> TuplePartition:
     groups = adaptive_groups(tuples.by_meaning, tuples.codes, tuples.counts, k, True)

@@ -10,8 +10,6 @@ from numba import njit
 
 from shoal.kernels.grouping.labels import Concepts, Ints, centre, empty_sets, join, join_all
 
-__all__ = ["fixed_groups"]
-
 
 @njit(cache=True, nogil=True)
 def _distances(

@@ -15,8 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-__all__ = ["InputError", "MissingExtra", "Note", "SearchStopped", "ShoalError", "spelled"]
-
 Spelling = Callable[[str, str], str]  # an option's name and the value that is meant, or "", as people read it
 PLACE = "{option}"
 

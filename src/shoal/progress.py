@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
-__all__ = ["Listener", "listening", "stage", "step", "track"]
-
 Listener = Callable[[str, int, int | None], None]
 T = TypeVar("T")
 

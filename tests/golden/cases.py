@@ -5,8 +5,6 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
-__all__ = ["CASES", "Case"]
-
 
 @dataclass(frozen=True)
 class Case:

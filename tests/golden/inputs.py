@@ -18,8 +18,6 @@ import pyarrow.parquet as pq
 
 from shoal.sample import letters, subjects, write_sample
 
-__all__ = ["INPUTS"]
-
 TOWNS = ("Saltmere", "Thornley Quay", "Great Pellow", "Little Pellow")
 JOBS = ("nurse", "physician", "carpenter", "plumber", "teacher", "clerk", "baker", "farmer", "lawyer", "cook")
 ILLNESSES = ("flu", "asthma", "gout", "angina", "eczema", "migraine")

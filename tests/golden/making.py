@@ -25,8 +25,6 @@ import shoal.cli
 from tests.golden.cases import Case
 from tests.golden.inputs import INPUTS
 
-__all__ = ["ELSEWHERE_OTHERS", "PARTS", "differences", "libraries", "made_by", "run"]
-
 # What is compared of a case. Each has fingerprints by file, by field of a certificate, or by command.
 PARTS = {
     "data": "text files as they are, packed ones by their content",

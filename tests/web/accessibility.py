@@ -5,8 +5,6 @@ from __future__ import annotations
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-__all__ = ["check_accessible"]
-
 
 def check_accessible(page: Page) -> None:
     """No serious violation, in light and in dark."""

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page
 
-__all__ = ["take_picture"]
-
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 LARGEST = 150_000  # bytes
 

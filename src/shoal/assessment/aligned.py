@@ -30,9 +30,6 @@ from shoal.release.folders import CERTIFICATE
 from shoal.release.load import Release, load
 from shoal.release.private_mapping import PrivateMapping, private_folder, read_mapping, rows_of_parts
 
-__all__ = ["AlignedTables", "align_tables", "control_records"]
-
-
 LARGEST = 1e150
 UNRELATED = 4.0  # standard errors of a rank correlation: below that, a column does not go with its counterpart
 RELATED = 0.9  # a rank correlation of few rows, side by side by their place only: above that, it does in any case

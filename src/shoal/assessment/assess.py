@@ -23,8 +23,6 @@ from shoal.release.folders import check_free, folders_written_aside
 from shoal.results.assessment import SketchAssessment, SpaceAssessment, TableAssessment
 from shoal.results.searches import TextAssessment
 
-__all__ = ["FILES", "assess", "write_assessment"]
-
 TABLES = {
     "columns.csv",
     "correlations.csv",

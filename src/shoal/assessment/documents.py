@@ -26,8 +26,6 @@ from shoal.terms import VectorSpace
 from shoal.utility.spaces import space_pair
 from shoal.utility.vector_space import pair_utility
 
-__all__ = ["DocumentOptions", "assess_documents", "check_related", "is_space"]
-
 FEWEST = 10  # rows from which one can see whether they belong together
 
 

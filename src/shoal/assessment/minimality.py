@@ -21,8 +21,6 @@ from shoal.promises.values import value_codes
 from shoal.results.attacks import Inferred
 from shoal.terms import WordNet
 
-__all__ = ["MOST", "evidence_of", "minimality_of"]
-
 MOST = 20_000  # rows of a table whose grouping is repeated
 
 

@@ -27,8 +27,6 @@ from shoal.errors import InputError
 from shoal.release.private_mapping import PrivateMapping
 from shoal.terms import VectorSpace
 
-__all__ = ["Original", "part_files", "read_original", "vectors_in_order"]
-
 
 @dataclass(frozen=True)
 class Original:

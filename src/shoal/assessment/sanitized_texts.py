@@ -31,19 +31,6 @@ from shoal.utility.clustering import spherical_kmeans
 from shoal.utility.search_change import Query, compare_searches
 from shoal.utility.spaces import distinct_rows
 
-__all__ = [
-    "AlignedTexts",
-    "TextOptions",
-    "align_texts",
-    "assess_texts",
-    "is_sanitized",
-    "is_texts",
-    "read_queries",
-    "read_texts",
-    "risk_queries",
-    "subject_queries",
-]
-
 RELEASED = "documents"  # folder of a release's texts
 UNMASKED = "index.csv"  # of shoal unmask
 SUBJECTS = 10

@@ -29,8 +29,6 @@ from shoal.release.private_mapping import private_folder
 from shoal.release.publishing.numbers import coarsened_columns, published_means
 from shoal.results.assessment import Overlap
 
-__all__ = ["overlap_of", "protection_of"]
-
 NEAR = 0.05  # standard deviations
 
 

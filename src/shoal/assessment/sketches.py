@@ -41,18 +41,6 @@ from shoal.results.assessment import SketchAssessment
 from shoal.results.attacks import Rate, SketchAttacks, SketchUtility
 from shoal.terms import VectorSpace
 
-__all__ = [
-    "NamedSketches",
-    "NamedCounts",
-    "all_kinds",
-    "assess_sketches",
-    "attack_sketches",
-    "crowds_of",
-    "is_sketches",
-    "sketch_utility",
-]
-
-
 ATTACKED = 1_000  # records, drawn at random
 COMPONENTS = 512  # of sketches to compare with
 DELTA_OF_BASKETS, DELTA_OF_TEXTS = 0.2, 0.01

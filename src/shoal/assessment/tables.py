@@ -36,9 +36,6 @@ from shoal.results.utility import ModelUtility
 from shoal.utility.loss import table_loss
 from shoal.utility.models import MOST_CLASSES, Target, model_utility
 
-__all__ = ["TableOptions", "assess_tables", "models_of_target"]
-
-
 MOST_RECORDS = 20_000  # of more, a random sample of this size
 LARGEST = 1e150  # squares of larger numbers overflow; they count as missing
 

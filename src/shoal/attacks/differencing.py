@@ -17,8 +17,6 @@ from shoal.errors import InputError
 from shoal.kernels import Floats
 from shoal.results.attacks import Differenced
 
-__all__ = ["Differencing", "near_by_chance", "subtracted"]
-
 
 class Differencing:
     """Subtract a release without a record from one with it, and see how near that comes to the record.

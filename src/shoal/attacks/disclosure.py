@@ -19,8 +19,6 @@ from shoal.errors import InputError
 from shoal.kernels import Floats
 from shoal.results.attacks import Disclosure, Rate
 
-__all__ = ["DisclosureRisk", "IntervalDisclosure"]
-
 
 class IntervalDisclosure:
     """Count the original values that lie within a window of ranks round their masked value.

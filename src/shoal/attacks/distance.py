@@ -20,9 +20,6 @@ from shoal.kernels import Floats
 from shoal.kernels.linking import rivals as kernel
 from shoal.results.attacks import Rate
 
-__all__ = ["DistanceLinkage", "RELATIVE", "Scale", "linked_by_equality", "principal", "standard", "whitening"]
-
-
 # Distances tie within this share of themselves and the rounding of the tables' values: the mean of two records is as
 # far from one as from the other, and must not be nearer to either by the last digit.
 RELATIVE = 1e-9

@@ -25,8 +25,6 @@ from shoal.results.attacks import Rate
 from shoal.results.searches import Reidentification, Searched
 from shoal.terms.search_engine import SearchEngine
 
-__all__ = ["DocumentLinkage", "SearchAttack"]
-
 ATTACKED = 2_000  # documents
 AT_ONCE = 500  # documents compared with all rows at a time
 CLOSE = 1e-9  # similarities that differ by less are equal

@@ -24,9 +24,6 @@ from shoal.kernels import Floats, Ints
 from shoal.kernels.linking.nearest import nearest_by_both, nearest_tell
 from shoal.results.attacks import Rate
 
-__all__ = ["AttributeInference", "Linkability", "SinglingOut"]
-
-
 POOL = 10  # descriptions thought of for every one that is used
 
 

@@ -12,8 +12,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-__all__ = ["Candidates", "intersection_attack"]
-
 Snapshot = Mapping[str, frozenset[str]]  # the documents that share each representative
 
 

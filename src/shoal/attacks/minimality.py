@@ -18,9 +18,6 @@ from shoal.attacks.rates import check_count, rate_of
 from shoal.kernels import Floats, Ints
 from shoal.results.attacks import Inferred
 
-__all__ = ["Evidence", "MinimalityAttack"]
-
-
 MOST_SETS = 500  # sets of values that rows short of values can have had; of more, the likeliest
 EQUAL = 1e-9  # chances nearer to each other are equal
 

@@ -22,9 +22,6 @@ from shoal.kernels import Floats, Ints
 from shoal.kernels.linking import nearest as kernel
 from shoal.results.attacks import Rate
 
-__all__ = ["FellegiSunter", "MOST_ATTRIBUTES", "ProbabilisticLinkage", "learn"]
-
-
 START = (0.1, 0.9, 0.1)  # share of matches, agreement of matches, of others: Jaro's usual start
 CLOSE = 1e-8  # when no parameter moves more in a step, it is done
 STEPS = 10_000

@@ -13,8 +13,6 @@ from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
 from shoal.results.attacks import Rate
 
-__all__ = ["check_count", "identical_rows", "rate_of", "sample_rows", "shared", "wilson"]
-
 Rows = NDArray[np.int64]
 
 TWO_SIDED_95 = 1.959963984540054  # the normal distribution's 97.5 % point

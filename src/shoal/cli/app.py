@@ -18,8 +18,6 @@ from shoal.cli.signals import Ended, end_if_signalled, ended_by_signals, leave
 from shoal.cli.terminal import DONE, INTERRUPTED, WRONG, as_flag, end_stdout, say, show_warning, write
 from shoal.errors import InputError, ShoalError
 
-__all__ = ["AsJson", "Force", "app", "main"]
-
 # What typer raises for a wrong command line. It carries a click of its own, whose names are not public.
 UsageMistake: type[Any] = typer.BadParameter.__mro__[2]
 

@@ -13,8 +13,6 @@ from shoal.cli import options, reading
 from shoal.cli.app import AsJson, Force, app
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
 
-__all__ = ["assess"]
-
 
 @app.command(
     epilog=examples(

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from shoal.index.client.demo import IndexDemo
     from shoal.sanitizer.demo import SanitizerDemo
 
-__all__ = ["demo"]
-
 
 @app.command(epilog=examples("shoal demo -o demo"))
 def demo(

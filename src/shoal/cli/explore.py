@@ -18,8 +18,6 @@ from shoal.cli.terminal import examples, printable, say, shown_progress, write
 if TYPE_CHECKING:
     from shoal.results.exploration import Exploration
 
-__all__ = ["explore"]
-
 
 @app.command(
     epilog=examples(

@@ -22,8 +22,6 @@ from shoal.errors import InputError
 if TYPE_CHECKING:
     from shoal.index.client import IndexClient, PutReport
 
-__all__ = ["index_app"]
-
 index_app = typer.Typer(
     name="index",
     help="Keep encrypted documents on a server and find them by their words; each hides in a crowd of at least k.",

@@ -14,8 +14,6 @@ from shoal.cli import options, reading
 from shoal.cli.app import AsJson, Force, app
 from shoal.cli.terminal import examples, printable, say, write
 
-__all__ = ["inspect"]
-
 WIDEST = 24  # characters of a bar
 
 

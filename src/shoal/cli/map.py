@@ -13,8 +13,6 @@ from shoal.cli.app import AsJson, Force, app
 from shoal.cli.terminal import examples, printable, say, write
 from shoal.errors import InputError
 
-__all__ = ["map_values"]
-
 
 @app.command(
     "map",

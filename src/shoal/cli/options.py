@@ -12,23 +12,6 @@ import typer
 import shoal
 from shoal.errors import InputError
 
-__all__ = [
-    "above_zero",
-    "categories",
-    "coarsening",
-    "diversity",
-    "listed",
-    "named",
-    "one_of",
-    "ontologies",
-    "orders",
-    "pairs",
-    "path",
-    "seconds",
-    "weights",
-    "whole",
-]
-
 
 def whole(least: int) -> dict[str, Any]:
     """An option that takes a whole number of at least so much; typer's own check does not say what was given."""

@@ -9,8 +9,6 @@ import typer
 
 from shoal.errors import InputError
 
-__all__ = ["asked_passphrase"]
-
 PASSPHRASE = "SHOAL_PASSPHRASE"
 
 

@@ -17,8 +17,6 @@ from shoal.errors import InputError
 from shoal.request.options import DISTINCT
 from shoal.request.request import Request
 
-__all__ = ["as_data", "protect", "roles_from", "say_protected"]
-
 
 @app.command(
     epilog=examples(

@@ -10,8 +10,6 @@ import typer
 
 from shoal.errors import InputError
 
-__all__ = ["Decimal", "Delimiter", "Encoding", "Query", "Sheet", "repeated", "table_source"]
-
 Delimiter = Annotated[
     str | None,
     typer.Option(help="CSV: comma, semicolon, tab or bar between cells.  [default: recognised]", metavar="<sign>"),

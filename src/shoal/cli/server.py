@@ -20,8 +20,6 @@ from shoal.errors import MissingExtra
 if TYPE_CHECKING:
     from shoal.index.server.database import Database
 
-__all__ = ["backup", "restore", "serve", "token_app"]
-
 DAY = 86_400
 ROLES = ("reader", "user", "operator")
 

@@ -14,8 +14,6 @@ from shoal.cli.app import AsJson, Force, app
 from shoal.cli.passphrase import asked_passphrase
 from shoal.cli.terminal import examples, printable, write
 
-__all__ = ["sign", "signing_key"]
-
 
 @app.command(epilog=examples("shoal sign release/ --key ~/.ssh/id_ed25519"))
 def sign(

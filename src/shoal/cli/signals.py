@@ -12,8 +12,6 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, NoReturn
 
-__all__ = ["Ended", "end_if_signalled", "ended_by_signals", "leave", "resumable", "search_stops_at_first_interrupt"]
-
 ENDING = ("SIGINT", "SIGTERM", "SIGHUP")  # by name: Windows has no SIGHUP
 _arrived: list[int] = []  # signals of this process
 

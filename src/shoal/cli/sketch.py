@@ -14,8 +14,6 @@ from shoal.cli.app import app
 from shoal.cli.terminal import examples, say
 from shoal.errors import InputError
 
-__all__ = ["sketch"]
-
 
 @app.command(
     epilog=examples(

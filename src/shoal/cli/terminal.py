@@ -21,22 +21,6 @@ from shoal.errors import Note, SearchStopped
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = [
-    "BROKEN",
-    "DONE",
-    "INTERRUPTED",
-    "WRONG",
-    "as_flag",
-    "end_stdout",
-    "examples",
-    "printable",
-    "say",
-    "say_if_kernels_compile",
-    "show_warning",
-    "shown_progress",
-    "write",
-]
-
 DONE, BROKEN, WRONG, INTERRUPTED = 0, 1, 2, 130  # exit codes
 
 EVERY = 0.1  # seconds between two lines on the progress of a step

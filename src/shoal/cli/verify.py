@@ -17,8 +17,6 @@ from shoal.errors import InputError
 if TYPE_CHECKING:
     from shoal.results.sanitized import Secrets
 
-__all__ = ["verify"]
-
 
 @app.command(epilog=examples("shoal verify release/", "shoal verify release/ --min-k 5 --signer owner.pub"))
 def verify(

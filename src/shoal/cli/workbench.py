@@ -12,8 +12,6 @@ from shoal.cli.app import app
 from shoal.cli.terminal import examples, say
 from shoal.errors import MissingExtra
 
-__all__ = ["workbench"]
-
 
 @app.command(epilog=examples("shoal workbench", "shoal workbench --no-browser --port 8760"))
 def workbench(

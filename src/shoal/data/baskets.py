@@ -18,8 +18,6 @@ from shoal.errors import InputError
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-__all__ = ["Basket", "BasketFault", "CountedBaskets", "basket_counts", "count_baskets", "read_basket", "stream_counts"]
-
 MOST = 10**9  # of one item
 NUMBERS = (int, float, np.integer, np.floating)
 LONGEST = 1000  # letters of an item

@@ -17,28 +17,6 @@ from numpy.typing import NDArray
 from shoal.data.files import counted, shown
 from shoal.errors import InputError
 
-__all__ = [
-    "MISSING",
-    "NUMBER",
-    "all_match",
-    "any_match",
-    "check_labels",
-    "check_no_gaps",
-    "check_sortable",
-    "column_numbers",
-    "equal_rows",
-    "holds_numbers",
-    "is_gap",
-    "is_text",
-    "not_numbers",
-    "plain",
-    "sort_rows",
-    "typed_cells",
-    "value_type",
-    "values_of",
-    "without_extension",
-]
-
 MISSING = ("", ".", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
 NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 _OTHER_ROLE = "give it another role (--confidential, --drop)"

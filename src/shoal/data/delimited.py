@@ -17,8 +17,6 @@ from shoal.data.columns import MISSING, any_match
 from shoal.data.files import broken_unicode, check_names, counted, shown
 from shoal.errors import InputError
 
-__all__ = ["Rows", "parse_table", "stream_rows"]
-
 _LONGEST_HEADER = 1 << 20
 _LARGEST_FIELD = (1 << 31) - 1  # what a C long holds everywhere
 _BLOCK = 1 << 24

@@ -8,8 +8,6 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["exact_sums", "mean_of_sums", "scale_of", "squared_deviations"]
-
 Floats = NDArray[np.float64]
 
 UNIT = 1126  # sums are whole multiples of 2**-1126, which every float64 with its 53 digits is one of

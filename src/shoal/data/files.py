@@ -18,23 +18,6 @@ from typing import BinaryIO, cast
 
 from shoal.errors import InputError
 
-__all__ = [
-    "PathLike",
-    "broken_unicode",
-    "check_names",
-    "check_private",
-    "counted",
-    "decode",
-    "is_folder",
-    "kind_of",
-    "open_text",
-    "read_bytes",
-    "reading",
-    "shown",
-    "unknown_column",
-    "unsupported",
-]
-
 PathLike = str | os.PathLike[str]
 
 _KIND_OF_SUFFIX = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".txt": "text", ".dat": "dat"}

@@ -20,16 +20,6 @@ from shoal.data.columns import plain
 from shoal.data.files import counted, shown
 from shoal.errors import InputError
 
-__all__ = [
-    "Frame",
-    "NotALabel",
-    "columns_of",
-    "like",
-    "like_columns",
-    "number_rows",
-    "refuse_lazy",
-]
-
 _NOT_NUMBERS = (nw.String, nw.Date, nw.Datetime, nw.Duration, nw.Time)
 _CELLS_NOT_NUMBERS = (str, bytes, date, time, timedelta, np.datetime64, np.timedelta64)
 

@@ -18,8 +18,6 @@ from shoal.data.kinds.recognition import recognise
 from shoal.data.roles import Kind
 from shoal.errors import InputError
 
-__all__ = ["NumericPair", "NumericTable", "comparable_columns", "numeric_control", "numeric_pair", "numeric_table"]
-
 Floats = NDArray[np.float64]
 
 

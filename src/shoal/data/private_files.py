@@ -6,16 +6,6 @@ import os
 import sys
 from pathlib import Path
 
-__all__ = [
-    "PRIVATE_FILE",
-    "PRIVATE_FOLDER",
-    "cache_folder",
-    "close_to_others",
-    "config_folder",
-    "private_file",
-    "state_folder",
-]
-
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 
 

@@ -31,20 +31,6 @@ from shoal.data.files import (
 )
 from shoal.errors import InputError
 
-__all__ = [
-    "COLLECTIONS",
-    "Fields",
-    "Record",
-    "Skipped",
-    "collection_kind",
-    "column_of_items",
-    "items_column",
-    "list_folder",
-    "read_columns",
-    "read_file",
-    "read_records",
-]
-
 COLLECTIONS = ("jsonl", "csv", "tsv", "parquet", "dat")
 _BATCH = 256  # rows of Parquet held at a time
 

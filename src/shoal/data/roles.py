@@ -19,24 +19,6 @@ from shoal.request.options import ColumnOptions
 if TYPE_CHECKING:
     from shoal.data.table import Table
 
-__all__ = [
-    "AVERAGED",
-    "CATEGORIES",
-    "MODE",
-    "SET",
-    "ColumnChoices",
-    "Kind",
-    "Role",
-    "Roles",
-    "asked_choices",
-    "asked_roles",
-    "checked_kinds",
-    "checked_orders",
-    "column_choices",
-    "kind_and_spelling",
-    "resolve_roles",
-]
-
 MODE, SET = "most frequent", "set"
 
 

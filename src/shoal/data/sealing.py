@@ -20,8 +20,6 @@ try:
 except ImportError:
     raise MissingExtra("sanitize", "sealing with a key") from None
 
-__all__ = ["Keys", "check_recipient", "opened", "padded", "sealed"]
-
 AGE = b"age-encryption.org/v1"
 SECRET = "AGE-SECRET-KEY-1"
 PADDING = b" "  # which JSON and most texts do not mind at their end

@@ -18,18 +18,6 @@ from shoal.data.files import PathLike, kind_of, shown
 from shoal.errors import InputError
 from shoal.request.options import Reading
 
-__all__ = [
-    "DATABASES",
-    "Query",
-    "TableFile",
-    "format_of",
-    "in_parts",
-    "is_address_of_database",
-    "list_parts",
-    "local_copy",
-    "table_source",
-]
-
 FORMATS = {
     ".sav": "sav",
     ".zsav": "sav",

@@ -24,8 +24,6 @@ from shoal.data.sources import Query, TableFile, format_of
 from shoal.errors import InputError
 from shoal.results.dictionary import ColumnDictionary, Dialect
 
-__all__ = ["Table", "read_table"]
-
 
 @dataclass(frozen=True)
 class Table:

@@ -21,8 +21,6 @@ from shoal.index.waiting import Waiting
 from shoal.methods import SphericalMicroaggregation
 from shoal.methods.words.pools import pooled_counts, unit_rows, with_length, without_giveaways
 
-__all__ = ["DynamicIndex", "Hit", "Placement"]
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

@@ -13,8 +13,6 @@ from shoal.index.representatives import name_of_pool
 if TYPE_CHECKING:
     from shoal.index.dynamic import DynamicIndex
 
-__all__ = ["Changes", "Deletion", "Insertion", "Snapshot", "simulate"]
-
 
 @dataclass
 class Changes:

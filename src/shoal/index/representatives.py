@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from shoal.kernels.grouping.spherical import Lists, csr, distances_to, invert
 from shoal.methods.words.pools import DECIMALS, unit_rows
 
-__all__ = ["Representatives", "name_of_pool"]
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from shoal.methods.words.pools import read_off, unit_rows
 
-__all__ = ["Waiting"]
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

@@ -7,7 +7,5 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Ints"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[Any]  # whole numbers of any size, and truth values

@@ -7,8 +7,6 @@ from numba import njit
 
 from shoal.kernels import Floats, Ints
 
-__all__ = ["swap_partners"]
-
 
 @njit(cache=True, nogil=True)
 def swap_partners(window: int, chance: Floats) -> Ints:

@@ -11,8 +11,6 @@ from numba import njit
 from shoal.kernels import Floats, Ints
 from shoal.kernels.threads import runs, side_by_side
 
-__all__ = ["deepest_common", "wu_palmer_distances"]
-
 
 @njit(cache=True, nogil=True)
 def _meet(indptr: Ints, ancestors: Ints, links: Ints, depth: Ints, a: int, b: int) -> tuple[int, int]:

@@ -13,8 +13,6 @@ from typing import Any
 
 import numba
 
-__all__ = ["runs", "side_by_side"]
-
 LEAST_RUN = 64  # rows that are worth a call of their own
 RUNS_PER_THREAD = 8  # so that a thread that is done early finds more to do
 

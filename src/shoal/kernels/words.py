@@ -7,8 +7,6 @@ from numba import njit
 
 from shoal.kernels import Floats, Ints
 
-__all__ = ["count_terms", "find_words", "weigh_rows"]
-
 
 @njit(cache=True, nogil=True)
 def find_words(codes: Ints, document_end: Ints, is_letter: Ints) -> tuple[Ints, Ints, Ints, Ints]:

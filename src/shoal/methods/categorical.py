@@ -21,8 +21,6 @@ from shoal.methods.label_columns import checked_columns, column_readings, label_
 from shoal.methods.label_rows import TuplePartition, Tuples, distinct_tuples, labels_of
 from shoal.methods.refinement import regrouped
 
-__all__ = ["CategoricalMicroaggregation"]
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

@@ -15,8 +15,6 @@ from shoal.errors import InputError
 from shoal.kernels.grouping import euclidean as kernel
 from shoal.methods.estimator import check_k
 
-__all__ = ["coarsened"]
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

@@ -10,8 +10,6 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from shoal.errors import InputError
 from shoal.results.utility import Loss
 
-__all__ = ["GroupsRows", "check_k", "check_time_budget"]
-
 
 class GroupsRows(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Rows in, for each row the representative of its group out, one column per column."""

@@ -27,20 +27,6 @@ from shoal.terms import Taxonomy, WordNet, build_taxonomy, distances
 from shoal.terms.taxonomy import segments
 from shoal.terms.value_mapping import ABSENT_VALUE, mappings_of
 
-__all__ = [
-    "Equals",
-    "Flat",
-    "Labels",
-    "Ontology",
-    "ColumnReading",
-    "centroid_of",
-    "checked_columns",
-    "embedded",
-    "label_column",
-    "pack",
-    "column_readings",
-]
-
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]
 

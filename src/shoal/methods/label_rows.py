@@ -25,23 +25,6 @@ from shoal.methods.label_columns import Labels, pack
 from shoal.methods.numeric import group_means
 from shoal.results.utility import Loss
 
-__all__ = [
-    "CATEGORICAL",
-    "MixedRows",
-    "NUMERIC",
-    "TuplePartition",
-    "Scales",
-    "Tuples",
-    "column_kinds",
-    "column_weights",
-    "distinct_tuples",
-    "labels_of",
-    "means_of",
-    "mixed_rows",
-    "number_matrix",
-    "scales_of",
-]
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

@@ -20,8 +20,6 @@ from shoal.data.frames import like, number_rows
 from shoal.errors import InputError
 from shoal.kernels.rank_swapping import swap_partners
 
-__all__ = ["Noise", "RankSwap", "check_percentage", "check_rows", "generator", "window_of"]
-
 Floats = NDArray[np.float64]
 
 MOST_NOISE = 1e6  # per cent: noise of ten thousand standard deviations is a slip of the pen

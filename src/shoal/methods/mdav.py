@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from shoal import progress
 
-__all__ = ["Space", "mdav", "numbered_by_first_row"]
-
 Rows = NDArray[np.int64]
 
 

@@ -31,8 +31,6 @@ from shoal.methods.mdav import mdav
 from shoal.methods.refinement import regrouped
 from shoal.methods.spaces import MixedSpace
 
-__all__ = ["MixedMicroaggregation"]
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

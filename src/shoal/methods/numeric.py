@@ -24,8 +24,6 @@ from shoal.methods.estimator import GroupsRows, check_k, check_time_budget
 from shoal.methods.spaces import EuclideanSpace
 from shoal.results.utility import Loss
 
-__all__ = ["Microaggregation", "distance_to_means", "group_means", "lower_bound", "table_loss"]
-
 Floats = NDArray[np.float64]
 Groups = NDArray[np.int64]
 

@@ -27,8 +27,6 @@ from shoal.kernels.threads import side_by_side
 from shoal.methods.mdav import numbered_by_first_row
 from shoal.methods.spaces import EuclideanSpace, SphericalSpace
 
-__all__ = ["errors_of_groups", "refined", "regrouped", "usual_seconds", "warn_of_interruption", "without_large_groups"]
-
 Groups = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

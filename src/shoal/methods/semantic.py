@@ -20,8 +20,6 @@ from shoal.methods.mdav import mdav
 from shoal.methods.words.meanings import Collection, Documents, Meanings
 from shoal.terms import WordNet
 
-__all__ = ["SemanticMicroaggregation", "SemanticSpace"]
-
 Rows = NDArray[np.int64]
 
 WITHHELD = -1  # the group of a document without a word that the ontology knows

@@ -18,8 +18,6 @@ from shoal.kernels.grouping import spherical as spherical_kernel
 from shoal.kernels.grouping.euclidean import farthest, mixed_distances, nearest
 from shoal.kernels.grouping.repair import EUCLIDEAN, SPHERE
 
-__all__ = ["EuclideanSpace", "MixedSpace", "SphericalSpace", "divided", "group_sums", "squared_lengths"]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 

@@ -24,8 +24,6 @@ from shoal.methods.estimator import GroupsRows, check_k, check_time_budget
 from shoal.methods.spaces import SphericalSpace, group_sums
 from shoal.results.utility import Loss
 
-__all__ = ["SphericalMicroaggregation", "spherical_loss", "spherical_representatives"]
-
 WITHHELD = -1  # the group of a row without direction
 
 

@@ -25,8 +25,6 @@ from shoal.results.searches import QueryChange, Reidentification, SearchChange, 
 from shoal.results.summary import Distances
 from shoal.results.utility import ClassifierScore, ModelUtility, QueryAgreement, SpaceUtility, TableLoss
 
-__all__ = ["assessment_html", "sketches_html", "space_html", "texts_html"]
-
 MOST = 20  # bars of a picture, rows of a table
 NOTABLE = 0.05  # a correlation that changed by less is as it was
 # What a classifier was trained on and tested on, in the order of the columns.

@@ -9,19 +9,6 @@ from typing import Any
 
 from shoal.results.attacks import Rate
 
-__all__ = [
-    "DEEP",
-    "INK",
-    "QUARTERS",
-    "SAND",
-    "Picture",
-    "named_bars",
-    "names",
-    "picture",
-    "quantity",
-    "rates_with_intervals",
-]
-
 DEEP = "#0b5d75"  # contrast 7.3 : 1 on white
 SAND = "#c9b48a"
 INK = "#21343d"

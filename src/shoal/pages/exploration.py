@@ -7,8 +7,6 @@ from shoal.pages.words import count, number, page
 from shoal.results.exploration import LEARNED, Exploration, Outcome, Trial
 from shoal.results.methods import IN_WORDS
 
-__all__ = ["exploration_html", "in_words", "hardening_path", "risk_utility_map"]
-
 CROWD, NO_CROWD = "promises a crowd", "promises no crowd"
 COLOURS = [DEEP, SAND, "#b0563b", "#4f9bb0", "#7a6fa8", "#6b8e4e", "#c98a1b", INK]
 

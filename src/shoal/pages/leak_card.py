@@ -9,8 +9,6 @@ from shoal.pages.charts import DEEP, INK, Picture, named_bars, picture, rates_wi
 from shoal.pages.words import count, interval, page, percent, succeeds
 from shoal.results.attacks import Leak, LeakCard, LeakingAttribute, Learned, Rate
 
-__all__ = ["CardPage", "best_parameters", "card_page", "leaks_html", "learned_rates", "proof", "remedy", "share_of"]
-
 MOST_ATTRIBUTES = 15  # bars
 MOST_PARAMETERS = 20  # of a proof
 DRAWN = 4  # attributes of the lattice: 16 sets

@@ -11,9 +11,6 @@ from shoal.pages.charts import DEEP, SAND, Picture, names, picture, quantity
 from shoal.pages.words import count, guarantee, number, page, percent
 from shoal.results.summary import ColumnChange, Distances, SketchFigures, Summary, TermUse, TextColumn
 
-__all__ = ["distances", "group_sizes", "lengths", "readme_text", "report_html", "spread", "terms"]
-
-
 # How each format is read without Shoal: the import, and the call on a path.
 _READERS = {
     ".npz": ("import scipy.sparse", "scipy.sparse.load_npz({path})"),

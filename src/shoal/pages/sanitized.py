@@ -6,8 +6,6 @@ from shoal.pages.charts import DEEP, SAND, Picture, picture, quantity
 from shoal.pages.words import count, number, page
 from shoal.results.sanitized import MaskedKind, SanitizedSummary
 
-__all__ = ["sanitized_readme", "sanitized_report"]
-
 WHOLE = {"format": ",d", "tickMinStep": 1}  # of an axis that counts
 NOUNS = {
     "PERSON": "people",

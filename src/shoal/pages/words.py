@@ -10,22 +10,6 @@ from shoal.results.attacks import Rate
 from shoal.results.promised import DISTINCT, ENTROPY, RECURSIVE
 from shoal.results.summary import SketchFigures, StatedLoss, Summary
 
-__all__ = [
-    "FEWEST_ATTEMPTS",
-    "count",
-    "guarantee",
-    "interval",
-    "loss_in_figures",
-    "loss_in_words",
-    "number",
-    "page",
-    "percent",
-    "share_in_words",
-    "succeeds",
-    "value_promises",
-]
-
-
 FEWEST_ATTEMPTS = 5  # of an attack; below, its interval spans nearly everything
 
 _SHARES = (

@@ -12,8 +12,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Places"]
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

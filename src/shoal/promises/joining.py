@@ -22,8 +22,6 @@ from shoal.promises.diversity import Distinct
 from shoal.promises.group_embedding import Places
 from shoal.promises.requirements import Requirement
 
-__all__ = ["GroupDistances", "JOINED", "Join", "join_until", "joins_of", "merge_until_diverse"]
-
 Ints = NDArray[np.int64]
 
 JOINED = "halves"  # how a certificate names this way to reach l

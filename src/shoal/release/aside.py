@@ -22,8 +22,6 @@ try:
 except ImportError:  # Windows; there leftovers are not named
     fcntl = None
 
-__all__ = ["REPLACED", "Aside", "folder_aside", "make_aside", "warn_of_leftovers"]
-
 REPLACED = "old"  # in a folder aside: what the target was before
 RANDOM = 8  # characters that mkdtemp adds
 TRIES, PAUSE = 3, 0.1  # seconds

@@ -16,8 +16,6 @@ from shoal.release.draft import Draft
 from shoal.results.promised import DISTINCT
 from shoal.results.summary import SketchFigures, StatedLoss, Summary
 
-__all__ = ["FORMAT", "certificate", "dump", "fingerprint", "sealed_certificate"]
-
 FORMAT = "shoal-certificate/2"
 
 

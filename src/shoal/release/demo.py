@@ -10,8 +10,6 @@ from shoal.release.folders import PUBLIC_FOLDER, check_free, folders_written_asi
 from shoal.release.protect import Protected, protect
 from shoal.sample import write_sample
 
-__all__ = ["run_demo"]
-
 PARTS = {"sample", "letters", "letters-private", "subjects", "subjects-private", "snapshot"}
 PARTS |= {"review", "sanitized", "sanitized-private"}
 

@@ -9,8 +9,6 @@ from typing import Any
 from shoal.release.folders import Writer
 from shoal.results.summary import Summary
 
-__all__ = ["Draft"]
-
 
 @dataclass(frozen=True)
 class Draft:

@@ -22,8 +22,6 @@ from shoal.verification.release_files import parts_of
 from shoal.verification.tables import TABLE_FILES
 from shoal.verification.verify import verify
 
-__all__ = ["Earlier", "read_earlier"]
-
 
 @dataclass(frozen=True)
 class Earlier:

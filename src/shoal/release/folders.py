@@ -17,18 +17,6 @@ from shoal.errors import InputError
 from shoal.release.aside import REPLACED, Aside, folder_aside, make_aside, warn_of_leftovers
 from shoal.release.uninterrupted import uninterrupted
 
-__all__ = [
-    "PUBLIC_FOLDER",
-    "Writer",
-    "check_free",
-    "check_places",
-    "folders_written_aside",
-    "private_beside",
-    "write_csv",
-    "write_files",
-    "write_text",
-]
-
 Writer = Callable[[Path], None]  # writes one file at the path it is given
 
 CERTIFICATE = "certificate.json"

@@ -12,8 +12,6 @@ import pyarrow.compute as pc
 
 from shoal.data.files import counted, shown
 
-__all__ = ["formulas_in", "warn_of_formulas"]
-
 # A sign, a tab or a line end, and more than signs after it: a lone - stands for a missing value.
 FORMULA = r"(?s)^[=+\-@\t\r].*[\pL\pN]"
 NUMBER = r"^[+-]?[0-9]*[.,]?[0-9][0-9.,]*([eE][+-]?[0-9]+)? ?%?$"

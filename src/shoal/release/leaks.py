@@ -15,8 +15,6 @@ from shoal.methods import coarsened
 from shoal.results.attacks import Leak, LeakCard, Rate, Remedy
 from shoal.terms import WordNet
 
-__all__ = ["find_leaks", "leaks_of_release", "worst_rate"]
-
 TRIED_AT_ONCE = 300  # records of a release that is being made
 MOST_TRIED_AGAIN = 20_000  # records, after a remedy
 TRIED = 2  # columns, the most telling

@@ -20,8 +20,6 @@ from shoal.methods.sketches import Sketches
 from shoal.verification.release_files import parts_of
 from shoal.verification.tables import read_released_table
 
-__all__ = ["Release", "kind_of_release", "load"]
-
 
 @dataclass(frozen=True)
 class Release:

@@ -24,8 +24,6 @@ from shoal.request.option import options_of
 from shoal.terms import VectorSpace
 from shoal.terms.hierarchy import ontologies_of
 
-__all__ = ["MethodChoice", "document_method", "document_space", "table_method"]
-
 OPTIONS = options_of(MethodOptions)
 OF_SKETCHES = ("components", "delta", "max_components", "key")
 

@@ -27,19 +27,6 @@ from shoal.results.promised import Crowd, GroupPromises
 
 Ints = NDArray[np.int64]
 
-__all__ = [
-    "GroupFacts",
-    "GroupTotals",
-    "check_totals",
-    "crowd_figures",
-    "diversity_parameters",
-    "facts_of",
-    "totals_of",
-    "misses_promises",
-    "replacing",
-    "write_mapping_part",
-]
-
 
 @dataclass(frozen=True)
 class GroupFacts:

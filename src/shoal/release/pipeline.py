@@ -7,8 +7,6 @@ from typing import Any, Protocol, TypeVar
 
 from shoal.release.draft import Draft
 
-__all__ = ["Steps", "carry_out"]
-
 Records = TypeVar("Records")
 Groups = TypeVar("Groups")
 Masked = TypeVar("Masked")

@@ -17,8 +17,6 @@ from shoal.errors import InputError
 from shoal.release.folders import MAPPING, MAPPING_FOLDER, private_beside
 from shoal.verification.release_files import parts_of
 
-__all__ = ["PrivateMapping", "private_folder", "read_mapping", "rows_of_parts"]
-
 
 @dataclass(frozen=True)
 class PrivateMapping:

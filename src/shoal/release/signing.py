@@ -18,8 +18,6 @@ from shoal.release.folders import CERTIFICATE
 from shoal.release.uninterrupted import uninterrupted
 from shoal.verification.verify import verify
 
-__all__ = ["SIGNATURE", "SigningKey", "sign", "write_signature"]
-
 SIGNATURE = CERTIFICATE + ".sig"  # the name that ssh-keygen -Y sign gives it
 NAMESPACE = b"shoal-certificate"
 KIND = b"ssh-ed25519"

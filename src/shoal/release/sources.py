@@ -13,8 +13,6 @@ from shoal.data.files import shown
 from shoal.data.sources import in_parts, list_parts, local_copy
 from shoal.errors import InputError
 
-__all__ = ["DocumentSource", "Source", "TableSource", "open_source"]
-
 Source = str | os.PathLike[str] | Corpus | Iterable[str] | Any
 
 

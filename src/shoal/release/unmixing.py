@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from shoal.attacks.unmixing import Published, Unmixing, score
 from shoal.results.attacks import Rate
 
-__all__ = ["GROUPS_TRIED", "taken_apart"]
-
 GROUPS_TRIED = 100  # drawn at random
 
 Ints = NDArray[np.int64]

@@ -13,8 +13,6 @@ from shoal.release.draft import Draft
 from shoal.release.folders import CERTIFICATE, write_files, write_text
 from shoal.release.formulas import warn_of_formulas
 
-__all__ = ["write_release"]
-
 EPOCH = 315_532_800  # the beginning of 1980, the first time that every archive can hold
 
 

@@ -10,18 +10,6 @@ from typing import Any
 from shoal.request.option import BASKETS, DOCUMENTS, TABLES, option
 from shoal.request.values import File, Files, Number, OneOf, Pairs, Switch, Text, Value, Whole
 
-__all__ = [
-    "FOR_DOCUMENTS",
-    "FOR_LABELS",
-    "FOR_NUMBERS",
-    "MASKING",
-    "METHODS",
-    "RECORD_SKETCHES",
-    "SKETCHES",
-    "MethodOptions",
-    "WordOptions",
-]
-
 EXPLORE = ("protect", "explore")
 FOR_NUMBERS = ("mdav", "ranking", "z-scores", "principal-component")
 FOR_LABELS = ("sa-mdav",)

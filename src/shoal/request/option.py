@@ -12,8 +12,6 @@ from typing import Any
 
 from shoal.request.values import Switch, Text, Value
 
-__all__ = ["BASKETS", "DOCUMENTS", "EVERYTHING", "TABLES", "Option", "option", "options_of"]
-
 TABLES, DOCUMENTS, BASKETS = "tables", "documents", "baskets"
 EVERYTHING = (TABLES, DOCUMENTS, BASKETS)
 

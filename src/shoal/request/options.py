@@ -25,17 +25,6 @@ from shoal.request.values import (
     Whole,
 )
 
-__all__ = [
-    "DISTINCT",
-    "DIVERSITIES",
-    "ENTROPY",
-    "RECURSIVE",
-    "ColumnOptions",
-    "GroupPromises",
-    "Publication",
-    "Reading",
-]
-
 PROTECT, EXPLORE = ("protect",), ("protect", "explore")
 READING = ("protect", "explore", "assess", "inspect", "map")
 

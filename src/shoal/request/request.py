@@ -12,8 +12,6 @@ from shoal.request.option import BASKETS, DOCUMENTS, TABLES, Option, option, opt
 from shoal.request.options import ColumnOptions, GroupPromises, Publication, Reading
 from shoal.request.values import Switch, Whole, short
 
-__all__ = ["OPTIONS", "Request", "checked_value"]
-
 IN_WORDS = {TABLES: "a table", DOCUMENTS: "a collection of documents", BASKETS: "a collection of baskets"}
 
 

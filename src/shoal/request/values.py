@@ -12,23 +12,6 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-__all__ = [
-    "Address",
-    "Column",
-    "Columns",
-    "File",
-    "Files",
-    "Number",
-    "OneOf",
-    "Orders",
-    "Pairs",
-    "Switch",
-    "Text",
-    "Value",
-    "Whole",
-    "short",
-]
-
 LARGEST = 1e9
 
 

@@ -10,8 +10,6 @@ import numpy as np
 from shoal.results.attacks import Differenced, Disclosure, Inferred, LeakCard, Rate, SketchAttacks
 from shoal.results.utility import ModelUtility, SpaceUtility, TableLoss
 
-__all__ = ["Overlap", "SketchAssessment", "SpaceAssessment", "TableAssessment", "as_data"]
-
 
 @dataclass(frozen=True)
 class Overlap:

@@ -11,24 +11,6 @@ if TYPE_CHECKING:  # `verify` reads this folder and needs no arrays
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = [
-    "Differenced",
-    "Disclosure",
-    "Inferred",
-    "Leak",
-    "LeakCard",
-    "LeakingAttribute",
-    "LeakingPair",
-    "Learned",
-    "Rate",
-    "Recovered",
-    "Remedy",
-    "SignsRecovered",
-    "SketchAttacks",
-    "SketchUtility",
-    "UnmixingResult",
-]
-
 
 @dataclass(frozen=True)
 class Rate:

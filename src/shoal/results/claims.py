@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Claim", "Closeness", "Diversity", "Statement", "Withheld", "FurtherPromise"]
-
 
 @dataclass(frozen=True)
 class Diversity:

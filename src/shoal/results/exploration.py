@@ -6,18 +6,6 @@ import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-__all__ = [
-    "LEARNED",
-    "MEASURES",
-    "Curve",
-    "CurvePoint",
-    "Exploration",
-    "Measures",
-    "Outcome",
-    "Trial",
-    "pareto_front",
-]
-
 LEARNED = "learned, worst case"  # the figure that hardening brings down, in per cent
 WITHOUT_CROWD = ("ranking", "k-variance-sketch")  # methods that have a k and promise no crowd of whole records
 

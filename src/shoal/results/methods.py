@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["IN_WORDS"]
-
 IN_WORDS = {
     "mdav": "microaggregation (MDAV)",
     "ranking": "microaggregation of each column on its own",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["DEFAULT_THRESHOLD", "KINDS", "Block", "Decision", "Entity", "Hit", "Mention"]
-
 DEFAULT_THRESHOLD = 0.1  # misses few entities and lets a person reject the rest; docs/sanitizer/tuning.md has the curve
 
 KINDS = (

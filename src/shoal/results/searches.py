@@ -12,16 +12,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = [
-    "Changes",
-    "QueryChange",
-    "Reidentification",
-    "SearchChange",
-    "SearchFigures",
-    "Searched",
-    "TextAssessment",
-]
-
 
 @dataclass(frozen=True)
 class SearchFigures:

@@ -14,21 +14,6 @@ from shoal.results.attacks import Rate
 from shoal.results.claims import Closeness, Diversity, FurtherPromise, Withheld
 from shoal.results.promised import NOTHING_MORE, Crowd, GroupPromises
 
-__all__ = [
-    "ColumnChange",
-    "Concept",
-    "Distances",
-    "DocumentFigures",
-    "Generalisation",
-    "SketchFigures",
-    "StatedLoss",
-    "Summary",
-    "TableFigures",
-    "TermUse",
-    "TextColumn",
-    "WordsLeftOut",
-]
-
 
 @dataclass(frozen=True)
 class Distances:

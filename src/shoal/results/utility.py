@@ -4,21 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = [
-    "ClassifierScore",
-    "ClusterAgreement",
-    "ColumnLoss",
-    "Loss",
-    "ModelScore",
-    "ModelUtility",
-    "PairLoss",
-    "ProbabilisticLoss",
-    "QueryAgreement",
-    "SpaceProfile",
-    "SpaceUtility",
-    "TableLoss",
-]
-
 
 @dataclass(frozen=True)
 class Loss:

@@ -9,8 +9,6 @@ from typing import Literal
 from shoal.sample.chance import Chance
 from shoal.sample.phrases import Condition, Speciality, people, specialities
 
-__all__ = ["Case", "Subject", "cases"]
-
 RETIREMENT_AGE = 67
 SENIOR_PAY = 40_000  # posts above it go to people of at least SENIOR_AGE
 SENIOR_AGE = 30

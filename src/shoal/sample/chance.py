@@ -8,8 +8,6 @@ import re
 from collections.abc import Sequence
 from typing import TypeVar
 
-__all__ = ["Chance"]
-
 T = TypeVar("T")
 
 _CHOICE = re.compile(r"\[([^\[\]]*)\]")  # the innermost [this|that]

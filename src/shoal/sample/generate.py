@@ -13,8 +13,6 @@ from shoal.sample.cases import Case, Subject, cases
 from shoal.sample.chance import Chance
 from shoal.sample.phrases import frame, people
 
-__all__ = ["Letter", "Sample", "letter_text", "letters", "subjects", "write_sample"]
-
 FEWEST_WORDS, MOST_WORDS = 80, 220
 GROWN_UP, ELDERLY = 25, 76  # ages between which people live as in the clauses `home`
 MONTHS = (

@@ -13,8 +13,6 @@ from shoal.sanitizer.release.masking import unmasked
 from shoal.sanitizer.release.vault import read_secrets
 from shoal.verification.verify import Verification, verify
 
-__all__ = ["SanitizerDemo", "run_sanitizer_demo"]
-
 LETTERS = 12
 LEAST = 0.5  # probability from which on the demonstration masks
 

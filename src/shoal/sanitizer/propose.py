@@ -23,8 +23,6 @@ from shoal.sanitizer.reading.sources import SourceText, TextSource
 from shoal.sanitizer.release.pseudonyms import SCOPES, STYLES
 from shoal.sanitizer.review.work import Proposals, Unfinished, WorkFolder, text_digest
 
-__all__ = ["Proposed", "Proposing", "propose"]
-
 NO_POLICY = "none"
 
 

@@ -18,9 +18,6 @@ from shoal.sanitizer.release.plan import check_decided
 from shoal.sanitizer.review.outcome import current
 from shoal.sanitizer.review.work import BLOCK, WorkFolder
 
-__all__ = ["Example", "LabelledText", "examples_of", "fit_weights", "labelled_texts", "train"]
-
-
 _RAREST = 5  # a feature that fewer entities have teaches nothing
 _STRENGTH = 0.5  # inverse of the penalty on large weights
 # What identifies whatever the documents are: court cases have no telephone numbers and must not teach that these

@@ -15,8 +15,6 @@ from shoal.release.folders import check_free, folders_written_aside, private_bes
 from shoal.sanitizer.reading.sources import LOST
 from shoal.sanitizer.release.vault import VAULT, Vault, read_sources
 
-__all__ = ["Unmasked", "file_names", "unmask"]
-
 INDEX, INDEX_HEADER = "index.csv", ("document", "original")
 LONGEST_PART = 60  # characters of a file's or folder's name, of up to four bytes each
 UNSAFE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff\\\\:*?\"<>|]")

@@ -19,8 +19,6 @@ from shoal.data.baskets import stream_counts
 from shoal.errors import InputError
 from shoal.kernels import words as kernel
 
-__all__ = ["Counted", "Tally", "TermOf", "count", "count_items"]
-
 CHUNK = 4_000_000  # characters handed to one core at a time
 
 # The word of every token, where each document's tokens end, and start and length of each word: see `find_words`.

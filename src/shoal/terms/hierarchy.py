@@ -16,8 +16,6 @@ from shoal.terms.suggestion import Spellings, suggestions
 from shoal.terms.taxonomy import Taxonomy, build_taxonomy
 from shoal.terms.wordnet import WordNet
 
-__all__ = ["Hierarchy", "ontologies_of"]
-
 
 class Hierarchy:
     """Concepts and what is above each. Made by `from_pairs`, `from_csv` or `from_file`.

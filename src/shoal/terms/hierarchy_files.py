@@ -23,8 +23,6 @@ from typing import Any
 from shoal.data.files import PathLike, decode, read_bytes, reading, shown
 from shoal.errors import InputError, MissingExtra
 
-__all__ = ["Concepts", "read_hierarchy", "read_hierarchy_csv"]
-
 _CHILD = {"child", "value", "concept", "narrower", "term", "name"}
 _PARENT = {"parent", "broader", "is_a", "isa", "generalisation", "generalization"}
 

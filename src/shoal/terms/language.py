@@ -9,8 +9,6 @@ import stopwordsiso
 
 from shoal.errors import InputError
 
-__all__ = ["check_language", "languages", "stemmer", "stop_words"]
-
 # Snowball's language names to ISO 639-1, by which stop-word lists go.
 ISO_CODE = {
     "arabic": "ar",

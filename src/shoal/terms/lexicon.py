@@ -13,8 +13,6 @@ from pathlib import Path
 
 from shoal.terms.wordnet_files import english_folder
 
-__all__ = ["Lexicon", "irregular_plurals", "lexicon", "noun_lemmas"]
-
 # (ending, replacement) by part of speech, as WordNet's morphy detaches them.
 ENDINGS = {
     "noun": (

@@ -7,8 +7,6 @@ from functools import cache
 from shoal.terms.lexicon import lexicon
 from shoal.terms.wordnet_files import english_folder, read_nouns
 
-__all__ = ["CLOSED", "FUNCTION_WORDS", "is_common_word", "is_famous", "word_set"]
-
 
 def word_set(listed: str) -> frozenset[str]:
     """The words of a list, separated by blanks."""

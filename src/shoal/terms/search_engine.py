@@ -21,8 +21,6 @@ from shoal.data.baskets import Basket
 from shoal.terms.language import check_language, stemmer, stop_words
 from shoal.terms.vector_space import VectorSpace
 
-__all__ = ["SearchEngine", "knee", "words_of"]
-
 Floats = NDArray[np.float64]
 
 WORD = re.compile(r"[^\W_]{1,60}")  # letters and digits: dates and numbers of cases find documents, too

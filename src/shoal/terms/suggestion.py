@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Spellings", "suggestions"]
-
 # A part of a compound: letters, with a new one where a small letter meets a capital (TechSupport).
 _PART = re.compile(r"[^\W\d_]+?(?=[^\W_a-z][a-z])|[^\W\d_]+|\d+")
 _ALIKE = 0.75  # how like the value a word must be, by difflib's ratio

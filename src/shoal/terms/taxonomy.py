@@ -25,8 +25,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.errors import InputError
 
-__all__ = ["Taxonomy", "build_taxonomy", "candidates", "distances", "least_common_subsumer", "segments", "subsumers"]
-
 Ints = NDArray[Any]
 
 _SHOWN = 5  # how many concepts a message names at most

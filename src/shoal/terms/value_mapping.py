@@ -23,20 +23,6 @@ from shoal.data.private_files import private_file
 from shoal.errors import InputError
 from shoal.terms import WordNet
 
-__all__ = [
-    "ABSENT_VALUE",
-    "HEADER",
-    "Proposal",
-    "UNCONFIRMED",
-    "check_mapping",
-    "explained_columns",
-    "mappings_of",
-    "propose_mapping",
-    "read_mapping",
-    "write_proposals",
-]
-
-
 HEADER = ("column", "value", "concept")
 UNCONFIRMED = "?"
 ABSENT_VALUE = "(missing)"  # in place of a concept: the value says that there is none

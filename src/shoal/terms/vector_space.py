@@ -28,8 +28,6 @@ from shoal.terms.counting import Counted, Tally, TermOf, count, count_items
 from shoal.terms.language import check_language, stemmer, stop_words
 from shoal.terms.lexicon import lexicon
 
-__all__ = ["VectorSpace"]
-
 STOP = "stop words"
 UNKNOWN = "not in WordNet"
 SHORT = "too short"

@@ -36,8 +36,6 @@ from shoal.terms.wordnet_files import (
     read_wholes,
 )
 
-__all__ = ["WordNet", "cached_arrays"]
-
 Arrays = dict[str, NDArray[Any]]
 
 _LAYOUT = 1  # to be raised whenever `_compile` gives other arrays

@@ -13,17 +13,6 @@ from pathlib import Path
 
 from shoal.errors import InputError
 
-__all__ = [
-    "Nouns",
-    "english_folder",
-    "is_instance",
-    "noun_files",
-    "read_gloss",
-    "read_lemmas",
-    "read_nouns",
-    "read_wholes",
-]
-
 _HYPERNYM = re.compile(r" @i? (\d{8}) n 0000")  # "@" is a kind of, "@i" an instance of
 _WHOLE = re.compile(r" #p (\d{8}) n 0000")  # "#p" is a part of
 

@@ -31,9 +31,6 @@ from shoal.kernels import Floats, Ints
 from shoal.results.utility import ClassifierScore
 from shoal.utility.spaces import SpacePair, class_of_rows, distinct_rows, fold_of_rows
 
-__all__ = ["NEIGHBOURS", "classifier_scores", "nearest_classes", "pair_classification", "predicted_classes"]
-
-
 NEIGHBOURS = (5, 10)
 SCENARIOS = (("original", "original"), ("original", "protected"), ("protected", "protected"), ("protected", "original"))
 BLOCK = 512  # documents whose similarities to all others are held at a time

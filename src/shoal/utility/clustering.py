@@ -25,9 +25,6 @@ from shoal.kernels import Floats, Ints
 from shoal.results.utility import ClusterAgreement
 from shoal.utility.spaces import Distinct, SpacePair, distinct_rows
 
-__all__ = ["CLUSTERS", "compare_partitions", "pair_clusters", "partitions", "spherical_kmeans"]
-
-
 CLUSTERS = (5, 10, 15, 20, 25)
 STARTS = 10
 MOST_ROUNDS = 100

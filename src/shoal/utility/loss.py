@@ -18,8 +18,6 @@ from shoal.data.pairs import NumericPair, numeric_pair
 from shoal.kernels import Floats
 from shoal.results.utility import ColumnLoss, Loss, PairLoss, ProbabilisticLoss, TableLoss
 
-__all__ = ["table_loss"]
-
 ZERO = 1e-9  # a denominator below this share of its scale counts as zero
 QUANTILES = np.arange(0.05, 0.96, 0.05)
 

@@ -33,9 +33,6 @@ from shoal.kernels import Floats, Ints
 from shoal.results.utility import ModelScore, ModelUtility
 from shoal.utility.spaces import fold_of_rows
 
-__all__ = ["MOST_CLASSES", "Target", "model_utility"]
-
-
 MOST_CLASSES = 10
 FOLDS = 5
 ROUNDED = 0.05  # standard deviations that the published means of groups may be off, on average

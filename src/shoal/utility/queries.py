@@ -31,9 +31,6 @@ from shoal.kernels import Floats, Ints
 from shoal.results.utility import QueryAgreement
 from shoal.utility.spaces import SpacePair
 
-__all__ = ["KINDS", "chances_to_be_best", "expected_f1", "pair_queries", "query_terms"]
-
-
 KINDS = (
     "most frequent terms",
     "least frequent terms",

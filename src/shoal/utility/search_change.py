@@ -25,8 +25,6 @@ from shoal.kernels import Floats
 from shoal.results.searches import QueryChange, SearchChange, SearchFigures
 from shoal.terms.search_engine import SearchEngine, knee
 
-__all__ = ["Query", "compare_searches", "search_figures"]
-
 Mask = NDArray[np.bool_]
 
 

@@ -14,8 +14,6 @@ from sklearn.preprocessing import normalize
 from shoal.errors import InputError
 from shoal.kernels import Ints
 
-__all__ = ["Distinct", "SpacePair", "class_of_rows", "distinct_rows", "fold_of_rows", "space_pair", "unit_rows"]
-
 
 @dataclass(frozen=True)
 class SpacePair:

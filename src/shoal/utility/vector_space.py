@@ -17,7 +17,6 @@ from shoal.utility.clustering import CLUSTERS, pair_clusters
 from shoal.utility.queries import LENGTHS, pair_queries
 from shoal.utility.spaces import SpacePair, class_of_rows, distinct_rows, space_pair
 
-__all__ = ["distance_shares", "order_kept", "pair_utility", "space_loss", "space_utility"]
 MOST_ROWS = 20_000  # of more, distances are taken of a random sample of this size
 ORDERED_ROWS = 1_000  # likewise, whose pairs are put in order
 TENTHS = 10

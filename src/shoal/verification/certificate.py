@@ -29,8 +29,6 @@ from shoal.verification.json_rules import (
 )
 from shoal.verification.release_files import Refused
 
-__all__ = ["CERTIFICATE", "dump", "is_sealed", "read_certificate"]
-
 CERTIFICATE = "certificate.json"
 LARGEST = 4_000_000  # bytes; a release of ten thousand parts has a certificate of two million
 

@@ -26,8 +26,6 @@ from shoal.results.claims import Claim
 from shoal.results.dictionary import ColumnDictionary, Dialect
 from shoal.verification.release_files import Refused
 
-__all__ = ["COPIES", "copied", "copy_claims", "writer_of"]
-
 COPIES = ("table.csv", "table.tsv", "table.sav", "table.dta", "table.xpt", "table.xlsx", "table.feather")
 LIBRARIES = {".sav": "pyreadstat", ".dta": "pyreadstat", ".xpt": "pyreadstat", ".xlsx": "XlsxWriter"}
 LIBRARIES |= {".csv": "pyarrow", ".tsv": "pyarrow", ".feather": "pyarrow"}

@@ -19,18 +19,6 @@ import pyarrow.csv
 
 from shoal.verification.release_files import Refused
 
-__all__ = [
-    "BLOCK",
-    "MISSING",
-    "NUMBERS",
-    "are_numbers",
-    "delimiter",
-    "is_number",
-    "is_whole",
-    "owned_by_arrow",
-    "rows_as_written",
-]
-
 BLOCK = 1 << 22
 LONGEST_ROW = 1 << 26  # bytes
 PIECE = 1 << 20

@@ -34,8 +34,6 @@ from shoal.verification.promises import (
 from shoal.verification.release_files import Refused, parts_of
 from shoal.verification.values import DistinctValues, checked_labels, rank_of_row, room_of_labels
 
-__all__ = ["DOCUMENT_FILES", "document_claims"]
-
 VECTORS, MATRIX, TERMS = "vectors.parquet", "vectors.npz", "terms.txt"
 DOCUMENT_FILES = (VECTORS, MATRIX, TERMS)
 ROWS_AT_ONCE = 20_000  # rows of a row group

@@ -15,8 +15,6 @@ from shoal.verification.certificate import CERTIFICATE
 from shoal.verification.tables import read_released_table
 from shoal.verification.values import meaning_of
 
-__all__ = ["FOLLOWS", "following_claims"]
-
 FOLLOWS, KEPT, DIFFERENCES = "follows", "kept rows", "differences"
 
 

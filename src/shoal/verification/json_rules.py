@@ -6,25 +6,6 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-__all__ = [
-    "Rule",
-    "Unfit",
-    "above",
-    "anything",
-    "boolean",
-    "by_name",
-    "digest",
-    "each",
-    "either",
-    "fields",
-    "number",
-    "one_of",
-    "or_null",
-    "plain",
-    "text",
-    "whole",
-]
-
 LARGEST_NUMBER = 2**53  # whole numbers that every reader of JSON has exactly
 DEEPEST = 5  # lists in lists, among the parameters
 

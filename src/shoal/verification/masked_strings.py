@@ -12,8 +12,6 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-__all__ = ["Wanted", "found_in"]
-
 LEAST_LETTERS_AMID, LEAST_DIGITS_AMID = 5, 7
 BEGINNING = 3  # letters by which strings are sorted
 # What nobody sees, and accents that stand by themselves. Within a word they do not end it.

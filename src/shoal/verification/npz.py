@@ -16,8 +16,6 @@ from typing import BinaryIO
 
 from shoal.verification.release_files import Refused
 
-__all__ = ["MEMBERS", "Matrix"]
-
 MEMBERS = ("indices", "indptr", "format", "shape", "data", "_is_array")
 PIECE = 1 << 20
 LOCAL = struct.Struct("<4s5H3L2H")  # of each member

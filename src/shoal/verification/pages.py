@@ -11,8 +11,6 @@ from pathlib import Path
 
 from shoal.verification.release_files import Refused
 
-__all__ = ["POLICY", "check_pages"]
-
 LARGEST = {"report.html": 4_000_000, "README.md": 1_000_000}  # bytes
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 HEAD = '<!DOCTYPE html>\n<html lang="en">\n<head>\n'

@@ -21,8 +21,6 @@ import pyarrow as pa
 from shoal.verification.release_files import Refused
 from shoal.verification.thrift import Struct, read_struct
 
-__all__ = ["INSTALLED", "Layout", "check_room", "layout_of", "pages_unpacked"]
-
 MAGIC = b"PAR1"
 LARGEST_FOOTER = 8_000_000  # bytes; some 25,000 column chunks
 LARGEST_HEADER = 40_000  # bytes of a page's header: Arrow leaves out statistics of more than 4,096

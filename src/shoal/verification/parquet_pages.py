@@ -15,8 +15,6 @@ from shoal.results.claims import Claim
 from shoal.verification.parquet import INSTALLED, LARGEST_FOOTER, MAGIC, Layout, pages_unpacked
 from shoal.verification.thrift import Items, Struct, read_struct
 
-__all__ = ["PageComparison"]
-
 # Fields of the footer that tell where pages are and how they are packed: they were checked against the pages.
 OF_THE_PACKING = {4, 6, 7, 9, 11}  # of a column
 OF_THE_ROW_GROUP = {2, 5, 6}

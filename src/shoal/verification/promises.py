@@ -13,16 +13,6 @@ from shoal.verification.likeness import likeness_claims
 from shoal.verification.release_files import Refused
 from shoal.verification.values import DistinctValues, value_claims
 
-__all__ = [
-    "GroupCounts",
-    "check_rows",
-    "columns_as_promised",
-    "crowd_claims",
-    "gaps_as_promised",
-    "has_no_metadata",
-    "rows_as_promised",
-]
-
 
 def columns_as_promised(expected: list[str], found: list[str], promises: dict[str, Any], file: str) -> Claim:
     """The columns are those of the certificate, in its order."""

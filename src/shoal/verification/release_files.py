@@ -8,8 +8,6 @@ from pathlib import Path
 
 from shoal.results.claims import Claim
 
-__all__ = ["FOLDER_OF_PARTS", "Refused", "is_part", "part_name", "parts_of"]
-
 
 class Refused(Exception):
     """A promise that does not hold, found where reading on would make no sense or do harm."""

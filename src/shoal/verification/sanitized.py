@@ -17,8 +17,6 @@ from shoal.verification.certificate import CERTIFICATE
 from shoal.verification.masked_strings import Wanted, found_in
 from shoal.verification.sanitized_files import ReleasedTexts, check_page, check_pictures, document_name, read_text
 
-__all__ = ["sanitized_claims", "sanitized_statements"]
-
 REMOVED = "[removed]"
 PAGES = ("README.md", "report.html", CERTIFICATE)
 DECISIONS = "decisions.jsonl"

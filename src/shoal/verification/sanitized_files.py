@@ -11,8 +11,6 @@ from pathlib import Path
 from shoal.verification.pages import POLICY
 from shoal.verification.release_files import Refused
 
-__all__ = ["ReleasedTexts", "check_page", "check_pictures", "document_name", "read_text"]
-
 LARGEST_TEXT = 50_000_000  # bytes
 LARGEST_PICTURES = 2_000_000_000
 MOST_PIXELS = 60_000_000

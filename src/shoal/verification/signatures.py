@@ -18,8 +18,6 @@ from shoal.errors import InputError, MissingExtra
 from shoal.results.claims import Claim
 from shoal.verification.release_files import Refused
 
-__all__ = ["KEY_TYPE", "SIGNATURE", "UNSIGNED", "fingerprint_of", "read_signature", "signature_claims"]
-
 SIGNATURE = "certificate.json.sig"
 NAMESPACE = "shoal-certificate"  # a signature under another purpose, such as git's, vouches for nothing here
 KEY_TYPE = "ssh-ed25519"

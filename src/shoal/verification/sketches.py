@@ -26,8 +26,6 @@ from shoal.verification.promises import (
 from shoal.verification.release_files import Refused, parts_of
 from shoal.verification.values import DistinctValues, checked_labels, rank_of_row, room_of_labels
 
-__all__ = ["SKETCH_FILES", "sketch_claims", "sketch_statements"]
-
 SKETCHES = "sketches.parquet"
 SKETCH_FILES = (SKETCHES,)
 MOST_ROWS = 20_000  # of a row group

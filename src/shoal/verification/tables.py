@@ -31,8 +31,6 @@ from shoal.verification.promises import (
 from shoal.verification.release_files import Refused, parts_of
 from shoal.verification.values import DistinctValues
 
-__all__ = ["TABLE_FILES", "read_released_table", "table_claims"]
-
 TABLE_FILES = ("table.csv", "table.tsv", "table.csv.gz", "table.tsv.gz", "table.parquet")
 ROWS_AT_ONCE = {"shoal-certificate/1": 1 << 20}  # rows of a row group, where a format has others than these:
 ROWS_OF_A_ROW_GROUP = 1 << 17

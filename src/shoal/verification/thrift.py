@@ -9,8 +9,6 @@ import struct
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-__all__ = ["Items", "Struct", "read_struct"]
-
 DEEPEST = 12
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, STRUCT = 1, 2, 3, 4, 5, 6, 7, 8, 9, 12
 

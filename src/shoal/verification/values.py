@@ -20,18 +20,6 @@ from shoal.results.claims import Claim
 from shoal.results.promised import LOOKALIKES
 from shoal.verification.release_files import Refused
 
-__all__ = [
-    "DistinctValues",
-    "checked_labels",
-    "farthest",
-    "least_even",
-    "meaning_of",
-    "most_dominant",
-    "rank_of_row",
-    "room_of_labels",
-    "value_claims",
-]
-
 DIGITS = str.maketrans("oil|", "0111")  # what they look like; numbers and words alike
 MISSING = {text.translate(DIGITS) for text in ("", ".", "?", "na", "n/a", "nan", "+nan", "-nan", "null", "none")}
 NUMBER = re.compile(r"([+-]?)(\d*)(\.\d*)?(e[+-]?\d{1,9})?", re.ASCII)

@@ -27,8 +27,6 @@ from shoal.verification.signatures import SIGNATURE, UNSIGNED, signature_claims
 from shoal.verification.sketches import SKETCH_FILES, sketch_claims, sketch_statements
 from shoal.verification.tables import TABLE_FILES, table_claims
 
-__all__ = ["Verification", "verify"]
-
 WITHOUT_POLICY = "shoal-certificate/1"  # its reports had no content security policy
 PAGES = ("README.md", "report.html")
 SANITIZED = "sanitized"

@@ -38,8 +38,6 @@ from shoal.web.routes import (
 from shoal.web.wording import for_people
 from shoal.web.workspace import Workspace
 
-__all__ = ["create_app"]
-
 ROUTES = (start, uploads, jobs, sample, protect, sign, verify, assess, explore, review, desk, index)
 STATIC = Path(__file__).parent / "static"
 HEAD_START = 1.0  # seconds for the browser to show the start page before the process beside it takes a core

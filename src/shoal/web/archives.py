@@ -14,8 +14,6 @@ from shoal.data.private_files import PRIVATE_FOLDER, private_file
 from shoal.errors import InputError
 from shoal.web.workspace import ROOM_LEFT, Workspace, inside, is_litter
 
-__all__ = ["lend_unpacked", "unpack", "unpack_release"]
-
 LARGEST = 20 << 30  # bytes, unpacked
 MOST_FILES = 100_000
 CHUNK = 1 << 20

@@ -16,8 +16,6 @@ from typing import ParamSpec, TypeVar
 
 from shoal.errors import InputError
 
-__all__ = ["Aside"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 

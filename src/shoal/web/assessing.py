@@ -12,8 +12,6 @@ from shoal.web.commands import options, python_call
 from shoal.web.jobs import Command
 from shoal.web.protecting.reading import Reading, opened_in_python, reading_words
 
-__all__ = ["OUT", "Comparing", "SideBySide", "assess_command", "coarsened", "side_by_side"]
-
 OUT = "assessment"
 FIRST = 6  # rows that are shown
 

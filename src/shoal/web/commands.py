@@ -7,8 +7,6 @@ from typing import Any
 
 from shoal.web.jobs import Command
 
-__all__ = ["index_command", "options", "python_call", "verify_command"]
-
 
 def python_call(function: str, *given: Any, **named: Any) -> str:
     """`from shoal import …` and the call, without what is None."""

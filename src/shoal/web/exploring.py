@@ -15,8 +15,6 @@ from shoal.web.commands import options
 from shoal.web.jobs import Command
 from shoal.web.protecting.reading import Reading, opened_in_python
 
-__all__ = ["OUT", "as_points", "as_trial_command", "explore_command", "tried"]
-
 OUT = "exploration"
 
 

@@ -24,8 +24,6 @@ from shoal.web.workspace import Workspace
 if TYPE_CHECKING:
     from shoal.index.client import IndexClient
 
-__all__ = ["IndexSession"]
-
 T = TypeVar("T")
 STOP_SECONDS = 15
 START_SECONDS = 60  # on a busy machine

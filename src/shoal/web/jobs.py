@@ -23,8 +23,6 @@ from shoal.data.private_files import private_file
 from shoal.errors import InputError
 from shoal.web.workspace import Workspace, write_json
 
-__all__ = ["Command", "Job", "Jobs"]
-
 AT_ONCE = 2
 PATIENCE = 10.0  # seconds between asking a command to end and ending it
 LONGEST_LINE = 1 << 20

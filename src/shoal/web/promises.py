@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["PROMISES"]
-
 PROMISES = {
     "certificate": "The list of promises is the one that was sealed.",
     "files": "Nothing was changed since the release was made.",

@@ -15,8 +15,6 @@ from shoal.web.protecting.result import figures, has_leaks
 from shoal.web.protecting.signing import signed_by
 from shoal.web.wording import for_people
 
-__all__ = ["PAGES", "page"]
-
 # Every page of the menu: address, name, and what it is for.
 PAGES = (
     ("protect", "Protect", "Make a release of a table or of documents in which every record hides in a crowd."),

@@ -16,8 +16,6 @@ from shoal.web.jobs import Jobs
 from shoal.web.protecting.looks import Looks
 from shoal.web.workspace import Workspace
 
-__all__ = ["Fields", "Form", "TheAside", "TheDesks", "TheIndex", "TheJobs", "TheLooks", "TheWorkspace"]
-
 LARGEST_FORM = 4 << 20  # bytes: a table may have thousands of columns
 MOST_FIELDS = 100_000
 

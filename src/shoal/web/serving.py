@@ -17,8 +17,6 @@ from shoal.errors import InputError
 from shoal.web.app import create_app
 from shoal.web.workspace import Workspace
 
-__all__ = ["workbench"]
-
 HOST = "127.0.0.1"
 SHUTDOWN = 5  # seconds for requests that are being answered
 

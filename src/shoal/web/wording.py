@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["for_people"]
-
 # A file of the private folder: where it lies there is of no interest.
 _PLACE = re.compile(r"(?:/[^/;:]+)*/(?:uploads|jobs)/[0-9a-f]{16}/(?:work/)?")
 _CALLED = tuple(

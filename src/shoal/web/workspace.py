@@ -20,8 +20,6 @@ from shoal.data.files import shown
 from shoal.data.private_files import PRIVATE_FOLDER, private_file
 from shoal.errors import InputError
 
-__all__ = ["ROOM_LEFT", "Upload", "Workspace", "inside", "is_litter", "write_json"]
-
 LONGEST_NAME = 200  # bytes; file systems allow 255
 DEEPEST = 8  # folders
 ROOM_LEFT = 100 << 20  # bytes of the disk that an upload leaves free

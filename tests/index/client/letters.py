@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from shoal.data import Corpus
 
-__all__ = ["BIRDS", "BREAD", "ENGINES", "STARS", "corpus", "texts"]
-
 BIRDS = ["heron", "egret", "marsh", "reed", "nest", "feather", "wing", "beak"]
 ENGINES = ["engine", "piston", "valve", "gasket", "crank", "cylinder", "fuel", "spark"]
 BREAD = ["bread", "flour", "yeast", "oven", "crust", "dough", "butter", "salt"]

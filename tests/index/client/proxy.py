@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit
 
-__all__ = ["Proxy", "proxy_to"]
-
 
 class Proxy:
     """Passes bytes on, both ways."""

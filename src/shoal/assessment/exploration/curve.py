@@ -12,8 +12,6 @@ from shoal.data import Roles
 from shoal.errors import InputError
 from shoal.results.exploration import Curve, CurvePoint, Trial
 
-__all__ = ["KS", "curve_over_k"]
-
 KS = (2, 3, 5, 7, 10, 15, 20, 30, 50)
 SAMPLE = {"documents": 1_000}  # records looked at, where a kind of data has others than these:
 MOST = 2_000

@@ -37,8 +37,6 @@ from shoal.results.exploration import Outcome, Trial
 from shoal.terms import VectorSpace
 from shoal.utility.vector_space import order_kept
 
-__all__ = ["ExploredDocuments", "document_method_of", "document_trials", "open_documents"]
-
 KS = (2, 3, 5, 7, 10, 15, 20, 30, 50)
 SOME_KS = (3, 5, 10, 20)
 COMPONENTS = 512

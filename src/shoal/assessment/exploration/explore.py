@@ -21,8 +21,6 @@ from shoal.pages.exploration import exploration_html
 from shoal.request.request import checked_value
 from shoal.results.exploration import Exploration, Outcome, Trial, pareto_front
 
-__all__ = ["explore", "opened", "protect_options", "trials"]
-
 
 class SourceOptions(TypedDict, total=False):
     """How the source is read and protected, by name."""

@@ -22,8 +22,6 @@ from shoal.data.roles import Role
 from shoal.errors import InputError
 from shoal.results.exploration import Exploration, Outcome, Trial
 
-__all__ = ["RUNS", "ExplorationFolder", "outcome_of"]
-
 RUNS, RESULTS, REPORT, ROLES = "runs.json", "results.csv", "report.html", "roles.toml"
 HARDENING = "hardening.csv"
 FILES = {RUNS, RESULTS, REPORT, ROLES, HARDENING}

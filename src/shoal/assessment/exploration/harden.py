@@ -21,8 +21,6 @@ from shoal.attacks.learned.leakage import attack_all
 from shoal.attacks.learned.records import side_by_side
 from shoal.results.exploration import LEARNED, Outcome, Trial
 
-__all__ = ["hardened"]
-
 SHARE_OF = "tells: "  # the share of a column in it, by its name
 SAMPLE = 600  # records that the attacker learns from
 MOST_TRIED = 20_000  # records that the attacker is tried on

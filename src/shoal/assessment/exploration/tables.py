@@ -37,8 +37,6 @@ from shoal.results.exploration import Outcome, Trial
 from shoal.terms import WordNet
 from shoal.terms.value_mapping import check_mapping, explained_columns
 
-__all__ = ["ExploredTable", "open_explored", "open_table"]
-
 
 def open_explored(
     source: Any,

@@ -27,23 +27,6 @@ from shoal.methods.masking import Noise, RankSwap
 from shoal.results.exploration import Outcome, Trial
 from shoal.utility.loss import table_loss
 
-__all__ = [
-    "Explored",
-    "Limits",
-    "TrialSetup",
-    "coarser",
-    "judged",
-    "label_trials",
-    "masked_by",
-    "mixed_trials",
-    "number_trials",
-    "recommend",
-    "run_trials",
-    "table_method_of",
-    "timed",
-    "try_out",
-]
-
 KS = (3, 4, 5, 6, 8, 10, 15, 20)
 SOME_KS = (3, 5, 10)
 ATTRIBUTES = (2, 3, 4, 5, 6)  # Mic2 to Mic6

@@ -23,8 +23,6 @@ from shoal.attacks.learned.records import Records
 from shoal.attacks.rates import sample_rows
 from shoal.kernels import Floats, Ints
 
-__all__ = ["TrainingSample", "WorstCase", "draw_sample", "honest_chances", "learn_from_links", "learn_worst_case"]
-
 T = TypeVar("T")
 
 MOST_RIVALS, MOST_RIVALS_WITH_LABELS = 10_000, 3_000  # masked records among which is learned

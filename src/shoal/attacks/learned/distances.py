@@ -18,27 +18,6 @@ import numpy as np
 from shoal.attacks.learned.records import Records
 from shoal.kernels import Floats, Ints
 
-__all__ = [
-    "BilinearForm",
-    "LearnedDistance",
-    "LinearMap",
-    "Measure",
-    "Ordered",
-    "Weights",
-    "chains",
-    "choquet",
-    "least_of_supersets",
-    "made_monotone",
-    "mahalanobis",
-    "moebius",
-    "plain",
-    "set_sizes",
-    "shrunk",
-    "uniform",
-    "zeta",
-]
-
-
 SMALLEST_ROOT = 1e-10  # of the correlation matrix: directions with less variance are rounding, not data
 ROUNDING = 1e-15  # of the largest: an eigenvalue that is rounding
 

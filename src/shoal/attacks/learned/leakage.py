@@ -27,9 +27,6 @@ from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
 from shoal.results.attacks import Leak, LeakingAttribute, LeakingPair, Learned, Rate
 
-__all__ = ["FEWEST", "Leakage", "attack_all"]
-
-
 MOST_WITHOUT = 12  # attributes that are left out in turn
 ALL_LINKS = "learned, from all links"
 MOST_SLOW = 20_000  # records tried where each must be compared with all

@@ -28,9 +28,6 @@ from shoal.attacks.learned.linking import nearest_rivals
 from shoal.attacks.learned.records import Records
 from shoal.kernels import Floats, Ints
 
-__all__ = ["MOST_ATTRIBUTES", "learn_linear_map", "learn_measure", "learn_ordered", "learn_weights"]
-
-
 STAGES = (0.5, 0.3, 0.2, 0.1, 0.05, 0.03)  # how smooth, stage by stage
 RIVALS = 25
 STEPS = 30  # in a stage

@@ -17,9 +17,6 @@ from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
 from shoal.kernels.linking import labelled_rivals, rivals
 
-__all__ = ["blocks", "chances_by_all_pairs", "chances_of", "nearest_rivals"]
-
-
 CELLS = 4_000_000  # numbers in a block of features: 32 MB
 MOST_SETS = 12  # attributes up to which a measure has a weight for every set
 MOST_WITH_LABELS = 20_000  # records that are all compared with all

@@ -19,9 +19,6 @@ from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
 from shoal.terms import distances
 
-__all__ = ["Crowds", "LabelColumn", "Records", "label_columns", "side_by_side"]
-
-
 STILL = 1e-12  # a column whose spread is this share of its values is constant, but for rounding
 FAR = 2.0  # mean squared difference of two records drawn at random, on the standard scale
 

@@ -30,9 +30,6 @@ from shoal.kernels import Floats, Ints
 from shoal.kernels.linking.cones import Cones, add_others, climb, found_at
 from shoal.kernels.linking.conflicts import point_inside, tight_set
 
-__all__ = ["Climbers", "Conditions", "learn_by_conflicts", "load_solver"]
-
-
 MOST_NUMBERS = 12_000_000  # records times rivals times parameters; of more rivals, the nearest
 FIRST_NEAR, MOST_NEAR = 6, 200  # rows of a record that are looked at before others
 ROUNDING = 1e-12  # what differs by less, whatever the parameters, does not differ

@@ -22,19 +22,6 @@ from shoal.attacks.learned.distances import BilinearForm, Measure, Ordered, Weig
 from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
 
-__all__ = [
-    "DISTANCES",
-    "Bilinear",
-    "Choquet",
-    "Family",
-    "OWA",
-    "Simplex",
-    "WeightedMean",
-    "check_distance",
-    "nearest_semidefinite",
-]
-
-
 MOST_FOR_ALL_SETS = 7  # attributes: 2^n - 1 parameters
 MOST_ADDITIVE = 16  # attributes for which all 2^n sets are looked through for one that breaks monotonicity
 LEAST = 1e-4  # of a weight that must not be zero

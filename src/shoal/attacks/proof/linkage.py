@@ -31,9 +31,6 @@ from shoal.errors import InputError
 from shoal.kernels import Floats
 from shoal.results.attacks import Learned
 
-__all__ = ["LearnedLinkage", "learn_in_turns", "prove"]
-
-
 FEW_CELLS = 100_000  # what a table that is easy for cells needs
 QUICK = 0.2  # of the time, at most
 FIRST = 0.2  # share of the time for the simpler families whose solutions a richer one begins with

@@ -24,9 +24,6 @@ from shoal.attacks.proof.families import Family, Simplex
 from shoal.kernels import Floats, Ints
 from shoal.kernels.linking.simplex_cells import Cells, needed, search
 
-__all__ = ["COUNTED", "LOST", "Limits", "MARGIN", "Optimum", "Rivals", "learn_by_cells", "suits"]
-
-
 MARGIN = 1e-6  # by which a record must be nearer than its rivals, where parameters sum to 1
 COUNTED = MARGIN / 2  # by which it counts as found: rounding must not decide
 MOST_PARTS = 10_000  # of a record

@@ -16,8 +16,6 @@ from shoal.kernels.sketching.recovery import believed_numbers, pursue
 from shoal.kernels.threads import side_by_side
 from shoal.results.attacks import Recovered
 
-__all__ = ["Expectations", "KeyHolder", "largest_estimates", "matching_pursuit", "message_passing"]
-
 BLOCK = 64  # rows at a time, the same on any number of cores: products of other shapes are rounded otherwise
 STEPS = 30
 STEP = 0.7  # share of each step that is taken: whole steps swing

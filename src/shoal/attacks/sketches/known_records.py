@@ -19,8 +19,6 @@ from shoal.kernels.grouping.spherical import csr
 from shoal.kernels.sketching.recovery import believed_signs
 from shoal.results.attacks import Recovered, SignsRecovered
 
-__all__ = ["KnownRecords"]
-
 # Variance of an equation, as a share of the mean square of a number. None has any, but beliefs that are exact for
 # systems much larger than these are too sure of themselves; so, signs believed with 90 % are right in 90 %.
 NOISE = 0.3

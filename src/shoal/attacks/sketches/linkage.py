@@ -13,8 +13,6 @@ from shoal.attacks.sketches.records import Ints, SketchedRecords
 from shoal.kernels.linking.nearest import nearest_sketches
 from shoal.results.attacks import Rate
 
-__all__ = ["SketchLinkage"]
-
 Numbers = NDArray[np.float64]
 
 

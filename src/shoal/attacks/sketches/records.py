@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from shoal.attacks.rates import check_count, sample_rows
 from shoal.errors import InputError
 
-__all__ = ["Floats", "Ints", "SketchedRecords", "hits"]
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 

@@ -14,9 +14,6 @@ from shoal.attacks.unmixing.scales import Frequencies, PublishedRow, coincidence
 from shoal.attacks.unmixing.sums import column_sums, split_sums
 from shoal.kernels import Ints
 
-__all__ = ["Unmixing"]
-
-
 HALF = 0.5  # of the groups
 COARSE = 0.05  # weights that may be off by more show no scales
 

@@ -17,9 +17,6 @@ from shoal.attacks.unmixing.scales import Frequencies, PublishedRow
 from shoal.kernels import Floats, Ints
 from shoal.kernels.linking import unmixing as kernel
 
-__all__ = ["Decoded", "Sums", "basis", "count_vectors", "decoded", "price", "refitted", "strongest", "total"]
-
-
 LARGEST = 64  # a count beyond that is not looked for
 EACH_SIDE = 1_000
 TRIED = 6  # hidden scales in one round

@@ -11,8 +11,6 @@ import scipy.sparse as sp
 from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
 
-__all__ = ["Guesses", "Precision", "Published", "precision_of"]
-
 DOUBLE = 2e-15  # relative: what a sum of a dozen products may be off by
 MOST_DIGITS = 12  # more digits than that are as good as all
 FEWEST = 8  # weights that a grid must fit before it is believed

@@ -20,9 +20,6 @@ from shoal.attacks.unmixing.published import Precision, Published
 from shoal.kernels import Floats, Ints
 from shoal.kernels.linking import unmixing as kernel
 
-__all__ = ["Coincidence", "Frequencies", "PublishedRow", "coincidences"]
-
-
 CLEAR = 2.0  # the first choice has so many times the votes of the second
 SPREAD = 5.0  # natural logarithm of the range that quotients are spread over, for the odds of chance
 SHARE = 0.1  # of the terms that are expected at one scale

@@ -19,9 +19,6 @@ from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
 from shoal.results.attacks import Rate, UnmixingResult
 
-__all__ = ["blind_guesses", "exact_hits", "near_hits", "score"]
-
-
 SHARES = (1.0, 0.9, 0.8, 0.65, 0.5, 0.35)  # of a row's terms, the heaviest
 NEARLY = 0.9  # of the terms of guess and member together are in both
 AT_A_TIME = 16  # groups that are compared with all others

@@ -17,9 +17,6 @@ from shoal.attacks.unmixing.scales import Frequencies, PublishedRow
 from shoal.kernels import Floats, Ints
 from shoal.kernels.linking.unmixing import part_counts
 
-__all__ = ["TermCooccurrence", "column_sums", "part_row", "split_sums"]
-
-
 MOST_PARTS = 6  # the smallest sum of a row
 NEARLY_ALL = 0.9  # of the terms must have whole sums
 SHARP = 0.05  # weights must be so precise that not every number is whole

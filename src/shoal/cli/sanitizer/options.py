@@ -13,8 +13,6 @@ from shoal.cli.passphrase import asked_passphrase
 from shoal.cli.terminal import say
 from shoal.errors import InputError
 
-__all__ = ["Key", "Model", "Private", "choice", "identities_of", "probability", "recipients_of"]
-
 Key = Annotated[
     Path | None,
     typer.Option(

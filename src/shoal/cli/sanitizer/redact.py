@@ -13,8 +13,6 @@ from shoal.cli.app import AsJson, Force, app
 from shoal.cli.sanitizer.options import Key, Private, choice, identities_of, probability, recipients_of
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
 
-__all__ = ["redact", "unmask"]
-
 
 @app.command(
     epilog=examples(

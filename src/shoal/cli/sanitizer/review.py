@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from shoal.sanitizer.review.review import Order, Review
     from shoal.sanitizer.review.work import Item
 
-__all__ = ["review"]
-
 FIELDS = {"document", "item", "action", "kind", "reason"}
 LARGEST = 100_000_000  # bytes of a file of decisions
 

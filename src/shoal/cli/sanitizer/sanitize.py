@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 from shoal.cli.app import Force
 from shoal.errors import InputError
 
-__all__ = ["sanitize", "train_sanitizer"]
-
 SHOWN = 10  # files that could not be read
 
 

@@ -17,8 +17,6 @@ from shoal.results.sanitizing import KINDS
 from shoal.sanitizer.review.review import Group, Review
 from shoal.sanitizer.review.work import BLOCK
 
-__all__ = ["Session"]
-
 AROUND = 70  # characters shown before and after a mention
 PLACES = 3  # shown at first
 LONGEST = 1500  # characters of a block

@@ -18,8 +18,6 @@ from shoal.data.files import check_names, is_folder
 from shoal.data.sources import Query
 from shoal.errors import InputError, MissingExtra
 
-__all__ = ["read_query"]
-
 AT_ONCE = 50_000  # rows
 SECONDS = 20  # to wait for a connection
 READS = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)

@@ -19,8 +19,6 @@ from shoal.data.sources import TableFile
 from shoal.errors import InputError
 from shoal.results.dictionary import Dialect
 
-__all__ = ["is_usual", "parse_in_dialect"]
-
 DELIMITERS = ",;\t|"
 ROWS_LOOKED_AT = 50
 LOOKED_AT = 1 << 18  # letters

@@ -13,8 +13,6 @@ from shoal.data.columns import typed_cells
 from shoal.data.files import check_names, counted, shown
 from shoal.errors import InputError, MissingExtra
 
-__all__ = ["read_spreadsheet", "sheet_names"]
-
 LARGEST = 2_000_000_000  # bytes that a workbook may take, unpacked
 OLE = bytes.fromhex("d0cf11e0a1b11ae1")  # how locked workbooks and .xls begin
 RATIO = 200  # and how many times its packed size; text in XML packs to a tenth or so

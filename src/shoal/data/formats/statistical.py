@@ -15,8 +15,6 @@ from shoal.data.files import shown
 from shoal.errors import InputError, MissingExtra
 from shoal.results.dictionary import Code, ColumnDictionary
 
-__all__ = ["read_statistical"]
-
 CATALOGUE = ".sas7bcat"  # beside a .sas7bdat: the labels of its values
 READERS = {"sav": "read_sav", "dta": "read_dta", "sas7bdat": "read_sas7bdat", "xpt": "read_xport"}
 

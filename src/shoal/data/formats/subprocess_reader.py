@@ -17,8 +17,6 @@ from shoal.data.files import shown
 from shoal.errors import InputError, MissingExtra
 from shoal.results.dictionary import ColumnDictionary
 
-__all__ = ["read_in_subprocess", "sheet_names_in_subprocess"]
-
 ROOM = 8 << 30  # bytes of memory that a reader may take at least; and so many times its file:
 TIMES = 60
 SECONDS = 3600

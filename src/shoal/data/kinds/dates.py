@@ -17,19 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-__all__ = [
-    "DateForm",
-    "FORMS",
-    "PERIODS",
-    "PLAIN_DIGITS",
-    "check_period",
-    "fitting_forms",
-    "misfits",
-    "parts_of_date",
-    "period_numbers",
-    "period_texts",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

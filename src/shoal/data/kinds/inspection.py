@@ -25,8 +25,6 @@ from shoal.data.kinds.sampling import TableSample, sample_table
 from shoal.data.roles import Kind, Role
 from shoal.errors import InputError
 
-__all__ = ["Band", "ColumnInspection", "Inspection", "inspect", "roles_toml", "write_roles"]
-
 BANDS = 10
 MOST_FREQUENT = 8
 MOST_DOCUMENTS = 100_000  # that are counted

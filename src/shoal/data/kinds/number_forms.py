@@ -21,20 +21,6 @@ from shoal.data.kinds.dates import FORMS, DateForm, fitting_forms, misfits, peri
 from shoal.data.roles import Kind
 from shoal.errors import InputError
 
-__all__ = [
-    "DateColumn",
-    "Doubles",
-    "NumberForm",
-    "Ranks",
-    "StoredDates",
-    "Wholes",
-    "Years",
-    "date_forms",
-    "date_parameters",
-    "dates_as_numbers",
-    "unit_of",
-]
-
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 

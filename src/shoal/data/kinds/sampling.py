@@ -24,8 +24,6 @@ from shoal.data.formats.dialects import is_usual
 from shoal.data.sources import TableFile, format_of
 from shoal.data.table import read_table
 
-__all__ = ["SAMPLE", "TableSample", "sample_table"]
-
 SAMPLE = 25_000  # rows that are looked at closely, at most twice that
 LARGE = 1 << 24  # bytes of a file that is read as a stream
 

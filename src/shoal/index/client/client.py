@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from shoal.index.client.sources import Start
     from shoal.release.sources import Source
 
-__all__ = ["IndexClient"]
-
 DOCUMENT_ID = re.compile("[0-9a-f]{32}")
 GROUPS_AT_ONCE = 200
 

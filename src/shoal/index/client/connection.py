@@ -19,8 +19,6 @@ from shoal.data.files import check_private, reading, shown
 from shoal.data.private_files import config_folder
 from shoal.errors import InputError
 
-__all__ = ["JSON", "OCTETS", "Connection", "Refusal", "Settings", "new_key", "read_settings"]
-
 SETTINGS = "index.toml"
 SETTING_TYPES = {"server": str, "token": str, "key": str, "recipients": list}
 DEFAULT_SERVER, DEFAULT_KEY = "http://127.0.0.1:8750", "key.txt"

@@ -22,8 +22,6 @@ from shoal.index.server.database import Database
 from shoal.index.server.gate import Limits
 from shoal.index.server.serving import open_store
 
-__all__ = ["IndexDemo", "LocalServer", "local_server", "run_index_demo"]
-
 QUERY = "broken hip after a fall"
 
 

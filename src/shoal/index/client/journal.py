@@ -25,8 +25,6 @@ from shoal.errors import InputError
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-__all__ = ["Journal", "PendingRequest", "Upload", "digest_of"]
-
 TABLES = """
 CREATE TABLE IF NOT EXISTS documents (
     digest BLOB PRIMARY KEY,     -- of name and text

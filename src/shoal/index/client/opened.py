@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from shoal.index.client.published import Published, Vocabulary
     from shoal.terms import VectorSpace
 
-__all__ = ["UNUSABLE", "OpenedIndex", "describe_index", "open_index", "settle", "write_whole"]
-
 UNUSABLE = "the server's vocabulary cannot be used with this version of Shoal; update it"
 
 

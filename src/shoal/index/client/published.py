@@ -28,8 +28,6 @@ from shoal.index.client.opened import UNUSABLE, write_whole
 from shoal.index.representatives import Representatives
 from shoal.terms import VectorSpace
 
-__all__ = ["Copy", "Groups", "Published", "Vocabulary"]
-
 PAGE = 5_000  # representatives
 READY = "ready-"  # followed by the number of representatives
 UNFINISHED = "unfinished-"  # followed by the id of the process that writes them

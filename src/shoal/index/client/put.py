@@ -27,8 +27,6 @@ from shoal.index.client.results import DAY, PutReport
 from shoal.index.waiting import Waiting
 from shoal.methods.words.pools import unit_rows
 
-__all__ = ["Put", "as_terms", "make_groups", "resume"]
-
 AT_ONCE = 8  # requests that are sent at the same time
 BATCH, CHARACTERS = 256, 16_000_000  # most documents, and about the most text, that are counted at a time
 JOURNALED = 32  # documents that enter the journal at once, which takes as long as one

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["DAY", "WAIT", "IndexStatus", "PutReport", "SearchHit"]
-
 DAY = 86_400.0  # seconds
 WAIT = 7.0  # days before a document that fits no group is placed anyway
 

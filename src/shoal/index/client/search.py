@@ -17,8 +17,6 @@ from shoal.index.client.results import SearchHit
 from shoal.methods.words.pools import unit_rows
 from shoal.terms import VectorSpace
 
-__all__ = ["search"]
-
 TRIES = 5
 
 

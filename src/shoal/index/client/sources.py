@@ -29,8 +29,6 @@ from shoal.release.private_mapping import private_folder, read_mapping, rows_of_
 from shoal.release.protect import protect
 from shoal.release.sources import DocumentSource, Source, open_source
 
-__all__ = ["Start", "documents_of", "folder_of", "open_documents", "read_start", "start_of_documents"]
-
 
 def open_documents(source: Source, text_column: str | None = None, id_column: str | None = None) -> DocumentSource:
     """A source of documents: a single text file, or what `protect` reads."""

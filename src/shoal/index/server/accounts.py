@@ -15,8 +15,6 @@ from shoal.errors import InputError
 from shoal.index.server import tables
 from shoal.index.server.problems import Problem
 
-__all__ = ["NAME", "ROLES", "Account", "account_of", "all_accounts", "make_account", "revoke", "token_of"]
-
 ROLES = ("reader", "user", "operator")  # each may do what those before it may
 NAME = r"^[A-Za-z0-9][A-Za-z0-9 ._@-]{0,63}$"
 NO_HASH = bytes(32)  # compared with the token of an unknown account, so that it takes as long

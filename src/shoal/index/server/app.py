@@ -25,8 +25,6 @@ from shoal.index.server.routes.index import GROUPS, INDEX, REPRESENTATIVES, SEAR
 from shoal.index.server.routes.operator import ACCOUNTS, HEALTH
 from shoal.index.server.store import Answer, Store
 
-__all__ = ["create_app"]
-
 EVERY = 60.0  # seconds between two looks for overdue documents
 SERVER = Account(id="server", name="server", role="operator", active=True, documents=0)
 ABOUT = """

@@ -22,8 +22,6 @@ from shoal.errors import InputError
 from shoal.index.server.database import Database
 from shoal.index.server.tables import accounts, blobs, changes, documents, metadata, state
 
-__all__ = ["back_up", "restore_from"]
-
 ROWS_AT_ONCE, BLOBS_AT_ONCE = 5_000, 16
 # All but `state`, whose one row is updated, and `changes`, which only running servers need.
 COPIED = [table for table in metadata.sorted_tables if table not in (state, changes)]

@@ -21,8 +21,6 @@ from shoal.data.private_files import private_file
 from shoal.errors import InputError
 from shoal.index.server import tables
 
-__all__ = ["Database"]
-
 WAIT = 30  # seconds for another process's lock
 CONNECT = 5  # seconds for a connection
 # A server that lost its machine or its network while it held the lock must not keep the others waiting for ever.

@@ -17,19 +17,6 @@ from shoal.index.server.problems import Problem
 from shoal.index.server.store import Store, WriteTransaction
 from shoal.index.server.tables import accounts, blobs, documents, waiting
 
-__all__ = [
-    "count_matrix",
-    "delete_document",
-    "join_group",
-    "list_owned",
-    "make_groups",
-    "place_in_group",
-    "place_nearest",
-    "place_overdue",
-    "read_document",
-    "store_document",
-]
-
 NOT_FOUND = "there is no such document, or you may not see it"
 RETIRED = "this representative is retired; fetch the groups again and choose another"
 PLACED_AT_ONCE = 100

@@ -23,8 +23,6 @@ from shoal.index.server.monitoring import LOGGER, Metrics, fault_of
 from shoal.index.server.problems import Problem, problem_of
 from shoal.index.server.store import Store
 
-__all__ = ["Buffer", "Gate", "Limits", "Rates", "answer_to", "read_body"]
-
 API = "/v1"
 SEARCH = f"{API}/search"
 # Requests that may wait for the writer's lock in a thread. There are 40 threads: the others are for readers.

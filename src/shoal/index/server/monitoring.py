@@ -13,8 +13,6 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 from shoal.index.server.store import ReadTransaction
 
-__all__ = ["LOGGER", "Metrics", "fault_of", "log_as_json"]
-
 LOGGER = logging.getLogger("shoal.index.server")
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 

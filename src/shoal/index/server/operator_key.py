@@ -17,8 +17,6 @@ from shoal.data.files import check_private, shown
 from shoal.data.private_files import private_file
 from shoal.errors import InputError
 
-__all__ = ["OperatorKey"]
-
 Ints = NDArray[np.int64]
 
 

@@ -9,8 +9,6 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from shoal.errors import InputError, ShoalError
 
-__all__ = ["Problem", "problem_of", "database_errors_in_one_line"]
-
 DISK_FULL = "53100"  # of PostgreSQL
 UNAVAILABLE = "the database does not answer or is busy; nothing changed unless a repeated request says so; try again"
 NOT_RUNNING = "the database does not answer or is busy; check that it runs, and try again"

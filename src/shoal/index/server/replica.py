@@ -27,8 +27,6 @@ from shoal.index.server import tables
 from shoal.index.server.operator_key import OperatorKey
 from shoal.index.server.tables import documents, representatives, state, vocabulary, waiting
 
-__all__ = ["Replica"]
-
 Ints = NDArray[np.int64]
 
 KEPT_VERSIONS = 1_000  # a process that missed more loads everything

@@ -8,27 +8,6 @@ from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, StringConstraint
 
 from shoal.index.server.accounts import NAME
 
-__all__ = [
-    "AccountList",
-    "AccountMade",
-    "AccountShown",
-    "AccountWanted",
-    "Documents",
-    "DocumentList",
-    "GroupWanted",
-    "GroupsMade",
-    "GroupsWanted",
-    "Hits",
-    "IndexShown",
-    "IndexWanted",
-    "Joining",
-    "Placed",
-    "ProblemShown",
-    "RepresentativeShown",
-    "SearchWanted",
-    "ThinDocument",
-]
-
 ID = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
 NUMBER = r"^(0|[1-9][0-9]{0,8})$"
 EXAMPLE_ID = "5f0c7d2ab9e14c6fa1d30d1f0f8e9a77"

@@ -27,8 +27,6 @@ from shoal.index.server.monitoring import log_as_json
 from shoal.index.server.operator_key import OperatorKey
 from shoal.index.server.store import Store
 
-__all__ = ["Binding", "Connection", "open_store", "serve"]
-
 HEADER_SECONDS = 10.0
 KEEP_ALIVE = 30  # seconds
 SHUTDOWN = 20  # seconds for requests that are being answered

@@ -24,8 +24,6 @@ from shoal.index.server.problems import Problem
 from shoal.index.server.replica import Replica
 from shoal.index.server.tables import requests, waiting
 
-__all__ = ["Answer", "IdempotentRequest", "ReadTransaction", "Store", "WriteTransaction"]
-
 NO_INDEX = "there is no index yet; an operator creates it with POST /v1/index"
 
 

@@ -4,19 +4,6 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, LargeBinary, MetaData, Table, Text
 
-__all__ = [
-    "accounts",
-    "blobs",
-    "changes",
-    "documents",
-    "metadata",
-    "representatives",
-    "requests",
-    "state",
-    "vocabulary",
-    "waiting",
-]
-
 metadata = MetaData()
 
 # One row, made by the migration. Whoever writes holds its lock; k is null until there is an index.

@@ -11,18 +11,6 @@ from numba import njit
 from shoal.kernels import Floats, Ints
 from shoal.kernels.threads import runs, side_by_side
 
-__all__ = [
-    "best_cut",
-    "best_last_classes",
-    "farthest",
-    "farthest_from_moved",
-    "mixed_distances",
-    "nearest",
-    "nearest_point",
-    "put_in_order",
-    "squared_distances",
-]
-
 
 @njit(cache=True, nogil=True)
 def nearest(distances: Floats, alive: Ints, row: int, count: int) -> Ints:

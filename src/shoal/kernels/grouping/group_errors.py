@@ -11,18 +11,6 @@ from shoal.kernels import Floats, Ints
 from shoal.kernels.grouping.euclidean import put_in_order
 from shoal.kernels.grouping.labels import Concepts, Sets, centroid, empty_sets, join
 
-__all__ = [
-    "Groups",
-    "Items",
-    "Problem",
-    "between",
-    "error_of",
-    "group_errors",
-    "grouped",
-    "nearest_others",
-    "shift",
-]
-
 
 class Items(NamedTuple):
     """What is grouped: rows, or different rows with counts."""

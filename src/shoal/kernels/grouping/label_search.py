@@ -25,8 +25,6 @@ from shoal.kernels.grouping.group_errors import (
 from shoal.kernels.grouping.partition_search import Cooling, copy_into
 from shoal.kernels.grouping.repair import draw
 
-__all__ = ["anneal"]
-
 NEIGHBOURS = 20
 # Work is counted in nanoseconds of one core, as measured once; it only has to be about right.
 STEP, PASS, ATTRIBUTE, CONCEPT, CELL, PAIR = 150.0, 350.0, 50.0, 3.5, 6.0, 3.0

@@ -14,20 +14,6 @@ from numba import njit
 
 from shoal.kernels import Ints
 
-__all__ = [
-    "Concepts",
-    "NEVER",
-    "ONE",
-    "Sets",
-    "adaptive_groups",
-    "centre",
-    "centroid",
-    "empty_sets",
-    "join",
-    "join_all",
-    "represent",
-]
-
 ONE = 1 << 30  # the distance 1
 NEVER = 1 << 62  # more than any sum of distances
 

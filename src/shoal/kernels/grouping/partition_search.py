@@ -15,8 +15,6 @@ from shoal.kernels import Floats, Ints
 from shoal.kernels.grouping.euclidean import put_in_order
 from shoal.kernels.grouping.repair import Division, draw, improve, rebuild, sum_up, worth
 
-__all__ = ["LARGEST_REGION", "PRODUCT", "Cooling", "Rows", "anneal", "copy_into", "descend", "products"]
-
 NEIGHBOURS = 20
 LARGEST_REGION = 2048  # rows whose products with each other are kept at a time: 32 MB per core
 # Work is counted in nanoseconds of one core, as measured once; it only has to be about right.

@@ -13,8 +13,6 @@ from numba import njit
 
 from shoal.kernels import Floats, Ints
 
-__all__ = ["EUCLIDEAN", "SPHERE", "Division", "draw", "improve", "rebuild", "sum_up", "worth"]
-
 EUCLIDEAN, SPHERE = 0, 1  # spaces: numbers, so that a kernel is compiled once for both
 
 

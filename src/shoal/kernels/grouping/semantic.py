@@ -15,8 +15,6 @@ from shoal.kernels import Floats, Ints
 from shoal.kernels.taxonomy import _meet
 from shoal.kernels.threads import runs, side_by_side
 
-__all__ = ["SAME", "distances_from", "distances_of_pairs", "fold", "term_distances"]
-
 Matrix = NDArray[np.float32]
 Tree = tuple[Ints, Ints, Ints, Ints]
 Documents = tuple[Ints, Ints, Floats]  # where each document begins, the terms of all, and their weights

@@ -15,18 +15,6 @@ from shoal.kernels import Floats, Ints
 from shoal.kernels.grouping.euclidean import nearest
 from shoal.kernels.threads import runs, side_by_side
 
-__all__ = [
-    "Csr",
-    "Lists",
-    "csr",
-    "distances_to",
-    "farthest_from_moved_sum",
-    "invert",
-    "nearest_listed",
-    "subtract_rows",
-    "take_group",
-]
-
 
 class Csr(NamedTuple):
     """Rows, as the arrays of a CSR matrix."""

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from shoal.kernels import Floats, Ints
 
-__all__ = ["WIDE", "arrange", "group_of", "to_boxes", "to_rows"]
-
 WIDE = 32  # rows in a leaf, leaves in a group
 
 

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from shoal.kernels import Floats
 
-__all__ = ["Cones", "add_others", "climb", "found_at", "product", "shortest"]
-
 Ints = NDArray[np.int64]
 
 POSITIVE = 1e-9  # of rows of length 1 at a point of length 1

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from shoal.kernels import Floats
 from shoal.kernels.linking.cones import Cones, shortest
 
-__all__ = ["certificate", "point_inside", "tight_set"]
-
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 

@@ -15,8 +15,6 @@ from shoal.kernels.linking.boxes import WIDE
 from shoal.kernels.linking.rivals import NEARER, Slack, add_ties, integrals, ties_in_leaf
 from shoal.kernels.threads import runs, side_by_side
 
-__all__ = ["LabelledPairs", "ties_by_integral", "ties_by_squares"]
-
 FEWEST = 8  # originals that are worth a call of their own
 
 

@@ -12,16 +12,6 @@ from numba import njit, prange
 from shoal.kernels import Floats, Ints
 from shoal.kernels.threads import runs, side_by_side
 
-__all__ = [
-    "best_partners",
-    "count_patterns",
-    "nearest_by_both",
-    "nearest_sketches",
-    "nearest_tell",
-    "patterns_of",
-    "weigh_pairs",
-]
-
 ROUNDING = 1e-9  # squared distances that differ by less, as a share of the squared length, are equal
 SHARES = 8  # of the work; not the number of threads, so that memory and result do not depend on it
 

@@ -27,23 +27,6 @@ from shoal.kernels import Floats, Ints
 from shoal.kernels.linking.boxes import WIDE, arrange, group_of, to_boxes, to_rows
 from shoal.kernels.threads import runs, side_by_side
 
-__all__ = [
-    "COLUMNS",
-    "NEARER",
-    "Slack",
-    "Table",
-    "Weighing",
-    "add_ties",
-    "chances_of_ties",
-    "in_boxes",
-    "integrals",
-    "leaves_within",
-    "limit_of",
-    "ties_by_integral",
-    "ties_by_squares",
-    "ties_in_leaf",
-]
-
 # Leaves, boxes and outer boxes as `boxes.arrange` returns them, and how many equal rows each position stands for.
 Table = tuple[Floats, Floats, Floats, Ints]
 # Distances tie that differ by no more than this share of their sum, this multiple of its root, and this amount.

@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from shoal.kernels import Floats
 
-__all__ = ["Cells", "needed", "search"]
-
 Ints = NDArray[np.int32]
 
 ZERO = -1e-13  # what is above counts as not negative: the bound only becomes weaker

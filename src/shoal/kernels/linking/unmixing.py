@@ -9,8 +9,6 @@ from numba import njit
 
 from shoal.kernels import Floats, Ints
 
-__all__ = ["coincidences", "decode", "part_counts"]
-
 
 @njit(cache=True, nogil=True)
 def coincidences(values: Floats, widths: Floats, gains: Floats, owners: Ints, n_owners: int) -> tuple[Floats, Ints]:

@@ -9,8 +9,6 @@ from shoal.kernels import Floats, Ints
 from shoal.kernels.grouping.spherical import Csr, Lists
 from shoal.kernels.threads import runs, side_by_side
 
-__all__ = ["fewest_components", "lengths_by_variance", "nearest_rows", "pair_limits", "raise_components"]
-
 
 @njit(cache=True, nogil=True)
 def _offer(row: int, score: float, rows: Ints, scores: Floats, filled: int) -> int:

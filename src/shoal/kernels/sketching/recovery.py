@@ -17,8 +17,6 @@ from shoal.kernels import Ints
 from shoal.kernels.grouping.spherical import Csr
 from shoal.kernels.threads import runs, side_by_side
 
-__all__ = ["believed_numbers", "believed_signs", "pursue"]
-
 Floats = NDArray[Any]
 
 SIGN_STEPS = 50

@@ -15,15 +15,6 @@ from shoal.kernels import Floats, Ints
 from shoal.kernels.grouping.spherical import Csr
 from shoal.kernels.threads import runs, side_by_side
 
-__all__ = [
-    "fill_components",
-    "mean_products",
-    "nearest_centres",
-    "paired_products",
-    "sign_table",
-    "sums_by_centre",
-]
-
 Words = NDArray[np.uint64]
 Signs = NDArray[np.int8]
 

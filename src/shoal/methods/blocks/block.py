@@ -21,24 +21,6 @@ from shoal.methods.mdav import mdav, numbered_by_first_row
 from shoal.methods.refinement import refined
 from shoal.methods.spaces import EuclideanSpace, SphericalSpace
 
-__all__ = [
-    "Block",
-    "Sample",
-    "RowSpace",
-    "counted",
-    "counted_groups",
-    "divided",
-    "errors_of_groups",
-    "grouped",
-    "joined",
-    "loosened",
-    "refined_block",
-    "regrouped",
-    "sampled",
-    "sampled_groups",
-    "whole",
-]
-
 Groups = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -11,8 +11,6 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-__all__ = ["LocalExecutor", "Schedule", "release_arrow_memory", "memory_of"]
-
 LOOKED_AT = 50  # objects of an array, to tell how large they are
 
 

@@ -25,8 +25,6 @@ from shoal.methods.blocks.tree import SAMPLE, Tree, grow
 from shoal.methods.mdav import numbered_by_first_row
 from shoal.methods.refinement import usual_seconds, warn_of_interruption
 
-__all__ = ["Plan", "block_count", "divided_into_blocks", "group_in_blocks", "group_rows", "seconds_of_search"]
-
 WHOLE_BELOW = 50_000  # rows that are grouped in one piece unless blocks are asked for
 BLOCK_ROWS = 12_500
 

@@ -15,8 +15,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["Tree", "grow", "sample_keys"]
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

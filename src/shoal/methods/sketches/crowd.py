@@ -18,8 +18,6 @@ from shoal.methods.sketches.estimator import SketchesRows, check_components, nam
 from shoal.methods.sketches.key import SketchKey, key_of
 from shoal.methods.sketches.sketches import Sketches, sketch_rows
 
-__all__ = ["CrowdSketch"]
-
 
 class CrowdSketch(SketchesRows):
     """Give every record a sketch that at least k records share.

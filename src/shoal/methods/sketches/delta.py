@@ -25,8 +25,6 @@ from shoal.methods.sketches.key import SketchKey, key_of
 from shoal.methods.sketches.sketches import Floats, Ints, Sketches, sketch_rows
 from shoal.terms import VectorSpace
 
-__all__ = ["DeltaSketch", "batches_of_lines", "sketch_lines"]
-
 AT_ONCE = 1 << 16  # bytes read at a time: memory stays the same however many records come
 LONGEST = 1 << 24  # bytes of one record
 

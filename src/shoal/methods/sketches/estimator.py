@@ -19,8 +19,6 @@ from shoal.data.baskets import count_baskets
 from shoal.data.frames import number_rows
 from shoal.errors import InputError
 
-__all__ = ["NamedRows", "SketchesRows", "check_components", "named_rows"]
-
 LARGEST = 1e9  # sums of whole numbers up to it are exact in every sketch
 
 

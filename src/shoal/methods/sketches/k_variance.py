@@ -23,8 +23,6 @@ from shoal.methods.sketches.key import SketchKey, key_of
 from shoal.methods.sketches.sketches import Sketches, sketch_rows
 from shoal.methods.spaces import SphericalSpace
 
-__all__ = ["KVarianceSketch"]
-
 Ints = NDArray[np.int64]
 
 IN_ONE_PIECE = 100_000  # records whose neighbours are searched for among all

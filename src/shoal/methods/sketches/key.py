@@ -20,8 +20,6 @@ from shoal.data.private_files import private_file
 from shoal.errors import InputError
 from shoal.kernels.sketching.sketches import sign_table
 
-__all__ = ["SketchKey", "key_of"]
-
 LENGTH = 32  # bytes
 MODULUS = (1 << 61) - 1
 

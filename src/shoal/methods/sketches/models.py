@@ -14,8 +14,6 @@ from shoal.errors import InputError
 from shoal.kernels.sketching.sketches import nearest_centres, sums_by_centre
 from shoal.methods.sketches.sketches import Floats, Sketches, dot_products, squared_length
 
-__all__ = ["SketchKMeans", "SketchNeighborsClassifier"]
-
 Ints = NDArray[np.int64]
 
 PRODUCTS_AT_ONCE = 1 << 24  # products kept at a time

@@ -21,20 +21,6 @@ from shoal.kernels.grouping.spherical import csr
 from shoal.kernels.sketching.sketches import fill_components, mean_products, paired_products, sign_table
 from shoal.methods.sketches.key import SketchKey
 
-__all__ = [
-    "Estimate",
-    "SketchedRows",
-    "Sketches",
-    "attributes",
-    "centroid",
-    "cosine",
-    "dot_product",
-    "dot_products",
-    "euclidean_distance",
-    "sketch_rows",
-    "squared_length",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]

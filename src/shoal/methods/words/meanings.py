@@ -21,8 +21,6 @@ from shoal.kernels.grouping import semantic as kernel
 from shoal.results.utility import Loss
 from shoal.terms.taxonomy import Taxonomy, segments
 
-__all__ = ["Collection", "Documents", "Meanings", "Representatives", "term_names"]
-
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]
 

@@ -21,19 +21,6 @@ from sklearn.utils.sparsefuncs import inplace_row_scale
 
 from shoal.methods.mdav import numbered_by_first_row
 
-__all__ = [
-    "THOUSAND",
-    "members_with",
-    "pooled_counts",
-    "pooled_weights",
-    "rank_of_pools",
-    "read_off",
-    "unit_rows",
-    "with_length",
-    "without_giveaways",
-    "without_length",
-]
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

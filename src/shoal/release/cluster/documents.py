@@ -44,8 +44,6 @@ from shoal.results.promised import GroupPromises
 from shoal.terms import VectorSpace
 from shoal.terms.counting import Tally
 
-__all__ = ["draft_documents_in_parts"]
-
 
 def draft_documents_in_parts(
     steps: DocumentSteps, source: DocumentSource, folders: tuple[Path, Path], schedule: Schedule

@@ -23,8 +23,6 @@ from shoal.release.part_facts import GroupTotals, check_totals, misses_promises
 from shoal.results.promised import GroupPromises
 from shoal.verification.release_files import part_name
 
-__all__ = ["join_parts", "schedule_of", "write_parts"]
-
 UNFINISHED = ".unfinished"
 
 

@@ -54,8 +54,6 @@ from shoal.release.tables.reading import (
 from shoal.release.tables.rows import MaskedRows, TableLayout, TableMethod, TableRows
 from shoal.results.promised import GroupPromises
 
-__all__ = ["draft_table_in_parts"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -33,8 +33,6 @@ from shoal.results.utility import Loss
 from shoal.terms import VectorSpace, WordNet
 from shoal.terms.counting import Tally
 
-__all__ = ["TERMS_PER_DOCUMENT", "ByMeaning"]
-
 TERMS_PER_DOCUMENT = 50  # that are compared by meaning
 BLOCK_ROWS = 2_000  # documents of a block, where they come in parts: every pair of them is compared
 

@@ -32,8 +32,6 @@ from shoal.results.utility import Loss
 from shoal.terms import VectorSpace
 from shoal.terms.counting import Tally
 
-__all__ = ["ByWords"]
-
 LONGER = 2.5  # times the usual search: lengths are one more thing to agree on
 
 Ints = NDArray[np.int64]

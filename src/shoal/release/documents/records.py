@@ -27,15 +27,6 @@ from shoal.results.summary import WordsLeftOut
 from shoal.terms import VectorSpace
 from shoal.terms.counting import Counted, Tally
 
-__all__ = [
-    "CountedDocuments",
-    "FittedCorpus",
-    "count_documents",
-    "fitted_corpus",
-    "fitted_rows",
-    "read_documents",
-]
-
 NO_TERM = "no term left after the vector space's steps"
 
 

@@ -17,17 +17,6 @@ from shoal.promises.values import codes_of
 from shoal.release.part_facts import GroupFacts
 from shoal.results.utility import Loss
 
-__all__ = [
-    "CorpusTotals",
-    "DocumentFacts",
-    "DocumentRows",
-    "Pools",
-    "ReleasedDocuments",
-    "Term",
-    "Vocabulary",
-    "without_visible_members",
-]
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Term = str | int  # a word, or the number of a concept

@@ -30,8 +30,6 @@ from shoal.results.claims import Withheld
 from shoal.results.summary import DocumentFigures, StatedLoss, Summary
 from shoal.terms import VectorSpace
 
-__all__ = ["PublishedGroups", "release_of_groups"]
-
 METHOD = "dynamic index, pools of k or more documents that never change"
 UNKNOWN_LOSS = StatedLoss(0.0, 1.0, reason="the originals are encrypted, and nobody has all of them")
 NOT_IN_A_GROUP = "in no group yet"

@@ -48,18 +48,6 @@ from shoal.results.promised import NOTHING_MORE, GroupPromises
 from shoal.results.summary import Distances
 from shoal.terms import VectorSpace
 
-__all__ = [
-    "NOTHING",
-    "DocumentRecords",
-    "DocumentSteps",
-    "facts_of_documents",
-    "join_groups",
-    "recovered",
-    "warn_of_copies",
-    "warn_of_rare_terms",
-    "write_documents",
-]
-
 NOTHING = 1e-6  # a distance that comes of rounded weights
 
 Ints = NDArray[np.int64]

@@ -21,18 +21,6 @@ from shoal.release.publishing.loss import FEW
 from shoal.results.summary import DocumentFigures, Summary, TermUse
 from shoal.terms import VectorSpace
 
-__all__ = [
-    "TERM_COLUMNS",
-    "WHOLE",
-    "Vectors",
-    "described",
-    "files_beside",
-    "files_of_release",
-    "form_of",
-    "most_used",
-    "write_vectors",
-]
-
 WHOLE = "vectors.parquet"
 TERM_COLUMNS = {"terms": "list of text", "counts": "list of whole numbers", "weights": "list of numbers"}
 ROWS_AT_ONCE = 20_000  # rows written to Parquet at a time, so that memory stays bounded

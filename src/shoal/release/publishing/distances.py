@@ -15,17 +15,6 @@ from shoal.methods.sketches.sketches import dot_products
 from shoal.results.summary import Distances
 from shoal.utility.vector_space import order_kept
 
-__all__ = [
-    "MOST_IN_MEANING",
-    "NOT_PUBLISHED",
-    "SAMPLE",
-    "cosine_distances",
-    "distances_in_meaning",
-    "estimated_distances",
-    "euclidean_distances",
-    "spread_out",
-]
-
 SAMPLE = 2_000  # records whose pairs are looked at: two million pairs
 MOST_IN_MEANING = 400  # documents whose pairs are looked at: each takes its time
 BINS = 10

@@ -12,8 +12,6 @@ from shoal.methods.label_columns import ColumnReading
 from shoal.results.summary import Concept, Generalisation
 from shoal.terms import Taxonomy, subsumers
 
-__all__ = ["MISSING", "concept_tree", "generalisation"]
-
 MISSING = "(missing)"
 MOST = 150  # concepts of one tree; the least used ones are left out of a picture that nobody could read
 

@@ -18,27 +18,6 @@ from shoal.methods import coarsened
 from shoal.release.publishing.loss import FEW
 from shoal.results.summary import ColumnChange
 
-__all__ = [
-    "DOMINANT",
-    "Limits",
-    "changes_of",
-    "check_coarsened_columns",
-    "checked_coarsening",
-    "chosen_steps",
-    "coarsened_columns",
-    "dominance",
-    "grid_of",
-    "limits_of",
-    "moved_records",
-    "on_grid",
-    "only_numbers",
-    "published_means",
-    "reason_of_all",
-    "reasons_withheld",
-    "round_step",
-    "warn_of_dominance",
-]
-
 Floats = NDArray[np.float64]
 
 DOMINANT = 1 / 3  # of a column's squared deviations: a record with more of them decides what is said of the column

@@ -25,8 +25,6 @@ from shoal.release.publishing.distances import SAMPLE, estimated_distances
 from shoal.release.sketches.files import DECIMALS, WHOLE, draft_of_sketches, write_sketches
 from shoal.results.summary import Distances
 
-__all__ = ["CrowdSketches"]
-
 Ints = NDArray[np.int64]
 
 

@@ -17,8 +17,6 @@ from shoal.release.documents.records import FittedCorpus
 from shoal.release.draft import Draft
 from shoal.results.summary import SketchFigures, Summary
 
-__all__ = ["DECIMALS", "WHOLE", "draft_of_sketches", "write_sketches"]
-
 SKETCH = "sketch"
 WHOLE = "sketches.parquet"
 # Of a published number. Texts and pools have length 1, and so about have their numbers: more digits would estimate

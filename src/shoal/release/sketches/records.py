@@ -33,8 +33,6 @@ from shoal.release.sources import DocumentSource
 from shoal.results.promised import NOTHING_MORE
 from shoal.terms import VectorSpace
 
-__all__ = ["RecordSketchSteps", "record_sketch_steps", "steps_of_records"]
-
 Ints = NDArray[np.int64]
 Records = tuple[FittedCorpus, DocumentRows]
 

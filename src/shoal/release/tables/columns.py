@@ -18,8 +18,6 @@ from shoal.data.roles import CATEGORIES, MODE, ColumnChoices, Kind
 from shoal.errors import InputError
 from shoal.terms.value_mapping import explained_columns
 
-__all__ = ["ColumnOutline", "ProtectedColumns", "agreed_columns", "outline_column"]
-
 
 @dataclass(frozen=True)
 class ColumnOutline:

@@ -22,8 +22,6 @@ from shoal.results.dictionary import Code, ColumnDictionary, Dialect
 from shoal.results.summary import TextColumn
 from shoal.verification.copies import copied, writer_of
 
-__all__ = ["Copy", "copy_of", "described", "file_name", "text_columns", "write_table"]
-
 # Codes such as 007 are no numbers, and numbers of more digits than a double has are no doubles.
 SPELT_AS = {
     "int64": r"^-?(0|[1-9][0-9]{0,17})$",

@@ -21,8 +21,6 @@ from shoal.release.tables.files import file_name
 from shoal.release.tables.reading import LoadedPart
 from shoal.results.promised import DISTINCT, GroupPromises
 
-__all__ = ["FollowUp", "followed_up"]
-
 WAITING = "fewer than k newcomers: they wait for a later release"
 TOO_ALIKE = "newcomers with fewer than l values: coming later, among others, they would tell them"
 WITHHELD = "others of the group left or have other values, which would show if these stayed"

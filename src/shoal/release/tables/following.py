@@ -18,8 +18,6 @@ from shoal.release.tables.labels import ANY, Concepts
 from shoal.release.tables.rows import MaskedLabels, MaskedRows, TableLayout, TableMethod, TableRows
 from shoal.results.promised import GroupPromises
 
-__all__ = ["Following"]
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

@@ -26,8 +26,6 @@ from shoal.promises.values import counted_values, value_requirements
 from shoal.release.tables.rows import TableMethod, TableRows
 from shoal.results.promised import GroupPromises
 
-__all__ = ["group_rows", "join_groups", "layer_of_row", "warn_of_majority"]
-
 LARGE = 0.5  # of the first layer's rows: from there on a layer is grouped by itself
 
 Ints = NDArray[np.int64]

@@ -32,8 +32,6 @@ from shoal.release.tables.rows import (
 )
 from shoal.results.methods import IN_WORDS
 
-__all__ = ["Concepts"]
-
 GAP = "\0gap "  # before the number of a column of gaps; no column of a table is called so
 ANY = "*"  # any value of a column whose values have nothing above them
 BETWEEN = " | "  # the values of a set

@@ -14,8 +14,6 @@ from shoal.release.tables.numbers import Columnwise, Means, attribute_groups
 from shoal.release.tables.rows import TableMethod
 from shoal.terms.value_mapping import mappings_of
 
-__all__ = ["averaged", "check_method", "method_of", "unexplained"]
-
 METHODS = (Microaggregation, CategoricalMicroaggregation, MixedMicroaggregation, RankSwap, Noise)
 
 

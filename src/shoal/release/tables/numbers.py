@@ -27,8 +27,6 @@ from shoal.release.publishing.numbers import on_grid
 from shoal.release.tables.rows import MaskedRows, TableLayout, TableMethod, TableRows, coordinates
 from shoal.results.methods import IN_WORDS
 
-__all__ = ["Columnwise", "Means", "attribute_groups", "group_numbers", "number_squares", "writable"]
-
 LEAST_PRESENT = 2  # values behind a published mean: that of one would be that one
 
 Ints = NDArray[np.int64]

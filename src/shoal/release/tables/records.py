@@ -42,18 +42,6 @@ from shoal.release.tables.rows import TableLayout, TableMethod, TableRows
 from shoal.results.promised import GroupPromises
 from shoal.terms.value_mapping import check_mapping, explained_columns
 
-__all__ = [
-    "ColumnPlan",
-    "PreparedTable",
-    "TableOptions",
-    "TableRecords",
-    "TableTotals",
-    "column_plan",
-    "prepared_table",
-    "read_records",
-    "reading_plan",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -15,8 +15,6 @@ from shoal.data.kinds.number_forms import NumberForm
 from shoal.methods.blocks.grouping import Plan
 from shoal.promises.joining import GroupDistances
 
-__all__ = ["MaskedLabels", "MaskedRows", "TableLayout", "TableMethod", "TableRows", "coordinates", "gap_coordinates"]
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -49,8 +49,6 @@ from shoal.release.tables.released import (
 from shoal.release.tables.rows import MaskedRows
 from shoal.terms import WordNet
 
-__all__ = ["TableSteps"]
-
 MOST_ATTACKED = 100_000  # rows up to which a release is attacked before it is handed out
 
 Floats = NDArray[np.float64]

@@ -9,8 +9,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["Condition", "Employer", "Frame", "People", "Speciality", "frame", "people", "specialities"]
-
 SPECIALITIES = ("cardiology", "orthopaedics", "respiratory", "gastroenterology", "oncology", "psychiatry")
 
 Clauses = tuple[str, ...]

@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 from shoal.terms.ordinary import is_common_word
 
-__all__ = ["Candidate", "Rule", "matches", "resolved", "trimmed"]
-
 _LEADING = re.compile(r"(?:[\s\W]|(?:the|a|an|The|A|An|of|and|in|by|on)\s)+", re.UNICODE)
 _OPENERS = "([{$£€¥#@+-‑“\"'‘"
 _TRAILING = re.compile(r"(?:['’]s|['’]|[\s,;:\-–—“\"‘(\[{]|(?<![A-Z])\.)+$")

@@ -10,8 +10,6 @@ from typing import Any
 from shoal.errors import InputError, MissingExtra
 from shoal.sanitizer.entities.candidates import Candidate, Rule, matches
 
-__all__ = ["code_candidates"]
-
 _CODE = r"[A-Z]{0,4}[\s-]?\d\w{0,20}+(?:[./:–-](?=\w{0,20}\d)\w{1,20}+){0,5}"
 _RULES = tuple(
     Rule(kind, form, rank, re.compile(pattern))

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 
 from shoal.sanitizer.entities.candidates import Candidate, Rule, matches
 
-__all__ = ["date_and_amount_candidates", "date_form"]
-
 _MONTH = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
     r"|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?"

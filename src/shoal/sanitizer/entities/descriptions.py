@@ -17,8 +17,6 @@ from shoal.terms.lexicon import lexicon
 from shoal.terms.ordinary import word_set
 from shoal.terms.wordnet import WordNet
 
-__all__ = ["WellKnown", "description_candidates", "well_known", "with_countries"]
-
 
 class WellKnown(NamedTuple):
     """Names the package knows; keys are those of `name_key`."""

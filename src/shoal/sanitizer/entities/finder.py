@@ -20,8 +20,6 @@ from shoal.sanitizer.entities.names import PARTICLES, name_key
 from shoal.sanitizer.entities.organisations import GENERIC, leftover_candidates, organisation_candidates
 from shoal.sanitizer.entities.people import is_heading, people_candidates
 
-__all__ = ["EntityFinder", "load_model", "recognised"]
-
 _KINDS = {
     "PERSON": ("PERSON", 32),
     "PER": ("PERSON", 32),

@@ -20,8 +20,6 @@ from shoal.sanitizer.entities.names import name_key, name_words
 from shoal.sanitizer.entities.organisations import GENERIC, HEADS
 from shoal.terms.ordinary import is_common_word, is_famous, word_set
 
-__all__ = ["TextContext", "Weights", "features", "shipped_weights"]
-
 _WORD = re.compile(r"[^\W\d_]+|§|\d+|%")
 _LAW = word_set(
     "article articles act acts law laws code section sections rule rules protocol convention § decree regulation "

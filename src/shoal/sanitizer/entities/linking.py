@@ -12,8 +12,6 @@ from shoal.sanitizer.entities.names import PersonName, folded, name_key, name_wo
 from shoal.sanitizer.entities.organisations import GENERIC
 from shoal.terms.ordinary import FUNCTION_WORDS, is_common_word
 
-__all__ = ["Draft", "linked"]
-
 _NAMED = ("ORG", "LOC", "MISC")
 _WORD = re.compile(r"\w+")
 _GAP = re.compile(r"[\s.\-‑–'’]{0,3}")

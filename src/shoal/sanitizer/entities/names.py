@@ -14,22 +14,6 @@ from shoal.results.sanitizing import Entity
 from shoal.sanitizer.policies.matching import edits_between
 from shoal.terms.ordinary import word_set
 
-__all__ = [
-    "CAPITALISED",
-    "GENERATIONS",
-    "INITIAL",
-    "PARTICLES",
-    "PersonName",
-    "TITLE",
-    "folded",
-    "is_given_name",
-    "may_be_one",
-    "name_key",
-    "name_words",
-    "owners",
-    "same_entities",
-]
-
 # A capital, then letters, hyphens and apostrophes: O'Neil, Taylor-Sabori, McNamara, İşeri. Taken whole or not at all
 # (possessive), and of bounded length: patterns built of it stay linear on any text.
 CAPITALISED = r"[^\W\d_a-zß-öø-ÿ](?:[^\W\d_]|[-‑–'’](?=[^\W\d_])(?![sS]\b)){1,40}+"

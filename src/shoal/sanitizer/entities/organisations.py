@@ -9,8 +9,6 @@ from shoal.sanitizer.entities.candidates import Candidate, Rule, matches
 from shoal.sanitizer.entities.names import CAPITALISED
 from shoal.terms.ordinary import CLOSED, is_common_word, word_set
 
-__all__ = ["GENERIC", "HEADS", "leftover_candidates", "organisation_candidates"]
-
 # The head word of a name says what sort of organisation it is.
 HEADS = {
     "court": "Court Courts Tribunal Tribunals Senate Chamber Magistrates Judiciary",

@@ -10,8 +10,6 @@ from shoal.sanitizer.entities.names import CAPITALISED, INITIAL, PARTICLES, TITL
 from shoal.sanitizer.entities.organisations import GENERIC
 from shoal.terms.ordinary import FUNCTION_WORDS, is_common_word, word_set
 
-__all__ = ["is_heading", "people_candidates"]
-
 _S = r"[^\S\n]{0,3}\n?[^\S\n]{0,3}"  # a blank, at most one line break
 _NOT_NAMES = "|".join(sorted(word.capitalize() for word in (*FUNCTION_WORDS, "article", "section", "chapter")))
 _CAPITALISED = rf"(?!(?:{_NOT_NAMES})\b){CAPITALISED}"

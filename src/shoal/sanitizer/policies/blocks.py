@@ -13,8 +13,6 @@ from shoal.errors import InputError
 from shoal.results.sanitizing import Block, Hit
 from shoal.sanitizer.policies.words import TextWords, join_overlapping, units_of
 
-__all__ = ["propose_blocks"]
-
 REACH = 150  # characters between two hits of a cluster at most: about 25 words
 FEWEST = 2  # hits of a cluster at least
 

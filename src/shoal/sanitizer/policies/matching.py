@@ -18,8 +18,6 @@ from shoal.sanitizer.policies.words import Stems, TextWords, are_forms_of_one_wo
 from shoal.terms.language import stop_words
 from shoal.terms.lexicon import lexicon
 
-__all__ = ["Misspellings", "Term", "TermFinder", "edits_between"]
-
 SHORTEST = 6  # letters of a word that may be misspelt: shorter ones are too near each other
 LONGEST = 30  # letters: what is longer is no word
 LONG = 12  # letters from which on two errors are allowed

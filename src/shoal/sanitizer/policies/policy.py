@@ -34,8 +34,6 @@ from shoal.errors import InputError
 from shoal.sanitizer.policies.matching import Term, TermFinder
 from shoal.terms import WordNet
 
-__all__ = ["BUILT_IN", "Concept", "Policy", "Topic", "offered_senses", "policy_text", "write_policy"]
-
 BUILT_IN = ("eo13526", "health", "gdpr", "company")
 LINE_WIDTH = 110  # characters of a line with words
 

@@ -12,8 +12,6 @@ import Stemmer
 from shoal.errors import InputError
 from shoal.terms.lexicon import irregular_plurals, lexicon
 
-__all__ = ["UNITS", "Stems", "TextWords", "are_forms_of_one_word", "join_overlapping", "plain", "units_of"]
-
 WIDEST_GAP = 40  # characters
 REGULAR = ("bases", "axes")  # more often of base and axe than of basis and axis
 

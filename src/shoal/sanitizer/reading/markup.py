@@ -10,8 +10,6 @@ from typing import Any
 
 from shoal.errors import InputError, MissingExtra
 
-__all__ = ["docx_text", "html_text"]
-
 UNSEEN_TAGS = {"script", "style", "template", "noscript", "head"}
 OF_HEAD = UNSEEN_TAGS | {"base", "basefont", "bgsound", "link", "meta", "noframes", "title"}
 BLOCKS = {

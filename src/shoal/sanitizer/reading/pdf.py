@@ -10,8 +10,6 @@ from typing import Any
 
 from shoal.errors import InputError, MissingExtra
 
-__all__ = ["PageText", "opened_pdf", "page_texts", "pdf_text"]
-
 PAGE_END = "\n\f"
 HYPHENS = {0x02, 0xFFFE}  # how pdfium marks a hyphen at the end of a line
 LEAST = 4  # characters of a page that has a text layer

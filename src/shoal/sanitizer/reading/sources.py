@@ -13,8 +13,6 @@ from shoal.errors import InputError
 from shoal.sanitizer.reading.markup import docx_text, html_text
 from shoal.sanitizer.reading.pdf import pdf_text
 
-__all__ = ["LOST", "SourceText", "TextSource"]
-
 LARGEST = 5_000_000  # characters of one document
 LARGEST_FILE = 200_000_000  # bytes; a PDF or DOCX may be mostly pictures
 # What does not survive as text, by suffix; files with any other suffix are read as plain text.

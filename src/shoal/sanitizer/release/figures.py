@@ -14,8 +14,6 @@ from shoal.sanitizer.release.plan import PlannedDocument
 from shoal.sanitizer.review.decisions import active
 from shoal.sanitizer.review.work import WorkFolder
 
-__all__ = ["ACCEPTED_UNSEEN", "promises_of", "stated_of", "summary_of"]
-
 ACCEPTED_UNSEEN = "shoal --accept-rest"  # the reviewer in whose name the rest is decided
 DIAL = 20  # steps of the threshold
 DIGITS = "0123456789"

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from shoal.errors import InputError
 from shoal.results.sanitizing import Entity
 
-__all__ = ["Masked", "Piece", "REMOVED", "Replacement", "masked", "replacements_of", "unmasked"]
-
 REMOVED = "[removed]"  # the same for every block, whatever its length
 
 _ARTICLE = re.compile(r"\b(?:an?|the)\s+$", re.IGNORECASE)

@@ -18,8 +18,6 @@ from typing import Any
 from shoal.errors import InputError, MissingExtra
 from shoal.sanitizer.reading.pdf import PageText, opened_pdf, page_texts
 
-__all__ = ["BARS", "PdfBars", "html_page", "redacted_pdf"]
-
 HEAD = """<!DOCTYPE html>
 <html lang="en">
 <head>

@@ -19,8 +19,6 @@ from shoal.sanitizer.review.outcome import Outcome
 from shoal.sanitizer.review.strings import Strings, folded
 from shoal.sanitizer.review.work import BLOCK, Item, Proposals, WorkFolder
 
-__all__ = ["PlannedDocument", "check_decided", "leftovers", "plan"]
-
 SHOWN = 5  # open items that a message names
 
 

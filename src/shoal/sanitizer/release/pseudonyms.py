@@ -19,8 +19,6 @@ from shoal.results.sanitizing import KINDS, Entity
 from shoal.sanitizer.entities.names import same_entities
 from shoal.terms import WordNet
 
-__all__ = ["SCOPES", "STYLES", "pseudonyms_of"]
-
 STYLES = ("numbered", "category", "general")
 SCOPES = ("document", "collection")
 # Of each kind the prefix of its numbers, short enough to read past and no word of its own, and what it is called.

@@ -24,18 +24,6 @@ from shoal.sanitizer.release.masking import Masked, Piece, unmasked
 from shoal.sanitizer.release.plan import PlannedDocument
 from shoal.sanitizer.review.work import DECISIONS, text_digest
 
-__all__ = [
-    "RECORD",
-    "VAULT",
-    "Vault",
-    "VaultEntry",
-    "read_secrets",
-    "read_sources",
-    "sealed_record",
-    "secrets_of",
-    "vault_digest",
-]
-
 VAULT, RECORD = "vault.age", "record.age"
 VAULT_FORM, VERSION = "shoal vault", 1
 RECORD_FORM = "shoal record"

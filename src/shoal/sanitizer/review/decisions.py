@@ -22,20 +22,6 @@ from shoal.data.private_files import private_file
 from shoal.errors import InputError
 from shoal.results.sanitizing import Decision
 
-__all__ = [
-    "DECIDED",
-    "DISPUTED",
-    "PENDING",
-    "DecisionLog",
-    "ReviewState",
-    "Verdict",
-    "active",
-    "last_step",
-    "last_undo",
-    "replay",
-    "undone_numbers",
-]
-
 ACTIONS = ("accept", "reject", "shrink", "add", "undo")
 FIELDS = {field.name for field in fields(Decision)}
 PENDING, DISPUTED, DECIDED = "pending", "disputed", "decided"

@@ -18,8 +18,6 @@ from shoal.sanitizer.review.search import RememberedSearch, strings_to_search
 from shoal.sanitizer.review.strings import Strings, folded, letters_of
 from shoal.sanitizer.review.work import BLOCK, Item, Proposals, WorkFolder
 
-__all__ = ["Outcome", "ReviewedCollection", "current", "equal_part", "shrunk"]
-
 Span = tuple[int, int]
 
 

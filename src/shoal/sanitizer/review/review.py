@@ -30,8 +30,6 @@ from shoal.sanitizer.review.search import RememberedSearch
 from shoal.sanitizer.review.strings import folded
 from shoal.sanitizer.review.work import BLOCK, Item, WorkFolder
 
-__all__ = ["Difference", "Group", "HistoryLine", "Order", "Progress", "Review", "check_reviewer", "sameness"]
-
 Key = tuple[str, str]  # document and item
 Span = tuple[int, int]
 PLACES = 3  # of an item that a message names

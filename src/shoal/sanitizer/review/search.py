@@ -17,8 +17,6 @@ from shoal.sanitizer.review.strings import LEAST_LETTERS, Occurrence, Strings, f
 from shoal.sanitizer.review.work import BLOCK
 from shoal.terms.ordinary import FUNCTION_WORDS, is_common_word, word_set
 
-__all__ = ["RememberedSearch", "strings_to_search"]
-
 LEAST_SURNAME = 4  # letters, of a name that has more than a surname
 COUNTING = word_set("one two three four five six seven eight nine ten first second third several")
 _WORD = re.compile(r"[^\W\d_]+")

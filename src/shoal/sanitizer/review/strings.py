@@ -17,8 +17,6 @@ from typing import NamedTuple
 
 from shoal.terms.ordinary import is_common_word, is_famous
 
-__all__ = ["LEAST_LETTERS", "Occurrence", "Strings", "folded", "is_searchable", "letters_of"]
-
 # What nobody sees, and accents that stand by themselves: soft hyphens, joiners, directions, selectors. Within a word
 # they do not end it.
 UNSEEN = (

@@ -27,8 +27,6 @@ from shoal.errors import InputError
 from shoal.results.sanitizing import Block, Entity, Hit, Mention
 from shoal.sanitizer.review.decisions import DecisionLog
 
-__all__ = ["BLOCK", "DECISIONS", "Item", "Proposals", "Unfinished", "WorkFolder", "text_digest"]
-
 BLOCK = "BLOCK"  # the kind of a stretch that is removed as a whole
 FORMAT = "shoal-sanitizer/1"
 SETTINGS, WITHHELD, DOCUMENTS = "settings.json", "withheld.json", "documents"

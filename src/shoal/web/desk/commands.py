@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from shoal.web.commands import options
 from shoal.web.jobs import Command
 
-__all__ = ["Redacting", "Sanitizing", "redact_command", "sanitize_command", "verify_sanitized_command"]
-
 WORK, RELEASE, PRIVATE = "review", "release", "release-private"
 
 

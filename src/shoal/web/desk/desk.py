@@ -22,8 +22,6 @@ from shoal.web.desk.commands import WORK
 from shoal.web.desk.views import Offsets, Snapshot, as_after, as_history, as_items
 from shoal.web.jobs import DONE, Job
 
-__all__ = ["Choice", "Desk", "Desks"]
-
 Key = tuple[str, str]  # document and item
 Span = tuple[int, int]
 

@@ -16,8 +16,6 @@ from shoal.sanitizer.review.outcome import Outcome, ReviewedCollection, shrunk
 from shoal.sanitizer.review.review import sameness
 from shoal.sanitizer.review.work import BLOCK, Item
 
-__all__ = ["KIND_NAMES", "Offsets", "Snapshot", "as_after", "as_history", "as_items"]
-
 LARGEST_SINGLE = "\uffff"
 
 

@@ -16,8 +16,6 @@ from shoal.web.protecting.look import Look
 from shoal.web.protecting.reading import Reading
 from shoal.web.requests import Fields
 
-__all__ = ["BY_FILE", "BY_GROUPS", "BY_MEANING", "ENGLISH", "K", "PLAIN", "ROLES", "Choices", "are_numbers"]
-
 K = 5
 ENGLISH = "english"  # of documents, unless said
 ROLES = (Role.QUASI, Role.CONFIDENTIAL, Role.INSENSITIVE, Role.IDENTIFIER)  # as pages show them

@@ -20,8 +20,6 @@ from shoal.web.protecting.choices import ENGLISH, PLAIN, Choices
 from shoal.web.protecting.look import Look
 from shoal.web.protecting.reading import opened_in_python, reading_words
 
-__all__ = ["COUNTED", "GAPS", "METHODS", "RELEASE", "protect_command", "source_words"]
-
 RELEASE = "release"
 
 # What the page offers: name, and what it is. Those of WITHOUT_CROWD need to know how strong.

@@ -19,8 +19,6 @@ from shoal.web.protecting.choices import BY_FILE, BY_GROUPS, ENGLISH, PLAIN, Cho
 from shoal.web.protecting.hierarchies import hierarchy_pairs
 from shoal.web.protecting.look import Look, different_values
 
-__all__ = ["estimate"]
-
 
 def estimate(path: PathLike, look: Look, choices: Choices) -> dict[str, Any]:
     """The points of the curve, what its two lines are, and how many records it was computed on.

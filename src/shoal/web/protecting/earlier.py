@@ -9,8 +9,6 @@ from shoal.web.archives import lend_unpacked, unpack, unpack_release
 from shoal.web.protecting.choices import Choices
 from shoal.web.workspace import Workspace
 
-__all__ = ["earlier_release"]
-
 PARTS = {"after": ("earlier", unpack_release), "earlier_private": ("earlier-private", unpack)}
 
 

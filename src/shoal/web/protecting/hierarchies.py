@@ -10,8 +10,6 @@ from shoal.data.files import shown
 from shoal.data.private_files import private_file
 from shoal.errors import InputError
 
-__all__ = ["hierarchy_pairs", "write_hierarchy"]
-
 Pairs = list[tuple[str, str]]
 
 

@@ -15,8 +15,6 @@ from shoal.web.protecting.look import Look, values_of
 from shoal.web.protecting.reading import opened
 from shoal.web.workspace import Upload, Workspace
 
-__all__ = ["hierarchy_files"]
-
 
 async def hierarchy_files(
     chosen: Choices, found: Look, given: Upload, workspace: Workspace, folder: Path, aside: Aside

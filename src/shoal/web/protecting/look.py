@@ -24,8 +24,6 @@ from shoal.data.table import read_table
 from shoal.errors import InputError
 from shoal.web.protecting.reading import Reading, opened
 
-__all__ = ["MOST_VALUES", "Look", "different_values", "look_at", "sheets_of", "values_of"]
-
 FIRST = 6  # rows shown
 LONGEST = 80  # characters of a cell
 LONGEST_TEXT = 400  # of a document

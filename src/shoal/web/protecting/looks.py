@@ -9,8 +9,6 @@ from shoal.web.protecting.look import Look, look_at
 from shoal.web.protecting.reading import Reading
 from shoal.web.workspace import Upload
 
-__all__ = ["Looks"]
-
 MOST = 16
 
 

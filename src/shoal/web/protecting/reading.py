@@ -13,8 +13,6 @@ from shoal.web.commands import options
 if TYPE_CHECKING:
     from shoal.web.requests import Fields
 
-__all__ = ["READINGS", "Reading", "opened", "opened_in_python", "reading_from", "reading_words", "readings_of"]
-
 Reading = Mapping[str, str]  # what was chosen, by the name of the option
 
 RECOGNISED = {"": "recognised"}

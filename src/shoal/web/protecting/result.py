@@ -9,8 +9,6 @@ from typing import Any
 from shoal.pages.words import count, number, percent
 from shoal.web.jobs import Job
 
-__all__ = ["Figure", "figures", "has_leaks"]
-
 
 @dataclass(frozen=True)
 class Figure:

@@ -7,8 +7,6 @@ from pathlib import Path
 from shoal.verification.signatures import KEY_TYPE, fingerprint_of, read_signature
 from shoal.web.jobs import Job
 
-__all__ = ["RELEASE", "sign_release", "signed_by"]
-
 RELEASE = "release"
 
 

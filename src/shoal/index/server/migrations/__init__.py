@@ -13,8 +13,6 @@ from sqlalchemy import Connection
 
 from shoal.errors import InputError
 
-__all__ = ["is_current", "upgrade"]
-
 
 def upgrade(connection: Connection) -> None:
     """Run the missing migrations, in the connection's transaction."""

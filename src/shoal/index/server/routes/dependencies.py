@@ -17,8 +17,6 @@ from shoal.index.server.problems import Problem
 from shoal.index.server.schemas import ProblemShown
 from shoal.index.server.store import Answer, IdempotentRequest, Store, WriteTransaction
 
-__all__ = ["HEX", "Caller", "DocumentId", "Name", "Operator", "Reader", "User", "leading_to", "problems", "require"]
-
 MEANING = {
     400: "The request could not be read.",
     401: "No valid token.",

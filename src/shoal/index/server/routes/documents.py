@@ -13,8 +13,6 @@ from shoal.index.server.routes.dependencies import HEX, Caller, DocumentId, Read
 from shoal.index.server.schemas import DocumentList, Joining, Placed, ThinDocument
 from shoal.index.server.store import Answer, WriteTransaction
 
-__all__ = ["DOCUMENTS"]
-
 DOCUMENTS = APIRouter(tags=["documents"])
 CIPHERTEXT = "application/octet-stream"
 BINARY = {"schema": {"type": "string", "format": "binary", "minLength": 1}}

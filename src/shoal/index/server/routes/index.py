@@ -35,8 +35,6 @@ from shoal.index.server.schemas import (
 )
 from shoal.index.server.store import Answer, WriteTransaction
 
-__all__ = ["GROUPS", "INDEX", "REPRESENTATIVES", "SEARCH"]
-
 INDEX, REPRESENTATIVES = APIRouter(tags=["index"]), APIRouter(tags=["representatives"])
 GROUPS, SEARCH = APIRouter(tags=["groups"]), APIRouter(tags=["search"])
 SHOWN = leading_to(200, "The figures.", "vocabulary", "digest", "read_vocabulary")

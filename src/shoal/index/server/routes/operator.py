@@ -17,8 +17,6 @@ from shoal.index.server.routes.dependencies import Operator, Reader, leading_to,
 from shoal.index.server.schemas import AccountList, AccountMade, AccountWanted
 from shoal.index.server.store import Answer, Store, WriteTransaction
 
-__all__ = ["ACCOUNTS", "HEALTH"]
-
 ACCOUNTS, HEALTH = APIRouter(tags=["accounts"]), APIRouter(tags=["health"])
 MADE = leading_to(201, "The account and its token.", "id", "number", "revoke_account")
 ALIVE = {"status": "ok"}
