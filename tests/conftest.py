@@ -45,6 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Forget all compiled kernels when one has changed: those that call it are not compiled anew by themselves."""
+    os.environ["SHOAL_PROGRESS"] = "off"  # else a slow machine adds lines to what commands print
     if not hasattr(config, "workerinput"):  # once, before pytest's workers begin
         changed = max(source.stat().st_mtime for source in KERNELS.rglob("*.py"))
         for compiled in KERNELS.rglob("*.nb[ic]"):

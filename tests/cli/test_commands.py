@@ -581,7 +581,7 @@ def test_there_is_no_other_command() -> None:
 # -- Real processes ------------------------------------------------------------------------------------------------
 
 
-def test_a_real_process_shows_no_progress_when_piped_and_says_data_on_stdout(folder: Path) -> None:
+def test_a_real_process_shows_no_bars_when_piped_and_says_data_on_stdout(folder: Path) -> None:
     done = subprocess.run(
         [SHOAL, *shlex.split(f"{GOOD_TABLE} --l 2 --no-attack")],
         cwd=folder,
@@ -610,7 +610,13 @@ def test_progress_is_shown_on_a_terminal(folder: Path) -> None:
     import pty
 
     ours, theirs = pty.openpty()
-    done = subprocess.Popen([SHOAL, *shlex.split(GOOD_DOCUMENTS)], cwd=folder, stdout=subprocess.PIPE, stderr=theirs)
+    done = subprocess.Popen(
+        [SHOAL, *shlex.split(GOOD_DOCUMENTS)],
+        cwd=folder,
+        env={**os.environ, "SHOAL_PROGRESS": ""},
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+    )
     os.close(theirs)
     shown = b""
     while True:

@@ -94,7 +94,12 @@ class Watched:
 def watched(folder: Path, *command: str) -> Iterator[Watched]:
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [SHOAL, *command], cwd=folder, stdout=subprocess.DEVNULL, stderr=theirs, preexec_fn=default_signals
+        [SHOAL, *command],
+        cwd=folder,
+        env={**os.environ, "SHOAL_PROGRESS": ""},
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+        preexec_fn=default_signals,
     )
     os.close(theirs)
     try:

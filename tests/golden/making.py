@@ -106,6 +106,7 @@ def run(folder: Path, *command: str) -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
     settings = {name: value for name, value in os.environ.items() if not name.startswith("SHOAL_")}
     settings |= {"SHOAL_CONFIG": str(folder / "config"), "SHOAL_STATE": str(folder / "state")}
+    settings |= {"SHOAL_PROGRESS": "off"}
     with (
         contextlib.chdir(folder),
         contextlib.redirect_stdout(out),

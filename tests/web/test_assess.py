@@ -33,6 +33,8 @@ def test_a_release_is_assessed_and_a_column_coarsened_by_one_click(page: Page, f
     page.get_by_role("button", name="Attack and measure it").click()
     expect(page.get_by_role("heading", name="What leaks")).to_be_visible()
     check_accessible(page)
+    bar = page.locator("meter").first
+    assert bar.evaluate("bar => getComputedStyle(bar).appearance") == "none"  # in the colours of the page
     button = page.get_by_role("button", name="Coarsen").first
     column = (button.get_attribute("aria-label") or "").split()[1]
     button.press("Enter")

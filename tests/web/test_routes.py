@@ -103,6 +103,14 @@ def test_a_file_that_was_loaded_leads_to_the_page_it_is_for(client: TestClient, 
     client.post(f"/uploads/{upload}/remove")
 
 
+def test_a_file_that_no_page_reads_can_only_be_removed(client: TestClient) -> None:
+    upload = upload_of(client, "picture.png", b"PNG")
+    shown = client.get("/").text
+    assert "no page reads this kind of file" in shown and f"/uploads/{upload}/remove" in shown
+    assert f"/protect/{upload}" not in shown
+    client.post(f"/uploads/{upload}/remove")
+
+
 async def _at_once(_: Aside, function: Any, *given: Any) -> Any:
     """Instead of aside, in a process that would first have to be started."""
     return function(*given)

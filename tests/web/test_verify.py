@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from shoal import Roles, protect
 from tests.verification.test_signatures import new_key
@@ -39,6 +39,20 @@ def verified(page: Page, sent: Path, signer: Path | None = None) -> None:
     button.press("Enter")
 
 
+def lines_of(name: Locator, text: str) -> list[float]:
+    """Where the first two lines begin, in pixels, when this is the name of a promise."""
+    name.evaluate("(name, text) => { name.textContent = text; }", text)
+    return list(
+        name.evaluate(
+            """name => {
+            const text = document.createRange();
+            text.selectNodeContents(name);
+            return [...text.getClientRects()].slice(0, 2).map(line => line.left);
+        }"""
+        )
+    )
+
+
 def test_a_zip_that_keeps_its_promises_is_said_to(page: Page, release: Path, tmp_path: Path) -> None:
     page.goto(page.url + "verify")
     check_accessible(page)
@@ -48,6 +62,8 @@ def test_a_zip_that_keeps_its_promises_is_said_to(page: Page, release: Path, tmp
     expect(page.get_by_role("status").first).to_contain_text("Signed by ann@office.org (ssh-ed25519 SHA256:")
     assert "--signer signer/ann.pub" in (page.get_by_label("Command").text_content() or "")
     check_accessible(page)
+    first, second = lines_of(page.locator(".claims b").first, "✓ a promise with a name of several long words")
+    assert second > first  # not below the tick
 
 
 def test_a_changed_byte_is_named_with_its_file(page: Page, release: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -113,10 +114,19 @@ def _alike(found: Any) -> str:
     return f"at least {found.smallest_group:,} records; none is one of a kind"
 
 
+def _share(rate: Any) -> str:
+    """How often an attack succeeds, and its interval, where there were attempts enough to say so."""
+    from shoal.pages.words import FEWEST_ATTEMPTS
+
+    if rate.n < FEWEST_ATTEMPTS:
+        return "too few attempts"
+    return f"{rate.rate:.1%} ({rate.low:.1%} to {rate.high:.1%})"
+
+
 def _of_a_table(found: Any) -> Iterator[str]:
     if found.risk is not None:
         for rate in (found.risk.euclidean, found.risk.mahalanobis, found.risk.probabilistic):
-            yield f"linked       {rate.rate:.1%} ({rate.low:.1%} to {rate.high:.1%}) by {rate.about}"
+            yield f"linked       {_share(rate)} by {rate.about}"
         yield f"risk         {found.risk.risk:.2f} (DR: disclosure risk, in per cent)"
         yield f"changed      {found.loss.mean_change:.2f} (IL: mean change of the statistics, in per cent)"
         yield f"score        {found.score:.2f} (mean of DR and IL; less is better)"
@@ -126,19 +136,20 @@ def _of_a_table(found: Any) -> Iterator[str]:
         guess = inferred.guess
         yield (
             f"joined       {printable(column)}: certain of {inferred.certain:,} of {inferred.joined:,} records in "
-            f"joined groups; {guess.rate:.1%} ({guess.low:.1%} to {guess.high:.1%}) of all guessed right, "
+            f"joined groups; {_share(guess)} of all guessed right, "
             f"{guess.baseline:.1%} without knowing the method"
         )
     for rate in found.gdpr:
         if rate.control is not None:
+            strangers = replace(rate, rate=rate.control, low=rate.control_low, high=rate.control_high)
             yield (
-                f"strangers    {printable(rate.about)}: {rate.control:.1%} ({rate.control_low:.1%} to "
-                f"{rate.control_high:.1%}) of them, {rate.rate:.1%} of those in the table"
+                f"strangers    {printable(rate.about)}: {_share(strangers)} of them, "
+                f"{rate.rate:.1%} of those in the table"
             )
     if found.differencing is not None:
         cells, worst = found.differencing.cells, found.differencing.worst
         yield (
-            f"differencing {cells.rate:.1%} ({cells.low:.1%} to {cells.high:.1%}) of a removed record's cells known, "
+            f"differencing {_share(cells)} of a removed record's cells known, "
             f"by guessing {cells.baseline:.1%}; at worst {printable(worst.about)} {worst.rate:.1%}"
         )
     if found.overlap is not None:
@@ -162,8 +173,8 @@ def _of_leaks(found: Any) -> Iterator[str]:
 
     leak = found.leaks.leak
     yield (
-        f"attacker     trained on {leak.links_known:,} links finds {leak.honest.rate:.1%} ({leak.honest.low:.1%} to "
-        f"{leak.honest.high:.1%}) of the others; trained on all links, {leak.worst.rate:.1%} of all"
+        f"attacker     trained on {leak.links_known:,} links finds {_share(leak.honest)} of the others; trained on all "
+        f"links, {leak.worst.rate:.1%} of all"
     )
     telling = ", ".join(f"{printable(one.name)} ({share_of(one):.0%})" for one in leak.attributes[:3])
     yield f"telling      {telling}"
@@ -194,19 +205,18 @@ def _of_sketches(found: Any) -> Iterator[str]:
     yield f"sketches     {attacks.kind}, {attacks.setting}; {attacks.components:,} components (median)"
     best, known = attacks.best_with_key, attacks.most_known.strangers
     yield (
-        f"with the key {best.items.rate:.1%} ({best.items.low:.1%} to {best.items.high:.1%}) of the items recovered, "
+        f"with the key {_share(best.items)} of the items recovered, "
         f"{best.whole.rate:.1%} of the records whole; guessing gives {best.items.baseline:.1%}"
     )
     if attacks.openly is not None:
         yield f"openly       {attacks.openly.items.rate:.1%} of the items from the groups' sums, published as they are"
     yield (
-        f"known        whoever knows {attacks.most_known.known:,} records recovers {known.items.rate:.1%} "
-        f"({known.items.low:.1%} to {known.items.high:.1%}) of the items of others; guessing gives "
-        f"{known.items.baseline:.1%}"
+        f"known        whoever knows {attacks.most_known.known:,} records recovers {_share(known.items)} of the items "
+        f"of others; guessing gives {known.items.baseline:.1%}"
     )
     for rate in (attacks.linked_with_key, attacks.linked_without_key):
         chance = f"by chance {rate.baseline:.2%}"
-        yield f"linked       {rate.rate:.1%} ({rate.low:.1%} to {rate.high:.1%}) by {rate.about}; {chance}"
+        yield f"linked       {_share(rate)} by {rate.about}; {chance}"
     for other in found.others:
         yield (
             f"beside       {other.kind} ({other.setting}): {other.best_with_key.items.rate:.1%} of the items with the "
@@ -232,13 +242,13 @@ def _of_texts(found: Any) -> Iterator[str]:
         )
     search, named = found.attack.with_all_words, found.attack.named
     yield (
-        f"found        {search.first.rate:.1%} ({search.first.low:.1%} to {search.first.high:.1%}) of the originals "
-        f"come first among {found.attack.background:,}, by guessing {search.first.baseline:.1%}; median place "
-        f"{search.median_rank:g}, by guessing {found.attack.random_rank:g}"
+        f"found        {_share(search.first)} of the originals come first among {found.attack.background:,}, "
+        f"by guessing {search.first.baseline:.1%}; median place {search.median_rank:g}, "
+        f"by guessing {found.attack.random_rank:g}"
     )
     yield (
-        f"named        {named.rate:.1%} ({named.low:.1%} to {named.high:.1%}) rightly with confidence; of texts whose "
-        f"original is not there, {named.control:.1%}"
+        f"named        {_share(named)} rightly with confidence; of texts whose original is not there, "
+        f"{named.control:.1%}"
     )
     for note in found.notes:
         say(note)

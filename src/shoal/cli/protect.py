@@ -179,10 +179,15 @@ def _withheld(withheld: list[dict[str, Any]]) -> str:
     return f"{sum(one['count'] for one in withheld):,} withheld" + (f" ({reasons})" if withheld else "")
 
 
-def _lost(stated: dict[str, Any]) -> str:
-    """The share that was lost, or between which two it lies."""
+def _lost(stated: dict[str, Any], measured: float | None) -> str:
+    """The share that was lost, as measured, and what the release states of it if that is less."""
     known = stated["loss_range"]
-    return f"{stated['information_loss']:.1%}" if known is None else f"{known['low']:.0%} to {known['high']:.0%}"
+    if known is None:
+        return f"{stated['information_loss']:.1%} of the information"
+    published = f"{known['low']:.0%} to {known['high']:.0%}"
+    if measured is None:
+        return f"{published} of the information"
+    return f"{measured:.1%} of the information (published: {published})"
 
 
 def _say_followed(seal: str, private: Path) -> None:
@@ -257,7 +262,7 @@ def say_protected(made: Any) -> None:
     if "after" in stated["parameters"]:
         _say_followed(stated["parameters"]["after"]["seal"], made.private)
     elif stated["information_loss"] is not None or stated["loss_range"] is not None:
-        write(f"lost         {_lost(stated)} of the information")
+        write(f"lost         {_lost(stated, made.measured_loss)}")
     if promises["form"] is not None and stated["attacks"]:
         exactly, nearly = (one["rate"] for one in stated["attacks"])
         how = "crowds taken apart" if made.certificate["kind"] == "documents" else "crowds taken apart with the key"

@@ -7,6 +7,7 @@ import os
 import shlex
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 DONE, BROKEN, WRONG, INTERRUPTED = 0, 1, 2, 130  # exit codes
 
-EVERY = 0.1  # seconds between two lines on the progress of a step
+EVERY = 0.1  # seconds between two lines of JSON on the progress of a step
+LINE_EVERY = 10.0  # seconds between two lines for people who read them in a pipe or a log
 
 _bars: Console | None = None  # where they are shown, if they are
 
@@ -115,15 +117,46 @@ def _progress_as_json() -> progress.Listener:
 
 
 @contextmanager
+def _progress_in_lines() -> Iterator[None]:
+    """The latest step, every ten seconds; a step that takes minutes is repeated."""
+    latest: tuple[str, int, int | None] | None = None
+    ended = threading.Event()
+
+    def show(name: str, done: int, total: int | None) -> None:
+        nonlocal latest
+        latest = name, done, total
+
+    def repeat() -> None:
+        while not ended.wait(LINE_EVERY):
+            if latest is not None:
+                name, done, total = latest
+                say(f"{name}: {done:,}" + (f" of {total:,}" if total is not None else ""))
+
+    reporter = threading.Thread(target=repeat, daemon=True)
+    reporter.start()
+    try:
+        with progress.listening(show):
+            yield
+    finally:
+        ended.set()
+        reporter.join()
+
+
+@contextmanager
 def shown_progress() -> Iterator[None]:
-    """Bars on a terminal, nothing when piped; lines of JSON for a program that asks for them."""
+    """Bars on a terminal, a line now and then when piped; lines of JSON, or none, if the environment says so."""
     global _bars
-    if os.environ.get("SHOAL_PROGRESS") == "json":
+    wanted = os.environ.get("SHOAL_PROGRESS")
+    if wanted == "json":
         with progress.listening(_progress_as_json()):
             yield
         return
-    if not sys.stderr.isatty():
+    if wanted == "off":
         yield
+        return
+    if not sys.stderr.isatty():
+        with _progress_in_lines():
+            yield
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn

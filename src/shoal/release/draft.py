@@ -20,5 +20,6 @@ class Draft:
     parameters: dict[str, Any]
     files: Mapping[str, Writer]
     private_files: Mapping[str, Writer]
+    measured_loss: float | None = None  # for the owner alone: the summary has what may be published of it
     copy: dict[str, Any] | None = None  # what the certificate says of a copy of the rows in another format
     formulas: Mapping[str, int] = field(default_factory=dict)  # cells of each column that a spreadsheet would run

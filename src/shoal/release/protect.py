@@ -55,6 +55,7 @@ class Protected:
     folder: Path
     private: Path
     certificate: Mapping[str, Any]
+    measured_loss: float | None = None  # for the owner alone: the certificate has what may be published of it
 
 
 def protect(
@@ -270,4 +271,4 @@ def _write(
             write_files(private_aside, {SEAL: write_text(content["seal"] + "\n")})
         if signing is not None:
             write_signature(aside, signing, (aside / CERTIFICATE).read_bytes())
-    return Protected(release, private, content)
+    return Protected(release, private, content, draft.measured_loss)

@@ -186,7 +186,8 @@ class DocumentSteps:
             "attacked": self.attacked,
         }
         draft = self.form.draft(corpus, method, totals.vocabulary.names, facts, stated, matrix)
-        return replace(draft, parameters=draft.parameters | diversity_parameters(self.promises))
+        parameters = draft.parameters | diversity_parameters(self.promises)
+        return replace(draft, parameters=parameters, measured_loss=facts.loss.information_loss)
 
 
 def join_groups(

@@ -186,6 +186,7 @@ def draft_of(table: PreparedTable, publication: Publication, findings: Findings,
         files={} if copy is None else {copy.name: copy.write},
         copy=None if copy is None else copy.about,
         private_files=_private_files(publication, table, findings.card),
+        measured_loss=_measured_loss(facts).information_loss,
         formulas=sum((part.formulas for part in facts), Counter()),
     )
 

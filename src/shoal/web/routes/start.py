@@ -5,6 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
+from shoal.data.files import kind_of
+from shoal.data.sources import format_of
 from shoal.web.rendering import THEMES, page
 from shoal.web.requests import Form, TheJobs, TheWorkspace
 from shoal.web.workspace import Upload
@@ -27,18 +29,20 @@ SAMPLES = {
 
 @router.get("/")
 async def start(request: Request, jobs: TheJobs, workspace: TheWorkspace) -> Response:
-    uploads = [(upload, *_use_of(upload)) for upload in workspace.all_uploads()]
+    uploads = [(upload, *_page_for(upload)) for upload in workspace.all_uploads()]
     return page(request, "start.html.jinja", jobs=list(jobs), uploads=uploads, samples=SAMPLES)
 
 
-def _use_of(upload: Upload) -> tuple[str, str]:
-    """The page that a file is for, by its name, and what is done there."""
+def _page_for(upload: Upload) -> tuple[str, str]:
+    """The address and name of the page that reads a file, by the file's name; empty if none does."""
     path = upload.path
     if path.suffix.lower() == ".zip" or (path / "certificate.json").is_file():
         return f"/verify?upload={upload.id}", "Verify"
     if path.suffix.lower() in TEXTS:
         return f"/review?upload={upload.id}", "Review"
-    return f"/protect/{upload.id}", "Protect"
+    if path.is_dir() or kind_of(path) or format_of(path):
+        return f"/protect/{upload.id}", "Protect"
+    return "", ""
 
 
 @router.post("/theme")
