@@ -14,7 +14,7 @@ from benchmarks import data
 from shoal import SphericalMicroaggregation, VectorSpace
 from shoal.attacks.intersection import intersection_attack
 from shoal.index import DynamicIndex
-from shoal.methods.words.pools import pooled_counts, unit_rows
+from shoal.methods.pools import pooled_counts, unit_rows
 
 K = 5
 START = 1_000

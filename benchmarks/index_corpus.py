@@ -30,7 +30,7 @@ from shoal.index.server.accounts import account_of, make_account, token_of
 from shoal.index.server.database import Database
 from shoal.index.server.serving import open_store
 from shoal.index.server.store import Answer, WriteTransaction
-from shoal.methods.words.pools import pooled_counts
+from shoal.methods.pools import pooled_counts
 
 K = 5
 AROUND = 5  # passages on either side that a document's words are drawn from

@@ -226,8 +226,8 @@ def whole_census(name: str) -> dict[str, Any]:
 
 def few_links(name: str) -> dict[str, Any]:
     """Learned from 200 records, tried on the other 880 among themselves, as in the paper's table 5.14."""
-    from shoal.attacks.learned.attackers import learn_from_links
     from shoal.attacks.learned.distances import plain, uniform
+    from shoal.attacks.learned.leakage import learn_from_links
     from shoal.attacks.learned.learning import learn_measure
     from shoal.attacks.learned.linking import chances_of
     from shoal.attacks.learned.records import side_by_side

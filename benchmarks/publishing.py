@@ -45,7 +45,7 @@ COLLECTIONS: dict[str, Callable[[], list[str]]] = {
 def grouped(texts: list[str], k: int) -> tuple[Any, Any, Any, Any]:
     """What protects the texts, their counts, the groups of pools, and those of exact means; each refined for itself."""
     from shoal import SphericalMicroaggregation, VectorSpace
-    from shoal.methods.words.pools import unit_rows
+    from shoal.methods.pools import unit_rows
     from shoal.release.documents.methods import ByWords
 
     way = ByWords(VectorSpace(min_df=k), SphericalMicroaggregation())
@@ -88,7 +88,7 @@ def compared(name: str, k: int) -> dict[str, Any]:
 
 def classifiers() -> dict[str, Any]:
     """Accuracy on R8, k=5: learnt from what is protected, tested on originals that it was not made of."""
-    from shoal.methods.words.pools import unit_rows
+    from shoal.methods.pools import unit_rows
     from shoal.utility.classification import pair_classification
     from shoal.utility.spaces import space_pair
 

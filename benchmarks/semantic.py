@@ -55,7 +55,7 @@ def speed() -> list[dict[str, Any]]:
 def seconds_a_pair(texts: list[dict[str, float]]) -> float:
     """Of 100 documents with all, the distances of their words included."""
     from shoal import WordNet
-    from shoal.methods.words.meanings import Collection
+    from shoal.methods.meanings import Collection
 
     collection = Collection.read(texts, WordNet())
     rows = np.arange(len(collection.documents))

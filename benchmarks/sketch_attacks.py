@@ -12,11 +12,12 @@ import scipy.sparse as sp
 
 from benchmarks import data, measure
 from shoal.assessment.sketches import NamedCounts, all_kinds
-from shoal.attacks.sketches import KeyHolder, SketchedRecords
+from shoal.attacks.sketches.records import SketchedRecords
+from shoal.attacks.sketches.recovery import KeyHolder
 from shoal.data.baskets import count_baskets
 from shoal.methods.sketches import DeltaSketch, SketchKey
 from shoal.results.attacks import Recovered, SketchAttacks
-from shoal.terms import VectorSpace
+from shoal.terms.vector_space import VectorSpace
 
 BASKETS = 20_000
 K = 5

@@ -45,29 +45,29 @@ if TYPE_CHECKING:
     from shoal.errors import InputError, ShoalError
     from shoal.index.client import IndexClient as IndexClient
     from shoal.index.client import Keys as Keys
-    from shoal.methods import (
-        CategoricalMicroaggregation,
-        Microaggregation,
-        MixedMicroaggregation,
-        SemanticMicroaggregation,
-        SphericalMicroaggregation,
-    )
+    from shoal.methods.categorical import CategoricalMicroaggregation
     from shoal.methods.masking import Noise, RankSwap
+    from shoal.methods.mixed import MixedMicroaggregation
+    from shoal.methods.numeric import Microaggregation
+    from shoal.methods.semantic import SemanticMicroaggregation
     from shoal.methods.sketches import CrowdSketch, DeltaSketch, KVarianceSketch
+    from shoal.methods.spherical import SphericalMicroaggregation
     from shoal.release.load import load
     from shoal.release.protect import protect
     from shoal.release.signing import sign
-    from shoal.terms import Hierarchy, VectorSpace, WordNet
+    from shoal.terms.hierarchy import Hierarchy
+    from shoal.terms.vector_space import VectorSpace
+    from shoal.terms.wordnet import WordNet
     from shoal.verification.verify import verify
 
 # Loaded on first use, so that `import shoal` and `shoal --help` answer at once.
 _HOME = {
-    "VectorSpace": "shoal.terms",
-    "SphericalMicroaggregation": "shoal.methods",
-    "SemanticMicroaggregation": "shoal.methods",
-    "Microaggregation": "shoal.methods",
-    "CategoricalMicroaggregation": "shoal.methods",
-    "MixedMicroaggregation": "shoal.methods",
+    "VectorSpace": "shoal.terms.vector_space",
+    "SphericalMicroaggregation": "shoal.methods.spherical",
+    "SemanticMicroaggregation": "shoal.methods.semantic",
+    "Microaggregation": "shoal.methods.numeric",
+    "CategoricalMicroaggregation": "shoal.methods.categorical",
+    "MixedMicroaggregation": "shoal.methods.mixed",
     "RankSwap": "shoal.methods.masking",
     "Noise": "shoal.methods.masking",
     "DeltaSketch": "shoal.methods.sketches",
@@ -84,8 +84,8 @@ _HOME = {
     "TableFile": "shoal.data.sources",
     "Query": "shoal.data.sources",
     "Corpus": "shoal.data",
-    "WordNet": "shoal.terms",
-    "Hierarchy": "shoal.terms",
+    "WordNet": "shoal.terms.wordnet",
+    "Hierarchy": "shoal.terms.hierarchy",
     "ShoalError": "shoal.errors",
     "InputError": "shoal.errors",
     # These need an extra, so `from shoal import *` goes without them.

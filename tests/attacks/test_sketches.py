@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from sklearn.preprocessing import normalize
 
 from shoal import InputError
-from shoal.attacks.sketches import KeyHolder, KnownRecords, SketchedRecords, SketchLinkage
-from shoal.attacks.sketches.key_holder import Expectations, matching_pursuit, message_passing
-from shoal.attacks.sketches.records import hits
+from shoal.attacks.sketches.records import SketchedRecords, SketchLinkage, hits
+from shoal.attacks.sketches.recovery import Expectations, KeyHolder, KnownRecords, matching_pursuit, message_passing
 from shoal.kernels.grouping.spherical import csr
 from shoal.kernels.sketching.recovery import believed_signs, pursue
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal import InputError
-from shoal.methods import coarsened
+from shoal.methods.numeric import coarsened
 from tests.reference import class_cuts as twin
 
 NUMBERS = st.lists(st.sampled_from([st.integers(-5, 5), st.floats(-1e9, 1e9)]).flatmap(lambda kind: kind), min_size=2)

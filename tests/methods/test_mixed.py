@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from shoal import CategoricalMicroaggregation, Hierarchy, InputError, Microaggregation, MixedMicroaggregation
 from shoal.data.frames import columns_of
 from shoal.methods.label_columns import ColumnReading, label_column, pack
-from shoal.methods.mdav import mdav
-from shoal.methods.spaces import MixedSpace
+from shoal.methods.mdav import MixedSpace, mdav
 from tests.reference import categorical as twin
 from tests.reference import mdav as reference
 from tests.reference.taxonomy import links

@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 from shoal import InputError, Microaggregation, SphericalMicroaggregation, progress
 from shoal.methods import numeric as bound
 from shoal.methods import refinement
-from shoal.methods.mdav import numbered_by_first_row
+from shoal.methods.mdav import EuclideanSpace, SphericalSpace, numbered_by_first_row
 from shoal.methods.numeric import lower_bound
 from shoal.methods.refinement import refined, without_large_groups
-from shoal.methods.spaces import EuclideanSpace, SphericalSpace
 from tests.reference import partition_search as twin
 
 BRIEF = 0.004

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from shoal import Hierarchy, InputError, SemanticMicroaggregation, VectorSpace
-from shoal.methods.words.meanings import Collection
+from shoal.methods.meanings import Collection
 from tests.reference.mdav import mdav as plain_mdav
 from tests.reference.semantic import Meaning, by_weight
 from tests.terms.hierarchies import hierarchies, hierarchy_of

@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from shoal.pages.sanitized import NOUNS, sanitized_readme, sanitized_report
-from shoal.results.sanitized import MaskedKind, SanitizedSummary
-from shoal.results.sanitizing import KINDS
+from shoal.results.sanitizing import KINDS, MaskedKind, SanitizedSummary
 
 SUMMARY = SanitizedSummary(
     documents=2,

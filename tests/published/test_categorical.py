@@ -12,7 +12,7 @@ import pytest
 
 from shoal import CategoricalMicroaggregation, Hierarchy, WordNet
 from shoal.attacks.distance import linked_by_equality
-from shoal.terms import candidates, distances
+from shoal.terms.taxonomy import candidates, distances
 from tests.reference import categorical as twin
 
 SPORTS = {

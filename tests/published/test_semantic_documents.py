@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from shoal import SemanticMicroaggregation, WordNet
-from shoal.methods.words.meanings import Collection
-from shoal.terms import distances
+from shoal.methods.meanings import Collection
+from shoal.terms.taxonomy import distances
 
 SENSES = {
     ("computer.1", "butterfly.1"): 0.6190,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shoal import Hierarchy, WordNet
-from shoal.terms import distances, least_common_subsumer, subsumers
+from shoal.terms.taxonomy import distances, least_common_subsumer, subsumers
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from shoal import InputError, Microaggregation, Roles, load, protect, verify
 from shoal.data import read_table
 from shoal.data.formats.statistical import read_statistical
 from shoal.data.sources import Query
-from shoal.results.dictionary import ColumnDictionary
+from shoal.results.summary import ColumnDictionary
 from shoal.verification.copies import copied
 from tests.data.formats.files import VALUE_LABELS, write
 from tests.release.releases import certificate_of, copy_of, reseal

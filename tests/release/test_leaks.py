@@ -18,7 +18,7 @@ import shoal
 from shoal import assess
 from shoal.attacks.rates import rate_of
 from shoal.errors import InputError
-from shoal.methods import coarsened
+from shoal.methods.numeric import coarsened
 from shoal.pages.leak_card import best_parameters, card_page, leaks_html, proof, remedy, verdict
 from shoal.release.leaks import find_leaks, worst_rate
 from shoal.results.attacks import Leak, LeakCard, LeakingAttribute, LeakingPair, Learned, Remedy

@@ -81,7 +81,7 @@ def test_labels_are_attacked_too(tmp_path: Path) -> None:
 
 
 def test_crowds_count_even_where_only_some_of_them_are_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.attacks.learned.attackers.MOST_RIVALS", 20)
+    monkeypatch.setattr("shoal.attacks.learned.leakage.MOST_RIVALS", 20)
     before = np.random.default_rng(0).normal(size=(90, 2))
     after = shoal.Microaggregation(3, refine=False).fit_transform(before)
     leak = Leakage(sample=12).run(before, after)

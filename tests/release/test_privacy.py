@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from shoal import Roles, protect, verify
-from shoal.terms import VectorSpace
+from shoal.terms.vector_space import VectorSpace
 from tests.release.releases import (
     LETTERS,
     TABLE_MDAV,

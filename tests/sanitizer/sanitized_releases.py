@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from shoal.data.sealing import Keys
-from shoal.results.sanitized import Secrets
+from shoal.results.sanitizing import Secrets
 from shoal.sanitizer.redact import Redacted, Sealing, redact
 from shoal.sanitizer.release.vault import read_secrets
 from shoal.sanitizer.review.outcome import current

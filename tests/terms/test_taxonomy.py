@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import Hierarchy, InputError
-from shoal.terms import build_taxonomy, candidates, distances, least_common_subsumer, subsumers
+from shoal.terms.taxonomy import build_taxonomy, candidates, distances, least_common_subsumer, subsumers
 from tests.reference import taxonomy as twin
 from tests.terms.hierarchies import hierarchies, hierarchy_of
 

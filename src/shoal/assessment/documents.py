@@ -22,7 +22,7 @@ from shoal.release.private_mapping import private_folder, read_mapping, rows_of_
 from shoal.release.unmixing import taken_apart
 from shoal.results.assessment import SpaceAssessment
 from shoal.results.attacks import Rate
-from shoal.terms import VectorSpace
+from shoal.terms.vector_space import VectorSpace
 from shoal.utility.spaces import space_pair
 from shoal.utility.vector_space import pair_utility
 

@@ -13,13 +13,14 @@ from shoal.assessment.aligned import AlignedTables
 from shoal.attacks.minimality import Evidence, MinimalityAttack
 from shoal.data.columns import equal_rows, holds_numbers, sort_rows, values_of
 from shoal.kernels import Ints
-from shoal.methods import CategoricalMicroaggregation, Microaggregation, MixedMicroaggregation
+from shoal.methods.categorical import CategoricalMicroaggregation
 from shoal.methods.label_columns import Equals
-from shoal.methods.numeric import distance_to_means
+from shoal.methods.mixed import MixedMicroaggregation
+from shoal.methods.numeric import Microaggregation, distance_to_means
 from shoal.promises.joining import JOINED, GroupDistances, Join, joins_of
 from shoal.promises.values import value_codes
 from shoal.results.attacks import Inferred
-from shoal.terms import WordNet
+from shoal.terms.wordnet import WordNet
 
 MOST = 20_000  # rows of a table whose grouping is repeated
 

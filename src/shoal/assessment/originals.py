@@ -25,7 +25,7 @@ from shoal.data.files import counted, kind_of, shown
 from shoal.data.sources import in_parts, list_parts, local_copy
 from shoal.errors import InputError
 from shoal.release.private_mapping import PrivateMapping
-from shoal.terms import VectorSpace
+from shoal.terms.vector_space import VectorSpace
 
 
 @dataclass(frozen=True)

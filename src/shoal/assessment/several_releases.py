@@ -22,7 +22,7 @@ from shoal.data.columns import holds_numbers
 from shoal.data.files import shown
 from shoal.errors import InputError
 from shoal.kernels import Floats
-from shoal.methods import Microaggregation
+from shoal.methods.numeric import Microaggregation
 from shoal.release.folders import CERTIFICATE, MAPPING, SEAL
 from shoal.release.load import kind_of_release, load
 from shoal.release.private_mapping import private_folder

@@ -20,10 +20,12 @@ from shoal import progress
 from shoal.assessment.documents import DocumentOptions
 from shoal.assessment.originals import vectors_in_order
 from shoal.attacks.rates import rate_of, sample_rows
-from shoal.attacks.sketches import KeyHolder, KnownRecords, SketchedRecords, SketchLinkage
+from shoal.attacks.sketches.records import SketchedRecords, SketchLinkage
+from shoal.attacks.sketches.recovery import KeyHolder, KnownRecords
 from shoal.data.files import shown
 from shoal.errors import InputError
 from shoal.kernels import Ints
+from shoal.methods.pools import THOUSAND, members_with, pooled_counts, pooled_weights, unit_rows
 from shoal.methods.sketches import (
     CrowdSketch,
     DeltaSketch,
@@ -34,12 +36,11 @@ from shoal.methods.sketches import (
     squared_length,
 )
 from shoal.methods.sketches.sketches import dot_products, sketch_rows
-from shoal.methods.words.pools import THOUSAND, members_with, pooled_counts, pooled_weights, unit_rows
 from shoal.release.load import Release, kind_of_release, load
 from shoal.release.private_mapping import private_folder, read_mapping, rows_of_parts
 from shoal.results.assessment import SketchAssessment
 from shoal.results.attacks import Rate, SketchAttacks, SketchUtility
-from shoal.terms import VectorSpace
+from shoal.terms.vector_space import VectorSpace
 
 ATTACKED = 1_000  # records, drawn at random
 COMPONENTS = 512  # of sketches to compare with

@@ -36,8 +36,8 @@ def sketch(
     from shoal.data.files import shown
     from shoal.methods.sketches import DeltaSketch, SketchKey
     from shoal.methods.sketches.delta import batches_of_lines, sketch_lines
-    from shoal.terms import VectorSpace
     from shoal.terms.language import check_language
+    from shoal.terms.vector_space import VectorSpace
 
     check_language(language)
     space = VectorSpace(language=language, min_df=1)

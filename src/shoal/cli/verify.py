@@ -15,7 +15,7 @@ from shoal.cli.terminal import BROKEN, examples, printable, say, write
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
-    from shoal.results.sanitized import Secrets
+    from shoal.results.sanitizing import Secrets
 
 
 @app.command(epilog=examples("shoal verify release/", "shoal verify release/ --min-k 5 --signer owner.pub"))

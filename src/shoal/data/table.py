@@ -22,7 +22,7 @@ from shoal.data.formats.dialects import parse_in_dialect
 from shoal.data.formats.subprocess_reader import read_in_subprocess
 from shoal.data.sources import Query, TableFile, format_of
 from shoal.errors import InputError
-from shoal.results.dictionary import ColumnDictionary, Dialect
+from shoal.results.summary import ColumnDictionary, Dialect
 
 
 @dataclass(frozen=True)

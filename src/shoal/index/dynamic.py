@@ -18,8 +18,8 @@ from shoal.errors import InputError
 from shoal.index.histories import Changes, Snapshot
 from shoal.index.representatives import Representatives, name_of_pool
 from shoal.index.waiting import Waiting
-from shoal.methods import SphericalMicroaggregation
-from shoal.methods.words.pools import pooled_counts, unit_rows, with_length, without_giveaways
+from shoal.methods.pools import pooled_counts, unit_rows, with_length, without_giveaways
+from shoal.methods.spherical import SphericalMicroaggregation
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal.kernels.grouping.spherical import Lists, csr, distances_to, invert
-from shoal.methods.words.pools import DECIMALS, unit_rows
+from shoal.methods.pools import DECIMALS, unit_rows
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

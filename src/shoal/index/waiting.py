@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from shoal.methods.words.pools import read_off, unit_rows
+from shoal.methods.pools import read_off, unit_rows
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -23,9 +23,9 @@ from shoal.data.files import counted, shown
 from shoal.data.frames import columns_of, refuse_lazy
 from shoal.errors import InputError
 from shoal.kernels.grouping.labels import ONE, Concepts, represent
-from shoal.terms import Taxonomy, WordNet, build_taxonomy, distances
-from shoal.terms.taxonomy import segments
+from shoal.terms.taxonomy import Taxonomy, build_taxonomy, distances, segments
 from shoal.terms.value_mapping import ABSENT_VALUE, mappings_of
+from shoal.terms.wordnet import WordNet
 
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]

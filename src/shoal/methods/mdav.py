@@ -1,17 +1,25 @@
-"""MDAV: maximum distance to average vector, the one loop over any space.
+"""MDAV, maximum distance to average vector: one loop over any space, and the spaces that it works in.
 
 A space holds the records that remain and knows four things: the record farthest from their centre, the one farthest
-from a record, the nearest to a record, and how to remove records.
+from a record, the nearest to a record, and how to remove records. There is Euclidean space for dense rows, the unit
+sphere for sparse ones (distance 1 - <a, b>), and a mixed space of numbers and labels, whose squared distances add up
+column by column.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal import progress
+from shoal.kernels.grouping import euclidean as kernel
+from shoal.kernels.grouping import labels as labels_kernel
+from shoal.kernels.grouping import spherical as spherical_kernel
+from shoal.kernels.grouping.euclidean import farthest, mixed_distances, nearest
+from shoal.kernels.grouping.repair import EUCLIDEAN, SPHERE
 
 Rows = NDArray[np.int64]
 
@@ -59,3 +67,276 @@ def numbered_by_first_row(groups: Rows) -> Rows:
     """The same groups, numbered in the order in which rows meet them."""
     _, first, numbers = np.unique(groups, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first, kind="stable"), kind="stable")[numbers].astype(np.int64)
+
+
+Floats = NDArray[np.float64]
+
+COMPACT_BELOW = 0.75  # compact when this share of the rows last compacted remains: total cost stays linear
+LOOK_AGAIN = 3  # measure all rows again when so many looks for each were taken: about what measuring costs
+
+
+def group_sums(X: sp.csr_matrix, groups: NDArray[np.int64]) -> sp.csr_matrix:
+    """The sum of each group's rows, (g, d)."""
+    return sp.csr_matrix((np.ones(len(groups)), (groups, np.arange(len(groups))))) @ X
+
+
+def squared_lengths(X: sp.csr_matrix) -> Floats:
+    """Of each row."""
+    squares: Floats = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    return squares
+
+
+def divided(X: sp.csr_matrix, by: NDArray[Any]) -> sp.csr_matrix:
+    """Each row divided by a number of its own; a row whose number is 0 stays as it is."""
+    return sp.csr_matrix(sp.diags_array(1.0 / np.where(by > 0, by, 1.0)) @ X)
+
+
+class EuclideanSpace:
+    """What remains of a set of dense rows, searched exactly by scanning.
+
+    The centre moves little when records leave. Distances to it are computed for all rows once in a while; in between,
+    only rows that can still be the farthest are looked at (see `farthest_from_moved`).
+    """
+
+    number = EUCLIDEAN  # by which kernels know it
+
+    def __init__(self, X: Any) -> None:
+        X = self.rows(X)
+        self.remaining = len(X)
+        self._compared_with = -1
+        self._rows = np.arange(len(X), dtype=np.int64)  # original number of each row kept here
+        self._place = self._rows.copy()  # and the other way round
+        self._sum = X.sum(axis=0)
+        self._hold(X)
+
+    @staticmethod
+    def rows(X: Any) -> Floats:
+        """The rows, sparse or dense, as this space holds them."""
+        return np.ascontiguousarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+
+    @staticmethod
+    def centres(X: sp.csr_matrix, groups: Rows) -> sp.csr_matrix:
+        """The mean of each group."""
+        return divided(group_sums(X, groups), np.bincount(groups))
+
+    @staticmethod
+    def between(one: Floats, two: Floats) -> Floats:
+        """The direction from one centre, given as the mean of its rows, to another."""
+        return one - two
+
+    @staticmethod
+    def errors(X: sp.csr_matrix, groups: Rows) -> Floats:
+        """The error (SSE) of each group."""
+        squares = squared_lengths(group_sums(X, groups))
+        errors: Floats = np.bincount(groups, weights=squared_lengths(X)) - squares / np.bincount(groups)
+        return errors
+
+    def farthest_from_centre(self) -> int:
+        if self._looked_at > LOOK_AGAIN * self.remaining:
+            self._measure_from_centre()
+        local, looked_at = kernel.farthest_from_moved(
+            self._X, self._alive, self._order, self._from_centre, self._centre_then, self._centre()
+        )
+        self._looked_at += looked_at
+        return int(self._rows[local])
+
+    def farthest_from(self, row: int) -> int:
+        self._compare_with(row)
+        return int(self._rows[farthest(self._distances, self._alive)])
+
+    def take(self, row: int, k: int) -> Rows:
+        self._compare_with(row)
+        return self._remove(nearest(self._distances, self._alive, self._place[row], k))
+
+    def take_rest(self) -> Rows:
+        return self._remove(np.flatnonzero(self._alive))
+
+    def _centre(self) -> Floats:
+        centre: Floats = self._sum / self.remaining
+        return centre
+
+    def _compare_with(self, row: int) -> None:
+        """Distance of every row kept here to `row`, unless just computed."""
+        if self._compared_with != row:
+            kernel.squared_distances(self._X, self._X[self._place[row]], self._distances)
+            self._compared_with = row
+
+    def _remove(self, local: Rows) -> Rows:
+        self._sum -= self._X[local].sum(axis=0)
+        self._alive[local] = False
+        self.remaining -= len(local)
+        return self._rows[local]
+
+    def _hold(self, X: Floats) -> None:
+        self._X = X
+        self._alive = np.ones(len(X), dtype=np.bool_)
+        self._distances = np.zeros(len(X))
+        self._compared_with = -1
+        self._measure_from_centre()
+
+    def _measure_from_centre(self) -> None:
+        if self.remaining < COMPACT_BELOW * len(self._rows):
+            self._rows = self._rows[self._alive]
+            self._place[self._rows] = np.arange(len(self._rows))
+            self._hold(self._X[self._alive])
+            return
+        self._centre_then = self._centre()
+        squared = np.empty(len(self._X))
+        kernel.squared_distances(self._X, self._centre_then, squared)
+        self._from_centre = np.sqrt(squared)
+        self._order = np.argsort(-self._from_centre, kind="stable")
+        self._looked_at = 0
+
+
+class SphericalSpace:
+    """What remains of a set of sparse unit rows, searched exactly through inverted lists.
+
+    The centre moves little when records leave. Products with it are computed for all rows once in a while; in
+    between, only rows whose product can still be the lowest are looked at (see `farthest_from_moved_sum`).
+    """
+
+    number = SPHERE  # by which kernels know it
+
+    def __init__(self, X: Any) -> None:
+        self.remaining = X.shape[0]
+        self._compared_with = -1
+        self._rows = np.arange(X.shape[0], dtype=np.int64)  # original number of each row kept here
+        self._place = self._rows.copy()  # and the other way round
+        self._sum = np.asarray(X.sum(axis=0), dtype=np.float64).ravel()
+        self._hold(X)
+
+    @staticmethod
+    def rows(X: sp.csr_matrix) -> sp.csr_matrix:
+        """The rows as this space holds them."""
+        return X
+
+    @staticmethod
+    def centres(X: sp.csr_matrix, groups: Rows) -> sp.csr_matrix:
+        """The direction of each group."""
+        sums = group_sums(X, groups)
+        return divided(sums, np.sqrt(squared_lengths(sums)))
+
+    @staticmethod
+    def between(one: Floats, two: Floats) -> Floats:
+        """The direction from one centre, given as the mean of its rows, to another."""
+        lengths = (float(np.linalg.norm(mean)) or 1.0 for mean in (one, two))
+        one, two = (mean / length for mean, length in zip((one, two), lengths, strict=True))
+        return one - two
+
+    @staticmethod
+    def errors(X: sp.csr_matrix, groups: Rows) -> Floats:
+        """The error of each group: the distance of its unit rows to its direction, summed."""
+        return np.subtract(np.bincount(groups), np.sqrt(squared_lengths(group_sums(X, groups))), dtype=np.float64)
+
+    def farthest_from_centre(self) -> int:
+        if self._looked_at > LOOK_AGAIN * self.remaining:
+            self._measure_from_centre()
+        local, looked_at = spherical_kernel.farthest_from_moved_sum(
+            self._csr, self._alive, self._order, self._dots, self._sum_then, self._sum
+        )
+        self._looked_at += looked_at
+        return int(self._rows[local])
+
+    def farthest_from(self, row: int) -> int:
+        if self._compared_with != row:
+            indptr, indices, data = self._csr
+            part = slice(indptr[self._place[row]], indptr[self._place[row] + 1])
+            spherical_kernel.distances_to(self._lists, indices[part], data[part], self._distances)
+            self._compared_with = row
+        return int(self._rows[farthest(self._distances, self._alive)])
+
+    def take(self, row: int, k: int) -> Rows:
+        place = self._place[row]
+        local = spherical_kernel.take_group(self._csr, self._lists, self._alive, self._distances, self._sum, place, k)
+        self._compared_with = row
+        self.remaining -= len(local)
+        return self._rows[local]
+
+    def take_rest(self) -> Rows:
+        local = np.flatnonzero(self._alive)
+        self._alive[local] = False
+        self.remaining = 0
+        return self._rows[local]
+
+    def _hold(self, X: sp.csr_matrix) -> None:
+        self._X = X
+        self._csr = spherical_kernel.csr(X)
+        self._lists = spherical_kernel.invert(self._csr, X.shape[1])
+        self._alive = np.ones(X.shape[0], dtype=np.bool_)
+        self._distances = np.zeros(X.shape[0])
+        self._compared_with = -1
+        self._measure_from_centre()
+
+    def _measure_from_centre(self) -> None:
+        if self.remaining < COMPACT_BELOW * len(self._rows):
+            self._rows = self._rows[self._alive]
+            self._place[self._rows] = np.arange(len(self._rows))
+            self._hold(self._X[self._alive])
+            return
+        self._sum_then = self._sum.copy()
+        self._dots = self._X @ self._sum
+        self._order = np.argsort(self._dots, kind="stable")
+        self._looked_at = 0
+
+
+class MixedSpace:
+    """What remains of a set of rows, searched exactly by scanning.
+
+    The centre has the mean of every number and the centroid of every label.
+    """
+
+    def __init__(self, numbers: Floats, codes: Rows, table: labels_kernel.Concepts, squares: Floats) -> None:
+        self.remaining = len(numbers)
+        self._table = table
+        self._squares = squares
+        self._rows = np.arange(len(numbers), dtype=np.int64)  # original number of each row kept here
+        self._place = self._rows.copy()  # and the other way round
+        self._sum = numbers.sum(axis=0)
+        self._labels = labels_kernel.empty_sets(table, 1)
+        labels_kernel.join_all(table, self._labels, 0, codes, np.ones(len(codes), dtype=np.int64))
+        self._hold(np.ascontiguousarray(numbers), np.ascontiguousarray(codes))
+
+    def farthest_from_centre(self) -> int:
+        if self.remaining < COMPACT_BELOW * len(self._rows):
+            self._rows = self._rows[self._alive]
+            self._place[self._rows] = np.arange(len(self._rows))
+            self._hold(self._numbers[self._alive], self._codes[self._alive])
+        centroids = np.empty(self._codes.shape[1], dtype=np.int64)
+        labels_kernel.centre(self._table, self._labels, 0, False, centroids)
+        self._compare_with(-1, self._sum / self.remaining, centroids)
+        return int(self._rows[farthest(self._distances, self._alive)])
+
+    def farthest_from(self, row: int) -> int:
+        self._compare_with_row(row)
+        return int(self._rows[farthest(self._distances, self._alive)])
+
+    def take(self, row: int, k: int) -> Rows:
+        self._compare_with_row(row)
+        return self._remove(nearest(self._distances, self._alive, self._place[row], k))
+
+    def take_rest(self) -> Rows:
+        return self._remove(np.flatnonzero(self._alive))
+
+    def _compare_with_row(self, row: int) -> None:
+        if self._compared_with != row:
+            place = self._place[row]
+            attributes = np.arange(self._codes.shape[1])
+            own = self._table.concept_of_value[attributes, self._codes[place]]
+            self._compare_with(row, self._numbers[place], own)
+
+    def _compare_with(self, row: int, point: Floats, concepts: Any) -> None:
+        mixed_distances(self._numbers, self._codes, self._squares, point, concepts, self._distances)
+        self._compared_with = row
+
+    def _remove(self, local: Rows) -> Rows:
+        self._sum -= self._numbers[local].sum(axis=0)
+        labels_kernel.join_all(self._table, self._labels, 0, self._codes[local], np.full(len(local), -1))
+        self._alive[local] = False
+        self.remaining -= len(local)
+        return self._rows[local]
+
+    def _hold(self, numbers: Floats, codes: Rows) -> None:
+        self._numbers, self._codes = numbers, codes
+        self._alive = np.ones(len(numbers), dtype=np.bool_)
+        self._distances = np.zeros(len(numbers))
+        self._compared_with = -1

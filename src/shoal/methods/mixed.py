@@ -27,9 +27,8 @@ from shoal.methods.label_rows import (
     number_matrix,
     scales_of,
 )
-from shoal.methods.mdav import mdav
+from shoal.methods.mdav import MixedSpace, mdav
 from shoal.methods.refinement import regrouped
-from shoal.methods.spaces import MixedSpace
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

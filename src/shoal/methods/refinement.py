@@ -24,8 +24,7 @@ from shoal.kernels.grouping.group_errors import Items, Problem, group_errors
 from shoal.kernels.grouping.labels import represent
 from shoal.kernels.grouping.partition_search import Cooling
 from shoal.kernels.threads import side_by_side
-from shoal.methods.mdav import numbered_by_first_row
-from shoal.methods.spaces import EuclideanSpace, SphericalSpace
+from shoal.methods.mdav import EuclideanSpace, SphericalSpace, numbered_by_first_row
 
 Groups = NDArray[np.int64]
 Floats = NDArray[np.float64]

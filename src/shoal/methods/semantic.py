@@ -17,8 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from shoal.data.frames import Frame
 from shoal.methods.estimator import check_k
 from shoal.methods.mdav import mdav
-from shoal.methods.words.meanings import Collection, Documents, Meanings
-from shoal.terms import WordNet
+from shoal.methods.meanings import Collection, Documents, Meanings
+from shoal.terms.wordnet import WordNet
 
 Rows = NDArray[np.int64]
 

@@ -21,7 +21,7 @@ from shoal.data.frames import like, number_rows
 from shoal.kernels.grouping import spherical as kernel
 from shoal.methods.blocks.grouping import Plan, block_count, group_rows
 from shoal.methods.estimator import GroupsRows, check_k, check_time_budget
-from shoal.methods.spaces import SphericalSpace, group_sums
+from shoal.methods.mdav import SphericalSpace, group_sums
 from shoal.results.utility import Loss
 
 WITHHELD = -1  # the group of a row without direction

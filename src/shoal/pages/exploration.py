@@ -5,7 +5,7 @@ from __future__ import annotations
 from shoal.pages.charts import DEEP, INK, SAND, Picture, picture, quantity
 from shoal.pages.words import count, number, page
 from shoal.results.exploration import LEARNED, Exploration, Outcome, Trial
-from shoal.results.methods import IN_WORDS
+from shoal.results.summary import IN_WORDS
 
 CROWD, NO_CROWD = "promises a crowd", "promises no crowd"
 COLOURS = [DEEP, SAND, "#b0563b", "#4f9bb0", "#7a6fa8", "#6b8e4e", "#c98a1b", INK]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shoal.pages.charts import DEEP, SAND, Picture, picture, quantity
 from shoal.pages.words import count, number, page
-from shoal.results.sanitized import MaskedKind, SanitizedSummary
+from shoal.results.sanitizing import MaskedKind, SanitizedSummary
 
 WHOLE = {"format": ",d", "tickMinStep": 1}  # of an axis that counts
 NOUNS = {

@@ -11,9 +11,9 @@ import pyarrow as pa
 from shoal import progress
 from shoal.attacks.learned.leakage import FEWEST, Leakage, attack_all
 from shoal.attacks.learned.records import LabelColumn, label_columns, side_by_side
-from shoal.methods import coarsened
+from shoal.methods.numeric import coarsened
 from shoal.results.attacks import Leak, LeakCard, Rate, Remedy
-from shoal.terms import WordNet
+from shoal.terms.wordnet import WordNet
 
 TRIED_AT_ONCE = 300  # records of a release that is being made
 MOST_TRIED_AGAIN = 20_000  # records, after a remedy

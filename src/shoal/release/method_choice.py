@@ -7,22 +7,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.errors import InputError
-from shoal.methods import (
-    CategoricalMicroaggregation,
-    Microaggregation,
-    MixedMicroaggregation,
-    SemanticMicroaggregation,
-    SphericalMicroaggregation,
-)
+from shoal.methods.categorical import CategoricalMicroaggregation
 from shoal.methods.masking import Noise, RankSwap
+from shoal.methods.mixed import MixedMicroaggregation
+from shoal.methods.numeric import Microaggregation
+from shoal.methods.semantic import SemanticMicroaggregation
 from shoal.methods.sketches import CrowdSketch, DeltaSketch, KVarianceSketch, SketchKey
+from shoal.methods.spherical import SphericalMicroaggregation
 from shoal.release.documents.methods import TERMS_PER_DOCUMENT
 from shoal.release.sketches.records import steps_of_records
 from shoal.release.tables.methods import check_method
 from shoal.request.method_options import FOR_DOCUMENTS, FOR_LABELS, FOR_NUMBERS, MASKING, MethodOptions, WordOptions
 from shoal.request.option import options_of
-from shoal.terms import VectorSpace
 from shoal.terms.hierarchy import ontologies_of
+from shoal.terms.vector_space import VectorSpace
 
 OPTIONS = options_of(MethodOptions)
 OF_SKETCHES = ("components", "delta", "max_components", "key")

@@ -16,7 +16,7 @@ from shoal.data.sources import table_source
 from shoal.errors import InputError
 from shoal.methods.blocks.executors import release_arrow_memory
 from shoal.methods.sketches import CrowdSketch, DeltaSketch, KVarianceSketch
-from shoal.methods.sketches.estimator import check_components
+from shoal.methods.sketches.sketches import check_components
 from shoal.release.cluster.documents import draft_documents_in_parts
 from shoal.release.cluster.parts import schedule_of
 from shoal.release.cluster.tables import draft_table_in_parts

@@ -8,7 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from shoal.attacks.unmixing import Published, Unmixing, score
+from shoal.attacks.unmixing.attack import Unmixing
+from shoal.attacks.unmixing.published import Published
+from shoal.attacks.unmixing.scoring import score
 from shoal.results.attacks import Rate
 
 GROUPS_TRIED = 100  # drawn at random

@@ -1,8 +1,9 @@
-"""What a sanitizer sees in a text and what reviewers decide: plain values, without logic."""
+"""What a sanitizer sees in a text, what reviewers decide, a sanitized release in figures, and the owner's secrets."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 DEFAULT_THRESHOLD = 0.1  # misses few entities and lets a person reject the rest; docs/sanitizer/tuning.md has the curve
 
@@ -83,3 +84,48 @@ class Decision:
     at: str  # when, ISO 8601 in UTC
     reason: str
     previous: str  # SHA-256 of the line before; of the first line, what it was proposed from
+
+
+@dataclass(frozen=True)
+class MaskedKind:
+    """How much of one kind was masked."""
+
+    kind: str
+    entities: int
+    places: int
+
+
+@dataclass(frozen=True)
+class SanitizedSummary:
+    """All that report and README say: counts and settings, no word of a document."""
+
+    documents: int
+    form: str  # "text", "html" or "pdf"
+    style: str  # of pseudonyms
+    scope: str  # where a pseudonym is the same: "document" or "collection"
+    kinds: tuple[MaskedKind, ...]
+    blocks: int  # stretches removed
+    kept: int  # places where reviewers left a string that is masked elsewhere
+    hidden_share: float | None  # of the characters of the originals; None: too little is masked to say
+    model: str
+    policy: str
+    threshold: float
+    decisions: int
+    reviewers: int
+    unseen: int  # items accepted or left without anybody looking at them
+    rejected: int  # items that reviewers left as they are
+    withheld: int  # documents that could not be read
+    dial: tuple[tuple[float, int], ...]  # how many entities reach each threshold
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """What was masked in a release, and the log of its review. Never in the release, never shown."""
+
+    key: str = field(repr=False)  # of the fingerprint in the certificate
+    pieces: Mapping[str, tuple[tuple[int, int, str], ...]] = field(repr=False)  # by document: place, original
+    strings: tuple[str, ...] = field(repr=False)  # folded: all that must not be found
+    kept: Mapping[str, Mapping[str, int]] = field(repr=False)  # by file: how often each string may be there
+    entities: tuple[tuple[str, str, str, str], ...] = field(repr=False)  # document or "", pseudonym, kind, name
+    digests: Mapping[str, str] = field(repr=False)  # by document: SHA-256 of the text that was released
+    log: bytes | None = field(default=None, repr=False)

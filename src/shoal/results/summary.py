@@ -1,6 +1,6 @@
-"""What a release's report says, as plain data.
+"""What a release's report says, and what a file says of its columns besides values, as plain data.
 
-Everything here is handed out with the release, so it holds aggregates only: never a word that was
+Everything in a summary is handed out with the release, so it holds aggregates only: never a word that was
 withheld, an extreme value, a name or a path.
 """
 
@@ -13,6 +13,49 @@ from typing import ClassVar
 from shoal.results.attacks import Rate
 from shoal.results.claims import Closeness, Diversity, FurtherPromise, Withheld
 from shoal.results.promised import NOTHING_MORE, Crowd, GroupPromises
+
+Code = float | str
+
+
+@dataclass(frozen=True)
+class ColumnDictionary:
+    """A column of a statistics package. Where every value has a label, the column holds labels in place of codes."""
+
+    label: str = ""  # of the column
+    values: tuple[tuple[Code, str], ...] = ()  # codes and their labels
+    missing: tuple[tuple[Code, Code], ...] = ()  # codes that stand for a missing value, from the first to the last
+    letters: bool = False  # missing values .a to .z are among the numbers, which are text therefore
+    category: bool = False  # the column holds labels, not codes
+    measure: str = ""  # nominal, ordinal or scale
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a text file is written."""
+
+    delimiter: str = ","
+    decimal: str = "."
+    encoding: str = "utf-8"
+
+    @property
+    def in_words(self) -> str:
+        """As a note says it."""
+        between = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}.get(self.delimiter, self.delimiter)
+        comma = ", decimal commas" if self.decimal == "," else ""
+        return f"{self.encoding}, {between} between cells{comma}"
+
+
+IN_WORDS = {
+    "mdav": "microaggregation (MDAV)",
+    "ranking": "microaggregation of each column on its own",
+    "z-scores": "microaggregation along the sum of z-scores",
+    "principal-component": "microaggregation along the first principal component",
+    "rank-swap": "rank swapping",
+    "noise": "added noise",
+    "correlated-noise": "added noise that keeps correlations",
+    "mixed": "microaggregation (MDAV) of numbers and labels together",
+    "sa-mdav": "semantic adaptive microaggregation (SA-MDAV)",
+}
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,7 @@ from shoal.pages.sanitized import sanitized_readme, sanitized_report
 from shoal.release.certificate import dump, sealed_certificate
 from shoal.release.folders import CERTIFICATE, PUBLIC_FOLDER, check_places, folders_written_aside, private_beside
 from shoal.release.writing import EPOCH
-from shoal.results.sanitized import SanitizedSummary, Secrets
-from shoal.results.sanitizing import Decision
+from shoal.results.sanitizing import Decision, SanitizedSummary, Secrets
 from shoal.sanitizer.release.figures import ACCEPTED_UNSEEN, promises_of, stated_of, summary_of
 from shoal.sanitizer.release.pages import BARS, PdfBars, html_page, redacted_pdf
 from shoal.sanitizer.release.plan import PlannedDocument, check_decided, leftovers, plan

@@ -21,7 +21,7 @@ from shoal.data.delimited import stream_rows
 from shoal.data.files import counted, is_folder, kind_of, open_text, reading, shown, unknown_column
 from shoal.data.private_files import private_file
 from shoal.errors import InputError
-from shoal.terms import WordNet
+from shoal.terms.wordnet import WordNet
 
 HEADER = ("column", "value", "concept")
 UNCONFIRMED = "?"

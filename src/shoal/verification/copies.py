@@ -23,7 +23,7 @@ import pyarrow.feather
 
 from shoal.errors import InputError, MissingExtra
 from shoal.results.claims import Claim
-from shoal.results.dictionary import ColumnDictionary, Dialect
+from shoal.results.summary import ColumnDictionary, Dialect
 from shoal.verification.release_files import Refused
 
 COPIES = ("table.csv", "table.tsv", "table.sav", "table.dta", "table.xpt", "table.xlsx", "table.feather")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.results.claims import Claim, Statement
-from shoal.results.sanitized import Secrets
+from shoal.results.sanitizing import Secrets
 from shoal.verification.certificate import CERTIFICATE
 from shoal.verification.masked_strings import Wanted, found_in
 from shoal.verification.sanitized_files import ReleasedTexts, check_page, check_pictures, document_name, read_text

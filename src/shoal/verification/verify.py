@@ -15,7 +15,7 @@ from typing import Any
 
 from shoal.errors import InputError, ShoalError
 from shoal.results.claims import Claim, Statement
-from shoal.results.sanitized import Secrets
+from shoal.results.sanitizing import Secrets
 from shoal.verification.certificate import CERTIFICATE, dump, is_sealed, read_certificate
 from shoal.verification.documents import DOCUMENT_FILES, document_claims
 from shoal.verification.followup import FOLLOWS, following_claims

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shoal.attacks.learned import attackers
-from shoal.attacks.learned.attackers import draw_sample, honest_chances, learn_from_links, learn_worst_case
+from shoal.attacks.learned import leakage as attackers
 from shoal.attacks.learned.distances import plain
+from shoal.attacks.learned.leakage import draw_sample, honest_chances, learn_from_links, learn_worst_case
 from shoal.attacks.learned.linking import chances_of
 from shoal.attacks.learned.records import side_by_side
 

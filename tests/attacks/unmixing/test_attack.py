@@ -7,8 +7,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
-from shoal.attacks.unmixing import Published, Unmixing, score
-from shoal.attacks.unmixing.published import precision_of
+from shoal.attacks.unmixing.attack import Unmixing
+from shoal.attacks.unmixing.published import Published, precision_of
+from shoal.attacks.unmixing.scoring import score
 
 K = 3
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from shoal.attacks.unmixing import Guesses, Published, score
-from shoal.attacks.unmixing.scoring import exact_hits, near_hits
+from shoal.attacks.unmixing.published import Guesses, Published
+from shoal.attacks.unmixing.scoring import exact_hits, near_hits, score
 from shoal.errors import InputError
 
 

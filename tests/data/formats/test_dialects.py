@@ -10,7 +10,7 @@ import pytest
 from shoal import InputError
 from shoal.data import read_table
 from shoal.data.sources import TableFile
-from shoal.results.dictionary import Dialect
+from shoal.results.summary import Dialect
 
 
 def read(folder, content: bytes, name: str = "t.csv", **given: str):

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from shoal.kernels.grouping import euclidean as kernel
 from shoal.kernels.grouping.euclidean import nearest_point
-from shoal.methods.mdav import mdav
-from shoal.methods.spaces import EuclideanSpace
+from shoal.methods.mdav import EuclideanSpace, mdav
 from tests.reference import euclidean as twin
 from tests.reference.mdav import euclidean_mdav
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from shoal.kernels.grouping import partition_search as search
 from shoal.kernels.grouping import repair
-from shoal.methods.spaces import EuclideanSpace, SphericalSpace
+from shoal.methods.mdav import EuclideanSpace, SphericalSpace
 from tests.reference import partition_search as twin
 
 BOTH_SPACES = pytest.mark.parametrize("space", [EuclideanSpace, SphericalSpace])

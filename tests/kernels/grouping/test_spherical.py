@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.kernels.grouping import spherical as kernel
-from shoal.methods.mdav import mdav
-from shoal.methods.spaces import SphericalSpace
+from shoal.methods.mdav import SphericalSpace, mdav
 from tests.reference import spherical as twin
 from tests.reference.mdav import spherical_mdav
 

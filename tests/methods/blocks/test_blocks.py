@@ -18,7 +18,7 @@ from shoal.errors import InputError
 from shoal.methods import refinement
 from shoal.methods.blocks.grouping import block_count
 from shoal.methods.blocks.tree import grow
-from shoal.methods.spaces import EuclideanSpace, SphericalSpace
+from shoal.methods.mdav import EuclideanSpace, SphericalSpace
 
 ESTIMATORS = pytest.mark.parametrize("estimator", [Microaggregation, SphericalMicroaggregation])
 SPACES = pytest.mark.parametrize("spherical", [False, True])

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from shoal import SphericalMicroaggregation, VectorSpace
-from shoal.methods.words.pools import with_length
+from shoal.methods.pools import with_length
 from shoal.promises import joining as diversity
 from shoal.release.documents.by_words import ByWords
 from shoal.release.documents.rows import DocumentRows

@@ -27,7 +27,7 @@ from shoal import (
 )
 from shoal.attacks.disclosure import IntervalDisclosure
 from shoal.attacks.distance import DistanceLinkage
-from shoal.methods import coarsened
+from shoal.methods.numeric import coarsened
 from tests.release.releases import (
     LETTERS,
     certificate_of,

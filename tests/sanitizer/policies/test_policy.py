@@ -8,7 +8,7 @@ import pytest
 
 from shoal.errors import InputError
 from shoal.sanitizer.policies.policy import BUILT_IN, Concept, Policy, Topic, offered_senses, policy_text, write_policy
-from shoal.terms import WordNet
+from shoal.terms.wordnet import WordNet
 
 
 @pytest.fixture(scope="module")

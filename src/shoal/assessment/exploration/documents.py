@@ -21,20 +21,21 @@ from numpy.typing import NDArray
 from shoal.assessment.exploration.trials import TrialSetup
 from shoal.attacks.documents import DocumentLinkage
 from shoal.attacks.rates import sample_rows
-from shoal.attacks.sketches import SketchedRecords, SketchLinkage
+from shoal.attacks.sketches.records import SketchedRecords, SketchLinkage
 from shoal.data import Corpus, Roles
 from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
-from shoal.methods import SemanticMicroaggregation, SphericalMicroaggregation
+from shoal.methods.semantic import SemanticMicroaggregation
 from shoal.methods.sketches import CrowdSketch, DeltaSketch, KVarianceSketch, Sketches, SketchKey
 from shoal.methods.sketches.sketches import dot_products
+from shoal.methods.spherical import SphericalMicroaggregation
 from shoal.release.documents.methods import method_of
 from shoal.release.documents.steps import NOTHING, DocumentSteps
 from shoal.release.sketches.crowd import CrowdSketches
 from shoal.release.sketches.records import record_sketch_steps
 from shoal.release.sources import DocumentSource
 from shoal.results.exploration import Outcome, Trial
-from shoal.terms import VectorSpace
+from shoal.terms.vector_space import VectorSpace
 from shoal.utility.vector_space import order_kept
 
 KS = (2, 3, 5, 7, 10, 15, 20, 30, 50)

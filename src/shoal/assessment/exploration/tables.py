@@ -34,8 +34,8 @@ from shoal.release.sources import DocumentSource, open_source
 from shoal.release.tables.columns import OntologyColumns, agreed_columns, outline_column
 from shoal.release.tables.reading import KEPT
 from shoal.results.exploration import Outcome, Trial
-from shoal.terms import WordNet
 from shoal.terms.value_mapping import check_mapping, explained_columns
+from shoal.terms.wordnet import WordNet
 
 
 def open_explored(

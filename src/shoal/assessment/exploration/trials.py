@@ -22,8 +22,10 @@ from shoal.data import Roles
 from shoal.data.columns import equal_rows
 from shoal.data.pairs import numeric_table
 from shoal.errors import InputError
-from shoal.methods import CategoricalMicroaggregation, Microaggregation, MixedMicroaggregation, coarsened
+from shoal.methods.categorical import CategoricalMicroaggregation
 from shoal.methods.masking import Noise, RankSwap
+from shoal.methods.mixed import MixedMicroaggregation
+from shoal.methods.numeric import Microaggregation, coarsened
 from shoal.results.exploration import Outcome, Trial
 from shoal.utility.loss import table_loss
 

@@ -17,7 +17,7 @@ from shoal.attacks.rates import identical_rows
 from shoal.data.pairs import numeric_pair
 from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
-from shoal.terms import distances
+from shoal.terms.taxonomy import distances
 
 STILL = 1e-12  # a column whose spread is this share of its values is constant, but for rounding
 FAR = 2.0  # mean squared difference of two records drawn at random, on the standard scale

@@ -1,4 +1,4 @@
-"""Records and the sketches that were published of them; and how much of a record a guess hits."""
+"""Records and the sketches published of them, and an attacker who knows a record and searches for its sketch."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from math import comb
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.preprocessing import normalize
 
-from shoal.attacks.rates import check_count, sample_rows
+from shoal.attacks.rates import check_count, rate_of, sample_rows
 from shoal.errors import InputError
+from shoal.kernels.linking.nearest import nearest_sketches
+from shoal.results.attacks import Rate
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -93,6 +96,16 @@ class SketchedRecords:
             sample_rows(len(self.filled), min(check_count(attacked, "attacked"), affordable), random_state)
         ]
 
+    def checked_signs(self, signs: NDArray[np.int8]) -> Floats:
+        """The signs of the components that are attacked, as numbers to compute with."""
+        n_items = self.records.shape[1]
+        if signs.shape[0] != n_items or signs.shape[1] < self.width:
+            raise InputError(
+                f"signs of {signs.shape[0]} items in {signs.shape[1]} components, and there are {n_items} items in "
+                f"{self.width}; give the sign of each item in each component"
+            )
+        return signs[:, : self.width].astype(np.float32)
+
     def table(self, rows: Ints) -> tuple[Floats, Ints]:
         """The sketches of some records side by side, (rows, width), zeros after the last component; and lengths."""
         lengths = np.minimum(self.lengths[rows], self.width)
@@ -127,3 +140,80 @@ def hits(scores: NDArray[np.floating], records: sp.csr_matrix) -> tuple[Scores, 
         if own_above == above and own_above + own_tied == size:
             whole[row] = 1.0 / comb(tied, own_tied)
     return shares, whole
+
+
+Numbers = NDArray[np.float64]
+
+
+class SketchLinkage:
+    """Look for the sketch of a record whose items are known.
+
+    With the key the attacker sketches the record, as the owner did, and takes the sketch that is nearest. Without the
+    key they compare what any sketch reveals: the sum of the record's squares, which the mean square of the components
+    estimates; whether components are even or odd, as the sum of whole numbers is; and where the number of components
+    is computed from the record, that. Of sketches equally near one is picked at random. The baseline is 1 / n.
+
+    Parameters
+    ----------
+    attacked : int, records drawn at random; the sketches of all are searched
+    random_state : int
+    """
+
+    def __init__(self, attacked: int = 1_000, random_state: int = 0) -> None:
+        self.attacked = attacked
+        self.random_state = random_state
+
+    def with_key(self, sketched: SketchedRecords, signs: NDArray[np.int8], lengths: Ints | None = None) -> Rate:
+        """`lengths`: the number of components of each record's sketch, where the attacker can compute it."""
+        rows = sketched.drawn(self.attacked, self.random_state)
+        table = sketched.checked_signs(signs).astype(np.float64)
+        targets = np.ascontiguousarray(_as_sketched(sketched, rows) @ table)
+        chances = nearest_sketches(targets, rows, _expected(rows, lengths), sketched.offsets, sketched.values)
+        return rate_of("linkage with the key", chances, 1.0 / len(sketched.filled), targets=rows)
+
+    def without_key(self, sketched: SketchedRecords, lengths: Ints | None = None) -> Rate:
+        """By sum of squares, parity and, where given, the number of components."""
+        rows = sketched.drawn(self.attacked, self.random_state)
+        candidates = sketched.filled
+        squares, parity = _squares_and_parity(sketched, candidates)
+        known = _as_sketched(sketched, rows)
+        true_squares = np.asarray(known.multiply(known).sum(axis=1)).ravel()
+        true_parity = _parity(np.asarray(known.sum(axis=1)).ravel())
+        expected, own = _expected(rows, lengths), np.searchsorted(candidates, rows)
+        chances = np.zeros(len(rows))
+        for target in range(len(rows)):
+            possible = (parity < 0) | (true_parity[target] < 0) | (parity == true_parity[target])
+            if expected[target] >= 0:
+                possible &= sketched.lengths[candidates] == expected[target]
+            apart = np.where(possible, np.abs(squares - true_squares[target]), np.inf)
+            slack = 1e-9 * true_squares[target]
+            if apart[own[target]] <= apart.min() + slack:
+                chances[target] = 1.0 / np.sum(apart <= apart.min() + slack)
+        return rate_of("linkage without the key", chances, 1.0 / len(candidates), targets=rows)
+
+
+def _as_sketched(sketched: SketchedRecords, rows: Ints) -> sp.csr_matrix:
+    """Records on the scale of what was sketched: sums of groups have length 1."""
+    records = sp.csr_matrix(sketched.records[rows])
+    return normalize(records) if sketched.pooled else records
+
+
+def _expected(rows: Ints, lengths: Ints | None) -> Ints:
+    return np.full(len(rows), -1) if lengths is None else np.asarray(lengths)[rows]
+
+
+def _squares_and_parity(sketched: SketchedRecords, rows: Ints) -> tuple[Numbers, Ints]:
+    """The mean square of each sketch; and 0 where all components are even, 1 where all are odd, else -1."""
+    starts = sketched.offsets[rows]
+    lengths = sketched.lengths[rows]
+    places = np.repeat(starts - np.concatenate(([0], np.cumsum(lengths)[:-1])), lengths) + np.arange(lengths.sum())
+    values, first = sketched.values[places], np.concatenate(([0], np.cumsum(lengths)[:-1]))
+    squares = np.add.reduceat(values * values, first) / lengths
+    odd = _parity(values)
+    least, most = np.minimum.reduceat(odd, first), np.maximum.reduceat(odd, first)
+    return squares, np.where(least == most, least, -1)
+
+
+def _parity(numbers: Numbers) -> Ints:
+    """0 for even, 1 for odd, -1 for numbers that are not whole."""
+    return np.where(numbers % 1 == 0, np.abs(numbers) % 2, -1).astype(np.int64)

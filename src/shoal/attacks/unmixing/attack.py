@@ -1,18 +1,189 @@
-"""Take the crowd apart: members of every group from the published rows alone."""
+"""Recover the members of every group from the published rows alone; column sums are divided by prior knowledge.
+
+Nothing in a sum shows whose part it is. Terms that groups have together more often than chance belong together, and how
+many documents have a term shows in how many members of a group it is, on average.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import gammaln
 
 from shoal.attacks.rates import check_count, sample_rows
 from shoal.attacks.unmixing.decoding import Decoded, basis, decoded, refitted, strongest
-from shoal.attacks.unmixing.published import Guesses, Precision, Published, precision_of
-from shoal.attacks.unmixing.scales import Frequencies, PublishedRow, coincidences
-from shoal.attacks.unmixing.sums import column_sums, split_sums
-from shoal.kernels import Ints
+from shoal.attacks.unmixing.published import (
+    Frequencies,
+    Guesses,
+    Precision,
+    Published,
+    PublishedRow,
+    coincidences,
+    precision_of,
+)
+from shoal.kernels import Floats, Ints
+from shoal.kernels.linking.unmixing import part_counts
+
+MOST_PARTS = 6  # the smallest sum of a row
+NEARLY_ALL = 0.9  # of the terms must have whole sums
+SHARP = 0.05  # weights must be so precise that not every number is whole
+
+ONCE = 0.25  # the quantile of quotients that is taken for a single occurrence
+
+SWEEPS = 60
+STARTS = 3
+SCALE = 8.0  # of the odds against the other costs, for a member of one term
+SMOOTH = 0.5  # pseudo-counts in the odds of two terms
+EVEN = 0.8  # a member's number of terms varies by so much of the mean
+
+
+class TermCooccurrence:
+    """How much more often than chance terms share a group; the group in question does not count."""
+
+    def __init__(self, rows: sp.csr_matrix) -> None:
+        self._present = sp.csc_matrix(rows != 0, dtype=np.float64)
+        self._groups = np.asarray(self._present.sum(axis=0)).ravel()
+
+    def odds(self, terms: Ints) -> Floats:
+        """Logarithms, (terms, terms), with mean 0: what is common to all pairs parts nothing."""
+        part = self._present[:, terms]
+        both = (part.T @ part).toarray() - 1.0
+        groups = self._groups[terms] - 1.0
+        by_chance = np.outer(groups, groups) / max(1, self._present.shape[0] - 1)
+        odds: Floats = np.log((both + SMOOTH) / (by_chance + SMOOTH))
+        np.fill_diagonal(odds, 0.0)
+        n = len(terms)
+        if n > 1:
+            odds -= odds.sum() / (n * (n - 1))
+        np.fill_diagonal(odds, 0.0)
+        return odds
+
+
+def column_sums(row: PublishedRow, frequencies: Frequencies) -> Ints | None:
+    """The whole numbers that the quotients of a row are in proportion to; None if there are no such numbers.
+
+    A quotient whose df is not known takes the first that makes it whole, and 1 if none does.
+    """
+    settled = frequencies.settled[row.terms]
+    known = np.flatnonzero(settled > 0)
+    if not len(known):
+        return None
+    quotients = row.weights[known] / frequencies.idf(settled[known])
+    relative = row.slack[known] / row.weights[known]
+    for parts in range(1, MOST_PARTS + 1):
+        unit = quotients.min() / parts
+        sums = quotients / unit
+        whole = np.abs(sums - np.round(sums)) <= 2 * np.maximum(relative * sums, relative.max())
+        if whole.mean() >= NEARLY_ALL and sums.max() * relative.max() < SHARP:
+            whole_sums = np.ones(len(row.terms), np.int64)
+            whole_sums[known[whole]] = np.round(sums[whole]).astype(np.int64)
+            for column in np.flatnonzero(settled == 0).tolist():
+                whole_sums[column] = _first_whole(
+                    row.weights[column], unit, frequencies.options(int(row.terms[column])), frequencies
+                )
+            return whole_sums
+    return None
+
+
+def _first_whole(weight: float, unit: float, options: Ints, frequencies: Frequencies) -> int:
+    sums = weight / (unit * frequencies.idf(options))
+    whole = np.flatnonzero(np.abs(sums - np.round(sums)) < 1e-9 * sums)
+    return max(1, int(np.round(sums[whole[0]]))) if len(whole) else 1
+
+
+def split_sums(
+    published: Published,
+    rows: list[PublishedRow],
+    sums: list[Ints | None],
+    frequencies: Frequencies,
+    random_state: int,
+) -> list[Ints]:
+    """The members of each group tried, (members, terms of the row)."""
+    together = TermCooccurrence(published.rows)
+    groups = np.bincount(published.rows.indices, minlength=published.rows.shape[1])
+    counts = [
+        _rough_sums(row, frequencies) if row_sums is None else row_sums
+        for row, row_sums in zip(rows, sums, strict=True)
+    ]
+    holders = [_holders(row, frequencies) / groups[row.terms] for row in rows]
+    # Occurrences for each document that has a term, less one, follow a geometric law as far as an attacker knows.
+    mean = sum(int(row_sums.sum()) for row_sums in counts) / max(
+        1.0, sum(float(row_sums.sum()) for row_sums in holders)
+    )
+    again = float(np.clip(1.0 - 1.0 / max(mean, 1.0), 0.02, 0.8))
+    return [
+        part_row(together.odds(row.terms), count, holder, again, row.size, random_state + number)
+        for number, (row, count, holder) in enumerate(zip(rows, counts, holders, strict=True))
+    ]
+
+
+def _rough_sums(row: PublishedRow, frequencies: Frequencies) -> Ints:
+    """Sums as far as weights that are in proportion to nothing whole show them; many terms come but once."""
+    if not len(row.terms):
+        return np.empty(0, np.int64)
+    quotients = row.weights / frequencies.idf(_holders(row, frequencies))
+    rough: Ints = np.clip(np.round(quotients / np.quantile(quotients, ONCE)), 1, 10 * row.size).astype(np.int64)
+    return rough
+
+
+def _holders(row: PublishedRow, frequencies: Frequencies) -> Floats:
+    """In how many documents each term is, as far as that is known."""
+    settled = frequencies.settled[row.terms]
+    middle = np.sqrt(frequencies.low[row.terms] * frequencies.high[row.terms])
+    holders: Floats = np.where(settled > 0, settled, middle)
+    return holders
+
+
+def part_row(odds: Floats, counts: Ints, holders: Floats, again: float, members: int, seed: int) -> Ints:
+    """The counts of one group parted among its members; `holders` is in how many members a term is on average."""
+    cost = _holders_cost(counts, holders, members, again)
+    expected = np.minimum(np.maximum(1.0, holders), np.minimum(counts, members)).sum() / members
+    scaled = SCALE * odds / max(1.0, expected)
+    balance = 0.5 / max(1.0, (EVEN * expected)) ** 2
+    temperatures = np.geomspace(3.0, 0.05, SWEEPS)
+    random = np.random.default_rng(seed)
+    best: Ints | None = None
+    least = np.inf
+    for _ in range(STARTS):
+        first = _at_random(counts, members, random)
+        parts, energy = part_counts(scaled, counts, first, cost, balance, temperatures, random)
+        if energy < least:
+            best, least = parts, energy
+    assert best is not None
+    return best
+
+
+def _at_random(counts: Ints, members: int, random: np.random.Generator) -> Ints:
+    owners = random.integers(members, size=int(counts.sum()))
+    terms = np.repeat(np.arange(len(counts)), counts)
+    parts = np.zeros((members, len(counts)), np.int64)
+    np.add.at(parts, (owners, terms), 1)
+    return parts
+
+
+def _holders_cost(counts: Ints, holders: Floats, members: int, again: float) -> Floats:
+    """Minus the log probability that each number of members has a term, given how often it occurs.
+
+    One member has it, the others are equally likely to; and with probability `again` a member has it once more.
+    """
+    number = np.arange(members + 1)
+    share = np.clip((holders - 1.0) / max(1, members - 1), 0.02, 0.98)[:, None]
+    others = np.maximum(number - 1, 0)[None, :]
+    more = np.maximum(counts[:, None] - number[None, :], 0)
+    chance = _log_choose(members - 1, others) + others * np.log(share) + (members - 1 - others) * np.log(1 - share)
+    chance = chance + _log_choose(counts[:, None] - 1, others) + number * np.log(1 - again) + more * np.log(again)
+    cost: Floats = -chance
+    return cost
+
+
+def _log_choose(n: Any, m: Ints) -> Floats:
+    """0 where m is more than n: such cases never come up."""
+    log_ways: Floats = gammaln(n + 1) - gammaln(m + 1) - gammaln(np.maximum(n - m, 0) + 1)
+    return log_ways
+
 
 HALF = 0.5  # of the groups
 COARSE = 0.05  # weights that may be off by more show no scales

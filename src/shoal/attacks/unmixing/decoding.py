@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attacks.unmixing.scales import Frequencies, PublishedRow
+from shoal.attacks.unmixing.published import Frequencies, PublishedRow
 from shoal.kernels import Floats, Ints
 from shoal.kernels.linking import unmixing as kernel
 

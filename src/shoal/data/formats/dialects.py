@@ -17,7 +17,7 @@ from shoal.data.columns import all_match, is_gap, is_text
 from shoal.data.delimited import parse_table
 from shoal.data.sources import TableFile
 from shoal.errors import InputError
-from shoal.results.dictionary import Dialect
+from shoal.results.summary import Dialect
 
 DELIMITERS = ",;\t|"
 ROWS_LOOKED_AT = 50

@@ -13,7 +13,7 @@ import pyarrow as pa
 from shoal.data.columns import typed_cells
 from shoal.data.files import shown
 from shoal.errors import InputError, MissingExtra
-from shoal.results.dictionary import Code, ColumnDictionary
+from shoal.results.summary import Code, ColumnDictionary
 
 CATALOGUE = ".sas7bcat"  # beside a .sas7bdat: the labels of its values
 READERS = {"sav": "read_sav", "dta": "read_dta", "sas7bdat": "read_sas7bdat", "xpt": "read_xport"}

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from shoal.data.files import shown
 from shoal.errors import InputError, MissingExtra
-from shoal.results.dictionary import ColumnDictionary
+from shoal.results.summary import ColumnDictionary
 
 ROOM = 8 << 30  # bytes of memory that a reader may take at least; and so many times its file:
 TIMES = 60

@@ -17,7 +17,7 @@ from shoal.index.client.journal import Journal
 
 if TYPE_CHECKING:
     from shoal.index.client.published import Published, Vocabulary
-    from shoal.terms import VectorSpace
+    from shoal.terms.vector_space import VectorSpace
 
 UNUSABLE = "the server's vocabulary cannot be used with this version of Shoal; update it"
 

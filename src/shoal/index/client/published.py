@@ -26,7 +26,7 @@ from shoal.errors import InputError
 from shoal.index.client.connection import Connection
 from shoal.index.client.opened import UNUSABLE, write_whole
 from shoal.index.representatives import Representatives
-from shoal.terms import VectorSpace
+from shoal.terms.vector_space import VectorSpace
 
 PAGE = 5_000  # representatives
 READY = "ready-"  # followed by the number of representatives

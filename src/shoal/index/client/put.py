@@ -25,7 +25,7 @@ from shoal.index.client.journal import Journal, PendingRequest, Upload, digest_o
 from shoal.index.client.opened import OpenedIndex, settle
 from shoal.index.client.results import DAY, PutReport
 from shoal.index.waiting import Waiting
-from shoal.methods.words.pools import unit_rows
+from shoal.methods.pools import unit_rows
 
 AT_ONCE = 8  # requests that are sent at the same time
 BATCH, CHARACTERS = 256, 16_000_000  # most documents, and about the most text, that are counted at a time

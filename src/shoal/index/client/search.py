@@ -14,8 +14,8 @@ from shoal.index.client.opened import OpenedIndex
 from shoal.index.client.published import Groups
 from shoal.index.client.put import as_terms
 from shoal.index.client.results import SearchHit
-from shoal.methods.words.pools import unit_rows
-from shoal.terms import VectorSpace
+from shoal.methods.pools import unit_rows
+from shoal.terms.vector_space import VectorSpace
 
 TRIES = 5
 

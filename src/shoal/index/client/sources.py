@@ -23,7 +23,7 @@ from shoal.data.records import collection_kind, list_folder
 from shoal.data.sources import local_copy
 from shoal.errors import InputError
 from shoal.index.client.published import Vocabulary
-from shoal.methods.words.pools import THOUSAND, members_with, rank_of_pools
+from shoal.methods.pools import THOUSAND, members_with, rank_of_pools
 from shoal.release.load import load
 from shoal.release.private_mapping import private_folder, read_mapping, rows_of_parts
 from shoal.release.protect import protect

@@ -1,6 +1,7 @@
 """Sparse rows to sketches, each as long as it may be, and products of sketches over the components that both have.
 
 Signs of terms are cubic polynomials over the prime field of 2^61 - 1, so that any four terms have independent signs.
+The length of a sketch is bounded by the variance left to every attribute, or by the pairs of nearest neighbours.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from shoal.kernels import Floats, Ints
-from shoal.kernels.grouping.spherical import Csr
+from shoal.kernels.grouping.spherical import Csr, Lists
 from shoal.kernels.threads import runs, side_by_side
 
 Words = NDArray[np.uint64]
@@ -169,3 +170,179 @@ def paired_products(
             other_square += other[component] * other[component]
         products[row], squares[row], other_squares[row] = product / shared, square / shared, other_square / shared
     return products, squares, other_squares
+
+
+@njit(cache=True, nogil=True)
+def _offer(row: int, score: float, rows: Ints, scores: Floats, filled: int) -> int:
+    """Put a row among the best found so far, by falling score; rows come in rising order. Returns their number."""
+    count = rows.shape[0]
+    position = min(filled, count)
+    while position > 0 and score > scores[position - 1]:
+        if position < count:
+            rows[position] = rows[position - 1]
+            scores[position] = scores[position - 1]
+        position -= 1
+    if position < count:
+        rows[position] = row
+        scores[position] = score
+    return min(filled + 1, count)
+
+
+def nearest_rows(rows: Csr, lists: Lists, count: int) -> tuple[Ints, Floats]:
+    """The `count` other rows nearest to each by dot product, and the products: both (rows, count).
+
+    Rows that share no column have product 0; the lowest of them fill up where fewer share one.
+    """
+    n_rows = len(rows.indptr) - 1
+    nearest, products = np.full((n_rows, count), -1), np.zeros((n_rows, count))
+    side_by_side(
+        _nearest_rows, [(rows, lists, run.start, nearest[run], products[run]) for run in runs(n_rows) if n_rows]
+    )
+    return nearest, products
+
+
+@njit(cache=True, nogil=True)
+def _nearest_rows(rows: Csr, lists: Lists, first: int, nearest: Ints, products: Floats) -> None:
+    n_rows, count = rows.indptr.shape[0] - 1, nearest.shape[1]
+    scores = np.zeros(n_rows)
+    for position in range(nearest.shape[0]):
+        row = first + position
+        for entry in range(rows.indptr[row], rows.indptr[row + 1]):
+            weight, column = rows.data[entry], rows.indices[entry]
+            for listed in range(lists.ptr[column], lists.ptr[column + 1]):
+                scores[lists.row[listed]] += weight * lists.weight[listed]
+        scores[row] = 0.0
+        filled = 0
+        bar = 0.0  # what a row must exceed; ties go to the lower row, which comes first
+        for other in range(n_rows):
+            if scores[other] > bar:
+                filled = _offer(other, scores[other], nearest[position], products[position], filled)
+                bar = products[position, count - 1] if filled == count else 0.0
+        scores[:] = 0.0
+        _fill_up(row, nearest[position], filled)
+
+
+@njit(cache=True, nogil=True)
+def _fill_up(row: int, nearest: Ints, filled: int) -> None:
+    """The lowest rows that are not among the nearest yet take the places left."""
+    other = 0
+    while filled < nearest.shape[0]:
+        known = other == row
+        for position in range(filled):
+            known |= nearest[position] == other
+        if not known:
+            nearest[filled] = other
+            filled += 1
+        other += 1
+
+
+@njit(cache=True, nogil=True)
+def _shared_squares(indptr: Ints, indices: Ints, data: Floats, one: int, other: int) -> float:
+    """The sum of x² y² over the columns that two rows share; columns rise in each row."""
+    at, end = indptr[one], indptr[one + 1]
+    other_at, other_end = indptr[other], indptr[other + 1]
+    total = 0.0
+    while at < end and other_at < other_end:
+        if indices[at] == indices[other_at]:
+            total += (data[at] * data[other_at]) ** 2
+            at += 1
+            other_at += 1
+        elif indices[at] < indices[other_at]:
+            at += 1
+        else:
+            other_at += 1
+    return total
+
+
+@njit(cache=True, nogil=True)
+def pair_limits(indptr: Ints, indices: Ints, data: Floats, nearest: Ints, products: Floats, most: int) -> Ints:
+    """The components that each pair of a row and a neighbour allows, at most `most`: (rows, count).
+
+    With c components the estimate of a product p of unit rows has the variance (1 + p² - 2 sum x²y²) / c, and its root
+    may not be below 1 - p.
+    """
+    limits = np.empty(nearest.shape, np.int64)
+    for row in range(nearest.shape[0]):
+        for position in range(nearest.shape[1]):
+            product = min(products[row, position], 1.0)
+            shared = _shared_squares(indptr, indices, data, row, nearest[row, position])
+            limits[row, position] = _allowed(1.0 + product * product - 2.0 * shared, (1.0 - product) ** 2, most)
+    return limits
+
+
+@njit(cache=True, nogil=True)
+def _allowed(variance: float, squared_gap: float, most: int) -> int:
+    """The largest c up to `most` with variance / c >= squared gap."""
+    if squared_gap * most <= variance:
+        return most
+    allowed = np.floor(max(variance, 0.0) / squared_gap)
+    while allowed > 0.0 and variance / allowed < squared_gap:
+        allowed -= 1.0  # the quotient was rounded up
+    return int(allowed)
+
+
+@njit(cache=True, nogil=True)
+def fewest_components(indptr: Ints, data: Floats, limits: Ints, products: Floats, most: int) -> Ints:
+    """For each row the components that every pair with a found neighbour allows, and every pair that was missed.
+
+    A missed neighbour is nearer than the last one found. Its sum of x²y² is at most p² and at most the row's largest
+    square, and with that bound a pair allows the more components the nearer the two are.
+    """
+    found = np.empty(limits.shape[0], np.int64)
+    for row in range(limits.shape[0]):
+        largest = 0.0
+        for entry in range(indptr[row], indptr[row + 1]):
+            largest = max(largest, data[entry] * data[entry])
+        product = min(products[row, limits.shape[1] - 1], 1.0)
+        shared = min(product * product, largest)
+        fewest = _allowed(1.0 + product * product - 2.0 * shared, (1.0 - product) ** 2, most)
+        for position in range(limits.shape[1]):
+            fewest = min(fewest, limits[row, position])
+        found[row] = fewest
+    return found
+
+
+@njit(cache=True, nogil=True)
+def raise_components(order: Ints, pair_ptr: Ints, partner: Ints, limit: Ints, most: int) -> Ints:
+    """Components such that no pair has more in common than its limit; none can be raised with the others as they are.
+
+    The pairs of record i are partner and limit[pair_ptr[i] : pair_ptr[i + 1]]; each pair is listed for both. Records
+    are gone through in the given order, again and again: the first pass meets every limit, later ones only raise.
+    """
+    components = np.full(order.shape[0], most, np.int64)
+    changed = True
+    while changed:
+        changed = False
+        for record in order:
+            allowed = most
+            for pair in range(pair_ptr[record], pair_ptr[record + 1]):
+                if components[partner[pair]] > limit[pair]:
+                    allowed = min(allowed, limit[pair])
+            if allowed != components[record]:
+                components[record] = allowed
+                changed = True
+    return components
+
+
+def lengths_by_variance(indptr: Ints, data: Floats, delta: float, most: int) -> Ints:
+    """The most components, up to `most`, that leave every attribute a variance of `delta`; 0 if one is too many."""
+    lengths = np.zeros(len(indptr) - 1, np.int64)
+    parts = runs(len(lengths))
+    side_by_side(
+        _lengths_by_variance, [(indptr[run.start : run.stop + 1], data, delta, most, lengths[run]) for run in parts]
+    )
+    return lengths
+
+
+@njit(cache=True, nogil=True)
+def _lengths_by_variance(indptr: Ints, data: Floats, delta: float, most: int, lengths: Ints) -> None:
+    for row in range(lengths.shape[0]):
+        squares, largest = 0.0, 0.0
+        for entry in range(indptr[row], indptr[row + 1]):
+            square = data[entry] * data[entry]
+            squares += square
+            largest = max(largest, square)
+        allowed = min(np.floor((squares - largest) / delta), float(most))
+        while allowed > 0.0 and (squares - largest) / allowed < delta:
+            allowed -= 1.0  # the quotient was rounded up
+        lengths[row] = int(allowed)

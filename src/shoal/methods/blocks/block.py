@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from shoal.methods.blocks.executors import memory_of
 from shoal.methods.blocks.tree import SAMPLE, Tree, sample_keys
-from shoal.methods.mdav import mdav, numbered_by_first_row
+from shoal.methods.mdav import EuclideanSpace, SphericalSpace, mdav, numbered_by_first_row
 from shoal.methods.refinement import refined
-from shoal.methods.spaces import EuclideanSpace, SphericalSpace
 
 Groups = NDArray[np.int64]
 Floats = NDArray[np.float64]

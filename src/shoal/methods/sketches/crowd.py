@@ -12,11 +12,10 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.errors import InputError
-from shoal.methods import SphericalMicroaggregation
 from shoal.methods.estimator import check_k
-from shoal.methods.sketches.estimator import SketchesRows, check_components, named_rows
 from shoal.methods.sketches.key import SketchKey, key_of
-from shoal.methods.sketches.sketches import Sketches, sketch_rows
+from shoal.methods.sketches.sketches import Sketches, SketchesRows, check_components, named_rows, sketch_rows
+from shoal.methods.spherical import SphericalMicroaggregation
 
 
 class CrowdSketch(SketchesRows):

@@ -19,11 +19,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal.data.baskets import basket_counts
 from shoal.errors import InputError
-from shoal.kernels.sketching.lengths import lengths_by_variance
-from shoal.methods.sketches.estimator import NamedRows, SketchesRows, check_components, named_rows
+from shoal.kernels.sketching.sketches import lengths_by_variance
 from shoal.methods.sketches.key import SketchKey, key_of
-from shoal.methods.sketches.sketches import Floats, Ints, Sketches, sketch_rows
-from shoal.terms import VectorSpace
+from shoal.methods.sketches.sketches import (
+    Floats,
+    Ints,
+    NamedRows,
+    Sketches,
+    SketchesRows,
+    check_components,
+    named_rows,
+    sketch_rows,
+)
+from shoal.terms.vector_space import VectorSpace
 
 AT_ONCE = 1 << 16  # bytes read at a time: memory stays the same however many records come
 LONGEST = 1 << 24  # bytes of one record

@@ -16,12 +16,11 @@ from sklearn.preprocessing import normalize
 
 from shoal.errors import InputError
 from shoal.kernels.grouping.spherical import csr, invert
-from shoal.kernels.sketching import lengths as kernel
+from shoal.kernels.sketching import sketches as kernel
 from shoal.methods.blocks.tree import SAMPLE, grow
-from shoal.methods.sketches.estimator import SketchesRows, check_components, named_rows
+from shoal.methods.mdav import SphericalSpace
 from shoal.methods.sketches.key import SketchKey, key_of
-from shoal.methods.sketches.sketches import Sketches, sketch_rows
-from shoal.methods.spaces import SphericalSpace
+from shoal.methods.sketches.sketches import Sketches, SketchesRows, check_components, named_rows, sketch_rows
 
 Ints = NDArray[np.int64]
 

@@ -41,8 +41,8 @@ from shoal.release.sources import DocumentSource
 from shoal.release.unmixing import GROUPS_TRIED
 from shoal.results.attacks import Rate
 from shoal.results.promised import GroupPromises
-from shoal.terms import VectorSpace
 from shoal.terms.counting import Tally
+from shoal.terms.vector_space import VectorSpace
 
 
 def draft_documents_in_parts(

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from shoal.errors import InputError
-from shoal.methods import SemanticMicroaggregation
 from shoal.methods.blocks.grouping import Plan
-from shoal.methods.spaces import SphericalSpace
-from shoal.methods.words.meanings import Collection, Documents, Representatives, term_names
-from shoal.methods.words.pools import without_length
+from shoal.methods.mdav import SphericalSpace
+from shoal.methods.meanings import Collection, Documents, Representatives, term_names
+from shoal.methods.pools import without_length
+from shoal.methods.semantic import SemanticMicroaggregation
 from shoal.promises.joining import GroupDistances
 from shoal.release.documents.rows import (
     CorpusTotals,
@@ -30,8 +30,9 @@ from shoal.release.documents.rows import (
 from shoal.release.publishing.distances import MOST_IN_MEANING, distances_in_meaning
 from shoal.results.summary import Distances
 from shoal.results.utility import Loss
-from shoal.terms import VectorSpace, WordNet
 from shoal.terms.counting import Tally
+from shoal.terms.vector_space import VectorSpace
+from shoal.terms.wordnet import WordNet
 
 TERMS_PER_DOCUMENT = 50  # that are compared by meaning
 BLOCK_ROWS = 2_000  # documents of a block, where they come in parts: every pair of them is compared

@@ -10,12 +10,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from shoal.methods import SphericalMicroaggregation
 from shoal.methods.blocks.executors import release_arrow_memory
 from shoal.methods.blocks.grouping import Plan, block_count, seconds_of_search
-from shoal.methods.spaces import SphericalSpace
-from shoal.methods.spherical import spherical_loss, spherical_representatives
-from shoal.methods.words.pools import pooled_counts, without_length
+from shoal.methods.mdav import SphericalSpace
+from shoal.methods.pools import pooled_counts, without_length
+from shoal.methods.spherical import SphericalMicroaggregation, spherical_loss, spherical_representatives
 from shoal.promises.joining import GroupDistances
 from shoal.release.documents.rows import (
     CorpusTotals,
@@ -29,8 +28,8 @@ from shoal.release.documents.rows import (
 from shoal.release.publishing.distances import SAMPLE, cosine_distances
 from shoal.results.summary import Distances
 from shoal.results.utility import Loss
-from shoal.terms import VectorSpace
 from shoal.terms.counting import Tally
+from shoal.terms.vector_space import VectorSpace
 
 LONGER = 2.5  # times the usual search: lengths are one more thing to agree on
 

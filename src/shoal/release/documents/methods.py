@@ -6,10 +6,11 @@ from copy import copy
 from typing import Any
 
 from shoal.errors import InputError
-from shoal.methods import SemanticMicroaggregation, SphericalMicroaggregation
+from shoal.methods.semantic import SemanticMicroaggregation
+from shoal.methods.spherical import SphericalMicroaggregation
 from shoal.release.documents.by_meaning import TERMS_PER_DOCUMENT, ByMeaning
 from shoal.release.documents.by_words import ByWords
-from shoal.terms import VectorSpace
+from shoal.terms.vector_space import VectorSpace
 
 __all__ = ["TERMS_PER_DOCUMENT", "DocumentMethod", "check_space", "method_of", "with_space"]
 

@@ -18,14 +18,14 @@ from shoal.data import Corpus, Skipped
 from shoal.data.sources import local_copy
 from shoal.errors import InputError
 from shoal.methods.blocks.executors import memory_of
-from shoal.methods.words.pools import unit_rows, with_length
+from shoal.methods.pools import unit_rows, with_length
 from shoal.release.documents.rows import DocumentRows
 from shoal.release.folders import Writer, write_csv
 from shoal.release.sources import DocumentSource
 from shoal.results.claims import Withheld
 from shoal.results.summary import WordsLeftOut
-from shoal.terms import VectorSpace
 from shoal.terms.counting import Counted, Tally
+from shoal.terms.vector_space import VectorSpace
 
 NO_TERM = "no term left after the vector space's steps"
 

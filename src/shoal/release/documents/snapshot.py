@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from shoal.methods.words.pools import members_with, pooled_weights, rank_of_pools
+from shoal.methods.pools import members_with, pooled_weights, rank_of_pools
 from shoal.release.documents.vectors import (
     TERM_COLUMNS,
     WHOLE,
@@ -28,7 +28,7 @@ from shoal.release.publishing.distances import NOT_PUBLISHED
 from shoal.release.writing import write_release
 from shoal.results.claims import Withheld
 from shoal.results.summary import DocumentFigures, StatedLoss, Summary
-from shoal.terms import VectorSpace
+from shoal.terms.vector_space import VectorSpace
 
 METHOD = "dynamic index, pools of k or more documents that never change"
 UNKNOWN_LOSS = StatedLoss(0.0, 1.0, reason="the originals are encrypted, and nobody has all of them")

@@ -46,7 +46,7 @@ from shoal.release.unmixing import GROUPS_TRIED, taken_apart
 from shoal.results.attacks import Rate
 from shoal.results.promised import NOTHING_MORE, GroupPromises
 from shoal.results.summary import Distances
-from shoal.terms import VectorSpace
+from shoal.terms.vector_space import VectorSpace
 
 NOTHING = 1e-6  # a distance that comes of rounded weights
 

@@ -19,7 +19,7 @@ from shoal.release.draft import Draft
 from shoal.release.folders import Writer, write_text
 from shoal.release.publishing.loss import FEW
 from shoal.results.summary import DocumentFigures, Summary, TermUse
-from shoal.terms import VectorSpace
+from shoal.terms.vector_space import VectorSpace
 
 WHOLE = "vectors.parquet"
 TERM_COLUMNS = {"terms": "list of text", "counts": "list of whole numbers", "weights": "list of numbers"}

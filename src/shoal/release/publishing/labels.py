@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.methods.label_columns import ColumnReading
 from shoal.results.summary import Concept, Generalisation
-from shoal.terms import Taxonomy, subsumers
+from shoal.terms.taxonomy import Taxonomy, subsumers
 
 MISSING = "(missing)"
 MOST = 150  # concepts of one tree; the least used ones are left out of a picture that nobody could read

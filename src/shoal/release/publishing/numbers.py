@@ -14,7 +14,7 @@ from shoal.data import Roles
 from shoal.data.exact_sums import scale_of, squared_deviations
 from shoal.data.files import shown, unknown_column
 from shoal.errors import InputError
-from shoal.methods import coarsened
+from shoal.methods.numeric import coarsened
 from shoal.release.publishing.loss import FEW
 from shoal.results.summary import ColumnChange
 

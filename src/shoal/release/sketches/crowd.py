@@ -12,10 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from shoal.methods.pools import without_length
 from shoal.methods.sketches import CrowdSketch, Sketches
 from shoal.methods.sketches.key import key_of
 from shoal.methods.sketches.sketches import SketchedRows
-from shoal.methods.words.pools import without_length
 from shoal.promises.values import codes_of
 from shoal.release.documents.methods import DocumentMethod
 from shoal.release.documents.records import FittedCorpus

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from shoal.errors import InputError
+from shoal.methods.pools import unit_rows
 from shoal.methods.sketches import DeltaSketch, KVarianceSketch
 from shoal.methods.sketches.key import key_of
 from shoal.methods.sketches.sketches import SketchedRows
-from shoal.methods.words.pools import unit_rows
 from shoal.promises.values import codes_of
 from shoal.release.documents.methods import check_space
 from shoal.release.documents.records import FittedCorpus, read_documents
@@ -31,7 +31,7 @@ from shoal.release.publishing.loss import FEW
 from shoal.release.sketches.files import DECIMALS, WHOLE, draft_of_sketches, write_sketches
 from shoal.release.sources import DocumentSource
 from shoal.results.promised import NOTHING_MORE
-from shoal.terms import VectorSpace
+from shoal.terms.vector_space import VectorSpace
 
 Ints = NDArray[np.int64]
 Records = tuple[FittedCorpus, DocumentRows]

@@ -18,8 +18,7 @@ import pyarrow.parquet as pq
 
 from shoal.data import Roles
 from shoal.data.columns import MISSING
-from shoal.results.dictionary import Code, ColumnDictionary, Dialect
-from shoal.results.summary import TextColumn
+from shoal.results.summary import Code, ColumnDictionary, Dialect, TextColumn
 from shoal.verification.copies import copied, writer_of
 
 # Codes such as 007 are no numbers, and numbers of more digits than a double has are no doubles.

@@ -13,11 +13,12 @@ from sklearn.base import clone
 
 from shoal.data.columns import MISSING as GAPS
 from shoal.data.roles import SET
-from shoal.methods import CategoricalMicroaggregation, MixedMicroaggregation
 from shoal.methods.blocks.grouping import Plan
+from shoal.methods.categorical import CategoricalMicroaggregation
 from shoal.methods.label_columns import ColumnReading, Equals, Flat, centroid_of, column_readings, embedded
 from shoal.methods.label_rows import CATEGORICAL, Scales, column_weights
-from shoal.methods.spaces import EuclideanSpace
+from shoal.methods.mdav import EuclideanSpace
+from shoal.methods.mixed import MixedMicroaggregation
 from shoal.promises.joining import GroupDistances
 from shoal.release.publishing.labels import MISSING
 from shoal.release.tables.numbers import group_numbers
@@ -30,7 +31,7 @@ from shoal.release.tables.rows import (
     coordinates,
     gap_coordinates,
 )
-from shoal.results.methods import IN_WORDS
+from shoal.results.summary import IN_WORDS
 
 GAP = "\0gap "  # before the number of a column of gaps; no column of a table is called so
 ANY = "*"  # any value of a column whose values have nothing above them

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shoal.errors import InputError
-from shoal.methods import CategoricalMicroaggregation, Microaggregation, MixedMicroaggregation
+from shoal.methods.categorical import CategoricalMicroaggregation
 from shoal.methods.label_rows import CATEGORICAL
 from shoal.methods.masking import Noise, RankSwap
+from shoal.methods.mixed import MixedMicroaggregation
+from shoal.methods.numeric import Microaggregation
 from shoal.release.tables.labels import Concepts
 from shoal.release.tables.numbers import Columnwise, Means, attribute_groups
 from shoal.release.tables.rows import TableMethod

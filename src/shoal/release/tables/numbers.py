@@ -17,15 +17,14 @@ from sklearn.base import clone
 
 from shoal.errors import InputError
 from shoal.kernels.grouping.euclidean import nearest_point
-from shoal.methods import Microaggregation
 from shoal.methods.blocks.grouping import Plan, block_count
 from shoal.methods.masking import Noise, RankSwap
-from shoal.methods.numeric import distance_to_means, group_means
-from shoal.methods.spaces import EuclideanSpace
+from shoal.methods.mdav import EuclideanSpace
+from shoal.methods.numeric import Microaggregation, distance_to_means, group_means
 from shoal.promises.joining import GroupDistances
 from shoal.release.publishing.numbers import on_grid
 from shoal.release.tables.rows import MaskedRows, TableLayout, TableMethod, TableRows, coordinates
-from shoal.results.methods import IN_WORDS
+from shoal.results.summary import IN_WORDS
 
 LEAST_PRESENT = 2  # values behind a published mean: that of one would be that one
 

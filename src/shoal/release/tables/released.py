@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.data.columns import equal_rows, sort_rows, values_of
-from shoal.methods import coarsened
 from shoal.methods.blocks.executors import memory_of
+from shoal.methods.numeric import coarsened
 from shoal.release.formulas import formulas_in
 from shoal.release.part_facts import GroupFacts, facts_of, replacing, write_mapping_part
 from shoal.release.publishing.numbers import chosen_steps, moved_records, on_grid

@@ -47,7 +47,7 @@ from shoal.release.tables.released import (
     write_rows,
 )
 from shoal.release.tables.rows import MaskedRows
-from shoal.terms import WordNet
+from shoal.terms.wordnet import WordNet
 
 MOST_ATTACKED = 100_000  # rows up to which a release is attacked before it is handed out
 

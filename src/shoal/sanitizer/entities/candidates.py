@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from shoal.terms.ordinary import is_common_word
+from shoal.terms.lexicon import is_common_word
 
 _LEADING = re.compile(r"(?:[\s\W]|(?:the|a|an|The|A|An|of|and|in|by|on)\s)+", re.UNICODE)
 _OPENERS = "([{$£€¥#@+-‑“\"'‘"

@@ -13,8 +13,7 @@ import numpy as np
 
 from shoal.sanitizer.entities.candidates import Candidate, Rule, matches
 from shoal.sanitizer.entities.names import name_key
-from shoal.terms.lexicon import lexicon
-from shoal.terms.ordinary import word_set
+from shoal.terms.lexicon import lexicon, word_set
 from shoal.terms.wordnet import WordNet
 
 

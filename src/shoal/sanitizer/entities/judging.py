@@ -18,7 +18,7 @@ from shoal.sanitizer.entities.descriptions import well_known
 from shoal.sanitizer.entities.linking import Draft
 from shoal.sanitizer.entities.names import name_key, name_words
 from shoal.sanitizer.entities.organisations import GENERIC, HEADS
-from shoal.terms.ordinary import is_common_word, is_famous, word_set
+from shoal.terms.lexicon import is_common_word, is_famous, word_set
 
 _WORD = re.compile(r"[^\W\d_]+|§|\d+|%")
 _LAW = word_set(

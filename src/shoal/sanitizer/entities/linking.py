@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from shoal.sanitizer.entities.candidates import Candidate
 from shoal.sanitizer.entities.names import PersonName, folded, name_key, name_words, owners
 from shoal.sanitizer.entities.organisations import GENERIC
-from shoal.terms.ordinary import FUNCTION_WORDS, is_common_word
+from shoal.terms.lexicon import FUNCTION_WORDS, is_common_word
 
 _NAMED = ("ORG", "LOC", "MISC")
 _WORD = re.compile(r"\w+")

@@ -12,7 +12,7 @@ from typing import Any
 
 from shoal.results.sanitizing import Entity
 from shoal.sanitizer.policies.matching import edits_between
-from shoal.terms.ordinary import word_set
+from shoal.terms.lexicon import word_set
 
 # A capital, then letters, hyphens and apostrophes: O'Neil, Taylor-Sabori, McNamara, İşeri. Taken whole or not at all
 # (possessive), and of bounded length: patterns built of it stay linear on any text.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from shoal.sanitizer.entities.candidates import Candidate, Rule, matches
 from shoal.sanitizer.entities.names import CAPITALISED
-from shoal.terms.ordinary import CLOSED, is_common_word, word_set
+from shoal.terms.lexicon import CLOSED, is_common_word, word_set
 
 # The head word of a name says what sort of organisation it is.
 HEADS = {

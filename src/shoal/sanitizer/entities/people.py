@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from shoal.sanitizer.entities.candidates import Candidate
 from shoal.sanitizer.entities.names import CAPITALISED, INITIAL, PARTICLES, TITLE, is_given_name, name_words
 from shoal.sanitizer.entities.organisations import GENERIC
-from shoal.terms.ordinary import FUNCTION_WORDS, is_common_word, word_set
+from shoal.terms.lexicon import FUNCTION_WORDS, is_common_word, word_set
 
 _S = r"[^\S\n]{0,3}\n?[^\S\n]{0,3}"  # a blank, at most one line break
 _NOT_NAMES = "|".join(sorted(word.capitalize() for word in (*FUNCTION_WORDS, "article", "section", "chapter")))

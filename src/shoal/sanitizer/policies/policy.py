@@ -32,7 +32,7 @@ from typing import Any
 from shoal.data.files import PathLike, reading, shown
 from shoal.errors import InputError
 from shoal.sanitizer.policies.matching import Term, TermFinder
-from shoal.terms import WordNet
+from shoal.terms.wordnet import WordNet
 
 BUILT_IN = ("eo13526", "health", "gdpr", "company")
 LINE_WIDTH = 110  # characters of a line with words

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from shoal.results.sanitized import MaskedKind, SanitizedSummary
-from shoal.results.sanitizing import KINDS
+from shoal.results.sanitizing import KINDS, MaskedKind, SanitizedSummary
 from shoal.sanitizer.release.masking import REMOVED
 from shoal.sanitizer.release.plan import PlannedDocument
 from shoal.sanitizer.review.decisions import active

@@ -17,7 +17,7 @@ import numpy as np
 from shoal.errors import InputError
 from shoal.results.sanitizing import KINDS, Entity
 from shoal.sanitizer.entities.names import same_entities
-from shoal.terms import WordNet
+from shoal.terms.wordnet import WordNet
 
 STYLES = ("numbered", "category", "general")
 SCOPES = ("document", "collection")

@@ -19,7 +19,7 @@ from shoal.data.files import PathLike, counted, reading, shown
 from shoal.data.private_files import private_file
 from shoal.data.sealing import opened, sealed
 from shoal.errors import InputError
-from shoal.results.sanitized import Secrets
+from shoal.results.sanitizing import Secrets
 from shoal.sanitizer.release.masking import Masked, Piece, unmasked
 from shoal.sanitizer.release.plan import PlannedDocument
 from shoal.sanitizer.review.work import DECISIONS, text_digest

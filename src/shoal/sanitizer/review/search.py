@@ -15,7 +15,7 @@ from shoal.sanitizer.entities.names import name_words
 from shoal.sanitizer.policies.words import units_of
 from shoal.sanitizer.review.strings import LEAST_LETTERS, Occurrence, Strings, folded
 from shoal.sanitizer.review.work import BLOCK
-from shoal.terms.ordinary import FUNCTION_WORDS, is_common_word, word_set
+from shoal.terms.lexicon import FUNCTION_WORDS, is_common_word, word_set
 
 LEAST_SURNAME = 4  # letters, of a name that has more than a surname
 COUNTING = word_set("one two three four five six seven eight nine ten first second third several")

@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from shoal.terms.ordinary import is_common_word, is_famous
+from shoal.terms.lexicon import is_common_word, is_famous
 
 # What nobody sees, and accents that stand by themselves: soft hyphens, joiners, directions, selectors. Within a word
 # they do not end it.

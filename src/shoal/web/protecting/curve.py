@@ -92,7 +92,7 @@ def _any_gap(data: pa.Table, columns: Sequence[str]) -> NDArray[np.bool_]:
 
 def _ontologies(data: Any, labels: list[tuple[int, str]], choices: Choices) -> dict[str, Any]:
     """Plain categories stand for a hierarchy that only its owner has."""
-    from shoal.terms import Hierarchy
+    from shoal.terms.hierarchy import Hierarchy
 
     values = different_values(data, [name for _, name in labels])
     pairs = {name: hierarchy_pairs(name, values[name], choices.groups_of(place)) for place, name in labels}

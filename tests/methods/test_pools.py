@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.methods.words.pools import (
+from shoal.methods.pools import (
     members_with,
     pooled_counts,
     pooled_weights,

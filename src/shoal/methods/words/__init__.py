@@ -1,1 +1,0 @@
-"""Documents in groups: their words by meaning, and what is published of a group."""
