@@ -94,7 +94,7 @@ def figures(people: pd.DataFrame, wordnet: Any) -> dict[str, list[dict[str, Any]
 def ties(people: pd.DataFrame, wordnet: Any) -> list[dict[str, Any]]:
     """L of SA-MDAV in many orders of the tuples, which decide ties, where another method loses less."""
     from shoal.kernels.grouping.labels import adaptive_groups
-    from shoal.methods.label_rows import TuplePartition
+    from shoal.methods.categorical import TuplePartition
 
     random = np.random.default_rng(0)
     rows = []

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shoal import Hierarchy, WordNet
-from shoal.terms.taxonomy import distances, least_common_subsumer, subsumers
+from shoal.terms.taxonomy import distances, subsumers
 
 
 @pytest.fixture(scope="module")
@@ -93,8 +93,3 @@ def test_the_weighted_distances_of_sports_are_the_published_ones(sports, concept
     values = [sports.concept(value) for value in COUNTS]
     found = distances(sports.taxonomy, [sports.concept(concept)], values)[0] @ list(COUNTS.values())
     assert found == pytest.approx(cost, abs=5e-3)
-
-
-def test_the_least_common_subsumer_of_all_sports_is_sport(sports):
-    values = [sports.concept(value) for value in COUNTS]
-    assert sports.label(least_common_subsumer(sports.taxonomy, values)) == "sport"

@@ -6,10 +6,9 @@ import numba
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from shoal import Hierarchy, InputError
-from shoal.terms.taxonomy import build_taxonomy, candidates, distances, least_common_subsumer, subsumers
+from shoal.terms.taxonomy import build_taxonomy, distances, subsumers
 from tests.reference import taxonomy as twin
 from tests.terms.hierarchies import hierarchies, hierarchy_of
 
@@ -97,18 +96,6 @@ def test_distances_are_symmetric_within_0_and_1_and_0_only_to_oneself(parents):
     assert ((matrix == 0) == np.eye(len(taxonomy), dtype=bool)).all()
 
 
-@given(hierarchies(), st.data())
-def test_the_subsumer_of_a_set_and_its_candidates_are_those_of_the_twin(parents, data):
-    taxonomy = hierarchy_of(parents).taxonomy
-    names = taxonomy.names
-    some = data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=5))
-    numbers = [names.index(name) for name in some]
-    assert names[least_common_subsumer(taxonomy, numbers)] == twin.subsumer(parents, set(some))
-    found = candidates(taxonomy, numbers)
-    assert sorted(found) == list(found)
-    assert {names[concept] for concept in found} == twin.candidates(parents, set(some))
-
-
 def test_the_distance_worked_by_hand():
     """Depths: living 1, plant 2, tree 3, oak 4; animal 2, dog 3. Oak and tree meet in tree, oak and dog in living."""
     life = Hierarchy.from_pairs(
@@ -134,7 +121,7 @@ def test_equally_deep_subsumers_go_by_links_then_by_name():
     x, y = tied.concept("x"), tied.concept("y")
     assert tied.label(subsumers(tied.taxonomy, [x], [y]).item()) == "q"
     even = Hierarchy.from_pairs([("p", "top"), ("q", "top"), ("x", "p"), ("x", "q"), ("y", "p"), ("y", "q")])
-    assert even.label(least_common_subsumer(even.taxonomy, even.senses("x") + even.senses("y"))) == "p"
+    assert even.label(subsumers(even.taxonomy, even.senses("x"), even.senses("y")).item()) == "p"
 
 
 def test_the_number_of_threads_has_no_bearing():
@@ -154,12 +141,6 @@ def test_no_concepts_make_an_empty_matrix():
     pair = Hierarchy.from_pairs([("a", "b")])
     assert distances(pair.taxonomy, [], [0, 1]).shape == (0, 2)
     assert subsumers(pair.taxonomy, [0], []).shape == (1, 0)
-
-
-@pytest.mark.parametrize("function", [least_common_subsumer, candidates])
-def test_no_concepts_have_no_subsumer(function):
-    with pytest.raises(InputError, match="0 concepts have no common subsumer"):
-        function(Hierarchy.from_pairs([("a", "b")]).taxonomy, [])
 
 
 @pytest.mark.parametrize("number", [-1, 2])

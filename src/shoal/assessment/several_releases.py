@@ -16,8 +16,9 @@ import pyarrow.parquet as pq
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from shoal.attacks.differencing import near_by_chance, subtracted
+from shoal.attacks.differencing import subtracted
 from shoal.attacks.intersection import intersection_attack
+from shoal.attacks.rates import near_by_chance
 from shoal.data.columns import holds_numbers
 from shoal.data.files import shown
 from shoal.errors import InputError

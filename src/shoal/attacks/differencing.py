@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.attacks.rates import check_count, rate_of, sample_rows
+from shoal.attacks.rates import check_count, near_by_chance, rate_of, sample_rows
 from shoal.data.pairs import numeric_pair
 from shoal.errors import InputError
 from shoal.kernels import Floats
@@ -79,10 +79,3 @@ def subtracted(first: Floats, second: Floats) -> Floats:
     signs = np.concatenate([np.ones(len(first)), -np.ones(len(second))])
     difference: Floats = np.bincount(which.ravel(), weights=signs).astype(np.float64) @ rows
     return difference
-
-
-def near_by_chance(column: Floats, reach: float) -> float:
-    """The share of records within reach of the best single value."""
-    ranked = np.sort(column)
-    together = np.searchsorted(ranked, ranked + 2 * reach, "right") - np.arange(len(ranked))
-    return float(together.max()) / len(ranked)

@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from shoal.attacks.distance import RELATIVE, standard
-from shoal.attacks.rates import check_count, rate_of, sample_rows
+from shoal.attacks.rates import check_count, log_choose, near_by_chance, rate_of, sample_rows
 from shoal.data.pairs import NumericPair, numeric_control, numeric_pair
 from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
@@ -161,13 +160,9 @@ def _isolates(counts: Ints, n_rows: int, size: int) -> Floats:
     possible = (counts >= 1) & (n_rows - counts >= size - 1)
     c = counts[possible].astype(np.float64)
     chances[possible] = np.exp(
-        np.log(c) + _log_choose(n_rows - c, size - 1.0) - _log_choose(np.full_like(c, n_rows), float(size))
+        np.log(c) + log_choose(n_rows - c, size - 1.0) - log_choose(np.full_like(c, n_rows), float(size))
     )
     return np.where(counts == 1, size / n_rows, chances)
-
-
-def _log_choose(n: Floats, k: float) -> Floats:
-    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
 
 
 class Linkability:
@@ -297,10 +292,7 @@ class AttributeInference:
         tolerance = self.tolerance * float(pair.original[:, secret].std()) + 1e-12 * float(np.abs(truths).max())
         chances = _tell(pair.protected, pair.original[rows], secret, tolerance)
         control = None if outside is None else _tell(pair.protected, outside, secret, tolerance)
-        ranked = np.sort(truths)
-        together = np.searchsorted(ranked, ranked + 2 * tolerance, "right") - np.arange(len(ranked))
-        baseline = float(together.max()) / len(ranked)
-        return rate_of(f"inference of {pair.names[secret]}", chances, baseline, control, rows)
+        return rate_of(f"inference of {pair.names[secret]}", chances, near_by_chance(truths, tolerance), control, rows)
 
 
 def _tell(released: Floats, targets: Floats, secret: int, tolerance: float) -> Floats:

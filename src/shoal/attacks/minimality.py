@@ -12,9 +12,9 @@ from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, logsumexp
+from scipy.special import logsumexp
 
-from shoal.attacks.rates import check_count, rate_of
+from shoal.attacks.rates import check_count, log_choose, rate_of
 from shoal.kernels import Floats, Ints
 from shoal.results.attacks import Inferred
 
@@ -141,7 +141,9 @@ def _worlds(
         for reason in masks:
             weight, sets = 0.0, []
             for other, mine in zip(others, reason, strict=True):
-                fitting = [(short, _log_comb(int(np.sum(~short)), other)) for short in mine if np.sum(~short) >= other]
+                fitting = [
+                    (short, float(log_choose(int(np.sum(~short)), other))) for short in mine if np.sum(~short) >= other
+                ]
                 if not fitting:
                     break
                 total = float(logsumexp([ways for _, ways in fitting]))
@@ -162,10 +164,6 @@ def _value_sets(codes: Sequence[Ints], counts: Sequence[Ints], size: int) -> Ite
         frequent = frequent[:-1]
     for values in combinations(frequent.tolist(), min(size, len(frequent))):
         yield np.array(values, dtype=np.int64)
-
-
-def _log_comb(n: int, chosen: int) -> float:
-    return float(gammaln(n + 1) - gammaln(chosen + 1) - gammaln(n - chosen + 1))
 
 
 def _chances(shares: Floats, values: Ints) -> Floats:

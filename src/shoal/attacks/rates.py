@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
@@ -56,6 +57,19 @@ def rate_of(
         chances=chances,
         targets=targets,
     )
+
+
+def log_choose(n: Any, chosen: Any) -> Floats:
+    """Logarithm of the number of ways to choose so many of n; of no use where these are more than n."""
+    ways: Floats = gammaln(n + 1) - gammaln(chosen + 1) - gammaln(np.maximum(n - chosen, 0) + 1)
+    return ways
+
+
+def near_by_chance(values: Floats, reach: float) -> float:
+    """The share of records within reach of the best single value."""
+    ranked = np.sort(values)
+    together = np.searchsorted(ranked, ranked + 2 * reach, "right") - np.arange(len(ranked))
+    return float(together.max()) / len(ranked)
 
 
 def sample_rows(n_rows: int, most: int, random_state: Any) -> Rows:

@@ -7,6 +7,8 @@ Source: Martínez, Sánchez and Valls, "Semantic adaptive microaggregation of ca
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,11 +17,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal.data.frames import like_columns
 from shoal.errors import InputError
+from shoal.kernels.grouping import labels as kernel
+from shoal.kernels.grouping.group_errors import Items, Problem
 from shoal.kernels.grouping.labels import adaptive_groups
 from shoal.methods.estimator import GroupsRows, check_k, check_time_budget
-from shoal.methods.label_columns import checked_columns, column_readings, label_column
-from shoal.methods.label_rows import TuplePartition, Tuples, distinct_tuples, labels_of
+from shoal.methods.label_columns import Labels, checked_columns, column_readings, label_column, labels_of, pack
 from shoal.methods.refinement import regrouped
+from shoal.results.utility import Loss
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -27,6 +31,99 @@ Floats = NDArray[np.float64]
 
 SA_MDAV = "sa-mdav"
 AT_A_TIME = 1000  # rows whose distances to all representatives are held
+
+
+@dataclass(frozen=True)
+class Tuples:
+    """The different rows of some columns of labels, in the order of their codes."""
+
+    labels: Sequence[Labels]
+    codes: Ints  # (p, m)
+    counts: Ints  # (p,) rows of each
+    tuple_of_row: Ints  # (n,)
+
+    @cached_property
+    def by_meaning(self) -> kernel.Concepts:
+        """What can stand for the values, as the kernels take it."""
+        return pack(self.labels)
+
+    @cached_property
+    def problem(self) -> Problem:
+        """What a search for better groups of whole tuples needs: an error is the square of the mean distance."""
+        apart = np.zeros(self.by_meaning.distance.shape).transpose(0, 2, 1).copy()
+        for attribute, labels in enumerate(self.labels):
+            apart[attribute, : labels.distance.shape[0], : labels.distance.shape[1]] = labels.distance / len(
+                self.labels
+            )
+        items = Items(self.counts, self.codes, np.zeros((len(self.counts), 0)))
+        return Problem(items, self.by_meaning, apart, of_mean=True)
+
+
+@dataclass(frozen=True)
+class TuplePartition:
+    """A partition of tuples with counts: which group has how many records of which tuple."""
+
+    group: Ints
+    member: Ints  # a tuple
+    count: Ints
+
+    @classmethod
+    def of_rows(cls, tuples: Tuples, groups: Ints, rows: Ints | None = None) -> TuplePartition:
+        """The partition that puts each row in its group, or each of some rows."""
+        n_tuples = len(tuples.counts)
+        tuple_of_row = tuples.tuple_of_row if rows is None else tuples.tuple_of_row[rows]
+        key, count = np.unique(groups * n_tuples + tuple_of_row, return_counts=True)
+        return cls(key // n_tuples, key % n_tuples, count)
+
+    def centroids(self, tuples: Tuples) -> Ints:
+        """The concepts that stand for each group: (g, m)."""
+        return kernel.represent(tuples.by_meaning, tuples.codes[self.member], self.count, self.group)
+
+    def group_of_rows(self, tuples: Tuples) -> Ints:
+        """The group of each row; equal rows that are in several groups are shared out in their order."""
+        if len(self.member) == len(tuples.counts):  # every tuple is whole
+            group_of_tuple = np.empty_like(self.group)
+            group_of_tuple[self.member] = self.group
+            return group_of_tuple[tuples.tuple_of_row]
+        by_tuple = np.argsort(self.member, kind="stable")
+        rows = np.argsort(tuples.tuple_of_row, kind="stable")
+        groups = np.empty(len(rows), dtype=np.int64)
+        groups[rows] = np.repeat(self.group[by_tuple], self.count[by_tuple])
+        return groups
+
+    def loss(self, tuples: Tuples, centres: Ints) -> Loss:
+        """SSE: squared distance of records to their group's centre. SSA: what it lacks of that to the centre of all."""
+        whole = TuplePartition(np.zeros_like(tuples.counts), np.arange(len(tuples.counts)), tuples.counts)
+        sse = self._error(tuples, centres)
+        return Loss(sse=sse, ssa=whole._error(tuples, whole.centroids(tuples)) - sse)
+
+    def _error(self, tuples: Tuples, centres: Ints) -> float:
+        """Σ count · (mean over the attributes of the distance to the group's centre)²."""
+        total = np.zeros(len(self.member))
+        for attribute, labels in enumerate(tuples.labels):
+            total += labels.distance[centres[self.group, attribute], tuples.codes[self.member, attribute]]
+        return float(np.sum(self.count * (total / len(tuples.labels)) ** 2))
+
+
+def distinct_tuples(columns: Sequence[Labels]) -> Tuples:
+    """The different rows of the columns together."""
+    key = columns[0].codes
+    for column in columns[1:]:
+        # Numbered anew at each step, so that products stay within the range of numbers.
+        key = _numbered(key * len(column.concept_of_value) + column.codes)
+    counts = np.bincount(key)
+    some_row = np.empty(len(counts), dtype=np.int64)
+    some_row[key] = np.arange(len(key))
+    codes = np.column_stack([column.codes[some_row] for column in columns])
+    return Tuples(columns, np.ascontiguousarray(codes), counts.astype(np.int64), key)
+
+
+def _numbered(keys: Ints) -> Ints:
+    """Each key's place among the different ones: by counting where the keys are small, by sorting else."""
+    if keys.max() < 4 * len(keys):
+        number: Ints = np.cumsum(np.bincount(keys) > 0)[keys] - 1
+        return number
+    return np.unique(keys, return_inverse=True)[1].astype(np.int64)
 
 
 class CategoricalMicroaggregation(GroupsRows):

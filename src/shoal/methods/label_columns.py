@@ -247,6 +247,14 @@ def centroid_of(reading: ColumnReading, values: pa.Array, counts: Ints) -> tuple
     return labels.centroid(np.bincount(labels.codes, weights=counts).astype(np.int64))
 
 
+def labels_of(columns: Sequence[Labels], concepts: Ints) -> NDArray[Any]:
+    """The labels of concepts given by their places: (g, m) of text, numbers or None."""
+    labels = np.empty(concepts.shape, dtype=object)
+    for attribute, column in enumerate(columns):
+        labels[:, attribute] = [column.labels[number] for number in concepts[:, attribute]]
+    return labels
+
+
 def pack(columns: Sequence[Labels]) -> Concepts:
     """The columns side by side, as the kernels take them."""
     m = len(columns)

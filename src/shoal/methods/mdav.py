@@ -91,8 +91,59 @@ def divided(X: sp.csr_matrix, by: NDArray[Any]) -> sp.csr_matrix:
     return sp.csr_matrix(sp.diags_array(1.0 / np.where(by > 0, by, 1.0)) @ X)
 
 
-class EuclideanSpace:
-    """What remains of a set of dense rows, searched exactly by scanning.
+class RemainingRows:
+    """What every space keeps: which rows remain, and how far each is from the row compared with last.
+
+    Rows are held in an order of their own: `_rows` has the number of each, `_position` the other way round.
+    """
+
+    _alive: NDArray[np.bool_]
+    _distances: Floats
+
+    def __init__(self, n_rows: int) -> None:
+        self.remaining = n_rows
+        self._rows = np.arange(n_rows, dtype=np.int64)
+        self._position = self._rows.copy()
+        self._hold_rows()
+
+    def farthest_from(self, row: int) -> int:
+        self._compare_with(row)
+        return int(self._rows[farthest(self._distances, self._alive)])
+
+    def take(self, row: int, k: int) -> Rows:
+        self._compare_with(row)
+        return self._remove(nearest(self._distances, self._alive, self._position[row], k))
+
+    def take_rest(self) -> Rows:
+        return self._remove(np.flatnonzero(self._alive))
+
+    def _compare_with(self, row: int) -> None:
+        """Fill `_distances`, unless `row` is the one compared with last."""
+        raise NotImplementedError
+
+    def _remove(self, positions: Rows) -> Rows:
+        self._alive[positions] = False
+        self.remaining -= len(positions)
+        return self._rows[positions]
+
+    def _hold_rows(self) -> None:
+        self._alive = np.ones(len(self._rows), dtype=np.bool_)
+        self._distances = np.zeros(len(self._rows))
+        self._compared_with = -1
+
+    def _compacted(self) -> NDArray[np.bool_] | None:
+        """Forget the rows taken, once they are many. Returns those that were still there; None: nothing was done."""
+        if self.remaining >= COMPACT_BELOW * len(self._rows):
+            return None
+        remained = self._alive
+        self._rows = self._rows[remained]
+        self._position[self._rows] = np.arange(len(self._rows))
+        self._hold_rows()
+        return remained
+
+
+class EuclideanSpace(RemainingRows):
+    """Dense rows, searched exactly by scanning.
 
     The centre moves little when records leave. Distances to it are computed for all rows once in a while; in between,
     only rows that can still be the farthest are looked at (see `farthest_from_moved`).
@@ -101,13 +152,10 @@ class EuclideanSpace:
     number = EUCLIDEAN  # by which kernels know it
 
     def __init__(self, X: Any) -> None:
-        X = self.rows(X)
-        self.remaining = len(X)
-        self._compared_with = -1
-        self._rows = np.arange(len(X), dtype=np.int64)  # original number of each row kept here
-        self._place = self._rows.copy()  # and the other way round
-        self._sum = X.sum(axis=0)
-        self._hold(X)
+        self._X = self.rows(X)
+        super().__init__(len(self._X))
+        self._sum = self._X.sum(axis=0)
+        self._measure_from_centre()
 
     @staticmethod
     def rows(X: Any) -> Floats:
@@ -120,9 +168,9 @@ class EuclideanSpace:
         return divided(group_sums(X, groups), np.bincount(groups))
 
     @staticmethod
-    def between(one: Floats, two: Floats) -> Floats:
+    def between(first: Floats, second: Floats) -> Floats:
         """The direction from one centre, given as the mean of its rows, to another."""
-        return one - two
+        return first - second
 
     @staticmethod
     def errors(X: sp.csr_matrix, groups: Rows) -> Floats:
@@ -134,53 +182,26 @@ class EuclideanSpace:
     def farthest_from_centre(self) -> int:
         if self._looked_at > LOOK_AGAIN * self.remaining:
             self._measure_from_centre()
-        local, looked_at = kernel.farthest_from_moved(
-            self._X, self._alive, self._order, self._from_centre, self._centre_then, self._centre()
+        position, looked_at = kernel.farthest_from_moved(
+            self._X, self._alive, self._order, self._from_centre, self._centre_then, self._sum / self.remaining
         )
         self._looked_at += looked_at
-        return int(self._rows[local])
-
-    def farthest_from(self, row: int) -> int:
-        self._compare_with(row)
-        return int(self._rows[farthest(self._distances, self._alive)])
-
-    def take(self, row: int, k: int) -> Rows:
-        self._compare_with(row)
-        return self._remove(nearest(self._distances, self._alive, self._place[row], k))
-
-    def take_rest(self) -> Rows:
-        return self._remove(np.flatnonzero(self._alive))
-
-    def _centre(self) -> Floats:
-        centre: Floats = self._sum / self.remaining
-        return centre
+        return int(self._rows[position])
 
     def _compare_with(self, row: int) -> None:
-        """Distance of every row kept here to `row`, unless just computed."""
         if self._compared_with != row:
-            kernel.squared_distances(self._X, self._X[self._place[row]], self._distances)
+            kernel.squared_distances(self._X, self._X[self._position[row]], self._distances)
             self._compared_with = row
 
-    def _remove(self, local: Rows) -> Rows:
-        self._sum -= self._X[local].sum(axis=0)
-        self._alive[local] = False
-        self.remaining -= len(local)
-        return self._rows[local]
-
-    def _hold(self, X: Floats) -> None:
-        self._X = X
-        self._alive = np.ones(len(X), dtype=np.bool_)
-        self._distances = np.zeros(len(X))
-        self._compared_with = -1
-        self._measure_from_centre()
+    def _remove(self, positions: Rows) -> Rows:
+        self._sum -= self._X[positions].sum(axis=0)
+        return super()._remove(positions)
 
     def _measure_from_centre(self) -> None:
-        if self.remaining < COMPACT_BELOW * len(self._rows):
-            self._rows = self._rows[self._alive]
-            self._place[self._rows] = np.arange(len(self._rows))
-            self._hold(self._X[self._alive])
-            return
-        self._centre_then = self._centre()
+        remained = self._compacted()
+        if remained is not None:
+            self._X = self._X[remained]
+        self._centre_then = self._sum / self.remaining
         squared = np.empty(len(self._X))
         kernel.squared_distances(self._X, self._centre_then, squared)
         self._from_centre = np.sqrt(squared)
@@ -188,8 +209,8 @@ class EuclideanSpace:
         self._looked_at = 0
 
 
-class SphericalSpace:
-    """What remains of a set of sparse unit rows, searched exactly through inverted lists.
+class SphericalSpace(RemainingRows):
+    """Sparse unit rows, searched exactly through inverted lists.
 
     The centre moves little when records leave. Products with it are computed for all rows once in a while; in
     between, only rows whose product can still be the lowest are looked at (see `farthest_from_moved_sum`).
@@ -198,12 +219,10 @@ class SphericalSpace:
     number = SPHERE  # by which kernels know it
 
     def __init__(self, X: Any) -> None:
-        self.remaining = X.shape[0]
-        self._compared_with = -1
-        self._rows = np.arange(X.shape[0], dtype=np.int64)  # original number of each row kept here
-        self._place = self._rows.copy()  # and the other way round
+        super().__init__(X.shape[0])
         self._sum = np.asarray(X.sum(axis=0), dtype=np.float64).ravel()
         self._hold(X)
+        self._measure_from_centre()
 
     @staticmethod
     def rows(X: sp.csr_matrix) -> sp.csr_matrix:
@@ -217,11 +236,10 @@ class SphericalSpace:
         return divided(sums, np.sqrt(squared_lengths(sums)))
 
     @staticmethod
-    def between(one: Floats, two: Floats) -> Floats:
+    def between(first: Floats, second: Floats) -> Floats:
         """The direction from one centre, given as the mean of its rows, to another."""
-        lengths = (float(np.linalg.norm(mean)) or 1.0 for mean in (one, two))
-        one, two = (mean / length for mean, length in zip((one, two), lengths, strict=True))
-        return one - two
+        first, second = (mean / (float(np.linalg.norm(mean)) or 1.0) for mean in (first, second))
+        return first - second
 
     @staticmethod
     def errors(X: sp.csr_matrix, groups: Rows) -> Floats:
@@ -231,112 +249,76 @@ class SphericalSpace:
     def farthest_from_centre(self) -> int:
         if self._looked_at > LOOK_AGAIN * self.remaining:
             self._measure_from_centre()
-        local, looked_at = spherical_kernel.farthest_from_moved_sum(
+        position, looked_at = spherical_kernel.farthest_from_moved_sum(
             self._csr, self._alive, self._order, self._dots, self._sum_then, self._sum
         )
         self._looked_at += looked_at
-        return int(self._rows[local])
-
-    def farthest_from(self, row: int) -> int:
-        if self._compared_with != row:
-            indptr, indices, data = self._csr
-            part = slice(indptr[self._place[row]], indptr[self._place[row] + 1])
-            spherical_kernel.distances_to(self._lists, indices[part], data[part], self._distances)
-            self._compared_with = row
-        return int(self._rows[farthest(self._distances, self._alive)])
+        return int(self._rows[position])
 
     def take(self, row: int, k: int) -> Rows:
-        place = self._place[row]
-        local = spherical_kernel.take_group(self._csr, self._lists, self._alive, self._distances, self._sum, place, k)
+        given = self._csr, self._lists, self._alive, self._distances, self._sum
+        positions = spherical_kernel.take_group(*given, self._position[row], k)
         self._compared_with = row
-        self.remaining -= len(local)
-        return self._rows[local]
+        return self._remove(positions)
 
-    def take_rest(self) -> Rows:
-        local = np.flatnonzero(self._alive)
-        self._alive[local] = False
-        self.remaining = 0
-        return self._rows[local]
+    def _compare_with(self, row: int) -> None:
+        if self._compared_with != row:
+            indptr, indices, data = self._csr
+            part = slice(indptr[self._position[row]], indptr[self._position[row] + 1])
+            spherical_kernel.distances_to(self._lists, indices[part], data[part], self._distances)
+            self._compared_with = row
 
     def _hold(self, X: sp.csr_matrix) -> None:
         self._X = X
         self._csr = spherical_kernel.csr(X)
         self._lists = spherical_kernel.invert(self._csr, X.shape[1])
-        self._alive = np.ones(X.shape[0], dtype=np.bool_)
-        self._distances = np.zeros(X.shape[0])
-        self._compared_with = -1
-        self._measure_from_centre()
 
     def _measure_from_centre(self) -> None:
-        if self.remaining < COMPACT_BELOW * len(self._rows):
-            self._rows = self._rows[self._alive]
-            self._place[self._rows] = np.arange(len(self._rows))
-            self._hold(self._X[self._alive])
-            return
+        remained = self._compacted()
+        if remained is not None:
+            self._hold(self._X[remained])
         self._sum_then = self._sum.copy()
         self._dots = self._X @ self._sum
         self._order = np.argsort(self._dots, kind="stable")
         self._looked_at = 0
 
 
-class MixedSpace:
-    """What remains of a set of rows, searched exactly by scanning.
+class MixedSpace(RemainingRows):
+    """Rows of numbers and labels, searched exactly by scanning.
 
     The centre has the mean of every number and the centroid of every label.
     """
 
     def __init__(self, numbers: Floats, codes: Rows, table: labels_kernel.Concepts, squares: Floats) -> None:
-        self.remaining = len(numbers)
+        super().__init__(len(numbers))
+        self._numbers, self._codes = np.ascontiguousarray(numbers), np.ascontiguousarray(codes)
         self._table = table
         self._squares = squares
-        self._rows = np.arange(len(numbers), dtype=np.int64)  # original number of each row kept here
-        self._place = self._rows.copy()  # and the other way round
         self._sum = numbers.sum(axis=0)
         self._labels = labels_kernel.empty_sets(table, 1)
         labels_kernel.join_all(table, self._labels, 0, codes, np.ones(len(codes), dtype=np.int64))
-        self._hold(np.ascontiguousarray(numbers), np.ascontiguousarray(codes))
 
     def farthest_from_centre(self) -> int:
-        if self.remaining < COMPACT_BELOW * len(self._rows):
-            self._rows = self._rows[self._alive]
-            self._place[self._rows] = np.arange(len(self._rows))
-            self._hold(self._numbers[self._alive], self._codes[self._alive])
+        remained = self._compacted()
+        if remained is not None:
+            self._numbers, self._codes = self._numbers[remained], self._codes[remained]
         centroids = np.empty(self._codes.shape[1], dtype=np.int64)
         labels_kernel.centre(self._table, self._labels, 0, False, centroids)
-        self._compare_with(-1, self._sum / self.remaining, centroids)
-        return int(self._rows[farthest(self._distances, self._alive)])
-
-    def farthest_from(self, row: int) -> int:
-        self._compare_with_row(row)
-        return int(self._rows[farthest(self._distances, self._alive)])
-
-    def take(self, row: int, k: int) -> Rows:
-        self._compare_with_row(row)
-        return self._remove(nearest(self._distances, self._alive, self._place[row], k))
-
-    def take_rest(self) -> Rows:
-        return self._remove(np.flatnonzero(self._alive))
-
-    def _compare_with_row(self, row: int) -> None:
-        if self._compared_with != row:
-            place = self._place[row]
-            attributes = np.arange(self._codes.shape[1])
-            own = self._table.concept_of_value[attributes, self._codes[place]]
-            self._compare_with(row, self._numbers[place], own)
-
-    def _compare_with(self, row: int, point: Floats, concepts: Any) -> None:
-        mixed_distances(self._numbers, self._codes, self._squares, point, concepts, self._distances)
-        self._compared_with = row
-
-    def _remove(self, local: Rows) -> Rows:
-        self._sum -= self._numbers[local].sum(axis=0)
-        labels_kernel.join_all(self._table, self._labels, 0, self._codes[local], np.full(len(local), -1))
-        self._alive[local] = False
-        self.remaining -= len(local)
-        return self._rows[local]
-
-    def _hold(self, numbers: Floats, codes: Rows) -> None:
-        self._numbers, self._codes = numbers, codes
-        self._alive = np.ones(len(numbers), dtype=np.bool_)
-        self._distances = np.zeros(len(numbers))
+        self._compare_with_point(self._sum / self.remaining, centroids)
         self._compared_with = -1
+        return int(self._rows[farthest(self._distances, self._alive)])
+
+    def _compare_with(self, row: int) -> None:
+        if self._compared_with != row:
+            position = self._position[row]
+            own = self._table.concept_of_value[np.arange(self._codes.shape[1]), self._codes[position]]
+            self._compare_with_point(self._numbers[position], own)
+            self._compared_with = row
+
+    def _compare_with_point(self, point: Floats, concepts: Any) -> None:
+        mixed_distances(self._numbers, self._codes, self._squares, point, concepts, self._distances)
+
+    def _remove(self, positions: Rows) -> Rows:
+        self._sum -= self._numbers[positions].sum(axis=0)
+        labels_kernel.join_all(self._table, self._labels, 0, self._codes[positions], np.full(len(positions), -1))
+        return super()._remove(positions)

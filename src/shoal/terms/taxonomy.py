@@ -212,32 +212,6 @@ def subsumers(taxonomy: Taxonomy, a: ArrayLike, b: ArrayLike) -> NDArray[np.int6
     return result
 
 
-def least_common_subsumer(taxonomy: Taxonomy, concepts: ArrayLike) -> int:
-    """The deepest concept above (or among) all of `concepts`, how often each is given aside.
-
-    Ties go to the fewest links in all, then to the lowest number: for two concepts the same as in `subsumers`.
-    """
-    distinct = _distinct(taxonomy, concepts)
-    places, _ = segments(taxonomy.ancestor_indptr, distinct)
-    above, met = np.unique(taxonomy.ancestors[places], return_inverse=True)
-    common = np.bincount(met) == len(distinct)
-    links = np.bincount(met, weights=taxonomy.links[places])[common]
-    shared = above[common]
-    return int(shared[np.lexsort((shared, links, -taxonomy.depth[shared]))[0]])
-
-
-def candidates(taxonomy: Taxonomy, concepts: ArrayLike) -> NDArray[np.int64]:
-    """Every concept on a path from one of `concepts` up to their least common subsumer, both ends included."""
-    distinct = _distinct(taxonomy, concepts)
-    top = least_common_subsumer(taxonomy, distinct)
-    places, _ = segments(taxonomy.ancestor_indptr, distinct)
-    above = np.unique(taxonomy.ancestors[places]).astype(np.int64)
-    places, counts = segments(taxonomy.ancestor_indptr, above)
-    # Nobody has no ancestors (each is its own), so no run is empty.
-    below_top = np.logical_or.reduceat(taxonomy.ancestors[places] == top, np.cumsum(counts) - counts)
-    return above[below_top]
-
-
 def _arrays(taxonomy: Taxonomy) -> tuple[Ints, Ints, Ints, Ints]:
     return taxonomy.ancestor_indptr, taxonomy.ancestors, taxonomy.links, taxonomy.depth
 
@@ -249,10 +223,3 @@ def _checked(taxonomy: Taxonomy, concepts: ArrayLike) -> NDArray[np.int64]:
         wrong = numbers[(numbers < 0) | (numbers >= len(taxonomy))][0]
         raise InputError(f"concept {wrong} is unknown; this taxonomy has the numbers 0 to {len(taxonomy) - 1}")
     return numbers
-
-
-def _distinct(taxonomy: Taxonomy, concepts: ArrayLike) -> NDArray[np.int64]:
-    distinct = np.unique(_checked(taxonomy, concepts))
-    if not len(distinct):
-        raise InputError("0 concepts have no common subsumer; give at least one")
-    return distinct

@@ -7,13 +7,11 @@ many documents have a term shows in how many members of a group it is, on averag
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import gammaln
 
-from shoal.attacks.rates import check_count, sample_rows
+from shoal.attacks.rates import check_count, log_choose, sample_rows
 from shoal.attacks.unmixing.decoding import Decoded, basis, decoded, refitted, strongest
 from shoal.attacks.unmixing.published import (
     Frequencies,
@@ -173,16 +171,10 @@ def _holders_cost(counts: Ints, holders: Floats, members: int, again: float) -> 
     share = np.clip((holders - 1.0) / max(1, members - 1), 0.02, 0.98)[:, None]
     others = np.maximum(number - 1, 0)[None, :]
     more = np.maximum(counts[:, None] - number[None, :], 0)
-    chance = _log_choose(members - 1, others) + others * np.log(share) + (members - 1 - others) * np.log(1 - share)
-    chance = chance + _log_choose(counts[:, None] - 1, others) + number * np.log(1 - again) + more * np.log(again)
+    chance = log_choose(members - 1, others) + others * np.log(share) + (members - 1 - others) * np.log(1 - share)
+    chance = chance + log_choose(counts[:, None] - 1, others) + number * np.log(1 - again) + more * np.log(again)
     cost: Floats = -chance
     return cost
-
-
-def _log_choose(n: Any, m: Ints) -> Floats:
-    """0 where m is more than n: such cases never come up."""
-    log_ways: Floats = gammaln(n + 1) - gammaln(m + 1) - gammaln(np.maximum(n - m, 0) + 1)
-    return log_ways
 
 
 HALF = 0.5  # of the groups

@@ -13,6 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from shoal.kernels import Floats, Ints
+from shoal.kernels.grouping.euclidean import put_in_order
 from shoal.kernels.grouping.spherical import Csr, Lists
 from shoal.kernels.threads import runs, side_by_side
 
@@ -114,44 +115,6 @@ def _mean_products(offsets: Ints, values: Floats, other_offsets: Ints, other_val
             found[row, column] = _mean_product(sketch, other)
 
 
-def nearest_centres(offsets: Ints, values: Floats, centres: Floats, centre_lengths: Ints) -> tuple[Ints, Floats]:
-    """For every sketch the centre with the largest product, ties to the lower one, and that product."""
-    nearest, products = np.zeros(len(offsets) - 1, np.int64), np.empty(len(offsets) - 1)
-    parts = runs(len(nearest))
-    given = values, centres, centre_lengths
-    side_by_side(_nearest_centres, [(offsets[r.start : r.stop + 1], *given, nearest[r], products[r]) for r in parts])
-    return nearest, products
-
-
-@njit(cache=True, nogil=True)
-def _nearest_centres(
-    offsets: Ints, values: Floats, centres: Floats, centre_lengths: Ints, nearest: Ints, products: Floats
-) -> None:
-    for row in range(nearest.shape[0]):
-        sketch = values[offsets[row] : offsets[row + 1]]
-        products[row] = -np.inf
-        for centre in range(centres.shape[0]):
-            product = _mean_product(sketch, centres[centre, : centre_lengths[centre]])
-            if product > products[row]:
-                products[row] = product
-                nearest[row] = centre
-
-
-@njit(cache=True, nogil=True)
-def sums_by_centre(
-    offsets: Ints, values: Floats, scale: Floats, centre_of: Ints, n_centres: int, width: int
-) -> tuple[Floats, Ints]:
-    """Sums of the scaled sketches of each centre, and how many have each component: both (centres, width)."""
-    sums = np.zeros((n_centres, width))
-    counts = np.zeros((n_centres, width), np.int64)
-    for row in range(offsets.shape[0] - 1):
-        centre = centre_of[row]
-        for component in range(offsets[row + 1] - offsets[row]):
-            sums[centre, component] += scale[row] * values[offsets[row] + component]
-            counts[centre, component] += 1
-    return sums, counts
-
-
 @njit(cache=True, nogil=True, fastmath={"reassoc"})
 def paired_products(
     offsets: Ints, values: Floats, other_offsets: Ints, other_values: Floats
@@ -172,22 +135,6 @@ def paired_products(
     return products, squares, other_squares
 
 
-@njit(cache=True, nogil=True)
-def _offer(row: int, score: float, rows: Ints, scores: Floats, filled: int) -> int:
-    """Put a row among the best found so far, by falling score; rows come in rising order. Returns their number."""
-    count = rows.shape[0]
-    position = min(filled, count)
-    while position > 0 and score > scores[position - 1]:
-        if position < count:
-            rows[position] = rows[position - 1]
-            scores[position] = scores[position - 1]
-        position -= 1
-    if position < count:
-        rows[position] = row
-        scores[position] = score
-    return min(filled + 1, count)
-
-
 def nearest_rows(rows: Csr, lists: Lists, count: int) -> tuple[Ints, Floats]:
     """The `count` other rows nearest to each by dot product, and the products: both (rows, count).
 
@@ -204,7 +151,7 @@ def nearest_rows(rows: Csr, lists: Lists, count: int) -> tuple[Ints, Floats]:
 @njit(cache=True, nogil=True)
 def _nearest_rows(rows: Csr, lists: Lists, first: int, nearest: Ints, products: Floats) -> None:
     n_rows, count = rows.indptr.shape[0] - 1, nearest.shape[1]
-    scores = np.zeros(n_rows)
+    scores, farther = np.zeros(n_rows), np.empty(count)
     for position in range(nearest.shape[0]):
         row = first + position
         for entry in range(rows.indptr[row], rows.indptr[row + 1]):
@@ -212,14 +159,13 @@ def _nearest_rows(rows: Csr, lists: Lists, first: int, nearest: Ints, products: 
             for listed in range(lists.ptr[column], lists.ptr[column + 1]):
                 scores[lists.row[listed]] += weight * lists.weight[listed]
         scores[row] = 0.0
-        filled = 0
-        bar = 0.0  # what a row must exceed; ties go to the lower row, which comes first
+        farther[:] = 0.0  # minus the products so far: a row must have more; ties go to the lower row, which comes first
         for other in range(n_rows):
-            if scores[other] > bar:
-                filled = _offer(other, scores[other], nearest[position], products[position], filled)
-                bar = products[position, count - 1] if filled == count else 0.0
+            if -scores[other] < farther[count - 1]:
+                put_in_order(-scores[other], other, farther, nearest[position])
         scores[:] = 0.0
-        _fill_up(row, nearest[position], filled)
+        products[position] = 0.0 - farther  # no minus zero
+        _fill_up(row, nearest[position], np.sum(nearest[position] >= 0))
 
 
 @njit(cache=True, nogil=True)

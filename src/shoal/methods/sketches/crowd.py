@@ -99,10 +99,6 @@ class CrowdSketch(SketchesRows):
         values = self.group_sketches_.values.reshape(-1, components)[self.groups_[inside]]
         return Sketches(values.ravel(), np.concatenate(([0], np.cumsum(np.where(inside, components, 0)))))
 
-    def fit_transform(self, X: Any, y: Any = None) -> Sketches:
-        """Group the rows, and return the sketch of each row's group."""
-        return self.fit(X).sketches_
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True  # whole numbers, for which scikit-learn has no other word

@@ -97,10 +97,6 @@ class DeltaSketch(SketchesRows):
         check_is_fitted(self, "key_")
         return self._sketch(named_rows(self, X, self.terms, reset=False))
 
-    def fit_transform(self, X: Any, y: Any = None) -> Sketches:
-        """Draw a key unless one was given, and sketch the rows."""
-        return self.fit(X).sketches_
-
     def one(self, record: Mapping[str, float] | Iterable[str]) -> Floats | None:
         """The sketch of a single record, as at collection time; None: it is withheld."""
         if not hasattr(self, "key_"):

@@ -20,7 +20,7 @@ from shoal.kernels.sketching import sketches as kernel
 from shoal.methods.blocks.tree import SAMPLE, grow
 from shoal.methods.mdav import SphericalSpace
 from shoal.methods.sketches.key import SketchKey, key_of
-from shoal.methods.sketches.sketches import Sketches, SketchesRows, check_components, named_rows, sketch_rows
+from shoal.methods.sketches.sketches import SketchesRows, check_components, named_rows, sketch_rows
 
 Ints = NDArray[np.int64]
 
@@ -86,10 +86,6 @@ class KVarianceSketch(SketchesRows):
         self.neighbours_, lengths = self._settled(rows.X)
         self.sketches_ = sketch_rows(rows.X, rows.terms, self.key_, lengths)
         return self
-
-    def fit_transform(self, X: Any, y: Any = None) -> Sketches:
-        """Fit, and return the sketches."""
-        return self.fit(X).sketches_
 
     def check(self) -> None:
         """Refuse parameters that make no sense."""

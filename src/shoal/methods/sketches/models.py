@@ -11,7 +11,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.errors import InputError
-from shoal.kernels.sketching.sketches import nearest_centres, sums_by_centre
 from shoal.methods.sketches.sketches import Floats, Sketches, dot_products, squared_length
 
 Ints = NDArray[np.int64]
@@ -85,12 +84,10 @@ def _scale(X: Sketches) -> Floats:
 
 
 def _assigned(X: Sketches, centres: Sketches) -> tuple[Ints, Floats]:
-    width = int(centres.lengths.max())
-    table = np.zeros((len(centres), width))
-    for row in range(len(centres)):
-        table[row, : centres.lengths[row]] = centres[row]
-    labels, products = nearest_centres(X.offsets, X.values, table, centres.lengths)
-    return labels, products
+    """The centre with the largest product, ties to the lower one, and that product."""
+    products = dot_products(X, centres)
+    labels = products.argmax(axis=1)
+    return labels, products[np.arange(len(X)), labels]
 
 
 def _far_apart(X: Sketches, scale: Floats, count: int, random: np.random.RandomState) -> Sketches:
@@ -109,7 +106,14 @@ def _far_apart(X: Sketches, scale: Floats, count: int, random: np.random.RandomS
 
 def _means(X: Sketches, scale: Floats, labels: Ints, centres: Sketches) -> Sketches:
     """Mean directions; each component is averaged over the records that have it. An empty cluster keeps its centre."""
-    sums, counts = sums_by_centre(X.offsets, X.values, scale, labels, len(centres), int(X.lengths.max()))
+    width = int(X.lengths.max())
+    component = np.arange(len(X.values)) - np.repeat(X.offsets[:-1], X.lengths)
+    cell = np.repeat(labels, X.lengths) * width + component  # of the arrays (centres, width)
+    scaled = np.repeat(scale, X.lengths) * X.values
+    sums, counts = (
+        np.bincount(cell, weights=weights, minlength=len(centres) * width).reshape(-1, width)
+        for weights in (scaled, None)
+    )
     means = [
         sums[row, : np.count_nonzero(counts[row])] / counts[row][: np.count_nonzero(counts[row])]
         if counts[row, 0]

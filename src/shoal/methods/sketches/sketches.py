@@ -32,6 +32,11 @@ LARGEST = 1e9  # sums of whole numbers up to it are exact in every sketch
 class SketchesRows(BaseEstimator):  # type: ignore[misc]
     """Rows of counts or records in, Sketches out."""
 
+    def fit_transform(self, X: Any, y: Any = None) -> Sketches:
+        """Fit, and return the sketch of each row."""
+        sketches: Sketches = self.fit(X).sketches_
+        return sketches
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags = TransformerTags(preserves_dtype=[])

@@ -16,9 +16,8 @@ from shoal.data.roles import SET
 from shoal.methods.blocks.grouping import Plan
 from shoal.methods.categorical import CategoricalMicroaggregation
 from shoal.methods.label_columns import ColumnReading, Equals, Flat, centroid_of, column_readings, embedded
-from shoal.methods.label_rows import CATEGORICAL, Scales, column_weights
 from shoal.methods.mdav import EuclideanSpace
-from shoal.methods.mixed import MixedMicroaggregation
+from shoal.methods.mixed import CATEGORICAL, MixedMicroaggregation, Scales, column_weights
 from shoal.promises.joining import GroupDistances
 from shoal.release.publishing.labels import MISSING
 from shoal.release.tables.numbers import group_numbers

@@ -7,9 +7,8 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.methods.categorical import CategoricalMicroaggregation
-from shoal.methods.label_rows import CATEGORICAL
 from shoal.methods.masking import Noise, RankSwap
-from shoal.methods.mixed import MixedMicroaggregation
+from shoal.methods.mixed import CATEGORICAL, MixedMicroaggregation
 from shoal.methods.numeric import Microaggregation
 from shoal.release.tables.labels import Concepts
 from shoal.release.tables.numbers import Columnwise, Means, attribute_groups
