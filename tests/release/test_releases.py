@@ -61,7 +61,7 @@ def as_csv(frame, path):
 
 @settings(max_examples=10, phases=UNSHRUNK)
 @given(frames(), st.integers(2, 4), st.sampled_from(["csv", "parquet", "memory"]), st.randoms(use_true_random=False))
-def test_a_table_is_k_anonymous_and_its_release_depends_on_its_content_alone(frame, k, kind, random):
+def test_a_table_is_k_anonymous_and_what_it_shows_of_protected_columns_depends_on_these_alone(frame, k, kind, random):
     order = list(range(len(frame)))
     random.shuffle(order)
     roles = roles_of(frame)
@@ -90,12 +90,17 @@ def test_a_table_is_k_anonymous_and_its_release_depends_on_its_content_alone(fra
         assert promises["diversity"]["columns"][0]["least"] == fewest_values(rows, list(roles.quasi), "secret")
         verification = verify(releases[0])
         assert verification.holds, verification.broken
-        assert files_of(releases[0]) == files_of(releases[1]) == files_of(releases[2])
+        assert files_of(releases[0]) == files_of(releases[1])
+        # In another order, records that are equal in all protected columns may take each other's place.
+        protected = [
+            sorted(tuple(row[name] for name in roles.quasi) for row in rows_of(made / data.name)) for made in releases
+        ]
+        assert protected[0] == protected[2]
 
 
 @settings(max_examples=10, phases=UNSHRUNK)
 @given(collections(), st.integers(2, 3), st.randoms(use_true_random=False))
-def test_documents_are_k_anonymous_and_their_release_depends_on_their_content_alone(collection, k, random):
+def test_documents_are_k_anonymous_and_what_is_shown_of_their_terms_depends_on_these_alone(collection, k, random):
     texts, labels = collection
     order = list(range(len(texts)))
     random.shuffle(order)
@@ -111,7 +116,8 @@ def test_documents_are_k_anonymous_and_their_release_depends_on_their_content_al
         assert sorted(row["part"] for row in rows) == sorted(labels)
         verification = verify(one)
         assert verification.holds, verification.broken
-        assert files_of(one) == files_of(again) == files_of(shuffled)
+        assert files_of(one) == files_of(again)
+        assert (one / "vectors.npz").read_bytes() == (shuffled / "vectors.npz").read_bytes()
 
 
 @settings(max_examples=6, phases=UNSHRUNK)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from shoal import progress
 from shoal.assessment.aligned import AlignedTables
 from shoal.attacks.minimality import Evidence, MinimalityAttack
-from shoal.data.columns import equal_rows, holds_numbers, sort_rows, values_of
+from shoal.data.columns import equal_rows, holds_numbers, sort_protected, values_of
 from shoal.kernels import Ints
 from shoal.methods.categorical import CategoricalMicroaggregation
 from shoal.methods.label_columns import Equals
@@ -41,7 +41,6 @@ def minimality_of(
     # In the order in which they were given, which the list of released columns does not show.
     protected = [name for together in promises["anonymity"]["shared_columns"] for name in together]
     confidential = [column["column"] for column in promises["diversity"]["columns"]]
-    insensitive = [column["name"] for column in promises["columns"] if column["role"] == "insensitive"]
     parameters = stated["parameters"]
     if parameters.get("medians_of") or parameters.get("missing"):
         return (), ("what joined groups reveal was not tried: not with ordered labels, nor with gaps",)
@@ -55,11 +54,9 @@ def minimality_of(
     if categories:
         model.set_params(ontology=_meanings(model.ontology, quasi, categories))
     released = equal_rows([pair.after[name].combine_chunks() for name in protected])
-    # Rows are grouped in the order of their content, and where that is the same as they came.
-    unchanged = {name: table[name] for name in (*confidential, *insensitive)}
-    content = pa.table({name: quasi[name] for name in protected} | unchanged)
     as_it_came = np.argsort(pair.places, kind="stable")
-    order = as_it_came[sort_rows(content.take(pa.array(as_it_came)))]
+    row_numbers = (str(row + 1) for row in pair.places[as_it_came].tolist())
+    order = as_it_came[sort_protected(quasi.select(protected).take(pa.array(as_it_came)), row_numbers)]
     quasi, released = quasi.take(pa.array(order)), released[order]
     with progress.stage("repeating the grouping"):
         groups, distances = _repeated(model, quasi)

@@ -27,7 +27,7 @@ Mask = NDArray[np.bool_]
 Sample = tuple[NDArray[np.uint64], sp.csr_matrix]  # keys, and the rows that have them
 RowSpace = type[EuclideanSpace] | type[SphericalSpace]  # what the rows are taken for
 
-SORTED_BY = ("digest", "label", "name")  # columns by which rows are sorted that are equal
+SORTED_BY = ("tie", "name")  # columns by which rows are sorted that are equal
 
 # A search takes all cores, and memory for each: one at a time.
 _all_cores = threading.Lock()

@@ -22,7 +22,7 @@ from shoal.methods.blocks.tree import sample_keys
 from shoal.release.cluster.parts import join_parts, write_parts
 from shoal.release.documents import steps as one_piece
 from shoal.release.documents.methods import DocumentMethod, with_space
-from shoal.release.documents.records import FittedCorpus, count_documents, fitted_corpus, fitted_rows
+from shoal.release.documents.records import FittedCorpus, count_documents, document_ties, fitted_corpus, fitted_rows
 from shoal.release.documents.rows import (
     CorpusTotals,
     DocumentFacts,
@@ -97,7 +97,8 @@ def _read(source: DocumentSource, method: DocumentMethod, schedule: Schedule) ->
 
 def _block_of(part: tuple[DocumentRows, Any, Any]) -> Block:
     rows = part[0]
-    columns = {"label": rows.labels, "name": rows.names, "length": rows.lengths}
+    ties = document_ties(rows.X, rows.names)
+    columns = {"label": rows.labels, "name": rows.names, "length": rows.lengths, "tie": ties}
     return Block(rows.X, columns, np.zeros(len(rows), dtype=np.int64))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections import Counter
 from collections.abc import Callable
@@ -18,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal import progress
-from shoal.data.columns import sort_rows, values_of
+from shoal.data.columns import sort_rows, tie_keys, values_of
 from shoal.methods.blocks.block import Block
 from shoal.methods.blocks.executors import Schedule
 from shoal.methods.blocks.grouping import divided_into_blocks, group_in_blocks
@@ -131,11 +130,7 @@ def _block_of(part: CompletePart, layout: TableLayout, method: TableMethod) -> B
     """The rows of a file as a block: each by its coordinates, with what it holds beside it."""
     n_rows = len(part.values)
     columns = {name: _plain(part.others[name], layout.schema.field(name).type) for name in part.others.column_names}
-    cells = zip(*(column.tolist() for column in columns.values()), strict=True) if columns else [()] * n_rows
-    digests = np.empty(n_rows, dtype=object)
-    for row, (numbers, others) in enumerate(zip(part.values.tolist(), cells, strict=True)):
-        digests[row] = hashlib.blake2b(repr((numbers, others)).encode(), digest_size=16).digest()
-    row_columns: dict[str, NDArray[Any]] = {"name": part.names, "digest": digests}
+    row_columns: dict[str, NDArray[Any]] = {"name": part.names}
     row_columns["numbers"] = filled(part.values, layout.mean)
     if layout.has_gaps:
         row_columns["gaps"] = np.isnan(part.values)
@@ -143,7 +138,9 @@ def _block_of(part: CompletePart, layout: TableLayout, method: TableMethod) -> B
     row_columns |= {} if part.own_k is None else {"own k": part.own_k}
     row_columns |= {f"column {name}": column for name, column in columns.items()}
     block = Block(sp.csr_matrix((n_rows, 0)), row_columns, np.zeros(n_rows, dtype=np.int64))
-    return replace(block, X=sp.csr_matrix(method.block_coordinates(_rows_in(block, layout))))
+    points = method.block_coordinates(_rows_in(block, layout))
+    ties = tie_keys(part.names.tolist(), points.tobytes())
+    return replace(block, X=sp.csr_matrix(points), row_columns=row_columns | {"tie": ties})
 
 
 def _plain(column: pa.ChunkedArray, kind: pa.DataType) -> NDArray[Any]:

@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 from shoal import progress
 from shoal.data import Corpus, Skipped
+from shoal.data.columns import tie_keys
 from shoal.data.sources import local_copy
 from shoal.errors import InputError
 from shoal.methods.blocks.executors import memory_of
@@ -140,23 +141,30 @@ def _counted(corpus: Corpus, prefix: str, space: VectorSpace) -> CountedDocument
 def fitted_rows(counted: CountedDocuments, space: VectorSpace) -> tuple[DocumentRows, list[str], Counter[str]]:
     """The documents that have terms; the names of the others; occurrences of terms too light in their document.
 
-    They are in the order of their content, so that the order of the input has no bearing. Each has its length, from
-    which its counts are known again.
+    They are in the order of their terms, so that neither labels nor the order of the input have a bearing. Each has its
+    length, from which its counts are known again.
     """
     counts = space.count_rows(counted.counted)
     empty = np.diff(counts.indptr) == 0
-    order = _order_of_content(counts, counted.labels)
+    order = _order_of_terms(counts, counted.names)
     X, lengths = unit_rows(counts[order], space.idf_)
     rows = DocumentRows(with_length(X, lengths), lengths, counted.labels[order], counted.names[order])
     return rows, [str(name) for name in counted.names[empty]], space.light_terms(counted.counted)
 
 
-def _order_of_content(counts: sp.csr_matrix, labels: NDArray[Any]) -> NDArray[np.int64]:
-    def content(row: int) -> tuple[bytes, bytes, str]:
+def _order_of_terms(counts: sp.csr_matrix, names: NDArray[Any]) -> NDArray[np.int64]:
+    ties = document_ties(counts, names)
+
+    def content(row: int) -> tuple[bytes, bytes, int]:
         part = slice(counts.indptr[row], counts.indptr[row + 1])
-        return counts.indices[part].tobytes(), counts.data[part].tobytes(), labels[row]
+        return counts.indices[part].tobytes(), counts.data[part].tobytes(), ties[row]
 
     return np.array(sorted(np.flatnonzero(np.diff(counts.indptr)).tolist(), key=content), dtype=np.int64)
+
+
+def document_ties(counts: sp.csr_matrix, names: NDArray[Any]) -> NDArray[np.uint64]:
+    """Keys that order documents with equal terms."""
+    return tie_keys(names.tolist(), counts.indptr.tobytes(), counts.indices.tobytes(), counts.data.tobytes())
 
 
 def fitted_corpus(

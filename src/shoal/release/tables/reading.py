@@ -16,7 +16,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal.data import Roles, Table, read_table, resolve_roles
-from shoal.data.columns import MISSING, check_labels, check_no_gaps, check_sortable, plain, sort_rows, values_of
+from shoal.data.columns import (
+    MISSING,
+    check_labels,
+    check_no_gaps,
+    check_sortable,
+    plain,
+    sort_protected,
+    values_of,
+)
 from shoal.data.exact_sums import exact_sums, squared_deviations
 from shoal.data.files import counted, shown, unknown_column
 from shoal.data.kinds.number_forms import NumberForm
@@ -132,7 +140,7 @@ def complete_part(
     hierarchy: bool,
     promises: GroupPromises,
 ) -> CompletePart:
-    """The rows that are released, in the order of their content if they are all; `forms` are those of the numbers.
+    """The rows that are released, sorted by quasi-identifiers if they are all; `forms` are those of the numbers.
 
     `unexplained` are columns of labels without an ontology of their own; None: labels are not protected as such.
     """
@@ -148,8 +156,9 @@ def complete_part(
             check_no_gaps(tuple(forms), values, KEPT)
         elif missing == "withhold":
             complete = np.logical_not(np.isnan(values).any(axis=1))
-        kept = (*(name for name in roles.quasi if name not in forms), *roles.confidential, *roles.insensitive)
-        others = pa.table({name: plain(data[name]) for name in data.column_names if name in kept})
+        labels = tuple(name for name in roles.quasi if name not in forms)
+        beside = (*labels, *roles.confidential, *roles.insensitive)
+        others = pa.table({name: plain(data[name]) for name in data.column_names if name in beside})
         for name in others.column_names:
             check_sortable(name, others[name])
         crowd = {
@@ -161,11 +170,7 @@ def complete_part(
     row_numbers = range(len(complete)) if loaded.rows is None else loaded.rows.tolist()
     names = np.array([f"{prefix}{row + 1}" for row in row_numbers], dtype=object)
     if not loaded.part:
-        content = data.select([*roles.quasi, *roles.confidential, *roles.insensitive])
-        for name, asked in crowd.items():
-            if asked is not None:
-                content = content.append_column(f"\0{name}", pa.array(asked))
-        order = sort_rows(content)
+        order = sort_protected(data.select(list(roles.quasi)), names.tolist())
         rows = order[complete[order]]
     values, kept_rows = values[rows], others.take(pa.array(rows)) if others.num_columns else others
     statistics = PartStatistics(
@@ -177,7 +182,7 @@ def complete_part(
         highest=np.where(np.isnan(values), -np.inf, values).max(axis=0, initial=-np.inf),
         few=tuple(map(_few, values.T)),
         withheld=names[~complete].tolist(),
-        labels={name: _different(kept_rows[name]) for name in roles.quasi if name not in forms},
+        labels={name: _different(kept_rows[name]) for name in labels},
     )
     records = None if loaded.records is None else loaded.records[rows]
     of_rows = {name: None if asked is None else asked[rows] for name, asked in crowd.items()}
