@@ -36,6 +36,7 @@ SLOW = (
 settings.register_profile(
     "shoal", deadline=None, max_examples=40, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("quick", settings.get_profile("shoal"), max_examples=10)
 settings.load_profile("shoal")
 
 
@@ -46,6 +47,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Forget all compiled kernels when one has changed: those that call it are not compiled anew by themselves."""
     os.environ["SHOAL_PROGRESS"] = "off"  # else a slow machine adds lines to what commands print
+    if config.getoption("quick"):
+        settings.load_profile("quick")
     if not hasattr(config, "workerinput"):  # once, before pytest's workers begin
         changed = max(source.stat().st_mtime for source in KERNELS.rglob("*.py"))
         for compiled in KERNELS.rglob("*.nb[ic]"):

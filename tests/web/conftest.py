@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,15 +48,33 @@ def start_workbench(folder: Path) -> Workbench:
     return Workbench(found.group(), folder, process)
 
 
-@pytest.fixture(scope="module")
-def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
-    running = start_workbench(tmp_path_factory.mktemp("workbench"))
+@contextmanager
+def running_workbench(folder: Path) -> Iterator[Workbench]:
+    running = start_workbench(folder)
     yield running
     running.process.terminate()
     running.process.wait()
 
 
-@pytest.fixture(scope="module")
+@contextmanager
+def let_in(browser: Browser, workbench: Workbench) -> Iterator[BrowserContext]:
+    """A browser that came with the token, which works once."""
+    with browser.new_context() as context:
+        context.set_default_timeout(PATIENCE)
+        expect.set_options(timeout=PATIENCE)
+        page = context.new_page()
+        page.goto(workbench.address)
+        page.close()
+        yield context
+
+
+@pytest.fixture(scope="session")
+def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
+    with running_workbench(tmp_path_factory.mktemp("workbench")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
         message = "Chromium is not installed, so the workbench was NOT tested in a browser; apt install chromium"
@@ -68,17 +87,10 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def context(browser: Browser, workbench: Workbench) -> Iterator[BrowserContext]:
-    """A browser that was let in."""
-    context = browser.new_context()
-    context.set_default_timeout(PATIENCE)
-    expect.set_options(timeout=PATIENCE)
-    page = context.new_page()
-    page.goto(workbench.address)
-    page.close()
-    yield context
-    context.close()
+    with let_in(browser, workbench) as context:
+        yield context
 
 
 @pytest.fixture

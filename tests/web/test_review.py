@@ -6,13 +6,14 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.sanitizer.review.folders import entity, named_folder, work_folder
 from tests.web.accessibility import check_accessible
-from tests.web.conftest import Workbench, start_workbench
+from tests.web.conftest import Workbench, let_in, running_workbench
 from tests.web.pictures import take_picture
 from tests.web.reviews import cases, long_report, review_folder
 
@@ -39,16 +40,14 @@ def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
     named_folder(review_folder(folder, TRAP_JOB, TRAP), (trap, (entity(trap, "ORG", TRAP, probability=0.5),)))
     cases(review_folder(folder, CASES_JOB, "cases"))
     work_folder(review_folder(folder, LOCKED_JOB, "soon locked"))
-    before = os.environ.get("SHOAL_CONFIG")
-    os.environ["SHOAL_CONFIG"] = str(folder / "config")
-    running = start_workbench(folder)
-    if before is None:
-        del os.environ["SHOAL_CONFIG"]
-    else:
-        os.environ["SHOAL_CONFIG"] = before
-    yield running
-    running.process.terminate()
-    running.process.wait()
+    with mock.patch.dict(os.environ, {"SHOAL_CONFIG": str(folder / "config")}), running_workbench(folder) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def context(browser: Browser, workbench: Workbench) -> Iterator[BrowserContext]:
+    with let_in(browser, workbench) as context:
+        yield context
 
 
 def desk(page: Page, workbench: Workbench, job: str, reviewer: str = "Ana", query: str = "") -> None:
