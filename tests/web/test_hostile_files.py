@@ -78,7 +78,9 @@ def test_what_a_file_manager_adds_to_an_archive_is_left_out(sent: Path) -> None:
 
 def test_two_files_of_one_name_do_not_overwrite_each_other(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path / "private")
-    first, second, job = workspace.new_upload(), workspace.new_upload(), workspace.new_job()
+    first, second = workspace.new_upload(), workspace.new_upload()
+    with workspace.new_job() as job:
+        pass
     (first.folder / "towns.csv").write_text("first")
     (second.folder / "towns.csv").write_text("second")
     workspace.lend(first, job)
@@ -91,7 +93,8 @@ def test_two_files_of_one_name_do_not_overwrite_each_other(tmp_path: Path) -> No
 
 def test_closing_removes_what_is_linked_but_not_what_it_leads_to(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path / "private")
-    review, release = workspace.new_job(), workspace.new_job()
+    with workspace.new_job() as review, workspace.new_job() as release:
+        pass
     (review / "work" / "log").write_text("decided")
     (release / "work" / "review").symlink_to(review / "work")
     workspace.remove(release)

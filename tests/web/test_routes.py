@@ -12,9 +12,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from shoal.web.app import create_app
-from shoal.web.aside import Aside
 from shoal.web.index_session import _address
 from shoal.web.wording import for_people
+from shoal.web.worker_process import WorkerProcess
 from shoal.web.workspace import Workspace
 
 ORIGIN = "http://127.0.0.1:8760"
@@ -111,7 +111,7 @@ def test_a_file_that_no_page_reads_can_only_be_removed(client: TestClient) -> No
     client.post(f"/uploads/{upload}/remove")
 
 
-async def _at_once(_: Aside, function: Any, *given: Any) -> Any:
+async def _at_once(_: WorkerProcess, function: Any, *given: Any) -> Any:
     """Instead of aside, in a process that would first have to be started."""
     return function(*given)
 
@@ -119,7 +119,7 @@ async def _at_once(_: Aside, function: Any, *given: Any) -> Any:
 def test_a_file_that_cannot_be_read_offers_how_else_it_could_be(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Aside, "call", _at_once)
+    monkeypatch.setattr(WorkerProcess, "call", _at_once)
     upload = upload_of(client, "odd.csv", "age;jalapeño\n1;2\n3;4\n".encode("cp850"))
     refused = client.get(f"/protect/{upload}")
     assert refused.status_code == 422 and "This file cannot be read" in refused.text

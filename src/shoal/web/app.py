@@ -14,31 +14,18 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 from shoal.errors import ShoalError
-from shoal.web.aside import Aside
 from shoal.web.desk.desk import Desks
 from shoal.web.gate import Gate
 from shoal.web.index_session import IndexSession
 from shoal.web.jobs import Jobs
-from shoal.web.protecting.looks import Looks
+from shoal.web.protecting.look import PreviewCache
 from shoal.web.rendering import page
-from shoal.web.routes import (
-    assess,
-    desk,
-    explore,
-    index,
-    jobs,
-    protect,
-    review,
-    sample,
-    sign,
-    start,
-    uploads,
-    verify,
-)
+from shoal.web.routes import assess, desk, explore, index, jobs, protect, review, sample, start, uploads, verify
 from shoal.web.wording import for_people
+from shoal.web.worker_process import WorkerProcess
 from shoal.web.workspace import Workspace
 
-ROUTES = (start, uploads, jobs, sample, protect, sign, verify, assess, explore, review, desk, index)
+ROUTES = (start, uploads, jobs, sample, protect, verify, assess, explore, review, desk, index)
 STATIC = Path(__file__).parent / "static"
 HEAD_START = 1.0  # seconds for the browser to show the start page before the process beside it takes a core
 
@@ -48,12 +35,12 @@ def create_app(workspace: Workspace, token: str, port: int) -> FastAPI:
 
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
-        app.state.workspace, app.state.jobs, app.state.aside = workspace, Jobs(workspace), Aside()
-        app.state.looks, app.state.index = Looks(app.state.aside), IndexSession(workspace)
+        app.state.workspace, app.state.jobs, app.state.worker = workspace, Jobs(workspace), WorkerProcess()
+        app.state.previews, app.state.index = PreviewCache(app.state.worker), IndexSession(workspace)
         app.state.desks = Desks()
-        asyncio.get_running_loop().call_later(HEAD_START, app.state.aside.begin)
+        asyncio.get_running_loop().call_later(HEAD_START, app.state.worker.begin)
         yield
-        app.state.aside.stop()
+        app.state.worker.stop()
         await app.state.index.disconnect()
         await app.state.jobs.stop()
 

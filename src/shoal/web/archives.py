@@ -30,18 +30,18 @@ def lend_unpacked(
     """Put a folder, or what an archive holds, into a folder of its own where the job works; the path it has there."""
     if path.is_dir():
         return workspace.lend_apart(path, job, part)
-    place = job / "work" / part
-    place.mkdir(mode=PRIVATE_FOLDER)
-    return unpacking(path, place).relative_to(job / "work").as_posix()
+    folder = job / "work" / part
+    folder.mkdir(mode=PRIVATE_FOLDER)
+    return unpacking(path, folder).relative_to(job / "work").as_posix()
 
 
 def unpack_release(archive: Path, folder: Path) -> Path:
     """The folder of a release, from a zip that holds it or its files; made below `folder`."""
     unpack(archive, folder)
-    found = sorted(path.parent for path in folder.rglob("certificate.json"))
-    if not found:
+    releases = sorted(path.parent for path in folder.rglob("certificate.json"))
+    if not releases:
         raise InputError(f"{archive.name} holds no release: there is no certificate.json in it; choose another file")
-    return min(found, key=lambda path: len(path.parts))
+    return min(releases, key=lambda path: len(path.parts))
 
 
 def unpack(archive: Path, folder: Path) -> Path:
@@ -53,8 +53,8 @@ def unpack(archive: Path, folder: Path) -> Path:
         if isinstance(why, InputError):
             raise
         raise InputError(f"{archive.name} is no zip, is broken, or is encrypted; send the zip as you got it") from None
-    found = list(folder.iterdir())
-    return found[0] if len(found) == 1 and found[0].is_dir() else folder
+    content = list(folder.iterdir())
+    return content[0] if len(content) == 1 and content[0].is_dir() else folder
 
 
 def _unpack(packed: zipfile.ZipFile, folder: Path) -> None:

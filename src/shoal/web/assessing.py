@@ -46,19 +46,21 @@ def side_by_side(original: Path, protected: Path, private: Path | None, comparin
         how = "by the private mapping" if private is not None else "by their names, or by their place"
         return SideBySide(how=how, tables=False)
     try:
-        found = align_tables(original, protected, key=comparing.key or None, private=private, aligned=comparing.aligned)
+        aligned = align_tables(
+            original, protected, key=comparing.key or None, private=private, aligned=comparing.aligned
+        )
     except InputError as problem:
         return SideBySide(problem=str(problem))
-    columns = (*found.numbers, *found.labels)
+    columns = (*aligned.numbers, *aligned.labels)
     cells = [
-        [found.before[name].slice(0, FIRST).to_pylist(), found.after[name].slice(0, FIRST).to_pylist()]
+        [aligned.before[name].slice(0, FIRST).to_pylist(), aligned.after[name].slice(0, FIRST).to_pylist()]
         for name in columns
     ]
     rows = tuple(
         tuple((_shown(before[row]), _shown(after[row])) for before, after in cells)
-        for row in range(min(FIRST, len(found.before)))
+        for row in range(min(FIRST, len(aligned.before)))
     )
-    return SideBySide(found.how, "", columns, rows, found.left_out)
+    return SideBySide(aligned.how, "", columns, rows, aligned.left_out)
 
 
 def assess_command(

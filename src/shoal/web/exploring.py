@@ -57,21 +57,21 @@ def tried(folder: Path) -> list[Outcome]:
         runs = json.loads((folder / OUT / RUNS).read_bytes())["runs"]
     except (OSError, ValueError, KeyError):
         return []
-    return [outcome_of(one) for one in runs.values()]
+    return [outcome_of(run) for run in runs.values()]
 
 
 def as_points(outcomes: Sequence[Outcome], recommended: str | None) -> Iterator[dict[str, Any]]:
     """For the map."""
-    front = {one.trial.name for one in pareto_front(outcomes)}
-    for one in sorted(outcomes, key=lambda outcome: (outcome.score, outcome.trial.name)):
+    front = {outcome.trial.name for outcome in pareto_front(outcomes)}
+    for outcome in sorted(outcomes, key=lambda outcome: (outcome.score, outcome.trial.name)):
         yield {
-            "name": one.trial.name,
-            "loss": one.loss,
-            "risk": one.risk,
-            "score": one.score,
-            "alike": one.smallest_group,
-            "crowd": one.trial.promises_crowd,
-            "front": one.trial.name in front,
-            "recommended": one.trial.name == recommended,
-            "figures": dict(one.figures),
+            "name": outcome.trial.name,
+            "loss": outcome.loss,
+            "risk": outcome.risk,
+            "score": outcome.score,
+            "alike": outcome.smallest_group,
+            "crowd": outcome.trial.promises_crowd,
+            "front": outcome.trial.name in front,
+            "recommended": outcome.trial.name == recommended,
+            "figures": dict(outcome.figures),
         }

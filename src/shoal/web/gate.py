@@ -85,10 +85,10 @@ class Gate:
 
     def _is_let_in(self, cookies: str) -> bool:
         try:
-            found = SimpleCookie(cookies).get(self._cookie)
+            cookie = SimpleCookie(cookies).get(self._cookie)
         except CookieError:
             return False
-        return found is not None and secrets.compare_digest(found.value.encode(), self._session.encode())
+        return cookie is not None and secrets.compare_digest(cookie.value.encode(), self._session.encode())
 
     @staticmethod
     def _sealed(send: Send) -> Send:

@@ -269,8 +269,8 @@ def _take(job: Job, line: str) -> None:
     """Progress, or something that the command says to people."""
     if line.startswith("{"):
         try:
-            told = json.loads(line)
-            name, done, total = str(told["step"]), int(told["done"]), told["total"]
+            step = json.loads(line)
+            name, done, total = str(step["step"]), int(step["done"]), step["total"]
         except (ValueError, KeyError, TypeError):
             return
         since = job.steps[name].since if name in job.steps else time.time()

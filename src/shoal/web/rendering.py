@@ -10,10 +10,8 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from shoal.pages import words
-from shoal.web.promises import PROMISES
-from shoal.web.protecting.result import figures, has_leaks
-from shoal.web.protecting.signing import signed_by
-from shoal.web.wording import for_people
+from shoal.web.protecting.result import figures, has_leaks, signed_by
+from shoal.web.wording import PROMISES, for_people
 
 # Every page of the menu: address, name, and what it is for.
 PAGES = (

@@ -9,39 +9,45 @@ from fastapi import Depends, Request
 
 from shoal.data.files import shown
 from shoal.errors import InputError
-from shoal.web.aside import Aside
 from shoal.web.desk.desk import Desks
 from shoal.web.index_session import IndexSession
-from shoal.web.jobs import Jobs
-from shoal.web.protecting.looks import Looks
-from shoal.web.workspace import Workspace
+from shoal.web.jobs import Job, Jobs
+from shoal.web.protecting.look import PreviewCache
+from shoal.web.worker_process import WorkerProcess
+from shoal.web.workspace import Upload, Workspace
 
 LARGEST_FORM = 4 << 20  # bytes: a table may have thousands of columns
 MOST_FIELDS = 100_000
 
 
-def _workspace(request: Request) -> Any:
-    return request.app.state.workspace
+def _of_app(name: str) -> Any:
+    """A dependency on what all requests share."""
+
+    async def shared(request: Request) -> Any:
+        return getattr(request.app.state, name)
+
+    return Depends(shared)
 
 
-def _aside(request: Request) -> Any:
-    return request.app.state.aside
+TheWorkspace = Annotated[Workspace, _of_app("workspace")]
+TheWorker = Annotated[WorkerProcess, _of_app("worker")]
+TheDesks = Annotated[Desks, _of_app("desks")]
+TheIndex = Annotated[IndexSession, _of_app("index")]
+TheJobs = Annotated[Jobs, _of_app("jobs")]
+ThePreviews = Annotated[PreviewCache, _of_app("previews")]
 
 
-def _jobs(request: Request) -> Any:
-    return request.app.state.jobs
+async def _upload(upload: str, workspace: TheWorkspace) -> Upload:
+    return workspace.upload(upload)
 
 
-def _looks(request: Request) -> Any:
-    return request.app.state.looks
+async def _job(job: str, jobs: TheJobs) -> Job:
+    return jobs.get(job)
 
 
-def _index(request: Request) -> Any:
-    return request.app.state.index
-
-
-def _desks(request: Request) -> Any:
-    return request.app.state.desks
+# Those that the address of a page names.
+TheUpload = Annotated[Upload, Depends(_upload)]
+TheJob = Annotated[Job, Depends(_job)]
 
 
 class Fields:
@@ -60,9 +66,6 @@ class Fields:
     def all(self, name: str) -> list[str]:
         return self._fields.get(name, [])
 
-    def names(self) -> list[str]:
-        return list(self._fields)
-
     def whole(self, name: str, least: int, called: str = "") -> int | None:
         """A whole number, None if nothing was entered; `called` as on the page."""
         text = self.text(name)
@@ -74,12 +77,22 @@ class Fields:
         return int(text)
 
 
-async def _form(request: Request) -> Fields:
+async def _query(request: Request) -> Fields:
+    return Fields({name: request.query_params.getlist(name) for name in request.query_params})
+
+
+async def read_body(request: Request, most: int) -> bytes:
+    """The body of a request, of so many bytes at most."""
     body = b""
     async for chunk in request.stream():
         body += chunk
-        if len(body) > LARGEST_FORM:
-            raise InputError(f"the form has more than {LARGEST_FORM:,} bytes; send less at once")
+        if len(body) > most:
+            raise InputError(f"the form has more than {most:,} bytes; send less at once")
+    return body
+
+
+async def _form(request: Request) -> Fields:
+    body = await read_body(request, LARGEST_FORM)
     try:
         fields = parse_qs(body.decode("utf-8"), keep_blank_values=True, max_num_fields=MOST_FIELDS)
     except ValueError:
@@ -87,10 +100,5 @@ async def _form(request: Request) -> Fields:
     return Fields(fields)
 
 
-TheWorkspace = Annotated[Workspace, Depends(_workspace)]
-TheAside = Annotated[Aside, Depends(_aside)]
-TheDesks = Annotated[Desks, Depends(_desks)]
-TheIndex = Annotated[IndexSession, Depends(_index)]
-TheJobs = Annotated[Jobs, Depends(_jobs)]
-TheLooks = Annotated[Looks, Depends(_looks)]
 Form = Annotated[Fields, Depends(_form)]
+Query = Annotated[Fields, Depends(_query)]

@@ -1,14 +1,34 @@
-"""What commands say, for people who use no shell: options are called as on the pages, and files by their names."""
+"""Sentences of the pages: what a promise means, and what a command says, for people who use no shell."""
 
 from __future__ import annotations
 
 import re
 
+# What each promise means to whoever receives a release.
+PROMISES = {
+    "certificate": "The list of promises is the one that was sealed.",
+    "files": "Nothing was changed since the release was made.",
+    "schema": "The columns are those that were promised.",
+    "rows": "No record was added or taken away.",
+    "k-anonymity": "By these columns, nobody can tell which of so many records is a person's.",
+    "l-diversity": "Knowing a person's group does not tell the confidential value.",
+    "t-closeness": "A group's confidential values are much like everybody's.",
+    "β-likeness": "No confidential value is much more frequent in a group than among everybody.",
+    "people": "A crowd is counted in people, not in records.",
+    "own k": "Each record has the crowd that it asked for.",
+    "order": "The place of a record tells nothing about it.",
+    "no crowd": "This method hides no record in a crowd.",
+    "signature": "The release comes from the owner of the key.",
+    "masked strings": "Nothing that was masked is left in the release.",
+    "pseudonyms": "Each name in the texts stands for one that was masked.",
+    "least k": "The crowds are as large as you asked for.",
+}
+
 # A file of the private folder: where it lies there is of no interest.
-_PLACE = re.compile(r"(?:/[^/;:]+)*/(?:uploads|jobs)/[0-9a-f]{16}/(?:work/)?")
-_CALLED = tuple(
-    (re.compile(said), called)
-    for said, called in (
+_PRIVATE_PATH = re.compile(r"(?:/[^/;:]+)*/(?:uploads|jobs)/[0-9a-f]{16}/(?:work/)?")
+_WORDING = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
         (r"give the private folder with --private", "choose its private part"),
         (r"give its private folder with --private", "choose its private part"),
         (r"say --aligned", "say that both are in the same order"),
@@ -36,12 +56,12 @@ _CALLED = tuple(
 
 
 def for_people(text: str) -> str:
-    """The line of a command, as a page says it.
+    """A message of a command in the words of the pages: options as their fields are called, files by their names.
 
     >>> for_people("/home/a/uploads/0123456789abcdef/people.csv has 2 sheets (a, b); name one with --sheet")
     'people.csv has 2 sheets (a, b); save the one you mean as a file of its own'
     """
-    text = _PLACE.sub("", text)
-    for said, called in _CALLED:
-        text = said.sub(called, text)
+    text = _PRIVATE_PATH.sub("", text)
+    for pattern, replacement in _WORDING:
+        text = pattern.sub(replacement, text)
     return text

@@ -63,10 +63,10 @@ class Upload:
     @property
     def path(self) -> Path:
         """The one file or folder that was uploaded."""
-        found = sorted(self.folder.iterdir()) if self.folder.is_dir() else []
-        if len(found) != 1:
+        files = sorted(self.folder.iterdir()) if self.folder.is_dir() else []
+        if len(files) != 1:
             raise InputError("nothing was uploaded, or it was closed; choose the file again")
-        return found[0]
+        return files[0]
 
     @property
     def name(self) -> str:
@@ -122,18 +122,24 @@ class Workspace:
         whole = [Upload(folder) for folder in folders if len(list(folder.iterdir())) == 1]
         return sorted(whole, key=lambda upload: -upload.folder.stat().st_mtime)
 
-    def new_job(self) -> Path:
+    @contextmanager
+    def new_job(self) -> Iterator[Path]:
+        """The folder of a job that is prepared within this block; nothing stays of it if that fails."""
         folder = self._new(self.jobs)
-        (folder / "work").mkdir(mode=PRIVATE_FOLDER)
-        return folder
+        try:
+            (folder / "work").mkdir(mode=PRIVATE_FOLDER)
+            yield folder
+        except BaseException:
+            self.remove(folder)
+            raise
 
     def job(self, name: str) -> Path:
         return self._known(self.jobs, name, "this job")
 
     def job_folders(self) -> list[Path]:
         """From the oldest to the newest."""
-        told = [folder for folder in self.jobs.iterdir() if (folder / "job.json").is_file()]
-        return sorted(told, key=lambda folder: (folder / "job.json").stat().st_mtime)
+        started = [folder for folder in self.jobs.iterdir() if (folder / "job.json").is_file()]
+        return sorted(started, key=lambda folder: (folder / "job.json").stat().st_mtime)
 
     def remove(self, folder: Path) -> None:
         """An upload or a job, and all of its files."""
@@ -145,9 +151,9 @@ class Workspace:
 
     def lend_apart(self, path: Path, job: Path, part: str) -> str:
         """The same in a folder of its own, since several parts of a job may have one name."""
-        place = job / "work" / part
-        place.mkdir(mode=PRIVATE_FOLDER)
-        return f"{part}/{self.link(path, place)}"
+        folder = job / "work" / part
+        folder.mkdir(mode=PRIVATE_FOLDER)
+        return f"{part}/{self.link(path, folder)}"
 
     @staticmethod
     def link(source: Path, folder: Path) -> str:

@@ -22,8 +22,7 @@ from shoal.sample import letters
 from shoal.web.protecting.choices import BY_GROUPS, PLAIN, Choices
 from shoal.web.protecting.command import protect_command
 from shoal.web.protecting.curve import estimate
-from shoal.web.protecting.earlier import earlier_release
-from shoal.web.protecting.hierarchies import hierarchy_pairs, write_hierarchy
+from shoal.web.protecting.job_files import earlier_release, hierarchy_pairs, write_hierarchy
 from shoal.web.protecting.look import look_at, values_of
 from shoal.web.workspace import Workspace
 
@@ -214,7 +213,8 @@ def test_a_release_follows_one_that_was_saved_as_zips(table: Path, tmp_path: Pat
     uploads = {"after": workspace.new_upload(), "earlier_private": workspace.new_upload()}
     for upload, name in zip(uploads.values(), ("release", "release-private"), strict=True):
         shutil.make_archive(str(upload.folder / "saved"), "zip", tmp_path, name)
-    job = workspace.new_job()
+    with workspace.new_job() as job:
+        pass
     with pytest.raises(InputError, match="needs that release and its private part; choose both"):
         earlier_release(replace(first, after=uploads["after"].id), workspace, job)
     chosen = replace(first, **{option: upload.id for option, upload in uploads.items()})

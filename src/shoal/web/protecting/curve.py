@@ -16,7 +16,7 @@ from shoal.data.roles import ColumnChoices, Role
 from shoal.data.table import read_table
 from shoal.errors import InputError
 from shoal.web.protecting.choices import BY_FILE, BY_GROUPS, ENGLISH, PLAIN, Choices
-from shoal.web.protecting.hierarchies import hierarchy_pairs
+from shoal.web.protecting.job_files import hierarchy_pairs
 from shoal.web.protecting.look import Look, different_values
 
 

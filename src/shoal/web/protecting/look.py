@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -23,11 +24,14 @@ from shoal.data.sources import TableFile, format_of
 from shoal.data.table import read_table
 from shoal.errors import InputError
 from shoal.web.protecting.reading import Reading, opened
+from shoal.web.worker_process import WorkerProcess
+from shoal.web.workspace import Upload
 
 FIRST = 6  # rows shown
 LONGEST = 80  # characters of a cell
 LONGEST_TEXT = 400  # of a document
 KEYED = 50  # lines of JSONL whose keys are looked at
+MOST_KEPT = 16  # looks
 MOST_VALUES = 200  # that somebody would put into groups by hand
 
 
@@ -73,6 +77,23 @@ def look_at(path: Path, text_column: str | None = None, reading: Reading | None 
         inspection = inspect(corpus)
     first = tuple((document.id, _text(document.text or document.items)) for document in islice(corpus, FIRST))
     return Look(inspection, ("Name", "Items" if corpus.of_items else "Text"), first, _fields(path), text or "")
+
+
+class PreviewCache:
+    """The last looks, in memory: they quote the data. A reload or a second tab need not wait."""
+
+    def __init__(self, worker: WorkerProcess) -> None:
+        self._worker = worker
+        self._kept: OrderedDict[tuple[str, ...], Look] = OrderedDict()
+
+    async def at(self, upload: Upload, text_column: str = "", reading: Reading | None = None) -> Look:
+        """What was uploaded, as documents if a column of text is named; `reading` says how to read a table."""
+        which = upload.id, text_column, *(f"{name}={value}" for name, value in sorted((reading or {}).items()))
+        if which not in self._kept:
+            self._kept[which] = await self._worker.call(look_at, upload.path, text_column or None, reading)
+            if len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
+        return self._kept[which]
 
 
 def sheets_of(path: Path) -> tuple[str, ...]:

@@ -1,13 +1,17 @@
-"""The figures of a certificate in words, for the page of a release that was made."""
+"""A release that was made: the figures of its certificate in words, and who vouches for it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from shoal.pages.words import count, number, percent
+from shoal.verification.signatures import KEY_TYPE, fingerprint_of, read_signature
 from shoal.web.jobs import Job
+
+RELEASE = "release"
 
 
 @dataclass(frozen=True)
@@ -22,10 +26,13 @@ class Figure:
 def figures(certificate: Mapping[str, Any]) -> list[Figure]:
     """What is promised, what it cost, and what an attacker still finds."""
     promises, stated = certificate["promises"], certificate["stated"]
-    found = [_crowd(promises["anonymity"]), _records(promises, stated["withheld"])]
-    found += [_diversity(one) for one in promises["diversity"]["columns"]]
-    found += [*_loss(stated), *_attack(stated["attacks"])]
-    return found
+    return [
+        _crowd(promises["anonymity"]),
+        _records(promises, stated["withheld"]),
+        *map(_diversity, promises["diversity"]["columns"]),
+        *_loss(stated),
+        *_attack(stated["attacks"]),
+    ]
 
 
 def _crowd(anonymity: Mapping[str, Any]) -> Figure:
@@ -41,8 +48,8 @@ def _crowd(anonymity: Mapping[str, Any]) -> Figure:
 def _records(promises: Mapping[str, Any], withheld: list[Mapping[str, Any]]) -> Figure:
     if not withheld:
         return Figure("Records", number(promises["rows"]), "All records are in the release.")
-    reasons = "; ".join(f"{one['count']:,}: {one['reason']}" for one in withheld)
-    left_out = sum(one["count"] for one in withheld)
+    reasons = "; ".join(f"{group['count']:,}: {group['reason']}" for group in withheld)
+    left_out = sum(group["count"] for group in withheld)
     return Figure("Records", number(promises["rows"]), f"{count(left_out, 'record')} withheld ({reasons}).")
 
 
@@ -68,10 +75,10 @@ def _loss(stated: Mapping[str, Any]) -> list[Figure]:
 
 def _attack(attacks: list[Mapping[str, Any]]) -> list[Figure]:
     """The one that finds the most records; an interval around a value points at nobody."""
-    tried = [one for one in attacks if one["about"] != "interval disclosure"]
+    tried = [attack for attack in attacks if attack["about"] != "interval disclosure"]
     if not tried:
         return []
-    worst = max(tried, key=lambda one: float(one["rate"]))
+    worst = max(tried, key=lambda attack: float(attack["rate"]))
     guessing = f"; guessing finds {percent(worst['baseline'])}" if worst.get("baseline") is not None else ""
     words = f"What the strongest attack found: {worst['about']}{guessing}."
     return [Figure("Attacked", percent(worst["rate"]), words)]
@@ -79,4 +86,17 @@ def _attack(attacks: list[Mapping[str, Any]]) -> list[Figure]:
 
 def has_leaks(job: Job) -> bool:
     """Whether the private part says which columns leak: only tables that were attacked have that."""
-    return (job.work / "release-private" / "leaks.html").is_file()
+    return (job.work / f"{RELEASE}-private" / "leaks.html").is_file()
+
+
+def sign_release(release: Path, key: bytes, passphrase: str) -> None:
+    """Verify the release and sign it, as `shoal sign` does. It is signed aside, where what that needs is loaded."""
+    from shoal.release.signing import SigningKey, sign
+
+    sign(release, SigningKey.parse(key, "the file", passphrase or None), force=True)
+
+
+def signed_by(job: Job) -> str:
+    """The key with which the release was signed; empty if it was not."""
+    signature = read_signature(job.work / RELEASE)
+    return f"{KEY_TYPE} {fingerprint_of(signature.key)}" if signature is not None else ""

@@ -14,7 +14,7 @@ from shoal.web.assessing import Comparing, assess_command, coarsened, side_by_si
 from shoal.web.jobs import DONE, Command, Job, Jobs
 from shoal.web.protecting.command import RELEASE
 from shoal.web.rendering import page
-from shoal.web.requests import Fields, Form, TheAside, TheJobs, TheWorkspace
+from shoal.web.requests import Fields, Form, Query, TheJob, TheJobs, TheWorker, TheWorkspace
 from shoal.web.workspace import Upload, Workspace
 
 router = APIRouter(prefix="/assess")
@@ -48,50 +48,47 @@ async def take(form: Form, workspace: TheWorkspace) -> Response:
 
 
 @router.get("/pair")
-async def pair(request: Request, workspace: TheWorkspace, aside: TheAside) -> Response:
+async def pair(request: Request, asked: Query, workspace: TheWorkspace, worker: TheWorker) -> Response:
     """How the rows are put side by side, or what is missing for that."""
-    asked = Fields({name: request.query_params.getlist(name) for name in request.query_params})
     uploads = _uploads(asked, workspace)
     paths = {part: upload.path for part, upload in uploads.items()}
     comparing = _comparing(asked)
-    seen = await aside.call(side_by_side, paths["original"], paths["protected"], paths.get("private"), comparing)
+    seen = await worker.call(side_by_side, paths["original"], paths["protected"], paths.get("private"), comparing)
     return page(request, "assess_pair.html.jinja", uploads=uploads, comparing=comparing, seen=seen)
 
 
 @router.post("/pair")
 async def run(form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Response:
     """Attack and measure."""
-    uploads, comparing, folder = _uploads(form, workspace), _comparing(form), workspace.new_job()
-    try:
+    uploads, comparing = _uploads(form, workspace), _comparing(form)
+    with workspace.new_job() as folder:
         names = {
-            part: await run_in_threadpool(workspace.lend_apart, one.path, folder, part) for part, one in uploads.items()
+            part: await run_in_threadpool(workspace.lend_apart, upload.path, folder, part)
+            for part, upload in uploads.items()
         }
-    except Exception:
-        workspace.remove(folder)
-        raise
     command = assess_command(names["original"], names["protected"], names.get("private"), comparing)
     title = f"{uploads['original'].name} and its protected version"
-    return _to(jobs.start(folder, "assess", title, command, {"uploads": [one.id for one in uploads.values()]}))
+    return _to(jobs.start(folder, "assess", title, command, {"uploads": [upload.id for upload in uploads.values()]}))
 
 
 @router.post("/release/{job}")
-async def release(job: str, workspace: TheWorkspace, jobs: TheJobs) -> Response:
+async def release(job: TheJob, workspace: TheWorkspace, jobs: TheJobs) -> Response:
     """Assess the release that a job made."""
-    return _to(_assess_release(jobs.get(job), workspace, jobs))
+    return _to(_assess_release(job, workspace, jobs))
 
 
 @router.post("/coarsen/{job}")
-async def coarsen(job: str, form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Response:
+async def coarsen(job: TheJob, form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Response:
     """Make the release anew with a column coarsened once more, and measure again."""
     column, least = form.text("column"), form.whole("least", 2)
-    made = jobs.get(str(jobs.get(job).about.get("protected", "")))
+    made = jobs.get(str(job.about.get("protected", "")))
     if least is None or not column:
         raise InputError("no column is named to be coarsened; choose one on the leak card")
     columns = {**made.about.get("coarsened", {}), column: least}
-    folder = workspace.new_job()
-    for path in made.work.iterdir():
-        if path.name not in (RELEASE, PRIVATE):
-            await run_in_threadpool(workspace.link, path, folder / "work")
+    with workspace.new_job() as folder:
+        for path in made.work.iterdir():
+            if path.name not in (RELEASE, PRIVATE):
+                await run_in_threadpool(workspace.link, path, folder / "work")
     about = {**made.about, "coarsened": columns, "plain": made.about.get("plain", asdict(made.command))}
     command = coarsened(Command(tuple(about["plain"]["words"]), about["plain"]["python"]), columns)
     title = f"{made.title.partition(', coarsened')[0]}, coarsened"
@@ -106,9 +103,10 @@ def _assess_release(made: Job, workspace: Workspace, jobs: Jobs) -> Job:
     """The release that a job made, beside its own input."""
     if made.state != DONE or made.page != "protect":
         raise InputError("this job made no release of a file; protect one first")
-    folder, source = workspace.new_job(), made.command.words[1]
-    parts = {"original": made.work / source, "protected": made.work / RELEASE, "private": made.work / PRIVATE}
-    names = {part: workspace.lend_apart(path, folder, part) for part, path in parts.items()}
+    source = made.work / made.command.words[1]
+    parts = {"original": source, "protected": made.work / RELEASE, "private": made.work / PRIVATE}
+    with workspace.new_job() as folder:
+        names = {part: workspace.lend_apart(path, folder, part) for part, path in parts.items()}
     reading = made.about.get("choices", {}).get("reading")
     command = assess_command(names["original"], names["protected"], names["private"], Comparing(), reading)
     title = made.title.replace("Release of", "Assessment of", 1)
@@ -117,20 +115,20 @@ def _assess_release(made: Job, workspace: Workspace, jobs: Jobs) -> Job:
 
 def _unpack(workspace: Workspace, upload: Upload, part: str) -> None:
     """Replace an archive by the folder it holds."""
-    aside = workspace.new_upload()
+    staging = workspace.new_upload().folder
     try:
-        found = unpack_release(upload.path, aside.folder) if part == "protected" else unpack(upload.path, aside.folder)
+        unpacked = (unpack_release if part == "protected" else unpack)(upload.path, staging)
         upload.path.unlink()
-        found.rename(upload.folder / part)
+        unpacked.rename(upload.folder / part)
     finally:
-        workspace.remove(aside.folder)
+        workspace.remove(staging)
 
 
 def _uploads(given: Fields, workspace: Workspace) -> dict[str, Upload]:
-    found = {part: workspace.upload(given.text(part)) for part in PARTS if given.text(part)}
-    if not {"original", "protected"} <= found.keys():
+    uploads = {part: workspace.upload(given.text(part)) for part in PARTS if given.text(part)}
+    if not {"original", "protected"} <= uploads.keys():
         raise InputError("an original and its protected version are needed; choose both")
-    return found
+    return uploads
 
 
 def _comparing(given: Fields) -> Comparing:

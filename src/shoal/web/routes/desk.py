@@ -9,6 +9,7 @@ from urllib.parse import quote, unquote
 from fastapi import APIRouter, Depends, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, RedirectResponse, Response
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from shoal.errors import InputError
 from shoal.sanitizer.review.review import check_reviewer
@@ -16,7 +17,7 @@ from shoal.web.desk.desk import Choice, Desk
 from shoal.web.desk.views import KIND_NAMES
 from shoal.web.jobs import DONE
 from shoal.web.rendering import page
-from shoal.web.requests import Form, TheDesks, TheJobs
+from shoal.web.requests import Form, TheDesks, TheJob, TheJobs, read_body
 
 router = APIRouter(prefix="/review")
 
@@ -27,27 +28,42 @@ HISTORY = 300  # entries that a page shows
 LONGEST_REASON = 2_000  # characters
 
 
-def _desk(job: str, jobs: TheJobs, desks: TheDesks) -> Desk:
-    return desks.of(jobs.get(job))
+class Sent(BaseModel):
+    """What the page sends when somebody decides; positions are counted as the browser counts them."""
+
+    model_config = ConfigDict(strict=True)
+
+    reviewer: str = ""
+    document: str = ""
+    item: str = ""
+    action: str = ""
+    kind: str = ""
+    span: Annotated[list[int], Field(min_length=2, max_length=2)] | None = None
+    reason: Annotated[str, StringConstraints(strip_whitespace=True)] = ""
+    adjudicates: bool = False
+    everywhere: bool = False
+
+    @property
+    def browser_span(self) -> tuple[int, int] | None:
+        return None if self.span is None else (self.span[0], self.span[1])
 
 
-async def _content(request: Request) -> dict[str, Any]:
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > LARGEST_REQUEST:
-            raise InputError(f"the request has more than {LARGEST_REQUEST:,} bytes; send less")
+async def _sent(request: Request) -> Sent:
     try:
-        content = json.loads(body)
-    except ValueError:
-        content = None
-    if not isinstance(content, dict):
-        raise InputError("the request cannot be read; load the page again")
-    return content
+        sent = Sent.model_validate_json(await read_body(request, LARGEST_REQUEST))
+    except ValidationError:
+        raise InputError("the request cannot be read; load the page again") from None
+    if len(sent.reason) > LONGEST_REASON:
+        raise InputError(f"the reason has {len(sent.reason):,} characters, and {LONGEST_REASON:,} are kept; shorten it")
+    return sent
+
+
+async def _desk(job: TheJob, desks: TheDesks) -> Desk:
+    return await run_in_threadpool(desks.of, job)
 
 
 TheDesk = Annotated[Desk, Depends(_desk)]
-Content = Annotated[dict[str, Any], Depends(_content)]
+TheSent = Annotated[Sent, Depends(_sent)]
 
 
 class _Answer(Response):
@@ -60,28 +76,26 @@ class _Answer(Response):
 
 
 @router.get("/{job}")
-async def desk(job: str, request: Request, jobs: TheJobs, desks: TheDesks) -> Response:
+async def desk(job: TheJob, request: Request, jobs: TheJobs, desks: TheDesks) -> Response:
     """The desk, or what comes before: proposals, and the reviewer's name."""
-    review = jobs.get(job)
-    if review.page != "review" or review.state != DONE:
-        return RedirectResponse(f"/jobs/{job}", 303)
+    if job.page != "review" or job.state != DONE:
+        return RedirectResponse(f"/jobs/{job.id}", 303)
     reviewer = unquote(request.cookies.get(REVIEWER, ""))
     if not reviewer or "rename" in request.query_params:
-        return page(request, "reviewer.html.jinja", job=review, reviewer=reviewer)
-    opened = await run_in_threadpool(desks.of, review)
-    releases = [other for other in jobs if other.page == "redact" and other.about.get("review") == job]
+        return page(request, "reviewer.html.jinja", job=job, reviewer=reviewer)
+    opened = await run_in_threadpool(desks.of, job)
+    releases = [other for other in jobs if other.page == "redact" and other.about.get("review") == job.id]
     return page(
-        request, "desk.html.jinja", job=review, desk=opened, reviewer=reviewer, kinds=KIND_NAMES, releases=releases
+        request, "desk.html.jinja", job=job, desk=opened, reviewer=reviewer, kinds=KIND_NAMES, releases=releases
     )
 
 
 @router.post("/{job}/reviewer")
-async def name_reviewer(job: str, form: Form, jobs: TheJobs) -> Response:
+async def name_reviewer(job: TheJob, form: Form) -> Response:
     """Who decides: asked once, and remembered by the browser."""
-    jobs.get(job)
     reviewer = form.text("reviewer")
     check_reviewer(reviewer)
-    answer = RedirectResponse(f"/review/{job}", 303)
+    answer = RedirectResponse(f"/review/{job.id}", 303)
     answer.set_cookie(REVIEWER, quote(reviewer), max_age=YEAR, httponly=True, samesite="strict")
     return answer
 
@@ -121,54 +135,23 @@ async def decisions(desk: TheDesk) -> Response:
 
 
 @router.post("/{job}/decide")
-async def decide(desk: TheDesk, content: Content) -> Response:
-    chosen = Choice(
-        (_text(content, "document"), _text(content, "item")),
-        _text(content, "action"),
-        _span(content),
-        _reason(content),
-        adjudicates=bool(content.get("adjudicates")),
-        everywhere=bool(content.get("everywhere")),
-    )
-    return _Answer(await run_in_threadpool(desk.decide, _text(content, "reviewer"), chosen))
+async def decide(desk: TheDesk, sent: TheSent) -> Response:
+    key = sent.document, sent.item
+    chosen = Choice(key, sent.action, sent.browser_span, sent.reason, sent.adjudicates, sent.everywhere)
+    return _Answer(await run_in_threadpool(desk.decide, sent.reviewer, chosen))
 
 
 @router.post("/{job}/add")
-async def add(desk: TheDesk, content: Content) -> Response:
-    span = _span(content) or (0, 0)
-    who, where = _text(content, "reviewer"), _text(content, "document")
-    return _Answer(await run_in_threadpool(desk.add, who, where, span, _text(content, "kind"), _reason(content)))
+async def add(desk: TheDesk, sent: TheSent) -> Response:
+    added = sent.document, sent.browser_span or (0, 0), sent.kind, sent.reason
+    return _Answer(await run_in_threadpool(desk.add, sent.reviewer, *added))
 
 
 @router.post("/{job}/undo")
-async def undo(desk: TheDesk, content: Content) -> Response:
-    who, where = _text(content, "reviewer"), _text(content, "document")
-    return _Answer(await run_in_threadpool(desk.undo, who, where, _reason(content)))
+async def undo(desk: TheDesk, sent: TheSent) -> Response:
+    return _Answer(await run_in_threadpool(desk.undo, sent.reviewer, sent.document, sent.reason))
 
 
 @router.post("/{job}/redo")
-async def redo(desk: TheDesk, content: Content) -> Response:
-    return _Answer(await run_in_threadpool(desk.redo, _text(content, "reviewer"), _text(content, "document")))
-
-
-def _text(content: dict[str, Any], name: str) -> str:
-    given = content.get(name, "")
-    if not isinstance(given, str):
-        raise InputError(f"{name} must be a text; load the page again")
-    return given
-
-
-def _reason(content: dict[str, Any]) -> str:
-    reason = _text(content, "reason").strip()
-    if len(reason) > LONGEST_REASON:
-        raise InputError(f"the reason has {len(reason):,} characters, and {LONGEST_REASON:,} are kept; shorten it")
-    return reason
-
-
-def _span(content: dict[str, Any]) -> tuple[int, int] | None:
-    span = content.get("span")
-    if span is None:
-        return None
-    if not isinstance(span, list) or len(span) != 2 or not all(type(place) is int for place in span):
-        raise InputError("a span has a start and an end, in characters; select the text again")
-    return span[0], span[1]
+async def redo(desk: TheDesk, sent: TheSent) -> Response:
+    return _Answer(await run_in_threadpool(desk.redo, sent.reviewer, sent.document))

@@ -8,15 +8,16 @@ from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
+from shoal.assessment.exploration.folder import outcome_of
 from shoal.errors import InputError
 from shoal.web.exploring import OUT, as_points, as_trial_command, explore_command, tried
 from shoal.web.protecting.choices import ROLES, Choices, K, are_numbers
 from shoal.web.protecting.command import GAPS, source_words
-from shoal.web.protecting.hierarchy_files import hierarchy_files
+from shoal.web.protecting.job_files import hierarchy_files
 from shoal.web.protecting.look import Look
 from shoal.web.protecting.reading import reading_from, readings_of
 from shoal.web.rendering import page
-from shoal.web.requests import Fields, Form, TheAside, TheJobs, TheLooks, TheWorkspace
+from shoal.web.requests import Fields, Form, Query, TheJob, TheJobs, ThePreviews, TheUpload, TheWorkspace
 from shoal.web.workspace import Upload
 
 router = APIRouter(prefix="/explore")
@@ -28,81 +29,74 @@ async def choose(request: Request, upload: str = "") -> Response:
 
 
 @router.get("/{upload}")
-async def look(upload: str, request: Request, workspace: TheWorkspace, looks: TheLooks, jobs: TheJobs) -> Response:
+async def look(upload: TheUpload, asked: Query, request: Request, previews: ThePreviews, jobs: TheJobs) -> Response:
     """What the file holds, and which columns others may know, or what was chosen for an earlier job."""
-    given, asked = workspace.upload(upload), request.query_params
-    kept = jobs.get(asked["from"]).about.get("choices", {}) if asked.get("from") else {}
-    fields = Fields({name: asked.getlist(name) for name in asked})
-    found = await looks.at(given, fields.text("text"), kept.get("reading") or reading_from(fields))
-    chosen = Choices.from_data(kept, found) if kept else Choices.suggested(found)
-    return _shown(request, given, found, chosen)
+    kept = jobs.get(asked.text("from")).about.get("choices", {}) if asked.text("from") else {}
+    preview = await previews.at(upload, asked.text("text"), kept.get("reading") or reading_from(asked))
+    chosen = Choices.from_data(kept, preview) if kept else Choices.suggested(preview)
+    return _shown(request, upload, preview, chosen)
 
 
 @router.post("/{upload}")
 async def explore(
-    upload: str, request: Request, form: Form, workspace: TheWorkspace, looks: TheLooks, jobs: TheJobs, aside: TheAside
+    upload: TheUpload, form: Form, request: Request, workspace: TheWorkspace, previews: ThePreviews, jobs: TheJobs
 ) -> Response:
     """Try them all."""
-    given = workspace.upload(upload)
-    found = await looks.at(given, form.text("text"), reading_from(form))
-    chosen, folder = Choices.suggested(found), workspace.new_job()
+    preview = await previews.at(upload, form.text("text"), reading_from(form))
+    chosen = Choices.suggested(preview)
     try:
-        chosen = Choices.from_fields(form, found)
-        limits = {"max_risk": _per_cent(form, "max_risk"), "max_loss": _per_cent(form, "max_loss")}
-        limits |= {"min_k": form.whole("min_k", 2, "least crowd")}
-        source = await run_in_threadpool(workspace.lend, given, folder)
-        hierarchies = await hierarchy_files(chosen, found, given, workspace, folder, aside)
-        words, python = source_words(chosen, found, hierarchies, folder / "work")
+        with workspace.new_job() as folder:
+            chosen = Choices.from_fields(form, preview)
+            limits = {"max_risk": _per_cent(form, "max_risk"), "max_loss": _per_cent(form, "max_loss")}
+            limits |= {"min_k": form.whole("min_k", 2, "least crowd")}
+            source = await run_in_threadpool(workspace.lend, upload, folder)
+            hierarchies = await hierarchy_files(chosen, preview, upload, workspace, folder, request.app.state.worker)
+            words, python = source_words(chosen, preview, hierarchies, folder / "work")
     except InputError as problem:
-        workspace.remove(folder)
-        return _shown(request, given, found, chosen, str(problem))
-    about = {"upload": given.id, "words": list(words), "python": python, "choices": chosen.as_data()}
-    command = explore_command(source, words, python, found.reading, limits)
-    job = jobs.start(folder, "explore", f"Exploration of {given.name}", command, about)
+        return _shown(request, upload, preview, chosen, str(problem))
+    about = {"upload": upload.id, "words": list(words), "python": python, "choices": chosen.as_data()}
+    command = explore_command(source, words, python, preview.reading, limits)
+    job = jobs.start(folder, "explore", f"Exploration of {upload.name}", command, about)
     return RedirectResponse(f"/jobs/{job.id}", 303)
 
 
 @router.get("/outcomes/{job}")
-async def outcomes(job: str, jobs: TheJobs) -> dict[str, Any]:
+async def outcomes(job: TheJob) -> dict[str, Any]:
     """What was tried so far."""
-    found = jobs.get(job)
-    best = (found.result or {}).get("recommended") if found.over else None
-    recommended = None if best is None else _named(best)
-    return {"points": list(as_points(await run_in_threadpool(tried, found.work), recommended)), "over": found.over}
+    best = (job.result or {}).get("recommended") if job.over else None
+    recommended = None if best is None else outcome_of(best).trial.name
+    return {"points": list(as_points(await run_in_threadpool(tried, job.work), recommended)), "over": job.over}
 
 
 @router.post("/protect/{job}")
-async def protect(job: str, form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Response:
+async def protect(job: TheJob, form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Response:
     """Make the release that one of the trials would be."""
-    explored = jobs.get(job)
-    by_name = {one.trial.name: one for one in await run_in_threadpool(tried, explored.work)}
+    by_name = {outcome.trial.name: outcome for outcome in await run_in_threadpool(tried, job.work)}
     if form.text("trial") not in by_name:
         raise InputError("this protection has not been tried; choose one of the map")
-    folder, source = workspace.new_job(), explored.command.words[1]
-    for path in explored.work.iterdir():
-        if path.name != OUT:
-            await run_in_threadpool(workspace.link, path, folder / "work")
-    about = explored.about
-    outcome = by_name[form.text("trial")]
+    outcome, about, source = by_name[form.text("trial")], job.about, job.command.words[1]
+    with workspace.new_job() as folder:
+        for path in job.work.iterdir():
+            if path.name != OUT:
+                await run_in_threadpool(workspace.link, path, folder / "work")
     reading = about["choices"].get("reading", {})
     command = as_trial_command(source, about["words"], about["python"], reading, outcome)
-    chosen = {**about["choices"], "k": outcome.trial.k or K}
-    kept = {"upload": about["upload"], "choices": chosen}
+    kept = {"upload": about["upload"], "choices": {**about["choices"], "k": outcome.trial.k or K}}
     started = jobs.start(folder, "protect", f"Release of {source}", command, kept)
     return RedirectResponse(f"/jobs/{started.id}", 303)
 
 
-def _shown(request: Request, upload: Upload, found: Look, chosen: Choices, problem: str = "") -> Response:
+def _shown(request: Request, upload: Upload, preview: Look, chosen: Choices, problem: str = "") -> Response:
     return page(
         request,
         "explore_file.html.jinja",
         status=422 if problem else 200,
         upload=upload,
-        look=found,
+        look=preview,
         chosen=chosen,
         problem=problem,
         gaps=GAPS,
-        readings=readings_of(upload.path, found.sheets),
+        readings=readings_of(upload.path, preview.sheets),
         roles=ROLES,
         are_numbers=are_numbers,
     )
@@ -119,9 +113,3 @@ def _per_cent(form: Fields, name: str) -> float | None:
     if not 0 < value <= 100:
         raise InputError(f"{name.replace('_', ' ')} {text[:20]} must be a number above 0 and at most 100, in per cent")
     return value
-
-
-def _named(recommended: dict[str, Any]) -> str:
-    from shoal.assessment.exploration.folder import outcome_of
-
-    return outcome_of(recommended).trial.name

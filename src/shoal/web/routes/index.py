@@ -35,8 +35,8 @@ async def connect(request: Request, form: Form, index: TheIndex) -> Response:
     try:
         await index.connect(server, form.text("token"), form.text("key"), form.text("passphrase"))
     except InputError as problem:
-        said = {"has_key": index.key_file.exists(), "problem": str(problem), "server": server}
-        return page(request, "index_connect.html.jinja", status=422, **said)
+        shown = {"has_key": index.key_file.exists(), "problem": str(problem), "server": server}
+        return page(request, "index_connect.html.jinja", status=422, **shown)
     return RedirectResponse("/index", 303)
 
 
@@ -67,12 +67,9 @@ async def put(form: Form, workspace: TheWorkspace, jobs: TheJobs, index: TheInde
     k = form.whole("k", 2)
     if not index.connected:
         raise InputError("no index is connected; enter its address and your token first")
-    upload, folder = workspace.upload(form.text("upload")), workspace.new_job()
-    try:
+    upload = workspace.upload(form.text("upload"))
+    with workspace.new_job() as folder:
         name = workspace.lend(upload, folder)
-    except Exception:
-        workspace.remove(folder)
-        raise
     command = index_command(index.server, name, k)
     job = jobs.start(folder, "index", upload.name, command, {}, index.secrets)
     workspace.remove(upload.folder)

@@ -13,24 +13,25 @@ from fastapi.responses import FileResponse, RedirectResponse, Response
 
 from shoal.data.private_files import private_file
 from shoal.web.gate import REPORT_POLICY
+from shoal.web.jobs import DONE
+from shoal.web.protecting.result import RELEASE, sign_release
 from shoal.web.rendering import page
-from shoal.web.requests import TheJobs, TheWorkspace
+from shoal.web.requests import Form, TheJob, TheJobs, TheWorker, TheWorkspace
 from shoal.web.workspace import inside
 
 router = APIRouter(prefix="/jobs")
 
 
 @router.get("/{job}")
-async def show(job: str, request: Request, jobs: TheJobs) -> Response:
+async def show(job: TheJob, request: Request, jobs: TheJobs) -> Response:
     """Each page that starts jobs has a template of its own for what they made."""
-    shown = jobs.get(job)
-    assessments = [other for other in jobs if other.about.get("protected") == job]
-    return page(request, f"{shown.page}_job.html.jinja", job=shown, assessments=assessments)
+    assessments = [other for other in jobs if other.about.get("protected") == job.id]
+    return page(request, f"{job.page}_job.html.jinja", job=job, assessments=assessments)
 
 
 @router.get("/{job}/state")
-async def state(job: str, jobs: TheJobs) -> dict[str, object]:
-    return jobs.get(job).as_data()
+async def state(job: TheJob) -> dict[str, object]:
+    return job.as_data()
 
 
 @router.post("/{job}/cancel")
@@ -46,17 +47,16 @@ async def again(job: str, jobs: TheJobs) -> Response:
 
 
 @router.get("/{job}/change")
-async def change(job: str, workspace: TheWorkspace, jobs: TheJobs) -> Response:
+async def change(job: TheJob, workspace: TheWorkspace) -> Response:
     """The page of its file, with what was chosen for this job; the file is fetched from the job if it was closed."""
-    found = jobs.get(job)
-    if "upload" not in found.about:
-        raise LookupError(job)
+    if "upload" not in job.about:
+        raise LookupError(job.id)
     try:
-        upload = workspace.upload(str(found.about["upload"]))
+        upload = workspace.upload(str(job.about["upload"]))
     except LookupError:
         upload = workspace.new_upload()
-        await run_in_threadpool(workspace.link, found.work / found.command.words[1], upload.folder)
-    return RedirectResponse(f"/{found.page}/{upload.id}?from={job}", 303)
+        await run_in_threadpool(workspace.link, job.work / job.command.words[1], upload.folder)
+    return RedirectResponse(f"/{job.page}/{upload.id}?from={job.id}", 303)
 
 
 @router.post("/{job}/close")
@@ -66,32 +66,40 @@ async def close(job: str, jobs: TheJobs) -> Response:
     return RedirectResponse("/", 303)
 
 
+@router.post("/{job}/sign")
+async def sign(job: TheJob, form: Form, worker: TheWorker) -> dict[str, str]:
+    """The owner vouches for the release that a job made, with a key that is kept nowhere."""
+    if job.page not in ("protect", "redact") or job.state != DONE:
+        raise LookupError(job.id)
+    await worker.call(sign_release, job.work / RELEASE, form.secret("key").encode(), form.secret("passphrase"))
+    return {}
+
+
 @router.get("/{job}/page/{name:path}")
-async def report(job: str, name: str, jobs: TheJobs) -> Response:
+async def report(job: TheJob, name: str) -> Response:
     """A page that the job wrote, such as release/report.html, to be shown in a frame."""
-    path = inside(jobs.get(job).work, name)
+    path = inside(job.work, name)
     if path.suffix != ".html" or not path.is_file():
         raise LookupError(name)
     return FileResponse(path, media_type="text/html", headers={"Content-Security-Policy": REPORT_POLICY})
 
 
 @router.get("/{job}/file/{name:path}")
-async def one_file(job: str, name: str, jobs: TheJobs) -> Response:
+async def one_file(job: TheJob, name: str) -> Response:
     """A file that the job wrote, to be saved."""
-    path = inside(jobs.get(job).work, name)
+    path = inside(job.work, name)
     if not path.is_file():
         raise LookupError(name)
     return FileResponse(path, filename=path.name, media_type="application/octet-stream")
 
 
 @router.get("/{job}/zip/{name}")
-async def folder(job: str, name: str, jobs: TheJobs) -> Response:
+async def folder(job: TheJob, name: str) -> Response:
     """A folder that the job wrote, whole, to be saved."""
-    found = jobs.get(job)
-    path = inside(found.work, name)
+    path = inside(job.work, name)
     if not path.is_dir():
         raise LookupError(name)
-    packed = await run_in_threadpool(_packed, path, found.folder / f"{name}.zip")
+    packed = await run_in_threadpool(_packed, path, job.folder / f"{name}.zip")
     return FileResponse(packed, filename=f"{name}.zip", media_type="application/zip")
 
 

@@ -10,18 +10,16 @@ from fastapi.responses import RedirectResponse, Response
 
 from shoal.errors import InputError
 from shoal.terms.language import languages
-from shoal.web.aside import Aside
 from shoal.web.commands import verify_command
 from shoal.web.jobs import DONE
 from shoal.web.protecting.choices import ROLES, Choices, are_numbers
 from shoal.web.protecting.command import COUNTED, GAPS, METHODS, RELEASE, protect_command
 from shoal.web.protecting.curve import estimate
-from shoal.web.protecting.earlier import earlier_release
-from shoal.web.protecting.hierarchy_files import hierarchy_files
+from shoal.web.protecting.job_files import earlier_release, hierarchy_files
 from shoal.web.protecting.look import MOST_VALUES, Look, sheets_of, values_of
 from shoal.web.protecting.reading import Reading, opened, reading_from, readings_of
 from shoal.web.rendering import page
-from shoal.web.requests import Fields, Form, TheAside, TheJobs, TheLooks, TheWorkspace
+from shoal.web.requests import Form, Query, TheJob, TheJobs, ThePreviews, TheUpload, TheWorker, TheWorkspace
 from shoal.web.workspace import Upload, Workspace
 
 router = APIRouter(prefix="/protect")
@@ -35,84 +33,77 @@ async def choose(request: Request, upload: str = "") -> Response:
 
 @router.get("/{upload}")
 async def look(
-    upload: str, request: Request, workspace: TheWorkspace, looks: TheLooks, jobs: TheJobs, aside: TheAside
+    upload: TheUpload, asked: Query, request: Request, workspace: TheWorkspace, previews: ThePreviews, jobs: TheJobs
 ) -> Response:
     """What the file holds, and what is suggested, or was chosen for an earlier job."""
-    given, asked = workspace.upload(upload), request.query_params
-    kept = jobs.get(asked["from"]).about.get("choices", {}) if asked.get("from") else {}
-    fields = Fields({name: asked.getlist(name) for name in asked})
-    reading = kept.get("reading") or reading_from(fields)
+    kept = jobs.get(asked.text("from")).about.get("choices", {}) if asked.text("from") else {}
+    reading = kept.get("reading") or reading_from(asked)
     try:
-        found = await looks.at(given, fields.text("text"), reading)
+        preview = await previews.at(upload, asked.text("text"), reading)
     except InputError as problem:
-        return await _unread(request, given, reading, aside, problem)
-    chosen = Choices.from_data(kept, found) if kept else Choices.suggested(found)
-    chosen = chosen.with_query(fields, found)
-    return _shown(request, workspace, given, found, chosen)
+        return await _unread(request, upload, reading, problem)
+    chosen = Choices.from_data(kept, preview) if kept else Choices.suggested(preview)
+    return _shown(request, workspace, upload, preview, chosen.with_query(asked, preview))
 
 
 @router.post("/{upload}")
 async def protect(
-    upload: str, request: Request, form: Form, workspace: TheWorkspace, looks: TheLooks, jobs: TheJobs, aside: TheAside
+    upload: TheUpload, form: Form, request: Request, workspace: TheWorkspace, previews: ThePreviews, jobs: TheJobs
 ) -> Response:
     """Run it. What cannot be done is said on the page, with everything as it was chosen."""
-    given = workspace.upload(upload)
-    found = await looks.at(given, form.text("text"), reading_from(form))
-    chosen = Choices.suggested(found)
-    folder = workspace.new_job()
+    preview = await previews.at(upload, form.text("text"), reading_from(form))
+    chosen = Choices.suggested(preview)
     try:
-        chosen = Choices.from_fields(form, found)
-        source = await run_in_threadpool(workspace.lend, given, folder)
-        hierarchies = await hierarchy_files(chosen, found, given, workspace, folder, aside)
-        earlier = await run_in_threadpool(earlier_release, chosen, workspace, folder)
-        command = protect_command(chosen, found, source, hierarchies, folder / "work", earlier)
+        with workspace.new_job() as folder:
+            chosen = Choices.from_fields(form, preview)
+            source = await run_in_threadpool(workspace.lend, upload, folder)
+            hierarchies = await hierarchy_files(chosen, preview, upload, workspace, folder, request.app.state.worker)
+            earlier = await run_in_threadpool(earlier_release, chosen, workspace, folder)
+            command = protect_command(chosen, preview, source, hierarchies, folder / "work", earlier)
     except InputError as problem:
-        workspace.remove(folder)
-        return _shown(request, workspace, given, found, chosen, str(problem))
+        return _shown(request, workspace, upload, preview, chosen, str(problem))
     uploads = [chosen.after, chosen.earlier_private] if earlier else []
-    about = {"upload": given.id, "uploads": uploads, "choices": chosen.as_data()}
-    job = jobs.start(folder, "protect", f"Release of {given.name}", command, about)
+    about = {"upload": upload.id, "uploads": uploads, "choices": chosen.as_data()}
+    job = jobs.start(folder, "protect", f"Release of {upload.name}", command, about)
     return RedirectResponse(f"/jobs/{job.id}", 303)
 
 
-@router.get("/{upload}/values/{place}")
+@router.get("/{upload}/values/{column}")
 async def values(
-    upload: str, place: int, request: Request, workspace: TheWorkspace, looks: TheLooks, aside: TheAside
+    upload: TheUpload, column: int, asked: Query, previews: ThePreviews, worker: TheWorker
 ) -> dict[str, Any]:
     """The values of a column, to be put into groups."""
-    given, asked = workspace.upload(upload), request.query_params
-    found = await looks.at(given, reading=reading_from(Fields({name: asked.getlist(name) for name in asked})))
-    if not 0 <= place < len(found.columns):
-        raise LookupError(place)
-    column = found.columns[place].name
-    known = await aside.call(values_of, opened(given.path, found.reading), [column], MOST_VALUES)
-    return {"column": column, "values": known[column]}
+    preview = await previews.at(upload, reading=reading_from(asked))
+    if not 0 <= column < len(preview.columns):
+        raise LookupError(column)
+    name = preview.columns[column].name
+    known = await worker.call(values_of, opened(upload.path, preview.reading), [name], MOST_VALUES)
+    return {"column": name, "values": known[name]}
 
 
 @router.post("/{upload}/curve")
-async def curve(upload: str, form: Form, workspace: TheWorkspace, looks: TheLooks, aside: TheAside) -> dict[str, Any]:
+async def curve(upload: TheUpload, form: Form, previews: ThePreviews, worker: TheWorker) -> dict[str, Any]:
     """Loss and risk against k, on a sample."""
-    given = workspace.upload(upload)
-    found = await looks.at(given, form.text("text"), reading_from(form))
-    return await aside.call(estimate, opened(given.path, found.reading), found, Choices.from_fields(form, found))
+    preview = await previews.at(upload, form.text("text"), reading_from(form))
+    source = opened(upload.path, preview.reading)
+    return await worker.call(estimate, source, preview, Choices.from_fields(form, preview))
 
 
 @router.post("/verify/{job}")
-async def verify(job: str, workspace: TheWorkspace, jobs: TheJobs) -> Response:
+async def verify(job: TheJob, workspace: TheWorkspace, jobs: TheJobs) -> Response:
     """Verify the release that a job made, and that it has the seal it was given."""
-    made = jobs.get(job)
-    if made.page != "protect" or made.state != DONE:
-        raise LookupError(job)
-    seal = made.result["certificate"]["seal"]
-    folder = workspace.new_job()
-    await run_in_threadpool(workspace.link, made.work / RELEASE, folder / "work")
-    started = jobs.start(folder, "verify", made.title, verify_command(RELEASE, seal), {"of": job})
+    if job.page != "protect" or job.state != DONE:
+        raise LookupError(job.id)
+    seal = job.result["certificate"]["seal"]
+    with workspace.new_job() as folder:
+        await run_in_threadpool(workspace.link, job.work / RELEASE, folder / "work")
+    started = jobs.start(folder, "verify", job.title, verify_command(RELEASE, seal), {"of": job.id})
     return RedirectResponse(f"/jobs/{started.id}", 303)
 
 
-async def _unread(request: Request, upload: Upload, reading: Reading, aside: Aside, problem: InputError) -> Response:
+async def _unread(request: Request, upload: Upload, reading: Reading, problem: InputError) -> Response:
     """Why the file cannot be read, and how else it could be, if there is a choice."""
-    sheets = await aside.call(sheets_of, upload.path)
+    sheets = await request.app.state.worker.call(sheets_of, upload.path)
     readings = readings_of(upload.path, sheets)
     if not readings:
         raise problem
@@ -128,7 +119,7 @@ async def _unread(request: Request, upload: Upload, reading: Reading, aside: Asi
 
 
 def _shown(
-    request: Request, workspace: Workspace, upload: Upload, found: Look, chosen: Choices, problem: str = ""
+    request: Request, workspace: Workspace, upload: Upload, preview: Look, chosen: Choices, problem: str = ""
 ) -> Response:
     earlier = {upload.id: upload for upload in workspace.all_uploads()}
     return page(
@@ -136,12 +127,12 @@ def _shown(
         "protect_file.html.jinja",
         status=422 if problem else 200,
         upload=upload,
-        look=found,
+        look=preview,
         chosen=chosen,
         problem=problem,
-        methods=METHODS[found.inspection.kind],
+        methods=METHODS[preview.inspection.kind],
         gaps=GAPS,
-        readings=readings_of(upload.path, found.sheets),
+        readings=readings_of(upload.path, preview.sheets),
         counted=COUNTED,
         languages=languages(),
         after=earlier.get(chosen.after),

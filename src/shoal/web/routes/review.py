@@ -28,7 +28,7 @@ from shoal.web.desk.commands import (
 from shoal.web.desk.desk import Desk
 from shoal.web.jobs import DONE, Job
 from shoal.web.rendering import page
-from shoal.web.requests import Fields, Form, TheDesks, TheJobs, TheWorkspace
+from shoal.web.requests import Fields, Form, TheDesks, TheJob, TheJobs, TheWorkspace
 
 router = APIRouter(prefix="/review")
 
@@ -67,62 +67,55 @@ async def propose(form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Respons
     """Find what should be masked."""
     upload = workspace.upload(form.text("upload"))
     chosen = _sanitizing(form)
-    folder = workspace.new_job()
-    try:
+    with workspace.new_job() as folder:
         source = await run_in_threadpool(workspace.lend, upload, folder)
         if source == WORK:
             raise InputError(f"a file or folder named {WORK} cannot be used here; rename it")
-    except Exception:
-        workspace.remove(folder)
-        raise
     job = jobs.start(folder, "review", upload.name, sanitize_command(source, chosen), {})
     workspace.remove(upload.folder)
     return RedirectResponse(f"/jobs/{job.id}", 303)
 
 
 @router.get("/{job}/release")
-async def before_release(job: str, request: Request, jobs: TheJobs, desks: TheDesks) -> Response:
+async def before_release(job: TheJob, request: Request, jobs: TheJobs, desks: TheDesks) -> Response:
     """What is still open, and what the release is to be."""
-    review = jobs.get(job)
-    desk = desks.of(review)
+    desk = desks.of(job)
     documents = (await run_in_threadpool(desk.progress, ""))["documents"]
     key = config_folder() / "sanitizer.key"
     return page(
         request,
         "review_release.html.jinja",
-        job=review,
+        job=job,
         open=sum(document["open"] for document in documents),
         disputed=sum(document["disputed"] for document in documents),
         locked=desk.work.locked,
         pdf=desk.has_pdf,
         key=key,
         key_is_there=key.exists(),
-        made=[other for other in jobs if other.about.get("review") == job and other.page == "redact"],
+        made=[other for other in jobs if other.about.get("review") == job.id and other.page == "redact"],
     )
 
 
 @router.post("/{job}/release")
-async def release(job: str, form: Form, workspace: TheWorkspace, jobs: TheJobs, desks: TheDesks) -> Response:
+async def release(job: TheJob, form: Form, workspace: TheWorkspace, jobs: TheJobs, desks: TheDesks) -> Response:
     """A job of its own, so that the release stays when the review is closed."""
-    review = jobs.get(job)
     chosen = _redacting(form)
-    await run_in_threadpool(_check_ready, desks.of(review), chosen)
-    folder = workspace.new_job()
-    _lend(folder, review, WORK)
-    made = jobs.start(folder, "redact", f"Release of {review.title}", redact_command(chosen), {"review": job})
+    await run_in_threadpool(_check_ready, desks.of(job), chosen)
+    with workspace.new_job() as folder:
+        _lend(folder, job, WORK)
+    made = jobs.start(folder, "redact", f"Release of {job.title}", redact_command(chosen), {"review": job.id})
     return RedirectResponse(f"/jobs/{made.id}", 303)
 
 
 @router.post("/{job}/verify")
-async def verify(job: str, workspace: TheWorkspace, jobs: TheJobs) -> Response:
+async def verify(job: TheJob, workspace: TheWorkspace, jobs: TheJobs) -> Response:
     """Count every promise, and look for every masked string with the vault."""
-    made = jobs.get(job)
-    if made.page != "redact" or made.state != DONE:
-        raise LookupError(job)
-    folder = workspace.new_job()
-    for name in (RELEASE, PRIVATE):
-        _lend(folder, made, name)
-    started = jobs.start(folder, "verify", made.title, verify_sanitized_command(), {"release": job})
+    if job.page != "redact" or job.state != DONE:
+        raise LookupError(job.id)
+    with workspace.new_job() as folder:
+        for name in (RELEASE, PRIVATE):
+            _lend(folder, job, name)
+    started = jobs.start(folder, "verify", job.title, verify_sanitized_command(), {"release": job.id})
     return RedirectResponse(f"/jobs/{started.id}", 303)
 
 

@@ -9,7 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
 from shoal.sample import letters, write_sample
-from shoal.web.requests import TheAside, TheIndex, TheWorkspace
+from shoal.web.requests import TheIndex, TheWorker, TheWorkspace
 from shoal.web.workspace import Upload, Workspace
 
 router = APIRouter(prefix="/sample")
@@ -25,7 +25,7 @@ FILES = {
 
 
 @router.post("/{what}")
-async def try_it(what: str, workspace: TheWorkspace, aside: TheAside, index: TheIndex) -> Response:
+async def try_it(what: str, workspace: TheWorkspace, worker: TheWorker, index: TheIndex) -> Response:
     """Upload what the page needs, and lead there."""
     if what == "index" and not index.connected:
         await index.try_here()
@@ -39,7 +39,7 @@ async def try_it(what: str, workspace: TheWorkspace, aside: TheAside, index: The
     if what in ("verify", "assess"):
         original = await run_in_threadpool(_file, workspace, "subjects.csv")
         release, private = workspace.new_upload(), workspace.new_upload()
-        await aside.call(_protect, original.path, release.folder / "release", private.folder / "private")
+        await worker.call(_protect, original.path, release.folder / "release", private.folder / "private")
         if what == "assess":
             return _to(f"/assess?original={original.id}&protected={release.id}&private={private.id}")
         workspace.remove(private.folder)

@@ -17,7 +17,7 @@ from shoal.web.requests import Form, TheJobs, TheWorkspace
 from shoal.web.workspace import Upload, Workspace
 
 router = APIRouter(prefix="/verify")
-PARTS = {"upload": "received", "signer": "signer", "after": "earlier"}  # what can be dropped, and its place in the job
+PARTS = {"upload": "received", "signer": "signer", "after": "earlier"}  # what can be dropped, and its folder in the job
 
 
 @router.get("")
@@ -35,17 +35,17 @@ async def verify(request: Request, form: Form, workspace: TheWorkspace, jobs: Th
         min_k = form.whole("min_k", 2, "least crowd")
     except InputError as problem:
         return _shown(request, uploads, expect, form.text("min_k"), str(problem))
-    folder = workspace.new_job()
     try:
-        title = uploads["upload"].name
-        places = {part: await run_in_threadpool(_placed, workspace, one, folder, part) for part, one in uploads.items()}
-    except Exception:
-        workspace.remove(folder)
-        raise
+        with workspace.new_job() as folder:
+            title = uploads["upload"].name
+            paths = {
+                part: await run_in_threadpool(_lent, workspace, upload, folder, part)
+                for part, upload in uploads.items()
+            }
     finally:
         for upload in uploads.values():
             workspace.remove(upload.folder)
-    command = verify_command(places.pop("upload"), expect, min_k, **places)
+    command = verify_command(paths.pop("upload"), expect, min_k, **paths)
     job = jobs.start(folder, "verify", title, command, {})
     return RedirectResponse(f"/jobs/{job.id}", 303)
 
@@ -58,8 +58,8 @@ def _shown(
     return page(request, "verify.html.jinja", status=status, given=given, expect=expect, min_k=min_k, problem=problem)
 
 
-def _placed(workspace: Workspace, upload: Upload, folder: Path, part: str) -> str:
-    """Where it is, seen from where the job works."""
+def _lent(workspace: Workspace, upload: Upload, folder: Path, part: str) -> str:
+    """The path of a file or folder, seen from where the job works."""
     if part == "signer":
         return workspace.lend_apart(upload.path, folder, part)
     return lend_unpacked(workspace, upload.path, folder, PARTS[part], unpack_release)

@@ -20,7 +20,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Aside:
+class WorkerProcess:
     """One process, which ends with the workbench."""
 
     def __init__(self) -> None:
