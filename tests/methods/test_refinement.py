@@ -160,6 +160,7 @@ def test_large_groups_of_a_thousand_rows_are_refined():
     assert model.sse_ < 0.99 * Microaggregation(k=200, refine=False).fit(X).sse_
 
 
+@pytest.mark.slow
 def test_groups_too_large_to_be_divided_anew_are_refined():
     X = np.random.default_rng(0).normal(size=(6000, 3))
     model = Microaggregation(k=1000, time_budget=0.05).fit(X)
@@ -231,6 +232,7 @@ print(SphericalMicroaggregation(k=4, time_budget=0.2).fit(texts).groups_.tolist(
 """
 
 
+@pytest.mark.slow  # starts two processes
 def test_the_number_of_threads_never_shows():
     outputs = [
         subprocess.run(

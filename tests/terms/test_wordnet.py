@@ -170,6 +170,7 @@ def test_without_its_files_the_error_says_what_to_install(monkeypatch):
         WordNet()
 
 
+@pytest.mark.slow  # starts processes
 def test_it_is_kept_and_soon_ready_without_heavy_imports(tmp_path):
     code = (
         "from shoal import WordNet; WordNet().taxonomy; import sys; "

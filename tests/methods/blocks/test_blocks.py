@@ -103,6 +103,7 @@ def test_blocks_lose_little_and_refinement_never_loses(estimator):
     assert refined <= blocks <= 1.15 * whole
 
 
+@pytest.mark.slow  # starts three processes
 def test_the_number_of_threads_does_not_show_in_the_groups():
     job = """
 import numpy as np
