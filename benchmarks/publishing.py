@@ -42,32 +42,38 @@ COLLECTIONS: dict[str, Callable[[], list[str]]] = {
 }
 
 
-def grouped(texts: list[str], k: int) -> tuple[Any, Any, Any, Any]:
-    """What protects the texts, their counts, the groups of pools, and those of exact means; each refined for itself."""
+def published(corpus: Any, k: int) -> tuple[Any, Any, Any, Any]:
+    """The steps of a release of the corpus, its records and its publication, and exact means grouped for themselves."""
     from shoal import SphericalMicroaggregation, VectorSpace
-    from shoal.methods.pools import unit_rows
     from shoal.release.documents.methods import ByWords
+    from shoal.release.documents.steps import DocumentSteps
+    from shoal.release.sources import open_source
 
-    way = ByWords(VectorSpace(min_df=k), SphericalMicroaggregation())
-    counts = way.rows(texts)
-    counts = counts[np.flatnonzero(np.diff(counts.indptr))]
-    labels = np.array([""] * counts.shape[0], dtype=object)
-    means = SphericalMicroaggregation(k=k).fit(unit_rows(counts, way.space.idf_)[0])
-    return way, counts, way.group(counts, k, labels, None), means
+    steps = DocumentSteps(ByWords(VectorSpace(min_df=k), SphericalMicroaggregation(), k))
+    records = steps.read(open_source(corpus))
+    groups = steps.group(records)
+    publication = steps.publish(steps.represent(groups, records), groups, records)
+    return steps, records, publication, SphericalMicroaggregation(k=k).fit(records.rows.vectors())
 
 
 def compared(name: str, k: int) -> dict[str, Any]:
     from shoal.release.unmixing import taken_apart
 
     start = time.perf_counter()
-    way, counts, groups, means = grouped(COLLECTIONS[name](), k)
-    published = way.publish(counts, groups)
-    loss = way.loss(counts, groups, published)
-    terms = way.space.terms_
-    exactly, nearly = taken_apart(published.counts, terms, counts, terms, groups, k, tried=TRIED)
-    rows = means.representatives_
+    steps, records, publication, means = published(COLLECTIONS[name](), k)
+    loss = publication.facts.loss
+    exactly, nearly = steps.attack(publication, records)
+    space = records.method.space
     exactly_before, nearly_before = taken_apart(
-        rows, terms, counts, terms, means.groups_, k, pooled=False, n_documents=way.space.n_documents_, tried=TRIED
+        means.representatives_,
+        space.terms_,
+        records.rows.counts(space.idf_),
+        space.terms_,
+        means.groups_,
+        k,
+        pooled=False,
+        n_documents=space.n_documents_,
+        tried=TRIED,
     )
     return {
         "documents": name,
@@ -88,30 +94,28 @@ def compared(name: str, k: int) -> dict[str, Any]:
 
 def classifiers() -> dict[str, Any]:
     """Accuracy on R8, k=5: learnt from what is protected, tested on originals that it was not made of."""
-    from shoal.methods.pools import unit_rows
+    from shoal import Corpus
     from shoal.utility.classification import pair_classification
     from shoal.utility.spaces import space_pair
 
     stories = data.records("reuters_r52.jsonl.gz", "r8")
-    way, counts, groups, means = grouped([story["text"] for story in stories], 5)
-    has_terms = np.flatnonzero(np.diff(way.rows([story["text"] for story in stories]).indptr))
-    labels = [stories[row]["label"] for row in has_terms]
-    X = unit_rows(counts, way.space.idf_)[0]
+    corpus = Corpus.from_texts([story["text"] for story in stories], labels=[story["label"] for story in stories])
+    _, records, publication, means = published(corpus, 5)
+    documents, everyone = publication.pooled, np.arange(len(records.rows))
+    X, released = records.method.sample(documents, everyone, publication.weights, publication.totals.vocabulary)
+    labels = records.rows.labels.tolist()
     rows = []
-    for form, protected in (
-        ("exact means", means.representatives_[means.groups_]),
-        ("published", way.publish(counts, groups).weights[groups]),
-    ):
+    for form, protected in (("exact means", means.representatives_[means.groups_]), ("published", released)):
         scores = pair_classification(space_pair(X, protected), labels)
-        found = {(one.classifier, one.train, one.test): one.accuracy for one in scores}
+        accuracy = {(score.classifier, score.train, score.test): score.accuracy for score in scores}
         for classifier in CLASSIFIERS:
             rows.append(
                 {
                     "form": form,
                     "classifier": classifier,
-                    "originals only": found[classifier, "original", "original"],
-                    "protected → original": found[classifier, "protected", "original"],
-                    "protected only": found[classifier, "protected", "protected"],
+                    "originals only": accuracy[classifier, "original", "original"],
+                    "protected → original": accuracy[classifier, "protected", "original"],
+                    "protected only": accuracy[classifier, "protected", "protected"],
                 }
             )
     return {"rows": rows}

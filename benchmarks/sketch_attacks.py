@@ -60,15 +60,13 @@ def of_texts() -> NamedCounts:
 def of_delta(baskets: NamedCounts, delta: float) -> dict[str, Any]:
     sketches = DeltaSketch(delta, terms=baskets.terms, key=KEY).fit_transform(baskets.rows)
     sketched = SketchedRecords.each_its_own(baskets.rows, sketches.values, sketches.offsets)
-    largest, pursuit, passing = KeyHolder().run(sketched, KEY.signs(baskets.terms, sketched.width))
+    passing = KeyHolder().run(sketched, KEY.signs(baskets.terms, sketched.width))
     expected = EXPECTED[delta]
     return {
         "delta": delta,
         "components": int(np.median(sketches.lengths)),
-        "largest estimates %": percent(largest),
-        "specified": expected[1],
-        "matching pursuit %": percent(pursuit),
-        "specified ": expected[0],
+        "matching pursuit, specified %": expected[0],
+        "largest estimates, specified %": expected[1],
         "message passing %": percent(passing),
         "whole %": f"{100 * passing.whole.rate:.0f}",
         "guessing %": f"{100 * passing.items.baseline:.0f}",
@@ -77,7 +75,7 @@ def of_delta(baskets: NamedCounts, delta: float) -> dict[str, Any]:
 
 def rows_of(one: SketchAttacks) -> list[dict[str, Any]]:
     """A line of the table to choose by; of crowds, another for the sums published openly."""
-    best = one.best_with_key
+    best = one.with_key
     line = {
         "sketches": f"{one.kind}, {one.setting}",
         "components": one.components,
@@ -106,7 +104,6 @@ def known(one: SketchAttacks) -> list[dict[str, Any]]:
             "sketches": one.kind,
             "known": point.known,
             "signs %": f"{100 * point.signs:.0f}",
-            "least squares %": f"{100 * point.by_least_squares:.0f}",
             "items of others %": percent(point.strangers),
         }
         for point in one.knowing_records

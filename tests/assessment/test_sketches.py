@@ -67,11 +67,11 @@ def test_a_low_delta_is_reported_as_broken_and_a_crowd_is_not(tmp_path):
     (tmp_path / "delta").mkdir(), (tmp_path / "crowd").mkdir()
     delta = assess(source, released(tmp_path / "delta", DeltaSketch(0.1), source), tmp_path / "broken")
     crowd = assess(source, released(tmp_path / "crowd", METHODS["crowd sketches"], source), tmp_path / "sound")
-    assert delta.release.best_with_key.whole.rate > 0.95
+    assert delta.release.with_key.whole.rate > 0.95
     assert delta.release.linked_with_key.rate > 0.95
     assert crowd.release.linked_with_key.rate <= 1 / 3
     assert crowd.release.openly is not None
-    assert crowd.release.best_with_key.items.low <= crowd.release.openly.items.rate
+    assert crowd.release.with_key.items.low <= crowd.release.openly.items.rate
     assert "These sketches can be broken" in (tmp_path / "broken" / "report.html").read_text(encoding="utf-8")
     assert "These sketches can be broken" not in (tmp_path / "sound" / "report.html").read_text(encoding="utf-8")
 
@@ -91,7 +91,7 @@ def test_texts_are_attacked_as_they_were_sketched(tmp_path):
     path.write_text("\n".join(lines), encoding="utf-8")
     found = assess(path, released(tmp_path, DeltaSketch(0.01), path, k=2))
     assert found.record == "document"
-    assert found.release.best_with_key.items.rate > found.release.best_with_key.items.baseline
+    assert found.release.with_key.items.rate > found.release.with_key.items.baseline
 
 
 def test_other_originals_or_another_key_are_refused(tmp_path):

@@ -11,8 +11,8 @@ import pytest
 
 from shoal.pages.report import readme_text, report_html
 from shoal.pages.words import guarantee, number, percent, share_in_words
+from shoal.request.options import GroupPromises
 from shoal.results.claims import Diversity, Withheld
-from shoal.results.promised import GroupPromises
 from shoal.results.summary import (
     ColumnChange,
     Distances,

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from shoal.results.promised import NOTHING_MORE
 
 from shoal import Microaggregation, MixedMicroaggregation, Roles, SphericalMicroaggregation, VectorSpace, protect
 from shoal.release.method_choice import table_method
@@ -17,7 +18,6 @@ from shoal.release.sources import open_source
 from shoal.release.tables.records import TableOptions
 from shoal.release.tables.steps import TableSteps
 from shoal.request.method_options import MethodOptions
-from shoal.results.promised import NOTHING_MORE
 
 EXCHANGES = 500
 

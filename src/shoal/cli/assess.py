@@ -203,7 +203,7 @@ def _of_documents(found: Any) -> Iterator[str]:
 def _of_sketches(found: Any) -> Iterator[str]:
     attacks = found.release
     yield f"sketches     {attacks.kind}, {attacks.setting}; {attacks.components:,} components (median)"
-    best, known = attacks.best_with_key, attacks.most_known.strangers
+    best, known = attacks.with_key, attacks.most_known.strangers
     yield (
         f"with the key {_share(best.items)} of the items recovered, "
         f"{best.whole.rate:.1%} of the records whole; guessing gives {best.items.baseline:.1%}"
@@ -219,7 +219,7 @@ def _of_sketches(found: Any) -> Iterator[str]:
         yield f"linked       {_share(rate)} by {rate.about}; {chance}"
     for other in found.others:
         yield (
-            f"beside       {other.kind} ({other.setting}): {other.best_with_key.items.rate:.1%} of the items with the "
+            f"beside       {other.kind} ({other.setting}): {other.with_key.items.rate:.1%} of the items with the "
             f"key, {other.linked_with_key.rate:.1%} linked"
         )
     nearest = attacks.utility.neighbours

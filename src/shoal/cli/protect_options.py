@@ -9,7 +9,7 @@ import typer
 
 from shoal.cli import options
 from shoal.request.method_options import METHODS
-from shoal.results.promised import DIVERSITIES
+from shoal.request.options import DIVERSITIES
 
 Source = Annotated[
     Path, typer.Argument(help="Folder of texts, JSONL, CSV, Parquet or .dat; .gz too.", **options.path("INPUT"))

@@ -322,7 +322,7 @@ def sketches_html(assessment: SketchAssessment) -> str:
 
 def _broken(assessment: SketchAssessment) -> bool:
     """Whether the key gives clearly more than guessing and than the sums of groups would, published openly."""
-    items, openly = assessment.release.best_with_key.items, assessment.release.openly
+    items, openly = assessment.release.with_key.items, assessment.release.openly
     return items.low > (items.baseline if openly is None else openly.items.high)
 
 
@@ -360,7 +360,6 @@ def _curve(kinds: Sequence[SketchAttacks]) -> Picture:
         "Sketches",
         "Records known",
         "Signs right",
-        "Signs right, least squares",
         "Items of others",
         "Others whole",
     )
@@ -369,7 +368,6 @@ def _curve(kinds: Sequence[SketchAttacks]) -> Picture:
             attacks.kind,
             f"{point.known:,}",
             percent(point.signs),
-            percent(point.by_least_squares),
             f"{succeeds(point.strangers.items)} ({interval(point.strangers.items)})",
             percent(point.strangers.whole.rate),
         )

@@ -7,7 +7,7 @@ import math
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from shoal.results.attacks import Rate
-from shoal.results.promised import DISTINCT, ENTROPY, RECURSIVE
+from shoal.results.claims import DISTINCT, ENTROPY, RECURSIVE
 from shoal.results.summary import SketchFigures, StatedLoss, Summary
 
 FEWEST_ATTEMPTS = 5  # of an attack; below, its interval spans nearly everything

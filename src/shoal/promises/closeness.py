@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.promises.requirements import ROUNDING, ConfidentialColumn, Requirement, ShareRequirement
+from shoal.request.options import GroupPromises
 from shoal.results.claims import Closeness
-from shoal.results.promised import GroupPromises
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

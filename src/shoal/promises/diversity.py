@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from shoal.data.files import shown
 from shoal.errors import InputError
 from shoal.promises.requirements import ROUNDING, ConfidentialColumn, Requirement, ShareRequirement, value_counts
+from shoal.request.options import DISTINCT, ENTROPY, GroupPromises
 from shoal.results.claims import Diversity
-from shoal.results.promised import DISTINCT, ENTROPY, GroupPromises
 
 Ints = NDArray[np.int64]
 

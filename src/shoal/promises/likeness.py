@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.promises.requirements import ROUNDING, ConfidentialColumn, Requirement, ShareRequirement
+from shoal.request.options import GroupPromises
 from shoal.results.claims import FurtherPromise
-from shoal.results.promised import GroupPromises
 
 Ints = NDArray[np.int64]
 

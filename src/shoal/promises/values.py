@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from shoal.errors import InputError
 from shoal.promises import closeness, diversity, likeness
 from shoal.promises.requirements import ConfidentialColumn, Requirement
-from shoal.results.promised import LOOKALIKES, GroupPromises
+from shoal.request.options import GroupPromises
+from shoal.results.claims import LOOKALIKES
 
 VALUE_PROMISES = (diversity, closeness, likeness)  # a new promise of values is a file of this folder, and its name here
 

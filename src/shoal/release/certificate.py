@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from shoal.release.draft import Draft
-from shoal.results.promised import DISTINCT
+from shoal.request.options import DISTINCT
 from shoal.results.summary import SketchFigures, StatedLoss, Summary
 
 FORMAT = "shoal-certificate/2"

@@ -23,7 +23,8 @@ from shoal.promises import closeness, diversity, likeness
 from shoal.promises.diversity import check_kept, reachable
 from shoal.promises.joining import JOINED
 from shoal.promises.values import counted_values, meanings
-from shoal.results.promised import Crowd, GroupPromises
+from shoal.request.options import GroupPromises
+from shoal.results.claims import Crowd
 
 Ints = NDArray[np.int64]
 

@@ -184,8 +184,7 @@ class SignsRecovered:
     """What an attacker who knows some records learns about the signs, and through them about the other records."""
 
     known: int  # records
-    by_least_squares: float  # share of the signs, each item weighted by how often it occurs; a guess gives 0.5
-    signs: float  # the same by message passing
+    signs: float  # share of the signs, each item weighted by how often it occurs; a guess gives 0.5
     strangers: Recovered  # records that were not known
 
 
@@ -208,17 +207,12 @@ class SketchAttacks:
     records: int
     withheld: int
     components: int  # of the median sketch
-    with_key: tuple[Recovered, ...]  # one for each way
+    with_key: Recovered
     knowing_records: tuple[SignsRecovered, ...]
     linked_with_key: Rate
     linked_without_key: Rate
     utility: SketchUtility
     openly: Recovered | None = None  # of shared sketches: from the sums of the groups, published as they are
-
-    @property
-    def best_with_key(self) -> Recovered:
-        """The way that recovers most items."""
-        return max(self.with_key, key=lambda way: way.items.rate)
 
     @property
     def most_known(self) -> SignsRecovered:

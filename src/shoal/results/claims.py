@@ -4,6 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from shoal.request.options import DISTINCT as DISTINCT  # for pages, which know results alone
+from shoal.request.options import ENTROPY as ENTROPY
+from shoal.request.options import RECURSIVE as RECURSIVE
+from shoal.request.options import GroupPromises
+
+# Letters of other scripts, small, and the Latin ones they look like: a value spelt with them is no other value.
+LOOKALIKES = str.maketrans(
+    "авеѕіјкмнорстухьгүһԁԛԝѵӏαβγεζηικμνορτυχωϲϳօոսհցյզլ"
+    "ᴀʙᴄᴅᴇɢʜɪᴊᴋʟᴍɴᴏᴘʀᴛᴜᴠᴡʏᴢɑɡıȷǀᎪᏴᏟᎠᎬᏀᎻᎥᎫᏦᏞᎷᏢᏒᏚᎢᏙᏔᏃꓮꓐꓚꓓꓰꓝꓖꓧꓲꓙꓗꓡꓟꓠꓳꓑꓣꓢꓔꓴꓦꓪꓫꓬꓜ‘’‛ʼʹ′`´“”″",
+    "abesijkmhopctyxbryhdqwvlabyezhikmnoptyxwcjonuhgjql"
+    "abcdeghijklmnoprtuvwyzagijlabcdeghijklmprstvwzabcdefghijklmnoprstuvwxyz''''''''\"\"\"",
+)
+
+NOTHING_MORE = GroupPromises()  # than k
+
 
 @dataclass(frozen=True)
 class Diversity:
@@ -62,3 +77,13 @@ class FurtherPromise:
     bound: float
     columns: tuple[tuple[str, float], ...]
     in_words: str  # without the full stop
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """Groups of as many records, with as many people in each and the same largest own k."""
+
+    groups: int  # how many there are
+    rows: int
+    people: int | None  # None: records were counted, not people
+    own_k: int | None  # the largest k that any record of the group asks for; None: all ask for the same

@@ -10,9 +10,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from shoal.request.options import GroupPromises
 from shoal.results.attacks import Rate
-from shoal.results.claims import Closeness, Diversity, FurtherPromise, Withheld
-from shoal.results.promised import NOTHING_MORE, Crowd, GroupPromises
+from shoal.results.claims import NOTHING_MORE, Closeness, Crowd, Diversity, FurtherPromise, Withheld
 
 Code = float | str
 

@@ -16,8 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.results.claims import Claim
-from shoal.results.promised import LOOKALIKES
+from shoal.results.claims import LOOKALIKES, Claim
 from shoal.verification.release_files import Refused
 
 DIGITS = str.maketrans("oil|", "0111")  # what they look like; numbers and words alike

@@ -11,7 +11,7 @@ from shoal.promises import joining as diversity
 from shoal.release.documents.by_words import ByWords
 from shoal.release.documents.rows import DocumentRows
 from shoal.release.documents.steps import join_groups
-from shoal.results.promised import GroupPromises
+from shoal.request.options import GroupPromises
 
 
 def test_documents_that_differ_in_what_tells_their_label_are_joined_with_like_ones(monkeypatch):

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import lsqr
 from sklearn.preprocessing import normalize
 from threadpoolctl import threadpool_limits
 
@@ -20,7 +19,7 @@ from shoal.attacks.rates import check_count, rate_of
 from shoal.attacks.sketches.records import Floats, Ints, SketchedRecords, hits
 from shoal.errors import InputError
 from shoal.kernels.grouping.spherical import csr
-from shoal.kernels.sketching.recovery import believed_numbers, believed_signs, pursue
+from shoal.kernels.sketching.recovery import believed_numbers, believed_signs
 from shoal.kernels.threads import side_by_side
 from shoal.results.attacks import Recovered, SignsRecovered
 
@@ -52,20 +51,6 @@ class Expectations:
         variances = (squares + FEW * rows.data.var()) / (counts + FEW)
         shares = np.clip(counts / rows.shape[0], LEAST_SHARE, 1.0 - LEAST_SHARE)
         return cls(*(figure.astype(np.float32) for figure in (shares, means, variances)))
-
-
-def largest_estimates(sketches: Floats, signs: Floats) -> Floats:
-    """The usual estimate of every number, up to a factor: (rows, items)."""
-    return sketches @ signs.T
-
-
-def matching_pursuit(sketches: Floats, lengths: Ints, signs: Floats, counts: Ints) -> Floats:
-    """Orthogonal matching pursuit for counts[row] items: 1 for those taken, else 0."""
-    items = pursue(sketches, lengths, signs, counts)
-    taken = np.zeros((len(sketches), len(signs)), np.float32)
-    row, step = np.nonzero(items >= 0)
-    taken[row, items[row, step]] = 1.0
-    return taken
 
 
 def message_passing(
@@ -118,9 +103,9 @@ class KeyHolder:
     """Recover the items of records from their sketches and the signs.
 
     The attacker has the key: an insider, or somebody the key leaked to. A short record and enough components are a
-    system of equations with one sparse solution, whatever the variance of each estimate is. They try three ways: the
-    items with the largest estimates; orthogonal matching pursuit; and message passing, which knows that numbers are 0
-    or 1, or near a known mean, and how frequent items are.
+    system of equations with one sparse solution, whatever the variance of each estimate is. Message passing solves it:
+    it knows that numbers are 0 or 1, or near a known mean, and how frequent items are. (Orthogonal matching pursuit,
+    and taking the largest estimates, recover less at every length.)
 
     They know how many items each record has and name as many: an attacker who has to guess that recovers no more. From
     a shared sketch they recover the sums of the group, and name the items with the largest. The baseline names the most
@@ -136,18 +121,12 @@ class KeyHolder:
         self.attacked = attacked
         self.random_state = random_state
 
-    def run(self, sketched: SketchedRecords, signs: NDArray[np.int8]) -> tuple[Recovered, ...]:
-        """Items and whole records recovered by each way; `signs` are (items, components)."""
+    def run(self, sketched: SketchedRecords, signs: NDArray[np.int8]) -> Recovered:
+        """Items and whole records recovered; `signs` are (items, components)."""
         rows = sketched.drawn(self.attacked, self.random_state)
         known = sketched.checked_signs(signs)
-        sketches, lengths = sketched.table(rows)
-        expected = Expectations.of(sketched.pools)
-        guesses = {
-            "largest estimates": largest_estimates(sketches, known),
-            "matching pursuit": matching_pursuit(sketches, lengths, known, sketched.sizes[rows]),
-            "message passing": sketched.as_counts(message_passing(sketches, lengths, known, expected)),
-        }
-        return tuple(recovered(name, scores, sketched, rows) for name, scores in guesses.items())
+        scores = sketched.as_counts(message_passing(*sketched.table(rows), known, Expectations.of(sketched.pools)))
+        return recovered("message passing", scores, sketched, rows)
 
     def openly(self, sketched: SketchedRecords) -> Recovered:
         """What the sums of the groups reveal of the same records when they are published as they are.
@@ -178,8 +157,6 @@ NOISE = 0.3
 POOL_NOISE = 20.0  # times what the unknown part of a group amounts to: these parts have items in common
 CAUTIONS = (1.0, 4.0, 16.0)  # from which the attacker chooses, on known records set aside: a fifth, at most so many
 SET_ASIDE = 100
-SOLVED = 32  # components that least squares are solved for, spread over all
-LSQR_STEPS = 200
 
 
 class KnownRecords:
@@ -187,7 +164,7 @@ class KnownRecords:
 
     The attacker took part, or bought from somebody who did: of some records they know the items and which sketch is
     theirs. Each component is then a system of equations in the signs of the items, one equation per known record. Signs
-    are -1 or +1, so message passing needs fewer equations than least squares. Where records share a sketch, an equation
+    are -1 or +1, so message passing needs fewer equations than items. Where records share a sketch, an equation
     holds what is known of the group; the rest of the group is noise. The attacker sets some known records aside, tries
     on them how far the signs can be trusted, and then, with the signs as certain as they are, attacks unknown records
     as the key holder does. The baseline names the most frequent items; an attacker who would recover less than that
@@ -232,14 +209,11 @@ class Equations:
 def _point(sketched: SketchedRecords, known: Ints, rows: Ints, truth: Floats) -> SignsRecovered:
     expected = Expectations.of(sketched.pools)
     caution = _caution(sketched, known, expected)
-    equations = _equations(sketched, known)
-    signs = _signs(equations)
+    signs = _signs(_equations(sketched, known))
     strangers = _recovered(sketched, rows, signs, expected, caution, len(known))
     uses = np.sum(sketched.lengths[rows, None] > np.arange(sketched.width), axis=0) + 1e-9  # of each component
-    solved = np.unique(np.linspace(0, sketched.width - 1, min(SOLVED, sketched.width)).astype(np.int64))
     return SignsRecovered(
         known=len(known),
-        by_least_squares=_right(_least_squares(equations, solved), truth[:, solved], sketched.shares, uses[solved]),
         signs=_right(signs, truth, sketched.shares, uses),
         strangers=strangers,
     )
@@ -290,17 +264,6 @@ def _equations(sketched: SketchedRecords, known: Ints) -> Equations:
     rows = sp.csr_matrix(sp.diags(np.sqrt(share)) @ normalize(sums @ sketched.records[known]))
     noise = POOL_NOISE * (1.0 - share) + NOISE * np.mean(rows.data**2)
     return Equations(rows, *sketched.table(known[first]), noise)
-
-
-def _least_squares(equations: Equations, components: Ints) -> NDArray[np.float64]:
-    """The shortest solution of each component."""
-    solution = np.zeros((equations.rows.shape[1], len(components)))
-    for column, component in enumerate(components):
-        there = equations.lengths > component
-        if there.any():
-            result = lsqr(equations.rows[there], equations.sketches[there, component], iter_lim=LSQR_STEPS)
-            solution[:, column] = result[0]
-    return solution
 
 
 def _right(signs: NDArray[np.floating], truth: Floats, shares: NDArray[np.float64], uses: NDArray[np.float64]) -> float:

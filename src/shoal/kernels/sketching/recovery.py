@@ -1,4 +1,4 @@
-"""Records from their sketches, and signs from records: message passing, and orthogonal matching pursuit.
+"""Records from their sketches, and signs from records, by message passing.
 
 Source: Donoho, Maleki and Montanari, "Message-passing algorithms for compressed sensing" (2009); for signs, the form
 with a variance for each equation of Rangan, "Generalized approximate message passing" (2011).
@@ -22,9 +22,6 @@ Floats = NDArray[Any]
 SIGN_STEPS = 50
 SIGN_STEP = 0.4  # share of each step that is taken: whole steps swing
 SURE = 30.0  # log odds beyond which a step changes nothing
-Singles = NDArray[np.float32]
-
-EXPLAINED = 1e-6  # share of a sketch's squared length below which nothing is left to explain
 
 
 @njit(cache=True, nogil=True)
@@ -93,59 +90,3 @@ def _believed_signs(rows: Csr, sketches: Floats, lengths: Ints, noise: Floats, s
                 expected_sign = tanh(belief[item] * certainty[item] + pull[item])
                 belief[item] += SIGN_STEP * (expected_sign - belief[item])
         signs[:, component] = belief
-
-
-def pursue(sketches: Singles, lengths: Ints, signs: Singles, counts: Ints) -> Ints:
-    """For each sketch up to counts[row] items, the first one found first; -1 where there are fewer.
-
-    `sketches` are (rows, width), of which each row has so many components as `lengths` says; `signs` (items, width).
-    """
-    items = np.full((len(sketches), max(int(counts.max(initial=0)), 1)), -1)
-    parts = [(sketches[r], lengths[r], signs, counts[r], items[r]) for r in runs(len(sketches), least=1)]
-    side_by_side(_pursue, parts)
-    return items
-
-
-@njit(cache=True, nogil=True)
-def _pursue(sketches: Singles, lengths: Ints, signs: Singles, counts: Ints, items: Ints) -> None:
-    for row in range(sketches.shape[0]):
-        _pursue_row(sketches[row, : lengths[row]], signs, min(counts[row], lengths[row]), items[row])
-
-
-@njit(cache=True, nogil=True)
-def _pursue_row(sketch: Singles, signs: Singles, count: int, items: Ints) -> None:
-    """Numbers are not negative, so the next item is the one whose signs agree most with what is left."""
-    width = sketch.shape[0]
-    left = sketch.copy()
-    explained = np.empty((count, width), np.float32)  # orthonormal, spans the signs of the items so far
-    used = np.zeros(signs.shape[0], np.bool_)
-    whole = _product(sketch, sketch)
-    for step in range(count):
-        if _product(left, left) <= EXPLAINED * whole:
-            return
-        best, agreement = -1, np.float32(-np.inf)
-        for item in range(signs.shape[0]):
-            product = _product(signs[item, :width], left)
-            if product > agreement and not used[item]:
-                best, agreement = item, product
-        direction = explained[step]
-        direction[:] = signs[best, :width]
-        for _ in range(2):  # a second time, for what rounding left
-            for earlier in range(step):
-                direction -= _product(direction, explained[earlier]) * explained[earlier]
-        size = np.sqrt(_product(direction, direction))
-        used[best] = True
-        items[step] = best
-        if size <= 1e-3:  # its signs are a combination of the others'
-            direction[:] = 0.0
-            continue
-        direction /= size
-        left -= _product(left, direction) * direction
-
-
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _product(one: Singles, other: Singles) -> Any:
-    total = np.float32(0.0)
-    for position in range(one.shape[0]):
-        total += one[position] * other[position]
-    return total

@@ -39,8 +39,8 @@ from shoal.release.publishing.loss import FEW
 from shoal.release.sketches.crowd import CrowdSketches
 from shoal.release.sources import DocumentSource
 from shoal.release.unmixing import GROUPS_TRIED
+from shoal.request.options import GroupPromises
 from shoal.results.attacks import Rate
-from shoal.results.promised import GroupPromises
 from shoal.terms.counting import Tally
 from shoal.terms.vector_space import VectorSpace
 

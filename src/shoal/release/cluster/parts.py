@@ -20,7 +20,7 @@ from shoal.methods.blocks.block import joined
 from shoal.methods.blocks.executors import LocalExecutor, Schedule
 from shoal.release.folders import MAPPING_FOLDER
 from shoal.release.part_facts import GroupTotals, check_totals, misses_promises
-from shoal.results.promised import GroupPromises
+from shoal.request.options import GroupPromises
 from shoal.verification.release_files import part_name
 
 UNFINISHED = ".unfinished"

@@ -51,7 +51,7 @@ from shoal.release.tables.reading import (
     smallest_keys,
 )
 from shoal.release.tables.rows import MaskedRows, TableLayout, TableMethod, TableRows
-from shoal.results.promised import GroupPromises
+from shoal.request.options import GroupPromises
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -43,8 +43,9 @@ from shoal.release.publishing.loss import FEW, stated_loss
 from shoal.release.sketches.crowd import CrowdSketches
 from shoal.release.sources import DocumentSource
 from shoal.release.unmixing import GROUPS_TRIED, taken_apart
+from shoal.request.options import GroupPromises
 from shoal.results.attacks import Rate
-from shoal.results.promised import NOTHING_MORE, GroupPromises
+from shoal.results.claims import NOTHING_MORE
 from shoal.results.summary import Distances
 from shoal.terms.vector_space import VectorSpace
 

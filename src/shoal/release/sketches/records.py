@@ -30,7 +30,7 @@ from shoal.release.publishing.distances import NOT_PUBLISHED, SAMPLE, estimated_
 from shoal.release.publishing.loss import FEW
 from shoal.release.sketches.files import DECIMALS, WHOLE, draft_of_sketches, write_sketches
 from shoal.release.sources import DocumentSource
-from shoal.results.promised import NOTHING_MORE
+from shoal.results.claims import NOTHING_MORE
 from shoal.terms.vector_space import VectorSpace
 
 Ints = NDArray[np.int64]

@@ -19,7 +19,7 @@ from shoal.promises.values import value_codes
 from shoal.release.earlier import Earlier
 from shoal.release.tables.files import file_name
 from shoal.release.tables.reading import LoadedPart
-from shoal.results.promised import DISTINCT, GroupPromises
+from shoal.request.options import DISTINCT, GroupPromises
 
 WAITING = "fewer than k newcomers: they wait for a later release"
 TOO_ALIKE = "newcomers with fewer than l values: coming later, among others, they would tell them"

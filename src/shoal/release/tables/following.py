@@ -16,7 +16,7 @@ from shoal.promises.joining import GroupDistances
 from shoal.release.tables.grouping import join_groups
 from shoal.release.tables.labels import ANY, Concepts
 from shoal.release.tables.rows import MaskedLabels, MaskedRows, TableLayout, TableMethod, TableRows
-from shoal.results.promised import GroupPromises
+from shoal.request.options import GroupPromises
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

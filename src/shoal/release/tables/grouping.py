@@ -24,7 +24,7 @@ from shoal.promises.people import OwnK, People
 from shoal.promises.requirements import Requirement
 from shoal.promises.values import counted_values, value_requirements
 from shoal.release.tables.rows import TableMethod, TableRows
-from shoal.results.promised import GroupPromises
+from shoal.request.options import GroupPromises
 
 LARGE = 0.5  # of the first layer's rows: from there on a layer is grouped by itself
 

@@ -37,7 +37,7 @@ from shoal.methods.blocks.tree import sample_keys
 from shoal.promises.values import meanings
 from shoal.release.tables.columns import ColumnOutline, OntologyColumns, outline_column
 from shoal.release.tables.rows import TableLayout, TableRows
-from shoal.results.promised import GroupPromises
+from shoal.request.options import GroupPromises
 from shoal.results.summary import ColumnDictionary, Dialect
 
 Floats = NDArray[np.float64]

@@ -39,7 +39,7 @@ from shoal.release.tables.reading import (
     with_record_ids,
 )
 from shoal.release.tables.rows import TableLayout, TableMethod, TableRows
-from shoal.results.promised import GroupPromises
+from shoal.request.options import GroupPromises
 from shoal.terms.value_mapping import check_mapping, explained_columns
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,7 @@ from shoal.data.files import shown
 from shoal.data.kinds.inspection import ColumnInspection
 from shoal.data.roles import AVERAGED, Kind, Role
 from shoal.errors import InputError
-from shoal.results.promised import DISTINCT
+from shoal.request.options import DISTINCT
 from shoal.web.protecting.look import Look
 from shoal.web.protecting.reading import Reading
 from shoal.web.requests import Fields

@@ -12,7 +12,7 @@ from typing import Any
 from shoal.data.files import shown
 from shoal.data.roles import Kind, Role
 from shoal.errors import InputError
-from shoal.results.promised import DISTINCT, ENTROPY, RECURSIVE
+from shoal.request.options import DISTINCT, ENTROPY, RECURSIVE
 from shoal.terms.language import check_language
 from shoal.web.commands import options
 from shoal.web.jobs import Command
