@@ -55,10 +55,10 @@ if TYPE_CHECKING:
     from shoal.release.load import load
     from shoal.release.protect import protect
     from shoal.release.signing import sign
+    from shoal.release.verifying import verify
     from shoal.terms.hierarchy import Hierarchy
     from shoal.terms.vector_space import VectorSpace
     from shoal.terms.wordnet import WordNet
-    from shoal.verification.verify import verify
 
 # Loaded on first use, so that `import shoal` and `shoal --help` answer at once.
 _HOME = {
@@ -76,7 +76,7 @@ _HOME = {
     "inspect": "shoal.data.kinds.inspection",
     "protect": "shoal.release.protect",
     "sign": "shoal.release.signing",
-    "verify": "shoal.verification.verify",
+    "verify": "shoal.release.verifying",
     "assess": "shoal.assessment.assess",
     "explore": "shoal.assessment.exploration.explore",
     "load": "shoal.release.load",

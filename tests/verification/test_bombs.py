@@ -154,13 +154,13 @@ def slow_page(release):
 
 BOMBS = [
     ("table.parquet", long_rows, "size"),
-    ("table.parquet", large_pages, "nothing else"),
+    ("table.parquet", large_pages, "size"),
     ("table.parquet", many_row_groups, "size"),
     ("table.csv.gz", packed_text, "rows"),
     ("table.csv.gz", packed_line, "size"),
     ("documents", packed_matrix, "same data"),
     ("documents", long_list_of_terms, "size"),
-    ("documents", large_certificate, "certificate"),
+    ("documents", large_certificate, "size"),
     ("documents", deep_certificate, "certificate"),
     ("documents", wide_certificate, "certificate"),
     ("documents", large_page, "size"),

@@ -1,11 +1,6 @@
 """What is published of a group of documents: pooled counts, by words and by meaning; and what old releases are told."""
 
-import json
-import re
-
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 
@@ -13,7 +8,7 @@ from shoal import Corpus, SemanticMicroaggregation, SphericalMicroaggregation, V
 from shoal.methods.spherical import spherical_representatives
 from shoal.release.unmixing import taken_apart
 from shoal.sample import letters
-from tests.release.releases import certificate_of, quietly, release_letters, reseal, rows_of
+from tests.release.releases import quietly, rows_of
 
 pytestmark = pytest.mark.usefixtures("without_attack")
 
@@ -82,39 +77,3 @@ def test_raw_counts_make_a_form_of_their_own(tmp_path):
     made = quietly(protect, Corpus.from_texts(TEXTS), 3, tmp_path / "release", space=space, method=BRIEF)
     assert made.certificate["promises"]["form"] == "pooled counts, tf"
     assert verify(made.folder)
-
-
-def old_form(tmp_path):
-    """A release as format 1 had it: exact means, no counts, no form."""
-    made = release_letters(tmp_path)
-    folder = made.folder
-    table = pq.read_table(folder / "vectors.parquet").drop_columns(["counts"])
-    lists = [("terms", pa.list_(pa.string())), ("weights", pa.list_(pa.float64())), ("part", pa.string())]
-    weights = [np.array(row) / np.linalg.norm(row) for row in table["weights"].to_pylist()]
-    table = table.set_column(1, "weights", pa.array([row.tolist() for row in weights]))
-    pq.write_table(table.cast(pa.schema(lists)), folder / "vectors.parquet", compression="zstd")
-    matrix = sp.csr_array(sp.load_npz(folder / "vectors.npz"))
-    matrix.data = np.concatenate(weights)
-    sp.save_npz(folder / "vectors.npz", matrix)
-    content = certificate_of(folder)
-    content["format"] = "shoal-certificate/1"
-    del content["promises"]["form"], content["stated"]["loss_range"], content["stated"]["loss_of_means"]
-    content["stated"] |= {"sse": 1.0, "ssa": 1.0, "information_loss": 0.5}
-    content["promises"]["columns"] = [one for one in content["promises"]["columns"] if one["name"] != "counts"]
-    content["promises"]["anonymity"]["shared_columns"] = [["terms", "weights"]]
-    (folder / "certificate.json").write_text(json.dumps(content))
-    page = (folder / "report.html").read_text(encoding="utf-8")
-    page = re.sub("<meta http-equiv=[^>]*>\n", "", page)  # came with format 2
-    (folder / "report.html").write_text(page, encoding="utf-8", newline="\n")
-    reseal(folder)
-    return folder
-
-
-def test_a_release_of_the_old_form_is_loaded_and_said_to_unmix(tmp_path):
-    folder = old_form(tmp_path)
-    found = verify(folder)
-    assert [claim.promise for claim in found.broken] == ["form"]
-    assert "taken apart" in found.broken[0].detail
-    release = load(folder)
-    assert release.counts is None
-    assert release.vectors.shape[0] == 8

@@ -18,15 +18,19 @@ if TYPE_CHECKING:
     from shoal.results.sanitizing import Secrets
 
 
-@app.command(epilog=examples("shoal verify release/", "shoal verify release/ --min-k 5 --signer owner.pub"))
+@app.command(
+    epilog=examples(
+        "shoal verify release/",
+        "shoal verify release/ --min-k 5 --signer owner.pub",
+        "shoal verify received/ --rewrite release/",
+    )
+)
 def verify(
     folder: Annotated[Path, typer.Argument(help="Folder of a release.", **options.path("RELEASE"))],
     expect: Annotated[
         str | None, typer.Option(help="The certificate's seal, as you received it through another channel.")
     ] = None,
-    min_k: Annotated[
-        int | None, typer.Option(help="Least crowd that you ask for; less is exit code 1.", **options.whole(2))
-    ] = None,
+    min_k: Annotated[int | None, typer.Option(help="Fail if the promised k is smaller.", **options.whole(2))] = None,
     private: Annotated[
         Path | None,
         typer.Option(help="Of sanitized documents, the private side: checks with vault and log.", **options.path()),
@@ -43,10 +47,17 @@ def verify(
         Path | None,
         typer.Option(help="Earlier release that this one follows: checks the pair.", **options.path("<release>")),
     ] = None,
+    rewrite: Annotated[
+        Path | None,
+        typer.Option(
+            help="New folder for the release, written anew: what was counted, and nothing else.",
+            **options.path("<folder>"),
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check every promise of a release by counting. Exit code 0 only when all hold, 1 when one does not."""
-    result = shoal.verify(folder, expect, min_k, _secrets(private, key), signer, after)
+    result = shoal.verify(folder, expect, min_k, _secrets(private, key), signer, after, rewrite)
     if as_json:
         claims = [vars(claim) for claim in result.claims]
         words = [vars(statement) for statement in result.stated]
@@ -73,7 +84,8 @@ def verify(
         "" if result.promises_crowd or result.sanitized else ", but NO crowd is promised: a record may be one of a kind"
     )
     uncounted = "report.html and README.md are the owner's words, not counted"
-    say(f"all {len(result.claims)} promises hold{crowd}; {result.signature}; {uncounted}")
+    written = "" if rewrite is None else f"{rewrite} was written anew; "
+    say(f"{written}all {len(result.claims)} promises hold{crowd}; {result.signature}; {uncounted}")
 
 
 def _secrets(private: Path | None, key: Path | None) -> Secrets | None:

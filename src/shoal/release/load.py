@@ -11,14 +11,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.methods.sketches import Sketches
-from shoal.verification.release_files import parts_of
+from shoal.verification.certificate import CERTIFICATE, LARGEST
+from shoal.verification.documents import LARGEST_TERMS
+from shoal.verification.parquet import parquet_file
+from shoal.verification.release_files import Refused, ReleaseFolder
+from shoal.verification.sanitized_files import document_name, read_text
 from shoal.verification.tables import read_released_table
+from shoal.verification.verify import opened_release, verify
 
 
 @dataclass(frozen=True)
@@ -33,32 +37,43 @@ class Release:
     sketches: Sketches | None = None  # sketches: one per record, in the order of the table
 
 
-def load(folder: str | os.PathLike[str]) -> Release:
-    """Load a release. It is not verified on the way: call `verify(folder)` for that.
+def load(folder: str | os.PathLike[str], check: bool = True) -> Release:
+    """Load a release. It is verified before it is read: what is given back is what was counted.
+
+    Without `check`, nothing is counted: for a release of your own that you have just made.
 
     >>> from shoal import load
     >>> release = load("release")  # doctest: +SKIP
     >>> release.vectors.shape  # doctest: +SKIP
     (360, 812)
     """
-    release = Path(folder)
+    release = opened_release(folder)
+    if check and not (checked := verify(release)):
+        claim = checked.broken[0]
+        raise InputError(
+            f"{str(folder)!r} does not hold its promises ({claim.promise}: {claim.detail}); try: shoal verify"
+        )
     try:
-        certificate = json.loads((release / "certificate.json").read_bytes())
-        if certificate["kind"] == "table":
-            return Release(certificate, read_released_table(release, certificate["promises"]["columns"]))
-        if certificate["kind"] == "sanitized":
-            return Release(certificate, _texts(release))
-        if certificate["kind"] == "sketches":
-            table = _rows(release, "sketches", "sketches.parquet")
-            return Release(certificate, table, sketches=_sketches(table))
-        terms = np.array((release / "terms.txt").read_text(encoding="utf-8").split("\n")[:-1], dtype=np.str_)
-        table = _rows(release, "documents", "vectors.parquet")
-        # Releases of before the certificate's second version have no counts.
-        counts = _matrix(table, "counts", terms) if "counts" in table.column_names[1:2] else None
-        return Release(certificate, table, _matrix(table, "weights", terms), counts, terms)
-    except (OSError, ValueError, KeyError, pa.ArrowException) as problem:
+        return read_release(release)
+    except (OSError, ValueError, KeyError, pa.ArrowException, Refused) as problem:
         reason = getattr(problem, "strerror", None) or type(problem).__name__
         raise InputError(f"{str(folder)!r} is not a release that can be read ({reason}); try: shoal verify") from None
+
+
+def read_release(release: ReleaseFolder) -> Release:
+    """The content of a release, unchecked."""
+    certificate = json.loads(release.read(CERTIFICATE, LARGEST))
+    if certificate["kind"] == "table":
+        return Release(certificate, read_released_table(release, certificate["promises"]["columns"]))
+    if certificate["kind"] == "sanitized":
+        return Release(certificate, _texts(release))
+    if certificate["kind"] == "sketches":
+        table = _rows(release, "sketches", "sketches.parquet")
+        return Release(certificate, table, sketches=_sketches(table))
+    listed = release.read("terms.txt", LARGEST_TERMS).decode("utf-8")
+    terms = np.array(listed.split("\n")[:-1], dtype=np.str_)
+    table = _rows(release, "documents", "vectors.parquet")
+    return Release(certificate, table, _matrix(table, "weights", terms), _matrix(table, "counts", terms), terms)
 
 
 def kind_of_release(folder: str | os.PathLike[str]) -> str | None:
@@ -70,17 +85,19 @@ def kind_of_release(folder: str | os.PathLike[str]) -> str | None:
     return str(kind)
 
 
-def _texts(release: Path) -> pa.Table:
+def _texts(release: ReleaseFolder) -> pa.Table:
     """Sanitized texts by the names of their documents."""
-    files = sorted((release / "documents").glob("*.txt"), key=lambda file: (len(file.name), file.name))
-    texts = [file.read_bytes().decode("utf-8") for file in files]
-    return pa.table({"document": [file.stem for file in files], "text": pa.array(texts, pa.large_string())})
+    documents = [file for file in release.names if (document_name(file) or ("", ""))[1] == "txt"]
+    documents.sort(key=lambda file: (len(file), file))
+    names = [file.removeprefix("documents/").removesuffix(".txt") for file in documents]
+    texts = [read_text(release, file) for file in documents]
+    return pa.table({"document": names, "text": pa.array(texts, pa.large_string())})
 
 
-def _rows(release: Path, kind: str, whole: str) -> pa.Table:
+def _rows(release: ReleaseFolder, kind: str, whole: str) -> pa.Table:
     """All rows, of one file or of all parts."""
-    files = parts_of(release, kind) or [whole]
-    return pa.concat_tables(pq.ParquetFile(release / file).read() for file in files)
+    files = release.parts(kind) or [whole]
+    return pa.concat_tables(parquet_file(release, file).read() for file in files)
 
 
 def _sketches(table: pa.Table) -> Sketches:

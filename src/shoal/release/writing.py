@@ -26,7 +26,12 @@ def write_release(draft: Draft, folder: Path) -> dict[str, Any]:
     write_files(folder, {name: write_text(page) for name, page in pages.items()})
     content = certificate(draft, folder)
     (folder / CERTIFICATE).write_bytes(dump(content))
-    for path in folder.rglob("*"):
-        os.utime(path, (EPOCH, EPOCH))  # when files were written is nobody's business
+    without_times(folder)
     progress.step("writing", 2, 2)
     return content
+
+
+def without_times(folder: Path) -> None:
+    """When files were written is nobody's business."""
+    for path in folder.rglob("*"):
+        os.utime(path, (EPOCH, EPOCH))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from shoal.verification.copies import COPIES
@@ -27,7 +26,7 @@ from shoal.verification.json_rules import (
     text,
     whole,
 )
-from shoal.verification.release_files import Refused
+from shoal.verification.release_files import Refused, ReleaseFolder
 
 CERTIFICATE = "certificate.json"
 LARGEST = 4_000_000  # bytes; a release of ten thousand parts has a certificate of two million
@@ -39,7 +38,9 @@ _DIVERSITY: dict[str, Rule] = {
     "groups": whole(1),
     "values": whole(0),
 }
+_DIVERSITY_COLUMN = fields(_DIVERSITY, {"equally_frequent": number, "ratio": number})
 _PROMISES: dict[str, Rule] = {
+    "form": or_null(one_of("pooled counts, tf-idf", "pooled counts, tf")),
     "rows": whole(1),
     "columns": each(
         fields(
@@ -56,10 +57,8 @@ _PROMISES: dict[str, Rule] = {
         }
     ),
     "diversity": fields(
-        {
-            "l": or_null(whole(2)),
-            "columns": each(fields(_DIVERSITY)),
-        }
+        {"l": or_null(above(1)), "columns": each(_DIVERSITY_COLUMN)},
+        {"kind": one_of("entropy", "recursive"), "c": above(0)},
     ),
 }
 # What is promised only where it was asked for.
@@ -74,12 +73,12 @@ _ASKED_FOR: dict[str, Rule] = {
 _STATED: dict[str, Rule] = {
     "method": text,
     "parameters": by_name(plain),
-    "sse": number,
-    "ssa": number,
-    "information_loss": number,
+    "sse": or_null(number),
+    "ssa": or_null(number),
+    "information_loss": or_null(number),
+    "loss_range": or_null(fields({"low": number, "high": number, "reason": text})),
+    "loss_of_means": or_null(number),
     "withheld": each(fields({"reason": text, "count": whole(1)})),
-}
-_STATED_LATER: dict[str, Rule] = {  # what the first certificates of format 1 did not have yet
     "above_optimum": or_null(number),
     "linked": or_null(number),
     "attacks": each(
@@ -109,28 +108,11 @@ _COPY = fields(  # of a table, in the format that came in
         ),
     }
 )
-_PROMISES_2 = _PROMISES | {
-    "form": or_null(one_of("pooled counts, tf-idf", "pooled counts, tf")),
-    "diversity": fields(
-        {"l": or_null(above(1)), "columns": each(fields(_DIVERSITY, {"equally_frequent": number, "ratio": number}))},
-        {"kind": one_of("entropy", "recursive"), "c": above(0)},
-    ),
-}
-_PROMISES_OF_SKETCHES = _PROMISES_2 | {
+_PROMISES_OF_SKETCHES = _PROMISES | {
     "form": one_of("crowd sketches", "delta sketches", "k-variance sketches"),
     "lengths": fields({"shortest": whole(1), "longest": whole(1)}),
 }
-_STATED_2: dict[str, Rule] = {
-    "sse": or_null(number),
-    "ssa": or_null(number),
-    "information_loss": or_null(number),
-    "loss_range": or_null(fields({"low": number, "high": number, "reason": text})),
-    "loss_of_means": or_null(number),
-}
-
-
-_STATED_1 = fields(_STATED, _STATED_LATER)
-_STATED_OF_RECORDS = fields(_STATED | _STATED_LATER | _STATED_2)
+_STATED_OF_RECORDS = fields(_STATED)
 
 _PROMISES_OF_SANITIZED: dict[str, Rule] = {
     "documents": whole(1),
@@ -149,7 +131,7 @@ _STATED_OF_SANITIZED = fields(
 )
 
 
-def _format(kinds: Mapping[str, tuple[Rule, Rule]]) -> Rule:
+def _content(kinds: Mapping[str, tuple[Rule, Rule]]) -> Rule:
     """A certificate of one of these kinds, each with promises and statements of its own."""
 
     of_all = fields(
@@ -173,45 +155,37 @@ def _format(kinds: Mapping[str, tuple[Rule, Rule]]) -> Rule:
     return rule
 
 
-# What is read, side by side. A field that a format adds goes into its promises here.
-FORMATS: dict[str, Rule] = {
-    "shoal-certificate/1": _format(dict.fromkeys(("documents", "table"), (fields(_PROMISES), _STATED_1))),
-    "shoal-certificate/2": _format(
-        {
-            "documents": (fields(_PROMISES_2, _ASKED_FOR), _STATED_OF_RECORDS),
-            "sanitized": (fields(_PROMISES_OF_SANITIZED), _STATED_OF_SANITIZED),
-            "sketches": (fields(_PROMISES_OF_SKETCHES, _ASKED_FOR), _STATED_OF_RECORDS),
-            "table": (fields(_PROMISES_2, {**_ASKED_FOR, "copy": _COPY}), _STATED_OF_RECORDS),
-        }
-    ),
-}
+FORMAT = "shoal-certificate/2"
+OLDER = ("shoal-certificate/1",)
+CONTENT = _content(
+    {
+        "documents": (fields(_PROMISES, _ASKED_FOR), _STATED_OF_RECORDS),
+        "sanitized": (fields(_PROMISES_OF_SANITIZED), _STATED_OF_SANITIZED),
+        "sketches": (fields(_PROMISES_OF_SKETCHES, _ASKED_FOR), _STATED_OF_RECORDS),
+        "table": (fields(_PROMISES, {**_ASKED_FOR, "copy": _COPY}), _STATED_OF_RECORDS),
+    }
+)
 
 
-def read_certificate(release: Path) -> dict[str, Any]:
-    """The certificate, in a format that is known and with nothing in it that its format does not have."""
+def read_certificate(release: ReleaseFolder) -> dict[str, Any]:
+    """The certificate, with exactly the fields of its format."""
 
     def refused(detail: str) -> Refused:
         return Refused("certificate", detail, CERTIFICATE)
 
-    path = release / CERTIFICATE
-    if path.is_symlink() or not path.is_file():
-        raise refused("there is no certificate, so nothing is promised")
+    raw = release.read(CERTIFICATE, LARGEST)
     try:
-        with path.open("rb") as file:
-            raw = file.read(LARGEST + 1)
-        if len(raw) > LARGEST:
-            raise refused(f"the certificate is larger than the {LARGEST:,} bytes that one may have")
         content = json.loads(raw)
         written = dump(content)
-    except OSError:
-        raise refused("the certificate cannot be read") from None
     except (ValueError, RecursionError):
         raise refused("the certificate is not the JSON that Shoal writes; it was changed") from None
-    known = FORMATS.get(content["format"]) if _names_its_format(content) else None
-    if known is None:
-        raise refused(f"this version of Shoal reads {' and '.join(FORMATS)}; take a version that reads the one given")
+    format = content.get("format") if type(content) is dict else None
+    if format in OLDER:
+        raise refused("the release was made by an older version of Shoal; make it anew")
+    if format != FORMAT:
+        raise refused(f"this version of Shoal reads {FORMAT}; take a version that reads the one given")
     try:
-        known(content, "")
+        CONTENT(content, "")
         _check_names(content["promises"])
     except Unfit as unfit:
         raise refused(f"the certificate is not as its format has it: {unfit}") from None
@@ -224,10 +198,6 @@ def is_sealed(content: Mapping[str, Any]) -> bool:
     """Whether the seal is that of the content."""
     rest = {key: value for key, value in content.items() if key != "seal"}
     return bool(content["seal"] == hashlib.sha256(dump(rest)).hexdigest())
-
-
-def _names_its_format(content: Any) -> bool:
-    return type(content) is dict and type(content.get("format")) is str
 
 
 def _check_names(promises: Mapping[str, Any]) -> None:

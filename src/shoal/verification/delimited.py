@@ -5,11 +5,12 @@ Read as a stream: what is in memory is a few blocks, however much a file unpacks
 
 from __future__ import annotations
 
+import gzip
 import re
 import zlib
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from pathlib import Path
+from io import BufferedIOBase
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from shoal.verification.release_files import Refused
+from shoal.verification.release_files import Refused, ReleaseFolder, owned_by_arrow
 
 BLOCK = 1 << 22
 LONGEST_ROW = 1 << 26  # bytes
-PIECE = 1 << 20
-GZIP_HEADER = re.compile(rb"\x1f\x8b\x08\x00\x00\x00\x00\x00[\x00\x02][\x03\x0b\x13\xff]")  # no name, no time, no more
 NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?(?:e[+-]?\d{1,3})?", re.ASCII)
 WHOLE = re.compile(r"-?(?:0|[1-9]\d{0,17})", re.ASCII)
 MISSING = ("", ".", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
@@ -42,13 +41,6 @@ def delimiter(file: str) -> str:
     return "\t" if ".tsv" in file else ","
 
 
-def owned_by_arrow(content: bytes) -> pa.Buffer:
-    """A copy with no Python object behind it: an Arrow thread that lets go of one late would end in a crash at exit."""
-    stream = pa.BufferOutputStream()
-    stream.write(content)
-    return stream.getvalue()
-
-
 def is_number(text: str) -> bool:
     """Whether a protected number is spelt as Shoal spells it: finite, no minus zero, no digit more than needed."""
     if not NUMBER.fullmatch(text):
@@ -62,30 +54,35 @@ def is_whole(text: str) -> bool:
     return WHOLE.fullmatch(text) is not None
 
 
-def rows_as_written(path: Path, names: Sequence[str], bare: set[str]) -> Iterator[pa.Table]:
+def rows_as_written(release: ReleaseFolder, file: str, names: Sequence[str], bare: set[str]) -> Iterator[pa.Table]:
     """The rows in batches, every cell as text; refused where the file is not written as a release is."""
 
     def refused(detail: str) -> Refused:
-        return Refused("schema", detail, path.name)
+        return Refused("schema", detail, file)
 
-    between = delimiter(path.name)
+    between = delimiter(file)
     header = between.join(_quoted(pa.array(names, pa.string())).to_pylist()).encode() + b"\n"
-    source: Any = _Gunzipped(path) if path.suffix == ".gz" else path.open("rb")
+    source: Any = text_of(release, file)
     try:
         if source.read(len(header)) != header:
             raise refused("its first line does not have the promised columns, or is not written as Shoal writes it")
-        for block in _blocks(source, path.name):
+        for block in _blocks(source, file):
             table = _parsed(block, names, between)
             if _rewritten(table, bare, between) != block:
                 raise refused("quotes, line ends or the like are not those of a release: they mark rows")
             yield table
     except pa.ArrowInvalid:
         raise refused("its rows do not have the promised columns") from None
-    except (_NotOurs, zlib.error) as problem:
-        detail = str(problem) if isinstance(problem, _NotOurs) else "the gzip file cannot be unpacked"
-        raise Refused("nothing else", detail, path.name) from None
+    except (EOFError, zlib.error, OSError):
+        raise Refused("data", "the gzip file cannot be unpacked", file) from None
     finally:
         source.close()
+
+
+def text_of(release: ReleaseFolder, file: str) -> BufferedIOBase:
+    """The text of a file, unpacked as it is read."""
+    opened = release.open(file)
+    return gzip.GzipFile(fileobj=opened) if file.endswith(".gz") else opened
 
 
 def _blocks(source: Any, name: str) -> Iterator[bytes]:
@@ -131,44 +128,3 @@ def _rewritten(table: pa.Table, bare: set[str], between: str) -> Any:
 
 def _quoted(texts: Any) -> Any:
     return pc.binary_join_element_wise('"', pc.replace_substring(texts, '"', '""'), '"', "")
-
-
-class _NotOurs(Exception):
-    """Bytes that a release does not have, in words."""
-
-
-class _Gunzipped:
-    """A gzip file of one member: no name, no time, no note, nothing after it."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("rb")
-        self._inflate = zlib.decompressobj(-zlib.MAX_WBITS)
-        self._checksum = self._size = 0
-        self._ended = False
-
-    def read(self, size: int) -> bytes:
-        if self._file.tell() == 0 and not GZIP_HEADER.fullmatch(self._file.read(10)):
-            raise _NotOurs("the gzip header has a name, a time or a note")
-        pieces: list[bytes] = []
-        while size and not self._inflate.eof:
-            packed = self._inflate.unconsumed_tail or self._file.read(PIECE)
-            piece = self._inflate.decompress(packed, min(size, PIECE))
-            if not packed and not piece:
-                raise _NotOurs("the gzip file ends too early")
-            pieces.append(piece)
-            size -= len(piece)
-            self._checksum = zlib.crc32(piece, self._checksum)
-            self._size += len(piece)
-        if self._inflate.eof and not self._ended:
-            self._check_end()
-        return b"".join(pieces)
-
-    def _check_end(self) -> None:
-        self._ended = True
-        trailer = self._inflate.unused_data + self._file.read(PIECE)
-        stated = self._checksum.to_bytes(4, "little") + (self._size % 2**32).to_bytes(4, "little")
-        if trailer != stated:
-            raise _NotOurs("the gzip file goes on after its only member, or its checksum is wrong")
-
-    def close(self) -> None:
-        self._file.close()

@@ -10,44 +10,35 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from shoal.results.claims import Claim
-from shoal.verification.npz import MEMBERS, Matrix
-from shoal.verification.parquet import Layout, check_room, layout_of
-from shoal.verification.parquet_pages import PageComparison
+from shoal.verification.npz import Matrix
+from shoal.verification.parquet import check_memory, layout_of, parquet_file
 from shoal.verification.promises import (
     GroupCounts,
     check_rows,
     columns_as_promised,
     crowd_claims,
-    has_no_metadata,
     rows_as_promised,
 )
-from shoal.verification.release_files import Refused, parts_of
-from shoal.verification.values import DistinctValues, checked_labels, rank_of_row, room_of_labels
+from shoal.verification.release_files import Refused, ReleaseFolder
+from shoal.verification.values import DistinctValues, bytes_of_labels, checked_labels, rank_of_row
 
 VECTORS, MATRIX, TERMS = "vectors.parquet", "vectors.npz", "terms.txt"
 DOCUMENT_FILES = (VECTORS, MATRIX, TERMS)
-ROWS_AT_ONCE = 20_000  # rows of a row group
+MOST_ROWS = 20_000  # of a row group
 LARGEST_TERMS = 128_000_000  # bytes
 COLUMNS = {  # name, type as certificates have it, type of the list in Parquet
     "terms": ("list of text", pa.string()),
     "counts": ("list of whole numbers", pa.int64()),
     "weights": ("list of numbers", pa.float64()),
 }
-UNMIXES = (
-    "the weights are exact means of unit rows, which can be taken apart into the documents of a group; "
-    "protect the documents again, with this version of Shoal"
-)
-OLD = "shoal-certificate/1"  # the last format that knew no form
 OFFSETS: dict[str, Any] = {"<i4": np.dtype("<i4"), "<i8": np.dtype("<i8")}
 Ints = NDArray[np.int64]
 LARGEST_COUNT = 2**40  # occurrences of a term in a group: products with the size of a group stay whole numbers
@@ -56,13 +47,12 @@ SLACK = 1.5e-9  # machines may differ in the last digit
 Row = tuple[Any, Ints, NDArray[np.float64]]  # term numbers, counts, weights
 
 
-def document_claims(release: Path, promises: dict[str, Any], format: str) -> Iterator[Claim]:
+def document_claims(release: ReleaseFolder, promises: dict[str, Any]) -> Iterator[Claim]:
     """Every promise about the rows, counted from the files."""
-    form = promises.get("form")
-    if form is None and format != OLD:
+    if promises["form"] is None:
         yield Claim("form", False, "it is not said what is published of a group", VECTORS)
         return
-    lists = [name for name in COLUMNS if form is not None or name != "counts"]
+    lists = list(COLUMNS)
     confidential = [column["name"] for column in promises["columns"] if column["role"] == "confidential"]
     if promises["anonymity"]["shared_columns"] != [lists]:
         yield Claim("k-anonymity", False, "the promise does not speak of every protected column", VECTORS)
@@ -73,37 +63,32 @@ def document_claims(release: Path, promises: dict[str, Any], format: str) -> Ite
     ]:
         yield Claim("schema", False, "the types that are promised are not those of documents", VECTORS)
         return
-    parts = parts_of(release, "documents")
-    if parts and any((release / name).exists() for name in (VECTORS, MATRIX)):
+    parts = release.parts("documents")
+    if parts and (VECTORS in release or MATRIX in release):
         yield Claim("files", False, "the rows are there twice, in parts and in one file", VECTORS)
         return
     names = parts or [VECTORS]
-    layouts = {name: layout_of(release / name, name, ROWS_AT_ONCE) for name in names}
+    layouts = {name: layout_of(release, name, MOST_ROWS) for name in names}
     check_rows(sum(layout.rows for layout in layouts.values()), promises, names[0])
-    files = {name: _opened(release / name, layout) for name, layout in layouts.items()}
-    schema = pa.schema(
-        [(name, pa.list_(COLUMNS[name][1])) for name in lists] + [(name, pa.string()) for name in confidential]
-    )
-    for name, file in files.items():
-        yield columns_as_promised(schema.names, file.schema_arrow.names, promises, name)
-        if not _is_plain(release / name, lists, confidential):
-            yield Claim("schema", False, "types differ from those of a release, or something rides along", name)
+    for name in names:
+        schema = parquet_file(release, name).schema_arrow
+        yield columns_as_promised([*lists, *confidential], schema.names, promises, name)
+        if not _is_plain(schema, confidential):
+            yield Claim("schema", False, "types differ from those of a release", name)
             return
-    terms = _terms(release / TERMS, _room_of_texts(layouts))
+    terms = _terms(release, sum(layout.memory_of_first_column for layout in layouts.values()))
     yield rows_as_promised(sum(layout.rows for layout in layouts.values()), promises, names[0])
 
-    rows = DocumentRows(terms, lists, confidential, None if parts else Matrix(release / MATRIX, MATRIX))
-    for name, file in files.items():
+    rows = DocumentRows(terms, confidential, None if parts else Matrix(release, MATRIX))
+    for name, layout in layouts.items():
         rows.next_part()
-        rewriting = PageComparison(release / name, name, layouts[name], schema)
-        for number, group in enumerate(layouts[name].row_groups):
-            check_room(sum(chunk.room for chunk in group.chunks), name)
-            rewriting.add(rows.count(file.read_row_group(number), schema, name))
-        yield rewriting.claim()
+        file = parquet_file(release, name, layout.texts)
+        for number in range(len(layout.row_groups)):
+            rows.count(file.read_row_group(number), name)
     yield from crowd_claims([rows.groups], rows.groups, rows.values, rows.in_order, promises, VECTORS)
     unit = "every row has length 1" if rows.unit else "some row has not length 1"
     yield Claim("unit length", rows.unit, unit, VECTORS)
-    yield Claim("form", False, UNMIXES, VECTORS) if form is None else rows.pools.claim(rows.groups.sizes, form, VECTORS)
+    yield rows.pools.claim(rows.groups.sizes, promises["form"], VECTORS)
     if not rows.every_term_used():
         yield Claim("schema", False, "a term is listed that no row has", TERMS)
     if not parts:
@@ -112,39 +97,22 @@ def document_claims(release: Path, promises: dict[str, Any], format: str) -> Ite
         yield Claim("same data", same, detail, MATRIX)
 
 
-def _opened(path: Path, layout: Layout) -> pq.ParquetFile:
-    return pq.ParquetFile(path, read_dictionary=layout.texts)  # a text that is repeated then takes no room
-
-
-def _is_plain(path: Path, lists: list[str], confidential: list[str]) -> bool:
+def _is_plain(schema: pa.Schema, confidential: list[str]) -> bool:
     """Lists of text and of numbers, labels of text. Decimals, say, have digits that no double counts."""
-    file = pq.ParquetFile(path)
-    found = [(field.name, str(field.type)) for field in file.schema_arrow]
-    labels = [(name, "string") for name in confidential]
-    allowed = [  # "item": how older versions of Arrow read them
-        [(name, f"list<{element}: {COLUMNS[name][1]}>") for name in lists] + labels for element in ("element", "item")
-    ]
-    return found in allowed and has_no_metadata(file)
+    lists = [(name, kind) for name, (_, kind) in COLUMNS.items()]
+    expected = [(name, pa.list_(kind)) for name, kind in lists] + [(name, pa.string()) for name in confidential]
+    return [(field.name, field.type) for field in schema] == expected
 
 
-def _room_of_texts(layouts: dict[str, Layout]) -> int:
-    """What the texts of all pages take: no list of terms that rows have is longer."""
-    groups = [group for layout in layouts.values() for group in layout.row_groups]
-    return sum(page.unpacked for group in groups for page in group.chunks[0].pages)
-
-
-def _terms(path: Path, most: int) -> pa.Array:
-    """The terms, one per line, each line ended, in order and distinct."""
-    size = path.stat().st_size
-    if size > min(most, LARGEST_TERMS):
-        raise Refused("size", f"has {size:,} bytes, more than the terms that rows can have", TERMS)
-    raw = path.read_bytes()
+def _terms(release: ReleaseFolder, largest: int) -> pa.Array:
+    """The terms, one per line, each line ended, in order and distinct; no longer than those that rows can have."""
+    raw = release.read(TERMS, min(largest, LARGEST_TERMS))
     ends = np.flatnonzero(np.frombuffer(raw, dtype=np.uint8) == ord("\n")).astype(np.int32)
     if not raw.endswith(b"\n") or np.any(np.diff(ends, prepend=np.int32(-1)) < 2):
         raise Refused("schema", "is not one term per line, each line ended", TERMS)
     starts = np.concatenate((np.zeros(1, dtype=np.int32), ends[:-1] + 1))
     # Lines with their ends: Arrow's texts lie one after the other.
-    offsets = np.append(starts, np.int32(size))
+    offsets = np.append(starts, np.int32(len(raw)))
     lines = pa.StringArray.from_buffers(len(ends), pa.py_buffer(offsets), pa.py_buffer(raw))
     lines.validate(full=True)
     terms = pc.utf8_slice_codeunits(lines, 0, -1)
@@ -156,12 +124,11 @@ def _terms(path: Path, most: int) -> pa.Array:
 class DocumentRows:
     """Rows counted as they go by, a row group at a time: what is kept is a digest of each different row."""
 
-    def __init__(self, terms: pa.Array, lists: list[str], confidential: list[str], matrix: Matrix | None) -> None:
+    def __init__(self, terms: pa.Array, confidential: list[str], matrix: Matrix | None) -> None:
         self.groups = GroupCounts()
         self.values = {name: DistinctValues() for name in confidential}
         self.in_order = self.unit = self.same_as_matrix = True
         self.pools = Pools(len(terms))
-        self._has_counts = "counts" in lists
         self._terms = terms
         self._bytes_of_term = pc.binary_length(terms).to_numpy()
         self._used = np.zeros(len(terms), dtype=np.bool_)
@@ -175,48 +142,39 @@ class DocumentRows:
         self._before = None
         self.groups.next_part()
 
-    def count(self, table: pa.Table, schema: pa.Schema, file: str) -> pa.Table:
-        """Take in some rows, and give them back as plain text and numbers."""
+    def count(self, table: pa.Table, file: str) -> None:
+        """Take in the rows of a row group."""
         ends, numbers, weights = self._lists(table, file)
-        counts = self._counts(table, ends, file) if self._has_counts else None
+        counts = self._counts(table, ends, file)
         labels = checked_labels(table, list(self.values), file)
+        check_memory(int(self._bytes_of_term[numbers].sum()) + bytes_of_labels(labels), file)
         lengths = np.sqrt(np.add.reduceat(np.minimum(weights, 2.0) ** 2, ends[:-1]))  # no weight is above 1
-        self.unit &= bool(np.all(np.abs(lengths - 1.0) < (1e-9 if counts is None else 1e-6)))
+        self.unit &= bool(np.all(np.abs(lengths - 1.0) < 1e-6))
         self._used[numbers] = True
         group_of_row = self._grouped(ends, numbers, weights, counts, labels)
         for values, label in zip(self.values.values(), labels, strict=True):
-            values.add(group_of_row, label)
+            values.add(group_of_row, label, file)
         if self._matrix is not None:
             self._compare(self._matrix, ends, numbers, weights)
         self._n_rows += len(ends) - 1
         self._n_entries += len(numbers)
-        texts = int(self._bytes_of_term[numbers].sum()) + room_of_labels(labels)
-        check_room(texts, file)
-        offsets = pa.array(ends.astype(np.int32))
-        columns = [pa.ListArray.from_arrays(offsets, self._terms.take(pa.array(numbers)))]
-        entries = [weights] if counts is None else [counts, weights]
-        columns += [pa.ListArray.from_arrays(offsets, pa.array(one)) for one in entries]
-        columns += [label.cast(pa.string()) for label in labels]
-        return pa.Table.from_arrays(columns, schema=schema)
 
-    def _grouped(self, ends: Ints, numbers: Any, weights: Any, counts: Ints | None, labels: list[Any]) -> Ints:
+    def _grouped(self, ends: Ints, numbers: Any, weights: Any, counts: Ints, labels: list[Any]) -> Ints:
         """The number of each row's group. Rows that are equal follow each other, or the order is not canonical."""
         ranks = [rank_of_row(label) for label in labels]
         bits = weights.view(np.int64)
-        equal = _equal_to_the_one_before(ends, numbers, *([bits] if counts is None else [counts, bits]))
+        equal = _equal_to_the_one_before(ends, numbers, counts, bits)
         for row in np.flatnonzero(equal).tolist() if ranks else ():
             self.in_order &= [rank[row - 1] for rank in ranks] <= [rank[row] for rank in ranks]
         group_of_row = np.empty(len(equal), dtype=np.int64)
         for first, end in pairwise([*np.flatnonzero(~equal).tolist(), len(equal)]):
             part = slice(ends[first], ends[first + 1])
-            values = weights[part] if counts is None else counts[part]
-            whole = numbers[part].tobytes() + weights[part].tobytes() + values.tobytes()
+            whole = numbers[part].tobytes() + weights[part].tobytes() + counts[part].tobytes()
             digest = hashlib.blake2b(whole, digest_size=32).digest()
             group = group_of_row[first:end] = self.groups.add(digest, end - first)
-            if counts is not None:
-                self.pools.add(group, numbers[part], counts[part], weights[part])
-            # Rows rise by terms, then counts (or weights), then labels.
-            content = numbers[part].tolist(), values.tolist()
+            self.pools.add(group, numbers[part], counts[part], weights[part])
+            # Rows rise by terms, then counts, then labels.
+            content = numbers[part].tolist(), counts[part].tolist()
             here = *content, *(label[first].as_py() for label in labels)
             if self._before is None:
                 self.in_order &= self._first is None or self._first <= here
@@ -231,16 +189,16 @@ class DocumentRows:
         matrix = self._matrix
         if matrix is None:
             return False
-        shape = np.array([self._n_rows, len(self._terms)], dtype="<i8").tobytes()
-        kinds = dict(zip(MEMBERS, (matrix.arrays[name] for name in MEMBERS), strict=True))
-        offsets = kinds["indptr"][0]
+        arrays = matrix.arrays
+        offsets = arrays["indptr"][0]
         return (
-            kinds["indptr"] == (offsets, self._n_rows + 1)
-            and kinds["indices"] == (offsets, self._n_entries)
-            and kinds["data"] == ("<f8", self._n_entries)
-            and (kinds["shape"], kinds["format"], kinds["_is_array"]) == (("<i8", 2), ("|S3", None), ("|b1", None))
-            and (matrix.read("shape", 16), matrix.read("format", 3)) == (shape, b"csr")
-            and matrix.read("_is_array", 1) == b"\1"
+            arrays["indptr"] == (offsets, (self._n_rows + 1,))
+            and arrays["indices"] == (offsets, (self._n_entries,))
+            and arrays["data"] == ("<f8", (self._n_entries,))
+            and (arrays["shape"], arrays["format"], arrays["_is_array"]) == (("<i8", (2,)), ("|S3", ()), ("|b1", ()))
+            and matrix.is_next("shape", np.array([self._n_rows, len(self._terms)], dtype="<i8"))
+            and matrix.is_next("format", np.bytes_(b"csr"))
+            and matrix.is_next("_is_array", np.bool_(True))
             and matrix.ends()
         )
 
@@ -288,7 +246,7 @@ class DocumentRows:
             return
         starts = (ends if self._n_rows == 0 else ends[1:]) + self._n_entries
         for member, values in (("indptr", starts.astype(kind)), ("indices", numbers.astype(kind)), ("data", weights)):
-            self.same_as_matrix &= matrix.read(member, values.nbytes) == values.tobytes()
+            self.same_as_matrix &= matrix.is_next(member, values)
 
 
 def _equal_to_the_one_before(ends: Ints, *values: Any) -> NDArray[np.bool_]:

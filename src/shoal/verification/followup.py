@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from shoal.results.claims import Claim
 from shoal.verification.certificate import CERTIFICATE
+from shoal.verification.release_files import ReleaseFolder
 from shoal.verification.tables import read_released_table
 from shoal.verification.values import meaning_of
 
 FOLLOWS, KEPT, DIFFERENCES = "follows", "kept rows", "differences"
 
 
-def following_claims(release: Path, content: dict[str, Any], earlier: Path, before: dict[str, Any]) -> Iterator[Claim]:
+def following_claims(
+    release: ReleaseFolder, content: dict[str, Any], earlier: ReleaseFolder, before: dict[str, Any]
+) -> Iterator[Claim]:
     """Whether the release follows the earlier one, and whether their difference shows fewer than k records anywhere."""
     stated = content["stated"].get("parameters", {}).get("after")
     if content["kind"] != "table" or before["kind"] != "table" or not isinstance(stated, dict):
@@ -27,7 +29,9 @@ def following_claims(release: Path, content: dict[str, Any], earlier: Path, befo
     if stated.get("seal") != before["seal"]:
         yield Claim(FOLLOWS, False, "it follows a release with another seal", CERTIFICATE)
         return
-    columns = [[(one["name"], one["role"]) for one in side["promises"]["columns"]] for side in (content, before)]
+    columns = [
+        [(column["name"], column["role"]) for column in side["promises"]["columns"]] for side in (content, before)
+    ]
     crowds = [side["promises"]["anonymity"]["k"] for side in (content, before)]
     if sorted(columns[0]) != sorted(columns[1]) or crowds[0] != crowds[1]:
         yield Claim(FOLLOWS, False, "the two releases have other columns, or another k", CERTIFICATE)
@@ -39,14 +43,14 @@ def following_claims(release: Path, content: dict[str, Any], earlier: Path, befo
         _rows(read_released_table(folder, side["promises"]["columns"]), protected, [name for name, _ in shown])
         for folder, side in ((release, content), (earlier, before))
     )
-    kept = sum(now[key].total() for key in now.keys() & then.keys())
-    claim = _kept(kept, stated.get("kept"))
+    confidential = [number for number, (_, role) in enumerate(shown) if role == "confidential"]
+    least = before["promises"]["diversity"]["l"] or 0  # with a larger one now, groups of fewer values go as a whole
+    crowd = Crowd(int(crowds[0] or 1), int(least), confidential, bool(shown))
+    changes = {key: Change(then[key] - now[key], now[key] - then[key]) for key in now.keys() & then.keys()}
+    claim, newcomers = _kept(now, changes, crowd, stated.get("kept"))
     yield claim
     if claim.holds:
-        confidential = [place for place, (_, role) in enumerate(shown) if role == "confidential"]
-        least = before["promises"]["diversity"]["l"] or 0  # with a larger one now, groups of fewer values go as a whole
-        crowd = Crowd(int(crowds[0] or 1), int(least), confidential, bool(shown))
-        yield _differences(now, then, crowd, kept - stated["kept"])
+        yield _differences(now, then, changes, crowd, newcomers)
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ class Crowd:
 
     k: int
     l: int  # different values of each confidential column; 0: not promised
-    confidential: list[int]  # places of these columns among those that are shown
+    confidential: list[int]  # numbers of these columns among those that are shown
     shown: bool
 
     def flaw(self, lost: Counter[Any]) -> str | None:
@@ -64,10 +68,20 @@ class Crowd:
             return None
         if lost.total() < self.k:
             return f"a group lost {lost.total()} of its rows, which shows whose they were; k={self.k}"
-        fewest = min((len({meaning_of(row[place]) for row in lost} - {None}) for place in self.confidential), default=0)
+        fewest = min(
+            (len({meaning_of(row[number]) for row in lost} - {None}) for number in self.confidential), default=0
+        )
         if self.confidential and fewest < self.l:
             return f"the rows that a group lost have {fewest} different values, which shows whose they were; l={self.l}"
         return None
+
+
+@dataclass(frozen=True)
+class Change:
+    """What became of a row that both releases have: the other values of records that it lost, and of those it got."""
+
+    lost: Counter[Any]
+    came: Counter[Any]
 
 
 def _rows(table: pa.Table, protected: list[str], shown: list[str]) -> dict[Any, Counter[Any]]:
@@ -81,35 +95,48 @@ def _rows(table: pa.Table, protected: list[str], shown: list[str]) -> dict[Any, 
     return groups
 
 
-def _kept(kept: int, stated: Any) -> Claim:
-    """How many records have a row that was published before; with none, the release follows nothing."""
-    found = f"{kept} records have a row of the earlier release, {stated} are stated to have kept theirs"
-    # Newcomers' groups may have the row of an older one by chance, so there may be more.
-    return Claim(KEPT, isinstance(stated, int) and 0 < stated <= kept, found)
+def _kept(now: dict[Any, Counter[Any]], changes: dict[Any, Change], crowd: Crowd, stated: Any) -> tuple[Claim, int]:
+    """How many records have a row that was published before; and how many newcomers must be among them.
+
+    Newcomers' groups may have the row of an older one by chance, as labels often do, and show as rows that it got.
+    """
+    kept = sum(now[key].total() for key in changes)
+    joined = sum(now[key].total() for key, change in changes.items() if change.came)
+    counts = f"{kept} records have a row of the earlier release, {stated} are stated to have kept theirs"
+    if type(stated) is not int or not 0 < stated <= kept:
+        return Claim(KEPT, False, counts), 0
+    newcomers = kept - stated
+    if newcomers > joined and crowd.shown:
+        return Claim(KEPT, False, f"{counts}; the others would be in groups that nobody joined"), 0
+    return Claim(KEPT, True, counts), newcomers
 
 
-def _differences(now: dict[Any, Counter[Any]], then: dict[Any, Counter[Any]], crowd: Crowd, alike: int) -> Claim:
+def _differences(
+    now: dict[Any, Counter[Any]],
+    then: dict[Any, Counter[Any]],
+    changes: dict[Any, Change],
+    crowd: Crowd,
+    newcomers: int,
+) -> Claim:
     """Rows that are in both releases keep their records but for none or at least k, and none came but in crowds.
 
-    `alike` newcomers have a row that was published before, at least k of them the same. How many records such a row
-    lost cannot be counted, neither by us nor by an attacker.
+    Where a crowd of newcomers has a row that was published before, what came and what went cannot be told apart,
+    neither by us nor by an attacker. No more groups are excused than such newcomers can form, and none that got no row.
     """
-    both = now.keys() & then.keys()
-    joining = sum((then[key] for key in then.keys() - both), Counter[Any]())
-    lost = {key: then[key] - now[key] for key in both}
-    came = {key: now[key] - then[key] for key in both}
-    flaws = [flaw for rows in lost.values() if (flaw := crowd.flaw(rows))]
+    joining = sum((then[key] for key in then.keys() - changes.keys()), Counter[Any]())
+    flaws = [(flaw, change) for change in changes.values() if (flaw := crowd.flaw(change.lost))]
     flaws += [
-        f"a group that had been published got {rows.total()} more rows; k={crowd.k}"
-        for rows in came.values()
-        if rows.total() < crowd.k and rows - joining  # neither what is left of a group nor a crowd of newcomers
+        (f"a group that had been published got {change.came.total()} more rows; k={crowd.k}", change)
+        for change in changes.values()
+        if change.came.total() < crowd.k and change.came - joining  # neither what is left of a group nor a crowd
     ]
-    joined = sum((rows for key, rows in came.items() if not lost[key]), Counter[Any]())
-    if alike == 0 and (flaw := crowd.flaw(joining - joined)):
-        flaws.append(flaw)
-    if len(flaws) > alike // crowd.k:
-        return Claim(DIFFERENCES, False, flaws[0])
-    fewest = min((rows.total() for rows in lost.values() if rows), default=0)
+    joined = sum((change.came for change in changes.values() if not change.lost), Counter[Any]())
+    if newcomers == 0 and (flaw := crowd.flaw(joining - joined)):
+        flaws.append((flaw, Change(joining, Counter())))
+    unexcused = [flaw for flaw, change in flaws if not change.came]
+    if unexcused or len(flaws) > newcomers // crowd.k:
+        return Claim(DIFFERENCES, False, [*unexcused, *(flaw for flaw, _ in flaws)][0])
+    fewest = min((change.lost.total() for change in changes.values() if change.lost), default=0)
     lost_rows = "none" if fewest == 0 else f"none or at least {fewest}"
-    found = f"{len(both)} of {len(then)} published rows are still there; each lost {lost_rows} of its records"
-    return Claim(DIFFERENCES, True, found)
+    counts = f"{len(changes)} of {len(then)} published rows are still there; each lost {lost_rows} of its records"
+    return Claim(DIFFERENCES, True, counts)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
 from shoal.results.claims import Claim
-from shoal.verification.values import LAST_DIGIT, ROUNDING, DistinctValues
+from shoal.verification.values import LAST_DIGIT, DistinctValues, shares, within_likeness
 
 
 def likeness_claims(
@@ -22,11 +20,9 @@ def likeness_claims(
         return
     for name, column in values.items():
         group, code, rows = column.counted()
-        in_all = np.bincount(code, weights=rows, minlength=len(column.values))
-        p = (in_all / max(rows.sum(), 1))[code]
-        q = rows / np.bincount(group, weights=rows, minlength=n_groups)[group]
+        p, q = shares(group, code, rows, n_groups)
         gain = float((q / p - 1.0).max(initial=0.0))
-        within = bool(np.all(q <= p * (1.0 + np.minimum(beta, -np.log(p))) + ROUNDING))
+        within = within_likeness(group, code, rows, n_groups, beta)
         holds = within and abs(gain - stated[name]) <= LAST_DIGIT
         kept = f"{name!r}: no value is more than {1 + gain:.4f} times as frequent in a group as in all (β={beta:g})"
         wrong = f"{name!r}: a value is {1 + gain:.4f} times as frequent in a group as in all, β={beta:g}"

@@ -7,11 +7,11 @@ refused. A browser therefore finds in it what was found here.
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-from shoal.verification.release_files import Refused
+from shoal.verification.release_files import Refused, ReleaseFolder
 
-LARGEST = {"report.html": 4_000_000, "README.md": 1_000_000}  # bytes
+PAGE = "page"
+PAGES = {"report.html": 4_000_000, "README.md": 1_000_000}  # and the bytes that each may have
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 HEAD = '<!DOCTYPE html>\n<html lang="en">\n<head>\n'
 FIRST = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
@@ -38,28 +38,24 @@ STYLE_FETCHES = re.compile(r"@import|@font-face|url\s*\(|image-set|expression|\\
 ADDRESS = re.compile(r"url\s*\((?!#)|[a-z]+script\s*:|data\s*:|//|&|\\", re.IGNORECASE)
 
 
-def check_pages(release: Path, names: set[str], with_policy: bool) -> None:
+def check_pages(release: ReleaseFolder) -> None:
     """Refuse a page that could run or fetch something, and a text that is none."""
-    for name, largest in LARGEST.items():
-        if name not in names:
+    for name, largest in PAGES.items():
+        if name not in release:
             continue
-        raw = (release / name).read_bytes()[: largest + 1] if (release / name).stat().st_size <= largest else None
-        if raw is None:
-            raise Refused("size", f"is larger than {largest:,} bytes", name)
+        raw = release.read(name, largest)
         try:
             text = raw.decode("utf-8")
         except UnicodeDecodeError:
             raise Refused("page", "is not text in UTF-8", name) from None
-        if name == "report.html" and (problem := _problem(text, with_policy)):
+        if name == "report.html" and (problem := _problem(text)):
             raise Refused("page", problem, name)
 
 
-def _problem(page: str, with_policy: bool) -> str | None:
-    if with_policy and not page.startswith(HEAD + FIRST):
+def _problem(page: str) -> str | None:
+    if not page.startswith(HEAD + FIRST):
         return "does not begin with its content security policy"
-    if not page.startswith(HEAD) or "\0" in page:
-        return "is not a page that Shoal writes"
-    page = page[len(HEAD) + len(FIRST) :] if with_policy else page[len(HEAD) :]
+    page = page[len(HEAD) + len(FIRST) :]
     if any(STYLE_FETCHES.search(style) for style in STYLE.findall(page)):
         return "has a style that may fetch something"
     page = STYLE.sub("", page)

@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from shoal.results.claims import Claim
 from shoal.verification.likeness import likeness_claims
 from shoal.verification.release_files import Refused
@@ -46,17 +44,6 @@ def check_rows(rows: int, promises: dict[str, Any], file: str) -> None:
     """Before rows are read: there are not more than certified."""
     if rows > promises["rows"]:
         raise Refused("rows", rows_as_promised(rows, promises, file).detail, file)
-
-
-def has_no_metadata(file: pq.ParquetFile) -> bool:
-    """No key-value metadata in a Parquet file but Arrow's own schema: not on a column, not inside a list."""
-    waiting = list(file.schema_arrow)
-    while waiting:
-        field = waiting.pop()
-        if field.metadata:
-            return False
-        waiting += [field.type.field(place) for place in range(field.type.num_fields)]
-    return set(file.metadata.metadata or {}) <= {b"ARROW:schema"} and not file.schema_arrow.metadata
 
 
 def crowd_claims(

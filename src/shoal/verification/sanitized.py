@@ -8,13 +8,13 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from shoal.results.claims import Claim, Statement
 from shoal.results.sanitizing import Secrets
 from shoal.verification.certificate import CERTIFICATE
 from shoal.verification.masked_strings import Wanted, found_in
+from shoal.verification.release_files import ReleaseFolder
 from shoal.verification.sanitized_files import ReleasedTexts, check_page, check_pictures, document_name, read_text
 
 REMOVED = "[removed]"
@@ -23,7 +23,7 @@ DECISIONS = "decisions.jsonl"
 FINGERPRINT = re.compile(r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")  # its letters are no words: "abe", "dade"
 
 
-def sanitized_claims(release: Path, content: Mapping[str, Any], secrets: Secrets | None) -> Iterator[Claim]:
+def sanitized_claims(release: ReleaseFolder, content: Mapping[str, Any], secrets: Secrets | None) -> Iterator[Claim]:
     """Every promise, counted."""
     promises = content["promises"]
     files: dict[str, set[str]] = {}
@@ -98,7 +98,7 @@ def _counts(strings: Sequence[str], texts: Iterable[str]) -> Counter[str]:
 
 
 def secret_claims(
-    release: Path, content: Mapping[str, Any], texts: Mapping[str, str], secrets: Secrets
+    release: ReleaseFolder, content: Mapping[str, Any], texts: Mapping[str, str], secrets: Secrets
 ) -> Iterator[Claim]:
     """What can be counted only by who has the vault and the log. No claim names what was masked."""
     promises = content["promises"]
@@ -157,11 +157,11 @@ def _consistent(texts: Mapping[str, str], secrets: Secrets, promises: Mapping[st
     yield Claim("pseudonyms", True, f"{places.total():,} masked places show the pseudonyms of the vault")
 
 
-def _nothing_left(release: Path, texts: Mapping[str, str], secrets: Secrets) -> Iterator[Claim]:
+def _nothing_left(release: ReleaseFolder, texts: Mapping[str, str], secrets: Secrets) -> Iterator[Claim]:
     """Every string of the vault, in every file: no more often than reviewers left it on purpose."""
     everything = Wanted(secrets.strings)
     words = Wanted(string for string in secrets.strings if not string.isdigit())
-    pages = [name for name in PAGES if (release / name).is_file()]
+    pages = [name for name in PAGES if name in release]
     broken = left = 0
     for file in (*(f"documents/{name}.txt" for name in texts), *pages):
         text = read_text(release, file)

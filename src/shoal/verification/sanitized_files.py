@@ -6,10 +6,9 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from html import unescape
-from pathlib import Path
 
 from shoal.verification.pages import POLICY
-from shoal.verification.release_files import Refused
+from shoal.verification.release_files import Refused, ReleaseFolder
 
 LARGEST_TEXT = 50_000_000  # bytes
 LARGEST_PICTURES = 2_000_000_000
@@ -55,13 +54,10 @@ def document_name(file: str) -> tuple[str, str] | None:
     return (match[1], match[2]) if match else None
 
 
-def read_text(release: Path, file: str) -> str:
+def read_text(release: ReleaseFolder, file: str) -> str:
     """A text in UTF-8, of a size that can be read."""
-    path = release / file
-    if path.stat().st_size > LARGEST_TEXT:
-        raise Refused("size", f"is larger than {LARGEST_TEXT:,} bytes", file)
     try:
-        return path.read_bytes().decode("utf-8")
+        return release.read(file, LARGEST_TEXT).decode("utf-8")
     except UnicodeDecodeError:
         raise Refused("document", "is not text in UTF-8", file) from None
 
@@ -69,7 +65,7 @@ def read_text(release: Path, file: str) -> str:
 class ReleasedTexts(Mapping[str, str]):
     """The texts of a release by the names of their documents, each read when it is asked for."""
 
-    def __init__(self, release: Path, names: Iterable[str]) -> None:
+    def __init__(self, release: ReleaseFolder, names: Iterable[str]) -> None:
         self._release = release
         self._names = dict.fromkeys(names)
 
@@ -85,7 +81,7 @@ class ReleasedTexts(Mapping[str, str]):
         return len(self._names)
 
 
-def check_page(release: Path, file: str, text: str) -> None:
+def check_page(release: ReleaseFolder, file: str, text: str) -> None:
     """Refuse a page that shows, or hides, anything but the text."""
     page = read_text(release, file)
     if not page.startswith(HEAD) or not page.endswith(TAIL):
@@ -96,29 +92,47 @@ def check_page(release: Path, file: str, text: str) -> None:
         raise Refused("page", "does not show the text of its document and nothing else", file)
 
 
-def check_pictures(release: Path, file: str) -> int:
+def check_pictures(release: ReleaseFolder, file: str) -> int:
     """Refuse a PDF that has anything but one picture per page; how many pages it has."""
-    path = release / file
-    if path.stat().st_size > LARGEST_PICTURES:
-        raise Refused("size", f"is larger than {LARGEST_PICTURES:,} bytes", file)
-    content = path.read_bytes()
+    return len(_pictures(release, file))
+
+
+def repacked_pictures(release: ReleaseFolder, file: str) -> bytes:
+    """The same pages, their pictures packed anew."""
+    pictures = _pictures(release, file)
+    kids = b" ".join(b"%d 0 R" % (3 + 3 * number) for number in range(len(pictures)))
+    written = b"%%PDF-1.4\n%s2 0 obj\n<< /Type /Pages /Kids [%s] /Count %d >>\nendobj\n"
+    written %= (b"1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n", kids, len(pictures))
+    starts = [written.index(b"1 0 obj"), written.index(b"2 0 obj")]
+    for page, drawing, picture, grey in pictures:
+        packed = zlib.compress(grey, 9)
+        header = picture[: picture.rindex(b"/Length")] + b"/Length %d >>\nstream\n" % len(packed)
+        for part in (page, drawing, header + packed + PICTURE_END):
+            starts.append(len(written))
+            written += part
+    return written + _table(starts, len(written))
+
+
+def _pictures(release: ReleaseFolder, file: str) -> list[tuple[bytes, bytes, bytes, bytes]]:
+    """Of each page: what says that it is one, how its picture is drawn, the picture's header, and its pixels."""
+    content = release.read(file, LARGEST_PICTURES)
     try:
-        return _pages_of(content)
+        return list(_pages_of(content))
     except (ValueError, zlib.error):
         raise Refused("pages", "are not pictures alone: there is more in the file", file) from None
 
 
-def _pages_of(content: bytes) -> int:
+def _pages_of(content: bytes) -> Iterator[tuple[bytes, bytes, bytes, bytes]]:
     head = _match(PDF_HEAD, content, 0)
     pages = int(head[2])
     kids = b" ".join(b"%d 0 R" % (3 + 3 * number) for number in range(pages))
     if head[1] != kids:
         raise ValueError("kids")
-    places = [content.index(b"1 0 obj"), content.index(b"2 0 obj")]
-    at = head.end()
+    starts = [content.index(b"1 0 obj"), content.index(b"2 0 obj")]
+    position = head.end()
     for number in range(pages):
         first = 3 + 3 * number
-        page = _match(PAGE, content, at)
+        page = _match(PAGE, content, position)
         drawing = _match(DRAWING, content, page.end())
         picture = _match(PICTURE, content, drawing.end())
         numbers = [int(page[1]), int(drawing[1]), int(picture[1]), int(page[5]), int(page[4])]
@@ -128,24 +142,24 @@ def _pages_of(content: bytes) -> int:
         if int(drawing[2]) != len(drawn):
             raise ValueError("length")
         end = picture.end() + int(picture[4])
-        _check_pixels(content[picture.end() : end], int(picture[2]) * int(picture[3]))
+        grey = _pixels(content[picture.end() : end], int(picture[2]) * int(picture[3]))
         if content[end : end + len(PICTURE_END)] != PICTURE_END:
             raise ValueError("end")
-        places += [page.start(), drawing.start(), picture.start()]
-        at = end + len(PICTURE_END)
-    if content[at:] != _table(places, at):
+        starts += [page.start(), drawing.start(), picture.start()]
+        position = end + len(PICTURE_END)
+        yield page[0], drawing[0], picture[0], grey
+    if content[position:] != _table(starts, position):
         raise ValueError("table")
-    return pages
 
 
-def _match(form: re.Pattern[bytes], content: bytes, at: int) -> re.Match[bytes]:
-    match = form.match(content, at)
+def _match(form: re.Pattern[bytes], content: bytes, position: int) -> re.Match[bytes]:
+    match = form.match(content, position)
     if match is None:
         raise ValueError("form")
     return match
 
 
-def _check_pixels(packed: bytes, pixels: int) -> None:
+def _pixels(packed: bytes, pixels: int) -> bytes:
     """As many as the picture has, and nothing after them."""
     if not 0 < pixels <= MOST_PIXELS:
         raise ValueError("pixels")
@@ -153,14 +167,15 @@ def _check_pixels(packed: bytes, pixels: int) -> None:
     grey = unpacking.decompress(packed, pixels + 1)
     if len(grey) != pixels or not unpacking.eof or unpacking.unused_data or unpacking.unconsumed_tail:
         raise ValueError("pixels")
+    return grey
 
 
-def _table(places: list[int], at: int) -> bytes:
-    rows = b"".join(b"%010d 00000 n \n" % place for place in places)
-    size = len(places) + 1
+def _table(starts: list[int], end: int) -> bytes:
+    rows = b"".join(b"%010d 00000 n \n" % start for start in starts)
+    size = len(starts) + 1
     return b"xref\n0 %d\n0000000000 65535 f \n%strailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (
         size,
         rows,
         size,
-        at,
+        end,
     )

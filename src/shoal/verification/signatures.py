@@ -16,7 +16,7 @@ from typing import Any
 
 from shoal.errors import InputError, MissingExtra
 from shoal.results.claims import Claim
-from shoal.verification.release_files import Refused
+from shoal.verification.release_files import Refused, ReleaseFolder
 
 SIGNATURE = "certificate.json.sig"
 NAMESPACE = "shoal-certificate"  # a signature under another purpose, such as git's, vouches for nothing here
@@ -65,33 +65,27 @@ class Signature:
         return True
 
 
-def read_signature(release: Path) -> Signature | None:
+def read_signature(release: ReleaseFolder) -> Signature | None:
     """The signature in the folder, if there is one; refused if it is not an Ed25519 one made for a release."""
-    path = release / SIGNATURE
-    if path.is_symlink() or (path.exists() and not path.is_file()):
-        raise _refused("is not a plain file")
-    if not path.exists():
+    if SIGNATURE not in release:
         return None
     try:
-        with path.open("rb") as file:
-            text = file.read(LARGEST_SIGNATURE + 1)
-        blob = _unarmoured(text)
-        return _parsed(blob)
-    except OSError:
-        raise _refused("cannot be read") from None
+        text = release.read(SIGNATURE, LARGEST_SIGNATURE)
+    except Refused as refused:
+        raise _refused(refused.claim.detail) from None
+    return _parsed(_unarmoured(text))
 
 
 def _unarmoured(text: bytes) -> bytes:
-    if len(text) <= LARGEST_SIGNATURE:
-        try:
-            lines = text.decode("ascii").splitlines()
-            blob = base64.b64decode("".join(lines[1:-1]), validate=True)
-        except ValueError:
-            blob = b""
-        coded = base64.b64encode(blob).decode()
-        wrapped = [coded[place : place + COLUMNS] for place in range(0, len(coded), COLUMNS)]
-        if blob and text == "".join(f"{line}\n" for line in [BEGIN, *wrapped, END]).encode():
-            return blob
+    try:
+        lines = text.decode("ascii").splitlines()
+        blob = base64.b64decode("".join(lines[1:-1]), validate=True)
+    except ValueError:
+        blob = b""
+    coded = base64.b64encode(blob).decode()
+    wrapped = [coded[start : start + COLUMNS] for start in range(0, len(coded), COLUMNS)]
+    if blob and text == "".join(f"{line}\n" for line in [BEGIN, *wrapped, END]).encode():
+        return blob
     raise _refused("is not written as ssh-keygen writes a signature")
 
 
@@ -235,7 +229,7 @@ def _printable(name: str) -> str:
 
 
 def signature_claims(
-    release: Path, content: dict[str, Any], certificate: bytes, signer: str | os.PathLike[str] | None
+    release: ReleaseFolder, content: dict[str, Any], certificate: bytes, signer: str | os.PathLike[str] | None
 ) -> tuple[list[Claim], str]:
     """The claim, if there is a signature or one is asked for; and in a sentence who vouches."""
     trusted = None if signer is None else read_signers(signer)

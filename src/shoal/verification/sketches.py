@@ -4,32 +4,27 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from shoal.results.claims import Claim, Statement
-from shoal.verification.parquet import check_room, layout_of
-from shoal.verification.parquet_pages import PageComparison
+from shoal.verification.parquet import check_memory, layout_of, parquet_file
 from shoal.verification.promises import (
     GroupCounts,
     check_rows,
     columns_as_promised,
     crowd_claims,
-    has_no_metadata,
     rows_as_promised,
 )
-from shoal.verification.release_files import Refused, parts_of
-from shoal.verification.values import DistinctValues, checked_labels, rank_of_row, room_of_labels
+from shoal.verification.release_files import Refused, ReleaseFolder
+from shoal.verification.values import DistinctValues, bytes_of_labels, checked_labels, rank_of_row
 
 SKETCHES = "sketches.parquet"
 SKETCH_FILES = (SKETCHES,)
 MOST_ROWS = 20_000  # of a row group
-MOST_NUMBERS = 4_000_000
 CROWD = "crowd sketches"
 SKETCH = "sketch"
 DECIMALS = 3
@@ -39,7 +34,7 @@ Floats = NDArray[np.float64]
 Row = tuple[Any, ...]  # the numbers of a sketch, and the labels
 
 
-def sketch_claims(release: Path, promises: dict[str, Any], format: str) -> Iterator[Claim]:
+def sketch_claims(release: ReleaseFolder, promises: dict[str, Any]) -> Iterator[Claim]:
     """Every promise about the rows, counted from the files."""
     confidential = [column["name"] for column in promises["columns"] if column["role"] == "confidential"]
     if promises["anonymity"]["shared_columns"] != [[SKETCH]]:
@@ -49,32 +44,29 @@ def sketch_claims(release: Path, promises: dict[str, Any], format: str) -> Itera
         yield Claim("schema", False, "the types that are promised are not those of sketches", SKETCHES)
         return
     yield _form(promises)
-    parts = parts_of(release, "sketches")
-    if parts and (release / SKETCHES).exists():
+    parts = release.parts("sketches")
+    if parts and SKETCHES in release:
         yield Claim("files", False, "the rows are there twice, in parts and in one file", SKETCHES)
         return
     names = parts or [SKETCHES]
-    at_once = max(min(MOST_ROWS, MOST_NUMBERS // promises["lengths"]["longest"]), 1)
-    layouts = {name: layout_of(release / name, name, at_once) for name in names}
+    layouts = {name: layout_of(release, name, MOST_ROWS) for name in names}
     n_rows = sum(layout.rows for layout in layouts.values())
     check_rows(n_rows, promises, names[0])
-    schema = pa.schema([(SKETCH, pa.list_(pa.float64()))] + [(name, pa.string()) for name in confidential])
-    files = {name: pq.ParquetFile(release / name, read_dictionary=confidential) for name in names}
-    for name, file in files.items():
-        yield columns_as_promised(schema.names, file.schema_arrow.names, promises, name)
-        if not _is_plain(pq.ParquetFile(release / name), confidential):
-            yield Claim("schema", False, "types differ from those of a release, or something rides along", name)
+    expected = [(SKETCH, pa.list_(pa.float64())), *((name, pa.string()) for name in confidential)]
+    for name in names:
+        schema = parquet_file(release, name).schema_arrow
+        yield columns_as_promised([name for name, _ in expected], schema.names, promises, name)
+        if [(field.name, field.type) for field in schema] != expected:
+            yield Claim("schema", False, "types differ from those of a release", name)
             return
     yield rows_as_promised(n_rows, promises, names[0])
 
     rows = SketchRows(confidential)
-    for name, file in files.items():
+    for name, layout in layouts.items():
         rows.next_part()
-        rewriting = PageComparison(release / name, name, layouts[name], schema)
-        for number, group in enumerate(layouts[name].row_groups):
-            check_room(sum(chunk.room for chunk in group.chunks), name)
-            rewriting.add(rows.count(file.read_row_group(number), schema, name))
-        yield rewriting.claim()
+        file = parquet_file(release, name, confidential)
+        for number in range(len(layout.row_groups)):
+            rows.count(file.read_row_group(number), name)
     yield from crowd_claims([rows.groups], rows.groups, rows.values, rows.in_order, promises, SKETCHES)
     yield _lengths(rows, promises["lengths"])
 
@@ -114,15 +106,6 @@ def _lengths(rows: SketchRows, promised: dict[str, int]) -> Claim:
     return Claim("lengths", same, f"{found}, as promised" if same else f"{found}, which is not as promised", SKETCHES)
 
 
-def _is_plain(file: pq.ParquetFile, confidential: list[str]) -> bool:
-    """A list of doubles, labels of text."""
-    found = [(field.name, str(field.type)) for field in file.schema_arrow]
-    labels = [(name, "string") for name in confidential]
-    # "item": how older versions of Arrow read them
-    allowed = [[(SKETCH, f"list<{element}: double>"), *labels] for element in ("element", "item")]
-    return found in allowed and has_no_metadata(file)
-
-
 class SketchRows:
     """Rows counted as they go by, a row group at a time: what is kept is a digest of each different sketch."""
 
@@ -139,21 +122,18 @@ class SketchRows:
         self._before = None
         self.groups.next_part()
 
-    def count(self, table: pa.Table, schema: pa.Schema, file: str) -> pa.Table:
-        """Take in some rows, and give them back as plain text and numbers."""
+    def count(self, table: pa.Table, file: str) -> None:
+        """Take in the rows of a row group."""
         ends, numbers = _sketches(table[SKETCH].combine_chunks(), file)
         labels = checked_labels(table, list(self.values), file)
-        check_room(room_of_labels(labels), file)
+        check_memory(bytes_of_labels(labels), file)
         lengths = np.diff(ends)
         self.shortest, self.longest = min(self.shortest, int(lengths.min())), max(self.longest, int(lengths.max()))
         rise = _compared_with_the_one_before(ends, numbers)
         self._look_at_order(ends, numbers, rise, labels)
         group_of_row = self._grouped(ends, numbers, rise)
         for values, label in zip(self.values.values(), labels, strict=True):
-            values.add(group_of_row, label)
-        columns = [pa.ListArray.from_arrays(pa.array(ends.astype(np.int32)), pa.array(numbers))]
-        columns += [label.cast(pa.string()) for label in labels]
-        return pa.Table.from_arrays(columns, schema=schema)
+            values.add(group_of_row, label, file)
 
     def _grouped(self, ends: Ints, numbers: Floats, rise: Ints) -> Ints:
         """The number of each row's group: of the rows whose sketches have the same bytes."""

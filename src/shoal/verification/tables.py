@@ -4,46 +4,41 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from shoal.results.claims import Claim
 from shoal.verification import delimited
-from shoal.verification.copies import copy_claims
-from shoal.verification.parquet import check_room, layout_of
-from shoal.verification.parquet_pages import PageComparison
+from shoal.verification.copies import as_shown, check_dictionary
+from shoal.verification.parquet import check_memory, layout_of, parquet_file
 from shoal.verification.promises import (
     GroupCounts,
     check_rows,
     columns_as_promised,
     crowd_claims,
     gaps_as_promised,
-    has_no_metadata,
     rows_as_promised,
 )
-from shoal.verification.release_files import Refused, parts_of
-from shoal.verification.values import DistinctValues
+from shoal.verification.release_files import Refused, ReleaseFolder, owned_by_arrow
+from shoal.verification.values import DistinctValues, bounds_of_copy
 
 TABLE_FILES = ("table.csv", "table.tsv", "table.csv.gz", "table.tsv.gz", "table.parquet")
-ROWS_AT_ONCE = {"shoal-certificate/1": 1 << 20}  # rows of a row group, where a format has others than these:
-ROWS_OF_A_ROW_GROUP = 1 << 17
+MOST_ROWS = 1 << 17  # of a row group
 KINDS = {"string": pa.string(), "int64": pa.int64(), "double": pa.float64()}  # of columns in text files
 Ints = NDArray[np.int64]
 NO_VALUE = np.iinfo(np.int64).min  # the bits of a gap: those of minus zero, which no release has
 
 
-def table_claims(release: Path, promises: dict[str, Any], format: str) -> Iterator[Claim]:
+def table_claims(release: ReleaseFolder, promises: dict[str, Any]) -> Iterator[Claim]:
     """Every promise about the rows, counted from the file, or from its parts one at a time."""
-    parts = parts_of(release, "table")
+    parts = release.parts("table")
     copy = promises.get("copy")
-    beside = [name for name in TABLE_FILES if (release / name).exists() and not (copy and name == copy["file"])]
+    beside = [name for name in TABLE_FILES if name in release and not (copy and name == copy["file"])]
     if parts and beside:
         yield Claim("files", False, "the rows are there twice, in parts and in one file", beside[0])
         return
@@ -60,42 +55,35 @@ def table_claims(release: Path, promises: dict[str, Any], format: str) -> Iterat
         return
     rows = TableRows(promises)
     if file.endswith(".parquet"):
-        yield from _count_parquet(release, parts or [file], promises, format, rows)
+        yield from _count_parquet(release, parts or [file], promises, rows)
     else:
         yield from _count_text(release, file, promises, rows)
     yield rows_as_promised(rows.n_rows, promises, file)
     yield from gaps_as_promised(rows.gaps, promises, file)
     yield from crowd_claims(rows.sets, rows.whole, rows.values, rows.in_order(), promises, file)
     if copy:
-        yield from copy_claims(release, pq.ParquetFile(release / file).read(), copy)
+        check_dictionary(parquet_file(release, file).read(), copy)
+        yield from bounds_of_copy(rows.shown, len(rows.whole), promises, copy["file"])
 
 
 def _count_parquet(
-    release: Path, files: list[str], promises: dict[str, Any], format: str, rows: TableRows
+    release: ReleaseFolder, files: list[str], promises: dict[str, Any], rows: TableRows
 ) -> Iterator[Claim]:
-    at_once = ROWS_AT_ONCE.get(format, ROWS_OF_A_ROW_GROUP)
-    layouts = {name: layout_of(release / name, name, at_once) for name in files}
+    layouts = {name: layout_of(release, name, MOST_ROWS) for name in files}
     check_rows(sum(layout.rows for layout in layouts.values()), promises, files[0])
     for name, layout in layouts.items():
-        plain = pq.ParquetFile(release / name)
-        yield columns_as_promised(_names(promises), plain.schema_arrow.names, promises, name)
-        yield _types_as_promised(plain.schema_arrow, promises, name)
-        if not has_no_metadata(plain):
-            yield Claim("schema", False, "the file has notes of its writer", name)
-            return
-        opened = pq.ParquetFile(release / name, read_dictionary=layout.texts)  # repeated texts take no room
+        schema = parquet_file(release, name).schema_arrow
+        yield columns_as_promised(_names(promises), schema.names, promises, name)
+        yield _types_as_promised(schema, promises, name)
+        file = parquet_file(release, name, layout.texts)
         rows.next_part()
-        rewriting = PageComparison(release / name, name, layout, plain.schema_arrow)
-        for number, group in enumerate(layout.row_groups):
-            check_room(sum(chunk.room for chunk in group.chunks), name)
-            table = opened.read_row_group(number).combine_chunks()
-            check_room(sum(map(_room_of_texts, table.columns)), name)
+        for number in range(len(layout.row_groups)):
+            table = file.read_row_group(number).combine_chunks()
+            check_memory(sum(map(_bytes_of_texts, table.columns)), name)
             rows.count(table, name)
-            rewriting.add(table.cast(plain.schema_arrow))
-        yield rewriting.claim()
 
 
-def _count_text(release: Path, file: str, promises: dict[str, Any], rows: TableRows) -> Iterator[Claim]:
+def _count_text(release: ReleaseFolder, file: str, promises: dict[str, Any], rows: TableRows) -> Iterator[Claim]:
     names = _names(promises)
     numbers = {column["name"] for column in promises["columns"] if is_protected_number(column)}
     kinds = {column["name"]: column["type"] for column in promises["columns"]}
@@ -104,7 +92,7 @@ def _count_text(release: Path, file: str, promises: dict[str, Any], rows: TableR
         raise Refused("schema", "a type is promised that a text file does not have", file)
     yield columns_as_promised(names, names, promises, file)
     rows.next_part()
-    for table in delimited.rows_as_written(release / file, names, numbers):
+    for table in delimited.rows_as_written(release, file, names, numbers):
         rows.count(table, file)
         for name in kinds.keys() - numbers:
             if kinds[name] != "string" and not delimited.are_numbers(table[name], kinds[name]):
@@ -119,7 +107,7 @@ def _types_as_promised(schema: pa.Schema, promises: dict[str, Any], file: str) -
         kind = schema.field(column["name"]).type
         if column["role"] == "quasi" and not _can_be_protected(kind):
             raise Refused("schema", f"a protected column is {kind}, not a double, a whole number, a date or text", file)
-        if pa.types.is_nested(kind):
+        if not _is_shown(kind):
             raise Refused("schema", f"a column is {kind}, which no release has", file)
     return Claim("schema", True, "types as promised", file)
 
@@ -129,7 +117,7 @@ def _can_be_protected(kind: pa.DataType) -> bool:
     return dates or kind in (pa.float64(), pa.int64(), pa.string())
 
 
-def _room_of_texts(column: pa.ChunkedArray) -> int:
+def _bytes_of_texts(column: pa.ChunkedArray) -> int:
     """Bytes of a column of texts, written out."""
     if not pa.types.is_dictionary(column.type):
         return 0
@@ -142,32 +130,37 @@ def _names(promises: dict[str, Any]) -> list[str]:
     return [column["name"] for column in promises["columns"]]
 
 
-def _only_file(release: Path) -> str:
-    file, *others = [name for name in TABLE_FILES if (release / name).is_file()]
-    if others and (release / "table.parquet").is_file():
+def _is_shown(kind: pa.DataType) -> bool:
+    """Whether every reader shows the values of a column: binary ones and lists are not shown."""
+    plain = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_floating)
+    return any(is_kind(kind) for is_kind in (*plain, pa.types.is_boolean, pa.types.is_temporal, pa.types.is_decimal))
+
+
+def _only_file(release: ReleaseFolder) -> str:
+    file, *others = [name for name in TABLE_FILES if name in release]
+    if others and "table.parquet" in release:
         return "table.parquet"  # the other is a copy, or is refused as one file too many
     if others:
         raise ValueError("more than one table")
     return file
 
 
-def read_released_table(release: Path, columns: list[dict[str, str]]) -> pa.Table:
+def read_released_table(release: ReleaseFolder, columns: list[dict[str, str]]) -> pa.Table:
     """The released rows, of all parts, with the types that the certificate states."""
-    return pa.concat_tables(
-        _read(release, name, columns) for name in parts_of(release, "table") or [_only_file(release)]
-    )
+    return pa.concat_tables(_read(release, name, columns) for name in release.parts("table") or [_only_file(release)])
 
 
-def _read(release: Path, file: str, columns: list[dict[str, str]]) -> pa.Table:
+def _read(release: ReleaseFolder, file: str, columns: list[dict[str, str]]) -> pa.Table:
     if file.endswith(".parquet"):
-        return pq.ParquetFile(release / file).read()
-    raw = (release / file).read_bytes()
+        return parquet_file(release, file).read()
+    with release.open(file) as opened:
+        raw = opened.read()
     content = gzip.decompress(raw) if file.endswith(".gz") else raw
     types = {column["name"]: KINDS[column["type"]] for column in columns}
 
     def read(block: int) -> pa.Table:
         return pyarrow.csv.read_csv(
-            pa.BufferReader(delimited.owned_by_arrow(content)),
+            pa.BufferReader(owned_by_arrow(content)),
             read_options=pyarrow.csv.ReadOptions(block_size=block),
             parse_options=pyarrow.csv.ParseOptions(delimiter=delimited.delimiter(file), newlines_in_values=True),
             convert_options=pyarrow.csv.ConvertOptions(
@@ -200,6 +193,8 @@ class TableRows:
         roles = {column["name"]: column["role"] for column in promises["columns"]}
         self.n_rows = 0
         self.values = {name: DistinctValues() for name, role in roles.items() if role == "confidential"}
+        self._copy = promises.get("copy", {}).get("file")
+        self.shown = {name: DistinctValues() for name in self.values if self._copy}  # as the copy shows them
         self._most = promises["rows"]
         self._quasi = [name for name, role in roles.items() if role == "quasi"]
         self._numbers = {
@@ -234,7 +229,9 @@ class TableRows:
             groups.count(bits)
         group_of_row = self.whole.count(bits)
         for name, values in self.values.items():
-            values.add(group_of_row, table[name].chunk(0))
+            values.add(group_of_row, table[name].chunk(0), file)
+        for name, values in self.shown.items():
+            values.add(group_of_row, as_shown(table[name].chunk(0), self._copy), file)
         self._look_at_order(table)
 
     def in_order(self) -> bool:

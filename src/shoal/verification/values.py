@@ -5,8 +5,10 @@ Spellings of one value count once. The owner's side counts with code of its own.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -31,6 +33,8 @@ BLANK, MINUS = "\u2800", "\u2212"  # a pattern of no dots; a sign that is no das
 LATIN = re.compile("[A-Za-z]")
 AMONG_LATIN = str.maketrans("νυη", "vun")  # Greek letters whose capitals look like others
 LONGEST = 1_000_000  # characters of a value
+MOST_GROWTH = 1_000_000  # characters by which the values of a column may more than double when they are normalised
+LONG = 200  # characters of a value of which only a digest is kept
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 LAST_DIGIT = 1.01e-4  # figures are stated in four decimals
@@ -85,11 +89,28 @@ def _number(text: str) -> str | None:
     return ("-" if text.startswith("-") else "") + digits if digits else "0"
 
 
+def growth_of(text: str) -> int:
+    """How many characters the text has more once it is normalised; U+FDFA, for one, becomes eighteen."""
+    return sum(
+        count * (len(unicodedata.normalize("NFKC", letter)) - 1)
+        for letter, count in Counter(text).items()
+        if letter > "~"
+    )
+
+
+def _key_of(meaning: str | None) -> str | None:
+    """A long text by its digest; numbers stay, for they have an order."""
+    if meaning is None or len(meaning) <= LONG or NUMBER.fullmatch(meaning):
+        return meaning
+    return hashlib.blake2b(meaning.encode("utf-8", "surrogatepass"), digest_size=32).hexdigest()
+
+
 class DistinctValues:
     """The different values of a confidential column, and how often each group has which."""
 
     def __init__(self) -> None:
         self._codes: dict[str, int] = {}
+        self._growth = 0  # characters by which normalised values are more than twice as long
         self._pairs: list[NDArray[np.int64]] = []  # group and value, each pair once per batch
         self._rows: list[NDArray[np.int64]] = []  # that have them
 
@@ -100,7 +121,12 @@ class DistinctValues:
             longest = pc.max(pc.utf8_length(encoded.dictionary)).as_py() or 0
             if longest > LONGEST:
                 raise Refused("size", f"a value has {longest:,} characters, at most {LONGEST:,} are read", file)
-        values = map(meaning_of, encoded.dictionary.to_pylist())
+        texts = encoded.dictionary.to_pylist()
+        other_scripts = [text for text in texts if isinstance(text, str) and not text.isascii()]
+        self._growth += sum(growth_of(text) - len(text) for text in other_scripts)
+        if self._growth > MOST_GROWTH:
+            raise Refused("size", "values are far longer when normalised than as written", file)
+        values = (_key_of(meaning_of(text)) for text in texts)
         codes = [-1 if value is None else self._codes.setdefault(value, len(self._codes)) for value in values]
         places = encoded.indices.fill_null(len(codes)).to_numpy(zero_copy_only=False)
         code_of_row = np.array([*codes, -1], dtype=np.int64)[places]
@@ -139,6 +165,41 @@ def value_claims(
         yield _diversity(name, found, n_groups, promises, file)
     if "closeness" in promises:
         yield from _closeness(values, n_groups, promises, file)
+
+
+def bounds_of_copy(
+    shown: Mapping[str, DistinctValues], n_groups: int, promises: dict[str, Any], file: str
+) -> Iterator[Claim]:
+    """A copy may show two values as one: what is promised of confidential values holds there as well."""
+    l, kind, c = promises["diversity"]["l"], promises["diversity"].get("kind"), promises["diversity"].get("c", 0.0)
+    for name, column in shown.items():
+        group, code, rows = column.counted()
+        broken = []
+        if l is not None and kind is None and int(np.bincount(group, minlength=n_groups).min()) < l:
+            broken.append(f"l={l:g}")
+        if l is not None and kind == "entropy" and least_even(group, rows, n_groups) < l * (1.0 - ROUNDING):
+            broken.append(f"l={l:g}")
+        if l is not None and kind == "recursive" and most_dominant(group, rows, n_groups, int(l)) >= c:
+            broken.append(f"l={l:g}")
+        if "closeness" in promises and farthest(column, n_groups)[0] > promises["closeness"]["t"] + ROUNDING:
+            broken.append(f"t={promises['closeness']['t']:g}")
+        if "likeness" in promises and not within_likeness(group, code, rows, n_groups, promises["likeness"]["bound"]):
+            broken.append(f"β={promises['likeness']['bound']:g}")
+        if broken:
+            detail = f"{name!r}: values that differ in the rows are one here, which breaks {', '.join(broken)}"
+            yield Claim("l-diversity", False, detail, file)
+
+
+def within_likeness(group: Ints, code: Ints, rows: Ints, n_groups: int, beta: float) -> bool:
+    """A share p of all rows becomes at most p · (1 + min(β, -ln p)) of a group."""
+    p, q = shares(group, code, rows, n_groups)
+    return bool(np.all(q <= p * (1.0 + np.minimum(beta, -np.log(p))) + ROUNDING))
+
+
+def shares(group: Ints, code: Ints, rows: Ints, n_groups: int) -> tuple[Floats, Floats]:
+    """For each value of each group, its share of all rows and of the rows of the group."""
+    in_all = np.bincount(code, weights=rows)
+    return (in_all / max(rows.sum(), 1))[code], rows / np.bincount(group, weights=rows, minlength=n_groups)[group]
 
 
 def _only_of_confidential(promises: dict[str, Any], file: str) -> Iterator[Claim]:
@@ -304,11 +365,11 @@ def rank_of_row(label: pa.DictionaryArray) -> list[int]:
     return list(rank[label.indices.to_numpy()].tolist())
 
 
-def room_of_labels(labels: Sequence[pa.DictionaryArray]) -> int:
+def bytes_of_labels(labels: Sequence[pa.DictionaryArray]) -> int:
     """Bytes that the texts of all rows take."""
 
-    def room(label: pa.DictionaryArray) -> int:
+    def size(label: pa.DictionaryArray) -> int:
         lengths = pc.binary_length(label.dictionary).to_numpy(zero_copy_only=False)
         return int(lengths[label.indices.to_numpy()].sum())
 
-    return sum(map(room, labels))
+    return sum(map(size, labels))

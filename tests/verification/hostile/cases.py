@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from tests.release.releases import certificate_of, reseal
 
+BYTES = "bytes"  # what is hidden is in the bytes of a file: refused, or left behind by rewriting
 Change = Callable[[Path], None]
 
 

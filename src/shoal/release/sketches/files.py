@@ -26,12 +26,17 @@ MOST_ROWS = 20_000  # written at a time, so that memory stays bounded
 MOST_NUMBERS = 4_000_000
 
 
+def rows_at_once(longest: int) -> int:
+    """Rows of a row group, if the longest sketch has so many numbers."""
+    return max(min(MOST_ROWS, MOST_NUMBERS // longest), 1)
+
+
 def write_sketches(
     path: Path, different: SketchedRows, rank: NDArray[np.int64], confidential: Mapping[str, NDArray[Any]]
 ) -> None:
     """One row per record: its sketch and its labels. `rank`, which rises, is that of its sketch among the different."""
     schema = pa.schema([(SKETCH, pa.list_(pa.float64()))] + [(name, pa.string()) for name in confidential])
-    at_once = max(min(MOST_ROWS, MOST_NUMBERS // int(different.lengths.max())), 1)
+    at_once = rows_at_once(int(different.lengths.max()))
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         for start in range(0, len(rank), at_once):
             part = slice(start, start + at_once)

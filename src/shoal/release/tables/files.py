@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
@@ -18,8 +19,8 @@ import pyarrow.parquet as pq
 
 from shoal.data import Roles
 from shoal.data.columns import MISSING
+from shoal.release.tables.copies import copied, writer_of
 from shoal.results.summary import Code, ColumnDictionary, Dialect, TextColumn
-from shoal.verification.copies import copied, writer_of
 
 # Codes such as 007 are no numbers, and numbers of more digits than a double has are no doubles.
 SPELT_AS = {
@@ -86,10 +87,24 @@ def file_name(format: str, dialect: Dialect | None = None) -> str:
     return f"table.{format}" if plain else "table.parquet"
 
 
+def canonical(data: pa.Table) -> pa.Table:
+    """The rows with one NaN and one zero: the bits of others would carry what no reader sees."""
+    for number, field in enumerate(data.schema):
+        if pa.types.is_float64(field.type) or pa.types.is_float32(field.type):
+            column = data.column(number).combine_chunks()
+            values = column.fill_null(0).to_numpy(zero_copy_only=False)
+            plain = np.where(np.isnan(values), values.dtype.type(np.nan), values + 0.0)
+            if plain.tobytes() != values.tobytes():
+                mask = np.asarray(column.is_null())
+                data = data.set_column(number, field, pa.array(plain, field.type, mask=mask, from_pandas=False))
+    return data
+
+
 def write_table(data: pa.Table, path: Path) -> None:
     """Write the rows in the format that the path's name says."""
     if path.suffix == ".parquet":
-        pq.write_table(data.combine_chunks(), path, compression="zstd", row_group_size=ROWS_AT_ONCE)
+        rows = canonical(data).combine_chunks()
+        pq.write_table(rows, path, compression="zstd", row_group_size=ROWS_AT_ONCE)
         return
     delimiter = "\t" if ".tsv" in path.name else ","
     text = io.BytesIO()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.pages.words import count, number, percent
+from shoal.verification.release_files import ReleaseFolder
 from shoal.verification.signatures import KEY_TYPE, fingerprint_of, read_signature
 from shoal.web.jobs import Job
 
@@ -98,5 +99,5 @@ def sign_release(release: Path, key: bytes, passphrase: str) -> None:
 
 def signed_by(job: Job) -> str:
     """The key with which the release was signed; empty if it was not."""
-    signature = read_signature(job.work / RELEASE)
+    signature = read_signature(ReleaseFolder(job.work / RELEASE))
     return f"{KEY_TYPE} {fingerprint_of(signature.key)}" if signature is not None else ""
