@@ -19,8 +19,8 @@ from shoal import InputError, Microaggregation, Roles, load, protect, verify
 from shoal.data import read_table
 from shoal.data.formats.statistical import read_statistical
 from shoal.data.sources import Query
+from shoal.release.tables.copies import copied
 from shoal.results.summary import ColumnDictionary
-from shoal.verification.copies import copied
 from tests.data.formats.files import VALUE_LABELS, write
 from tests.release.releases import certificate_of, copy_of, reseal
 
@@ -112,7 +112,7 @@ def test_a_changed_copy_is_found_even_when_it_is_sealed_anew(releases, format, t
     for content in (sound + b"\n", sound[:-1], sound[: len(sound) // 2] + b"x" + sound[len(sound) // 2 + 1 :], b""):
         path.write_bytes(content)
         reseal(release)
-        assert [(claim.promise, claim.file) for claim in verify(release).broken] == [("same data", path.name)]
+        assert [(claim.promise, claim.file) for claim in verify(release).broken] == [("copy", path.name)]
     path.unlink()
     reseal(release)
     assert not verify(release)
