@@ -42,6 +42,9 @@ def table_claims(release: ReleaseFolder, promises: dict[str, Any]) -> Iterator[C
     if parts and beside:
         yield Claim("files", False, "the rows are there twice, in parts and in one file", beside[0])
         return
+    if copy and copy["file"] not in release:
+        yield Claim("files", False, "is missing", copy["file"])
+        return
     if copy and beside != ["table.parquet"]:
         yield Claim("files", False, "there is a copy of rows that are not there in Parquet", copy["file"])
         return
