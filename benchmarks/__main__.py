@@ -34,6 +34,7 @@ ALL = (
     "index_scale",
     "faults",
     "owners",
+    "audit",
     "workbench",
 )
 

@@ -26,6 +26,7 @@ PUBLIC = [
     "KVarianceSketch",
     "CrowdSketch",
     "inspect",
+    "audit",
     "protect",
     "sign",
     "verify",

@@ -20,6 +20,7 @@ __all__ = [
     "KVarianceSketch",
     "CrowdSketch",
     "inspect",
+    "audit",
     "protect",
     "sign",
     "verify",
@@ -38,6 +39,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from shoal.assessment.assess import assess
+    from shoal.assessment.audit.audit import audit
     from shoal.assessment.exploration.explore import explore
     from shoal.data import Corpus, Roles
     from shoal.data.kinds.inspection import inspect
@@ -74,6 +76,7 @@ _HOME = {
     "KVarianceSketch": "shoal.methods.sketches",
     "CrowdSketch": "shoal.methods.sketches",
     "inspect": "shoal.data.kinds.inspection",
+    "audit": "shoal.assessment.audit.audit",
     "protect": "shoal.release.protect",
     "sign": "shoal.release.signing",
     "verify": "shoal.release.verifying",

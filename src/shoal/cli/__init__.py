@@ -2,6 +2,7 @@
 
 from shoal.cli.app import app, main
 from shoal.cli.assess import assess
+from shoal.cli.audit import audit
 from shoal.cli.demo import demo
 from shoal.cli.explore import explore
 from shoal.cli.index import index_app
@@ -18,6 +19,7 @@ from shoal.cli.workbench import workbench
 __all__ = [
     "app",
     "assess",
+    "audit",
     "demo",
     "explore",
     "index_app",

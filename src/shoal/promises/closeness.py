@@ -70,7 +70,7 @@ def figures(column: str, values: Sequence[Mapping[str, int]]) -> Closeness:
     different = {value for counts in values for value in counts}
     ordered = by_size(different)
     place = {value: number for number, value in enumerate(ordered or sorted(different))}
-    if len(place) <= 1:
+    if not place:
         return Closeness(column, 0.0, ordered is not None)
     # One entry for every value that a group has: never groups times values, which may be millions each.
     entries = [
@@ -79,10 +79,17 @@ def figures(column: str, values: Sequence[Mapping[str, int]]) -> Closeness:
         for value, count in counts.items()
     ]
     group, value, count = (np.array(side, dtype=np.int64) for side in zip(*sorted(entries), strict=True))
+    return Closeness(column, round(largest_distance(group, value, count, ordered is not None), 4), ordered is not None)
+
+
+def largest_distance(group: Ints, value: Ints, count: Ints, ordered: bool) -> float:
+    """The largest distance of any group; entries are sorted by group and value, and both are numbered from 0."""
     overall = np.bincount(value, weights=count) / count.sum()
+    if len(overall) == 1:
+        return 0.0
     share = count / np.bincount(group, weights=count)[group]
-    distances = _unordered if ordered is None else _ordered
-    return Closeness(column, round(float(distances(group, value, share, overall).max()), 4), ordered is not None)
+    distances = _ordered if ordered else _unordered
+    return float(distances(group, value, share, overall).max())
 
 
 def _unordered(group: Ints, value: Ints, share: Floats, overall: Floats) -> Floats:
