@@ -14,6 +14,7 @@ from typing import TypeVar
 Listener = Callable[[str, int, int | None], None]
 T = TypeVar("T")
 
+latest: tuple[str, int, int | None] | None = None  # the last step of this process, for a look now and then
 _listener: ContextVar[Listener | None] = ContextVar("shoal_progress", default=None)
 
 
@@ -29,6 +30,8 @@ def listening(show: Listener) -> Iterator[None]:
 
 def step(name: str, done: int, total: int | None = None) -> None:
     """Say that `done` of `total` units of the step `name` are finished."""
+    global latest
+    latest = name, done, total
     show = _listener.get()
     if show is not None:
         show(name, done, total)

@@ -179,7 +179,7 @@ def test_documents_in_parts_are_judged_against_their_parts(mail: Path, tmp_path:
     assert found.utility.classifiers
     with pytest.raises(InputError, match="documents of the release not among the originals"):
         assess(mail / "0.parquet", made.folder)
-    with pytest.raises(InputError, match="came in parts, and this is no path"):
+    with pytest.raises(InputError, match="came in parts, and this is not a path"):
         assess([one.text for one in letters()[:120]], made.folder)
 
 

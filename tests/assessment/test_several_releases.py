@@ -126,7 +126,7 @@ def test_the_command_line_says_it_and_refuses_what_is_no_pair(first: Path, tmp_p
         (("two", "--with", "one.csv"), "is not the release of a table"),
         (("two", "--with", "bare"), "make both with --id-column"),
         (("two", "--with", "one", "--with-private", "nowhere"), "give the private folders"),
-        (("two", "--with", "one", "--with-private", "bare-private"), "cannot be told"),
+        (("two", "--with", "one", "--with-private", "bare-private"), "cannot be matched"),
         (("two", "--with-private", "one-private"), "name that, too: --with"),
         (("two.csv", "--with", "one"), "give the folder of one"),
     ):
@@ -147,5 +147,5 @@ def test_releases_without_ids_are_matched_only_by_the_same_rows(tmp_path: Path) 
     one, two = release(PEOPLE, tmp_path / "one", **options), release(PEOPLE, tmp_path / "two", **options)
     assert overlap_of(two, None, one, None, NOTHING).how == "by the rows of the table"
     short = release(PEOPLE[1:], tmp_path / "short", **options)
-    with pytest.raises(InputError, match="cannot be told"):
+    with pytest.raises(InputError, match="cannot be matched"):
         overlap_of(short, None, one, None, NOTHING)

@@ -91,7 +91,7 @@ def test_two_reviewers_and_a_third_who_settles(tmp_path: Path) -> None:
         ok(run(tmp_path, "review", "work", "--reviewer", reviewer, stdin=keys))
     shown = json.loads(ok(run(tmp_path, "review", "work", "--differences", "--json")).out)
     assert [(one["document"], one["item"]) for one in shown] == [("d1", "e1"), ("d2", "e0")]
-    assert "3 items are not decided" in run(tmp_path, "redact", "work", "-o", "release").err
+    assert "3 items are undecided" in run(tmp_path, "redact", "work", "-o", "release").err
     ok(run(tmp_path, "review", "work", "--reviewer", "chair", "--adjudicate", stdin=b"aaaaaa"))
     ok(run(tmp_path, "review", "work", "--reviewer", "ana", stdin=b"aaaaaa"))
     ok(run(tmp_path, "review", "work", "--reviewer", "ben", stdin=b"aaaaaa"))
@@ -142,7 +142,7 @@ senses = ["gun.n.99"]
     [
         ("a.pdf", encrypted_pdf(), "", "is encrypted"),
         ("a.pdf", pdf_of([[]], picture=True), "", "without a text layer"),
-        ("a.docx", b"PK\x03\x04", "", "not a sound DOCX"),
+        ("a.docx", b"PK\x03\x04", "", "a damaged DOCX"),
         ("a.txt", b"\x00\xff", "", "not text in UTF-8"),
         ("a.txt", b"word " * 10_000_001, "", "50,000,005 characters"),
         ("a.txt", b"Ann", "--policy p.toml", "gun.n.99.*choose from: gun.n.01"),
@@ -174,18 +174,18 @@ def test_what_cannot_be_sanitized_is_one_line_and_nothing_is_left(
 @pytest.mark.parametrize(
     ("command", "line"),
     [
-        ("review nothing", "no work folder"),
+        ("review nothing", "not a work folder"),
         ("review work --decisions none.jsonl", "does not exist"),
         ("review work --undo 5", "there is no decision 5"),
         ("review work --list --differences", "exclude each other"),
-        ("redact work -o release", "items are not decided"),
+        ("redact work -o release", "items are undecided"),
         ("redact work -o release --accept-rest 7", "from 0 to 1"),
         ("redact work -o work/release", "must not be inside"),
         ("redact work -o release --recipient age1nonsense", "no public key"),
-        ("redact nothing -o release", "no work folder"),
+        ("redact nothing -o release", "not a work folder"),
         ("unmask nothing -o back", "does not exist"),
         ("verify work --key k", "--private"),
-        ("train-sanitizer work -o weights.toml", "items are not decided"),
+        ("train-sanitizer work -o weights.toml", "items are undecided"),
     ],
 )
 def test_a_mistake_is_one_line_and_changes_nothing(tmp_path: Path, command: str, line: str) -> None:

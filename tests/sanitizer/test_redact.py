@@ -40,7 +40,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 
 def test_nothing_is_released_while_something_is_open(work: WorkFolder, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"4 items are not decided: d1 e0 \(PERSON\), d1 e1"):
+    with pytest.raises(InputError, match=r"4 items are undecided: d1 e0 \(PERSON\), d1 e1"):
         released(work, tmp_path / "release")
     assert not (tmp_path / "release").exists()
     assert not work.locked
@@ -88,7 +88,7 @@ def test_the_rest_can_be_decided_by_a_rule_which_the_report_says(work: WorkFolde
 def test_the_rule_does_not_settle_what_reviewers_differ_about(work: WorkFolder, tmp_path: Path) -> None:
     Review(work, "ana").decide([("d1", "e0")], "accept")
     Review(work, "ben").decide([("d1", "e0")], "reject")
-    with pytest.raises(InputError, match=r"1 items are not decided: d1 e0 \(PERSON\); .*adjudicate"):
+    with pytest.raises(InputError, match=r"1 item is undecided: d1 e0 \(PERSON\); .*adjudicate"):
         released(work, tmp_path / "release", accept_rest=0.0)
     Review(work, "chair").decide([("d1", "e0")], "reject", adjudicates=True)
     assert verify(released(work, tmp_path / "release", accept_rest=0.0).folder)
@@ -174,7 +174,7 @@ def test_a_sentence_of_a_removed_block_is_found_wherever_else_it_stands(tmp_path
     first, second = "The bomb was small. It was kept in a shed.", "It was kept,\nin a shed; so what?"
     work = named_folder(tmp_path / "work", (first, ()), (second, ()))
     Review(work, "ana").add("d1", (0, len(first)), "BLOCK")
-    with pytest.raises(InputError, match="1 items are not decided: d2 r0-22"):
+    with pytest.raises(InputError, match="1 item is undecided: d2 r0-22"):
         released(work, tmp_path / "release")
     accept_everything(work)
     made = released(work, tmp_path / "release")
@@ -412,7 +412,7 @@ def test_a_reviewer_who_decides_while_the_release_is_made_stops_it(
         return write_pages(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(module, "_write_pages", meanwhile)
-    with pytest.raises(InputError, match="decided more while"):
+    with pytest.raises(InputError, match="more was decided while"):
         released(work, tmp_path / "release")
     assert not (tmp_path / "release").exists()
     assert not work.locked

@@ -308,7 +308,7 @@ def test_no_release_is_made_while_something_is_open(page: Page, workbench: Workb
     expect(page.get_by_role("status").first).to_contain_text("still to decide")
     check_accessible(page)
     page.get_by_role("button", name="Make the release").click()
-    expect(page.get_by_role("alert").first).to_contain_text("items are not decided")
+    expect(page.get_by_role("alert").first).to_contain_text("items are undecided")
 
 
 def test_the_list_shows_what_the_filters_ask_for(page: Page, workbench: Workbench) -> None:

@@ -52,7 +52,7 @@ class AlignedTables:
     left_out: tuple[str, ...]  # columns that only one of the tables has, and the key
     target: tuple[pa.Array, pa.Array] | None = None  # of both, a column to predict, as it stands
     release: Release | None = None  # where the protected table is one, its rows in the order of `after`
-    places: Ints | None = None  # by the private mapping, the row of the original that each was
+    original_rows: Ints | None = None  # by the private mapping, the row of the original that each was
     in_parts: bool = False
 
     @cached_property
@@ -84,15 +84,15 @@ def align_tables(
     parts = [] if release is None else rows_of_parts(Path(protected), "table")
     given = read_original(original, _text_columns(release, target), parts=bool(parts))
     before = given.data
-    places = None
+    original_rows = None
     if target is not None:
         _check_column(target, before, after)
     if key is not None:
         before, after, how = *_by_key(before, after, key), f"by the key {key}"
     elif release is not None or private is not None:
         mapping = read_mapping(private_folder(protected, private), parts or [after.num_rows])
-        places, how = _by_mapping(given, mapping), "by the private mapping"
-        before = before.take(pa.array(places))
+        original_rows, how = _by_mapping(given, mapping), "by the private mapping"
+        before = before.take(pa.array(original_rows))
     else:
         how = BY_PLACE
         if before.num_rows != after.num_rows:
@@ -116,7 +116,7 @@ def align_tables(
         if target is None
         else (plain(before[target]).combine_chunks(), plain(after[target]).combine_chunks()),
         release=None if key is not None else release,
-        places=places,
+        original_rows=original_rows,
         in_parts=bool(parts),
     )
     _check_missing(pair)
@@ -145,7 +145,7 @@ def _text_columns(release: Release | None, target: str | None) -> list[str]:
 def _by_mapping(original: Original, mapping: PrivateMapping) -> Ints:
     """Which row of the original each row of the release was."""
     if mapping.in_parts:
-        return original.places(mapping.names)
+        return original.original_rows(mapping.names)
     if len(original.parts) > 1:
         raise InputError(f"the release was made of one table, and the original are {len(original.parts)}; give that")
     try:

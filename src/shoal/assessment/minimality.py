@@ -29,11 +29,17 @@ def minimality_of(
     pair: AlignedTables, ontology: Any = None
 ) -> tuple[tuple[tuple[str, Inferred], ...], tuple[str, ...]]:
     """What joined groups reveal of each confidential column; and where that was not tried, why, in a sentence."""
-    if pair.release is None or pair.places is None or pair.release.certificate["promises"]["diversity"]["l"] is None:
+    if (
+        pair.release is None
+        or pair.original_rows is None
+        or pair.release.certificate["promises"]["diversity"]["l"] is None
+    ):
         return (), ()
     promises, stated = (pair.release.certificate[part] for part in ("promises", "stated"))
     if stated["parameters"].get("diversity") != JOINED:
-        return (), ("groups were joined only where values were lacking, which reveals who lacked them; protect anew",)
+        return (), (
+            "groups were joined only where values were lacking, which reveals who lacked them; protect it again",
+        )
     if "kind" in promises["diversity"] or "closeness" in promises or "crowds" in promises:
         return (), ("what joined groups reveal was not tried: it is for distinct values alone, without other promises",)
     if pair.before.num_rows > MOST or pair.in_parts:
@@ -54,8 +60,8 @@ def minimality_of(
     if categories:
         model.set_params(ontology=_meanings(model.ontology, quasi, categories))
     released = equal_rows([pair.after[name].combine_chunks() for name in protected])
-    as_it_came = np.argsort(pair.places, kind="stable")
-    row_numbers = (str(row + 1) for row in pair.places[as_it_came].tolist())
+    as_it_came = np.argsort(pair.original_rows, kind="stable")
+    row_numbers = (str(row + 1) for row in pair.original_rows[as_it_came].tolist())
     order = as_it_came[sort_protected(quasi.select(protected).take(pa.array(as_it_came)), row_numbers)]
     quasi, released = quasi.take(pa.array(order)), released[order]
     with progress.stage("repeating the grouping"):

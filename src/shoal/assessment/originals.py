@@ -35,7 +35,7 @@ class Original:
     data: pa.Table
     parts: tuple[tuple[str, int], ...]
 
-    def places(self, names: pa.ChunkedArray) -> NDArray[np.int64]:
+    def original_rows(self, names: pa.ChunkedArray) -> NDArray[np.int64]:
         """The rows (from 0) of these names, each a file and a row of it (from 1)."""
         if not self.parts:
             raise InputError("the release came in parts, and this is a table in memory; give the files: 'people/*.csv'")
@@ -93,7 +93,7 @@ def part_files(source: str | os.PathLike[str]) -> list[str]:
     twice = [name for name, count in Counter(Path(file).name for file in files).items() if count > 1]
     if twice:
         raise InputError(
-            f"{shown(source)} has several files called {shown(twice[0])}, whose rows cannot be told apart; rename them"
+            f"{shown(source)} has several files called {shown(twice[0])}, so their rows would share names; rename them"
         )
     return files
 
@@ -130,7 +130,7 @@ def _named_contents(source: Any, columns: dict[str, str | None], names: list[str
             yield document.content
         return
     if not isinstance(source, str | os.PathLike):
-        raise InputError("the release came in parts, and this is no path; give the files: 'letters/*.jsonl'")
+        raise InputError("the release came in parts, and this is not a path; give the files: 'letters/*.jsonl'")
     for file in part_files(source):
         with local_copy(file) as path:
             for document in Corpus(path, **columns):

@@ -221,7 +221,7 @@ def assess_texts(
         compare_searches(before, after, queries, threshold=options.relevance, random_documents=random.tolist())
         for queries in (useful, risk_queries(policy))
     )
-    places, background = _background(pair, options, columns)
+    background_rows, background = _background(pair, options, columns)
     attack = SearchAttack(language=options.language, random_state=random_state)
     alike = Counter(pair.after).values()
     notes = [f"{n_texts} texts are few: shares of fewer than {FEW} say little"] if n_texts < FEW else []
@@ -232,8 +232,8 @@ def assess_texts(
         utility=utility,
         risk=risk,
         policy=policy.name,
-        attack=attack.run(pair.after, background, places),
-        unsanitized=attack.run(pair.before, background, places),
+        attack=attack.run(pair.after, background, background_rows),
+        unsanitized=attack.run(pair.before, background, background_rows),
         smallest_group=min(alike),
         unique=sum(count == 1 for count in alike),
         notes=(*pair.notes, *notes),
@@ -266,13 +266,13 @@ def _background(
         return list(range(len(pair.names))), pair.before
     background = read_texts(options.background, columns)
     row_of = {name: row for row, name in enumerate(background)}
-    places = [row_of.get(name, -1) for name in pair.names]
-    if max(places) < 0:
+    background_rows = [row_of.get(name, -1) for name in pair.names]
+    if max(background_rows) < 0:
         raise InputError(
-            f"none of the {len(background)} documents of the background has the name of a text, so nobody can tell "
-            "which is the right one; give those about the same people or cases the same names"
+            f"none of the {len(background)} documents of the background has the name of a text, so the right one "
+            "is unknown; give those about the same people or cases the same names"
         )
-    return places, list(background.values())
+    return background_rows, list(background.values())
 
 
 def _words_left(pair: AlignedTexts) -> float:

@@ -72,7 +72,7 @@ def overlap_of(
     later, first = _side(release, private), _side(earlier, earlier_private)
     if later.by_ids != first.by_ids or (not later.by_ids and sorted(later.names) != sorted(first.names)):
         raise InputError(
-            "who is who in the two releases cannot be told: make both with --id-column, or both of the same rows"
+            "records cannot be matched across the two releases: make both with --id-column, or both of the same rows"
         )
     names = set(later.names), set(first.names)
     both, k = names[0] & names[1], min(later.k, first.k)

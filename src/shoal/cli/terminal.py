@@ -119,24 +119,18 @@ def _progress_as_json() -> progress.Listener:
 @contextmanager
 def _progress_in_lines() -> Iterator[None]:
     """The latest step, every ten seconds; a step that takes minutes is repeated."""
-    latest: tuple[str, int, int | None] | None = None
     ended = threading.Event()
-
-    def show(name: str, done: int, total: int | None) -> None:
-        nonlocal latest
-        latest = name, done, total
 
     def repeat() -> None:
         while not ended.wait(LINE_EVERY):
-            if latest is not None:
-                name, done, total = latest
+            if progress.latest is not None:
+                name, done, total = progress.latest
                 say(f"{name}: {done:,}" + (f" of {total:,}" if total is not None else ""))
 
     reporter = threading.Thread(target=repeat, daemon=True)
     reporter.start()
     try:
-        with progress.listening(show):
-            yield
+        yield
     finally:
         ended.set()
         reporter.join()

@@ -227,8 +227,8 @@ def write_sample(folder: str | Path, random_state: int = 0) -> Sample:
     rows: list[tuple[object, ...]] = [astuple(subject) for subject in subjects(random_state)]
     _write_csv(sample.subjects, tuple(field.name for field in fields(Subject)), rows)
     levels = people().districts, people().counties, {"the region": tuple(people().counties)}
-    places = [(part, whole) for level in levels for whole, parts in level.items() for part in parts]
-    _write_csv(sample.towns, ("child", "parent"), places)
+    towns_and_regions = [(part, whole) for level in levels for whole, parts in level.items() for part in parts]
+    _write_csv(sample.towns, ("child", "parent"), towns_and_regions)
     meanings = [("occupation", value, concept) for value, concept in people().meanings.items()]
     _write_csv(sample.occupations, ("column", "value", "concept"), meanings)
     return sample

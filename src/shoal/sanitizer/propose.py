@@ -101,7 +101,7 @@ def _new_texts(texts: TextSource, unfinished: Unfinished, waiting: deque[SourceT
             waiting.append(text)
             yield text.text
         elif text_digest(text.text) != done[text.id]:
-            raise InputError(f"{shown(text.id)} was changed since it was read; take another work folder")
+            raise InputError(f"{shown(text.id)} has changed since it was read; use another work folder")
 
 
 def _settings(proposing: Proposing, policy: Policy | None, model: str) -> dict[str, object]:

@@ -182,7 +182,7 @@ def _write_documents(
             (documents / f"{document.name}.html").write_bytes(page.encode())
         elif form == "pdf" and document.proposals.pdf:
             source, name = folder.pdf(document.proposals), f"document {document.proposals.document}"
-            redacted = redacted_pdf(source, document.original_places, name, pdf_bars)
+            redacted = redacted_pdf(source, document.original_spans, name, pdf_bars)
             (documents / f"{document.name}.pdf").write_bytes(redacted)
     progress.step("writing", len(planned), len(planned))
 
@@ -235,7 +235,7 @@ def _lock(folder: WorkFolder, seen: Sequence[Decision], seal: str) -> None:
 
     def make(decisions: tuple[Decision, ...]) -> Sequence[Decision]:
         if len(decisions) != len(seen):
-            raise InputError("somebody has decided more while the release was made; run redact again")
+            raise InputError("more was decided while the release was being made; run redact again")
         folder.lock(seal)
         return ()
 

@@ -83,7 +83,7 @@ def labelled_texts(path: PathLike) -> Iterator[LabelledText]:
                 sound = False
             if not sound:
                 form = '{"text": "…", "masked": [[0, 9]]}'
-                raise InputError(f"{shown(path)}, line {number} is not a text and stretches of it; write: {form}")
+                raise InputError(f"{shown(path)}, line {number} is not a text with the spans to mask; write: {form}")
             yield LabelledText(text, masked)
 
 

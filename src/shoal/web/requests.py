@@ -96,7 +96,7 @@ async def _form(request: Request) -> Fields:
     try:
         fields = parse_qs(body.decode("utf-8"), keep_blank_values=True, max_num_fields=MOST_FIELDS)
     except ValueError:
-        raise InputError("the form cannot be read; load the page again and fill it in anew") from None
+        raise InputError("the form cannot be read; load the page again and fill it in again") from None
     return Fields(fields)
 
 

@@ -33,11 +33,13 @@ def workbench(
     browser : open it
     announce : is called with the address, which lets one browser in, once
     """
-    place = folder or state_folder() / "workbench"
+    private_folder = folder or state_folder() / "workbench"
     try:
-        workspace = Workspace(place)
+        workspace = Workspace(private_folder)
     except OSError as problem:
-        raise InputError(f"{shown(place)} cannot be used: {problem.strerror}; choose another --folder") from None
+        raise InputError(
+            f"{shown(private_folder)} cannot be used: {problem.strerror}; choose another --folder"
+        ) from None
     listening = _listening(port)
     port, token = listening.getsockname()[1], secrets.token_urlsafe(32)
     address = f"http://{HOST}:{port}/?token={token}"

@@ -90,7 +90,7 @@ def test_a_vault_without_keys_is_not_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"[]", b"{}", b"\xff", b'{"form": "shoal vault", "version": 1}'])
 def test_a_file_that_holds_no_vault_is_refused(tmp_path: Path, keys: Keys, content: bytes) -> None:
     (tmp_path / "other.age").write_bytes(sealed(content, keys.recipients))
-    with pytest.raises(InputError, match="holds no vault"):
+    with pytest.raises(InputError, match="does not hold a vault"):
         Vault.open(tmp_path / "other.age", [str(keys.identity)])
 
 

@@ -284,7 +284,7 @@ def test_a_log_that_was_changed_is_refused(work: WorkFolder, change: object) -> 
     for key in (SMITH, RAY, DOSE):
         review.decide([key], "accept")
     changed(work.path / "decisions.jsonl", change)
-    with pytest.raises(InputError, match="put back the log"):
+    with pytest.raises(InputError, match="restore the log"):
         current(WorkFolder(work.path))
 
 
@@ -309,7 +309,7 @@ def test_a_line_that_was_not_finished_is_cut_off_and_nothing_else_is_lost(work: 
 
 def test_a_text_that_was_changed_is_refused(work: WorkFolder) -> None:
     (work.path / "documents" / "d1.txt").write_text("other")
-    with pytest.raises(InputError, match="was changed since it was read"):
+    with pytest.raises(InputError, match="has changed since it was read"):
         open_items(work)
 
 
@@ -444,7 +444,7 @@ def test_a_folder_of_another_version_is_told_from_one_that_is_no_work_folder(wor
     ):
         WorkFolder(work.path)
     settings_file.write_text("[")
-    with pytest.raises(InputError, match="no work folder"):
+    with pytest.raises(InputError, match="not a work folder"):
         WorkFolder(work.path)
 
 
@@ -464,7 +464,7 @@ def test_a_folder_that_could_not_be_begun_is_begun_again(tmp_path: Path, monkeyp
 def test_a_folder_that_is_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "file").write_text("x")
-    with pytest.raises(InputError, match="no work folder"):
+    with pytest.raises(InputError, match="not a work folder"):
         Unfinished(tmp_path / "mine", SETTINGS)
     assert os.listdir(tmp_path / "mine") == ["file"]
 

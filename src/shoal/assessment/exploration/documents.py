@@ -197,8 +197,8 @@ def _in_vocabulary(X: sp.csr_matrix, terms: NDArray[Any], names: NDArray[Any]) -
     """The documents with a column for each released term; concepts that no document has are empty."""
     column_of = {name: column for column, name in enumerate(names.tolist())}
     shared = [(row, column_of[term]) for row, term in enumerate(terms.tolist()) if term in column_of]
-    places, columns = np.array(shared, dtype=np.int64).reshape(-1, 2).T
-    chosen = sp.csr_matrix((np.ones(len(places)), (places, columns)), shape=(len(terms), len(names)))
+    term_rows, columns = np.array(shared, dtype=np.int64).reshape(-1, 2).T
+    chosen = sp.csr_matrix((np.ones(len(term_rows)), (term_rows, columns)), shape=(len(terms), len(names)))
     return sp.csr_matrix(X @ chosen)
 
 

@@ -108,7 +108,7 @@ def _stretches(text: str) -> Iterator[tuple[int, str]]:
         end = min(len(text), start + _LONGEST)
         if end < len(text):
             breaks = (text.rfind(mark, start, end) + 1 for mark in ("\n", ". ", " "))
-            end = next((place for place in breaks if place > start + _LONGEST // 4), end)
+            end = next((position for position in breaks if position > start + _LONGEST // 4), end)
         stretch = text[start:end]
         if _HAS_CODES.search(stretch):
             yield start, stretch

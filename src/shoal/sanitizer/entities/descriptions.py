@@ -57,7 +57,7 @@ def with_countries(text: str, candidates: list[Candidate]) -> list[Candidate]:
         last = joined[-1] if joined else None
         follows = last is not None and last.kind == "LOC" and text[last.end : candidate.start] in (", ", " (", ",\n")
         names = (
-            name_key(text[place.start : place.end]) in countries for place in (last, candidate) if place is not None
+            name_key(text[named.start : named.end]) in countries for named in (last, candidate) if named is not None
         )
         if last is None or not follows or tuple(names) != (False, True):
             joined.append(candidate)
@@ -158,14 +158,14 @@ def description_candidates(text: str) -> Iterator[Candidate]:
     nationalities = Rule("NATIONALITY", "nationality", 18, known.nationalities)
     yield from matches(text, (nationalities, Rule("LOC", "well known", 11, known.names), _ILLNESS))
     words = list(_WORD.finditer(text))
-    for place, word in enumerate(words):
+    for index, word in enumerate(words):
         form = _description_form(word.group().lower().replace("‑", "-"))
         if not form or (word.group()[0].isupper() and form == "health"):
             continue
         if word.group().lower().rstrip("s") in _OFFICES:
             form = "role in proceedings"
-        start = place
-        while start > 0 and place - start < 3 and _belongs_to(text, words[start - 1], words[start]):
+        start = index
+        while start > 0 and index - start < 3 and _belongs_to(text, words[start - 1], words[start]):
             start -= 1
         kind = "MISC" if form == "health" else "PROFESSION"
         yield Candidate(words[start].start(), word.end(), kind, form, 40)

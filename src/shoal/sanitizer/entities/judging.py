@@ -76,14 +76,14 @@ class TextContext:
         self.words = [match.group().lower() for match in matches]
         self.starts = [match.start() for match in matches]
 
-    def before(self, place: int, count: int) -> list[str]:
+    def before(self, position: int, count: int) -> list[str]:
         """The words that end before a place, the nearest last."""
-        at = bisect_right(self.starts, place - 1)
+        at = bisect_right(self.starts, position - 1)
         return self.words[max(0, at - count) : at]
 
-    def after(self, place: int, count: int) -> list[str]:
+    def after(self, position: int, count: int) -> list[str]:
         """The words that begin at a place or after it."""
-        at = bisect_right(self.starts, place - 1)
+        at = bisect_right(self.starts, position - 1)
         return self.words[at : at + count]
 
     @cached_property
@@ -100,10 +100,10 @@ class TextContext:
         """Ten times the share of words of the law: texts that cite the law name many who identify nobody."""
         return 10 * sum(word in _LAW for word in self.words) / max(50, len(self.words))
 
-    def law_share(self, place: int) -> float:
+    def law_share(self, position: int) -> float:
         """The share of words of the law in the paragraph around a place."""
         starts, shares = self._paragraphs
-        return shares[bisect_right(starts, place) - 1] if starts else 0.0
+        return shares[bisect_right(starts, position) - 1] if starts else 0.0
 
     @cached_property
     def law_starts(self) -> int:

@@ -125,24 +125,24 @@ def _find_everywhere(text: str, drafts: Sequence[Draft], by_word: Mapping[str, D
     for names in starts.values():
         names.sort(key=lambda name: -len(name[0]))
     tokens = [(match.group(), match.start(), match.end()) for match in _WORD.finditer(text)]
-    for place, (word, start, _) in enumerate(tokens):
+    for index, (word, start, _) in enumerate(tokens):
         for words, draft in starts.get(word, ()):
-            end = _matched(text, tokens, place, words)
+            end = _matched(text, tokens, index, words)
             if end and not any(taken[start:end]):
                 draft.mentions.append((start, end))
                 taken[start:end] = b"\1" * (end - start)
                 break
 
 
-def _matched(text: str, tokens: list[tuple[str, int, int]], place: int, words: tuple[str, ...]) -> int:
+def _matched(text: str, tokens: list[tuple[str, int, int]], index: int, words: tuple[str, ...]) -> int:
     """Where a name that begins at a token ends; 0 if the text goes on otherwise."""
-    if place + len(words) > len(tokens):
+    if index + len(words) > len(tokens):
         return 0
     for step, word in enumerate(words):
-        token, start, _ = tokens[place + step]
-        if token != word or (step and not _GAP.fullmatch(text, tokens[place + step - 1][2], start)):
+        token, start, _ = tokens[index + step]
+        if token != word or (step and not _GAP.fullmatch(text, tokens[index + step - 1][2], start)):
             return 0
-    return tokens[place + len(words) - 1][2]
+    return tokens[index + len(words) - 1][2]
 
 
 def _spellings(text: str, draft: Draft) -> set[tuple[str, ...]]:

@@ -68,8 +68,8 @@ def _shortened(word: str) -> Iterator[str]:
     """The word, and the word without any letter, or any two, but the first, which is right."""
     yield word
     for n_missing in range(1, _allowed(len(word)) + 1):
-        for places in combinations(range(1, len(word)), n_missing):
-            yield "".join(letter for place, letter in enumerate(word) if place not in places)
+        for dropped in combinations(range(1, len(word)), n_missing):
+            yield "".join(letter for index, letter in enumerate(word) if index not in dropped)
 
 
 def edits_between(first: str, second: str) -> int:
@@ -126,13 +126,13 @@ class TermFinder:
         possible = {word for word, form in forms.items() if self._may_begin_a_term(word, form)}
         hits: list[Hit] = []
         next_free = 0
-        for place, word in enumerate(words.written):
-            if word in possible and place >= next_free:
-                term, n_words = self._longest_at(words, place, forms)
+        for index, word in enumerate(words.written):
+            if word in possible and index >= next_free:
+                term, n_words = self._longest_at(words, index, forms)
                 if term is not None:
-                    next_free = place + n_words
+                    next_free = index + n_words
                     end = words.ends[next_free - 1]
-                    hits.append(Hit(words.start(place), end, term.text, term.concept, term.topic))
+                    hits.append(Hit(words.start(index), end, term.text, term.concept, term.topic))
         return hits
 
     def _forms_of(self, spellings: set[str]) -> dict[str, _Form]:
@@ -161,27 +161,27 @@ class TermFinder:
     def _longest_at(self, words: TextWords, first: int, forms: dict[str, _Form]) -> tuple[Term | None, int]:
         """The longest term that begins with a word, and how many words of the text it has."""
         joined, longest, n_words = "", None, 0
-        for place in range(first, min(first + MOST_WORDS, len(words.written))):
-            if place > first and not words.are_joined(place - 1):
+        for index in range(first, min(first + MOST_WORDS, len(words.written))):
+            if index > first and not words.are_joined(index - 1):
                 break
-            joined += forms[words.written[place]].stem
+            joined += forms[words.written[index]].stem
             for spelling in self._terms.get(joined, ()):
-                if self._fits(words, slice(first, place + 1), spelling, forms):
-                    longest, n_words = spelling.term, place + 1 - first
+                if self._fits(words, slice(first, index + 1), spelling, forms):
+                    longest, n_words = spelling.term, index + 1 - first
                     break
             if joined not in self._beginnings:
                 break
         return longest, n_words
 
-    def _fits(self, words: TextWords, places: slice, spelling: _TermSpelling, forms: dict[str, _Form]) -> bool:
+    def _fits(self, words: TextWords, chosen: slice, spelling: _TermSpelling, forms: dict[str, _Form]) -> bool:
         """Whether what is written is a form of the term, with its capitals and not to be ignored."""
-        written = words.written[places]
+        written = words.written[chosen]
         if not spelling.agrees(written) or " ".join(map(plain, written)) in self._ignored:
             return False
         parts = [forms[word].plain for word in written]
         if len(parts) == len(spelling.parts):
             return all(map(are_forms_of_one_word, spelling.parts, parts))
-        gaps = words.gaps[places][:-1]
+        gaps = words.gaps[chosen][:-1]
         if spelling.is_abbreviation:
             return not any(map(str.isspace, gaps))
         if not all(gap.isspace() or gap in HYPHENS for gap in gaps):

@@ -42,16 +42,16 @@ class TextWords:
         self.gaps = pieces[2::2]
         self.ends = list(accumulate(map(len, pieces)))[1::2]
 
-    def start(self, place: int) -> int:
+    def start(self, index: int) -> int:
         """Where a word starts."""
-        return self.ends[place] - len(self.written[place])
+        return self.ends[index] - len(self.written[index])
 
-    def are_joined(self, place: int) -> bool:
+    def are_joined(self, index: int) -> bool:
         """Whether a word and the next may be of one term: no punctuation but that of "U.S." stands between."""
-        gap = self.gaps[place]
+        gap = self.gaps[index]
         if gap == " " or len(gap) > WIDEST_GAP:
             return gap == " "
-        return bool(_GAP.fullmatch(gap) or (len(self.written[place]) == 1 and _ABBREVIATION.fullmatch(gap)))
+        return bool(_GAP.fullmatch(gap) or (len(self.written[index]) == 1 and _ABBREVIATION.fullmatch(gap)))
 
 
 def plain(word: str) -> str:
@@ -90,7 +90,7 @@ def are_forms_of_one_word(term: str, written: str) -> bool:
     (True, False)
     """
     pairs = enumerate(zip(term, written, strict=False))
-    kept = next((place for place, (first, second) in pairs if first != second), min(len(term), len(written)))
+    kept = next((index for index, (first, second) in pairs if first != second), min(len(term), len(written)))
     ending = written[kept:]
     doubled = _DOUBLED.fullmatch(ending)
     is_inflected = _ENDING.fullmatch(ending) or (doubled is not None and doubled[1] == written[kept - 1])

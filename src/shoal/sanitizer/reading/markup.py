@@ -89,7 +89,7 @@ def docx_text(content: bytes, name: str) -> str:
         document = docx.Document(io.BytesIO(content))
         return "".join((*_margins(document, HEADERS), _text(document.element.body), *_margins(document, FOOTERS)))
     except Exception:  # a broken archive, broken XML, a part that is missing: each library below has errors of its own
-        raise InputError(f"{name} is not a sound DOCX file; open it in a word processor and save it again") from None
+        raise InputError(f"{name} is a damaged DOCX file; open it in a word processor and save it again") from None
 
 
 def _margins(document: Any, parts: tuple[str, ...]) -> Iterator[str]:

@@ -39,7 +39,7 @@ def opened_pdf(content: bytes, name: str) -> Iterator[Any]:
     except pypdfium2.PdfiumError as problem:
         if "password" in str(problem).lower() or "security" in str(problem).lower():
             raise InputError(f"{name} is encrypted; save it without a password, and give that file") from None
-        raise InputError(f"{name} is not a sound PDF file; open it in a viewer and print it to a new PDF") from None
+        raise InputError(f"{name} is a damaged PDF file; open it in a viewer and print it to a new PDF") from None
     try:
         yield document
     finally:
@@ -56,13 +56,13 @@ def page_texts(document: Any) -> Iterator[PageText]:
         text: list[str] = []
         characters: list[int] = []
         unreadable = 0
-        for place in range(layer.count_chars()):
-            code = raw.FPDFText_GetUnicode(layer, place)
+        for index in range(layer.count_chars()):
+            code = raw.FPDFText_GetUnicode(layer, index)
             if code == 0x0D:  # before each line feed
                 continue
             text.append("-" if code in HYPHENS else chr(code) if 0 < code < 0xD800 or code > 0xDFFF else "\ufffd")
-            characters.append(place)
-            unreadable += _is_unreadable(text[-1]) or raw.FPDFText_HasUnicodeMapError(layer, place) == 1
+            characters.append(index)
+            unreadable += _is_unreadable(text[-1]) or raw.FPDFText_HasUnicodeMapError(layer, index) == 1
         layer.close()
         page.close()
         text += PAGE_END

@@ -99,7 +99,7 @@ def _read(path: Path, name: str) -> SourceText:
             raise InputError(f"{shown(path)} is not text in UTF-8; save it as such, or give {kinds}")
         text = html_text(text) if suffix in LOST else text
     if not text.strip():
-        raise InputError(f"{shown(path)} has no text; remove it, or give one that has")
+        raise InputError(f"{shown(path)} contains no text; remove it, or give one that does")
     _check_length(text, shown(path))
     return SourceText(name, text, LOST.get(suffix, ""), path if suffix == ".pdf" else None)
 

@@ -43,14 +43,14 @@ Box = tuple[int, int, int, int]  # left, top, right, bottom in pixels
 Bar = tuple[int, int, str]  # start and end in a text, and what the bar says
 
 
-def html_page(text: str, places: Sequence[tuple[int, int]]) -> str:
-    """The page of a masked text; `places` are where something stands for what was masked.
+def html_page(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """The page of a masked text; `spans` are the pseudonyms in it.
 
     >>> html_page("Pers1 left.", [(0, 5)]).partition("<div>")[2][:25]
     '<b>Pers1</b> left.</div>\\n'
     """
     parts, shown_until = [HEAD], 0
-    for start, end in places:
+    for start, end in spans:
         parts += [escape(text[shown_until:start], quote=False), "<b>", escape(text[start:end], quote=False), "</b>"]
         shown_until = end
     return "".join([*parts, escape(text[shown_until:], quote=False), TAIL])
@@ -127,9 +127,9 @@ def _picture(page: Any, text: PageText, bars: Sequence[Bar], name: str, pdf_bars
 def _rows(layer: Any, text: PageText, start: int, end: int, on_paper: _OnPaper, name: str) -> list[Box]:
     """A box for each line of text that the stretch goes through."""
     rows: list[Box] = []
-    for place in range(start, end):
-        character = text.characters[place]
-        if character < 0 or text.text[place].isspace():
+    for index in range(start, end):
+        character = text.characters[index]
+        if character < 0 or text.text[index].isspace():
             continue
         box = on_paper.box(layer.get_charbox(character, loose=True))
         if box[0] >= box[2] and box[1] >= box[3]:
@@ -228,13 +228,13 @@ def _stream(form: str, content: bytes) -> bytes:
 
 
 def _file(objects: Sequence[bytes]) -> bytes:
-    parts, places = [b"%PDF-1.4\n"], []
+    parts, offsets = [b"%PDF-1.4\n"], []
     length = len(parts[0])
     for number, content in enumerate(objects, start=1):
-        places.append(length)
+        offsets.append(length)
         parts.append(f"{number} 0 obj\n".encode() + content + b"\nendobj\n")
         length += len(parts[-1])
-    table = "".join(f"{place:010} 00000 n \n" for place in places)
+    table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
     parts.append(
         f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}"
         f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{length}\n%%EOF\n".encode()

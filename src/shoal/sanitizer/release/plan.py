@@ -42,18 +42,18 @@ class PlannedDocument:
         return _masked(self)
 
     @property
-    def original_places(self) -> list[tuple[int, int, str]]:
+    def original_spans(self) -> list[tuple[int, int, str]]:
         """Where each masked stretch stood in the original, and what stands there now."""
-        places, shift = [], 0
+        spans, shift = [], 0
         for start, end, original in self.masked.pieces:
-            places.append((start + shift, start + shift + len(original), self.masked.text[start:end]))
+            spans.append((start + shift, start + shift + len(original), self.masked.text[start:end]))
             shift += len(original) - (end - start)
-        return places
+        return spans
 
-    def original_place(self, place: int) -> int:
-        """Where a place of the masked text, outside all pseudonyms, was in the original."""
-        before = (piece for piece in self.masked.pieces if piece[1] <= place)
-        return place + sum(len(original) - (end - start) for start, end, original in before)
+    def original_position(self, position: int) -> int:
+        """The position in the original of one in the masked text that is outside all pseudonyms."""
+        before = (piece for piece in self.masked.pieces if piece[1] <= position)
+        return position + sum(len(original) - (end - start) for start, end, original in before)
 
     @property
     def removed(self) -> int:
@@ -72,8 +72,9 @@ def check_decided(outcomes: Sequence[Outcome]) -> None:
     if waiting:
         listed = ", ".join(f"{item.document} {item.id} ({item.kind})" for item in waiting[:SHOWN])
         more = ", …" if len(waiting) > SHOWN else ""
+        undecided = "1 item is" if len(waiting) == 1 else f"{len(waiting):,} items are"
         raise InputError(
-            f"{len(waiting)} items are not decided: {listed}{more}; decide with shoal review, adjudicate where "
+            f"{undecided} undecided: {listed}{more}; decide with shoal review, adjudicate where "
             "reviewers differ, or let a rule decide what nobody disputes",
             option="accept_rest",
         )
@@ -110,17 +111,17 @@ def leftovers(planned: Sequence[PlannedDocument], strings: Strings) -> tuple[dic
     counts: dict[str, dict[str, int]] = {}
     on_purpose = 0
     for document in planned:
-        left = document.outcome.left_places(document.work.text(document.proposals))
+        left = document.outcome.left_spans(document.work.text(document.proposals))
         found: Counter[str] = Counter()
         for occurrence in strings.find(document.masked.text):
             start, end = occurrence.start, occurrence.end
             # "Pers12 may" has a masked "12 May" in it, which nobody reads.
             with_pseudonym = any(begins < end and start < ends for begins, ends, _ in document.masked.pieces)
             if occurrence.is_readable and not with_pseudonym:
-                place = document.original_place(start), document.original_place(end)
-                if place not in left:
+                span = document.original_position(start), document.original_position(end)
+                if span not in left:
                     raise InputError(
-                        f"a masked string would be readable at {place[0]}-{place[1]} of {document.proposals.document}, "
+                        f"a masked string would be readable at {span[0]}-{span[1]} of {document.proposals.document}, "
                         "and nobody left it there; add this span in the review, then run redact again"
                     )
                 on_purpose += 1

@@ -106,7 +106,7 @@ class Vault:
         try:
             return cls._from_data(json.loads(opened(content, identities, passphrase)))
         except (KeyError, TypeError, AttributeError, json.JSONDecodeError, UnicodeDecodeError):
-            raise InputError(f"{shown(path)} was opened and holds no vault; give the vault of a release") from None
+            raise InputError(f"{shown(path)} does not hold a vault; give the vault of a release") from None
 
     def _entry(self, document: str) -> VaultEntry:
         if document not in self.entries:
@@ -220,4 +220,4 @@ def _reading_record(private: Path) -> Iterator[None]:
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         if isinstance(problem, InputError):
             raise
-        raise InputError(f"{shown(private / RECORD)} is no record of a release; give its private folder") from None
+        raise InputError(f"{shown(private / RECORD)} is not the record of a release; give its private folder") from None

@@ -66,7 +66,7 @@ class DecisionLog:
             written = os.pwrite(descriptor, content, self._read_to) if content else 0
             if written < len(content):
                 os.ftruncate(descriptor, self._read_to)
-                raise InputError(f"{shown(self.path)} cannot be written: no room is left; make room and decide again")
+                raise InputError(f"{shown(self.path)} cannot be written: the disk is full; make room and decide again")
             os.fsync(descriptor)
             self._decisions += new
             self._read_to += len(content)
@@ -99,7 +99,7 @@ class DecisionLog:
         try:
             decision = _parsed(json.loads(line))
         except (ValueError, TypeError, KeyError):
-            raise self._unsound(f"is not sound in line {number + 1}") from None
+            raise self._unsound(f"is damaged in line {number + 1}") from None
         if decision.number != number or _line(decision) != line:
             raise self._unsound(f"was changed in line {number + 1}")
         if decision.previous != self.head:
@@ -108,7 +108,7 @@ class DecisionLog:
         return decision
 
     def _unsound(self, how: str) -> InputError:
-        return InputError(f"{shown(self.path)} {how}; put back the log of this work folder")
+        return InputError(f"{shown(self.path)} {how}; restore the log of this work folder")
 
 
 def _parsed(content: dict[str, Any]) -> Decision:
@@ -142,7 +142,7 @@ class ReviewState:
     added: Mapping[str, Sequence[Decision]]  # by document
 
     def verdict(self, key: Key) -> Verdict:
-        """Decided when enough reviewers agree, or somebody adjudicates."""
+        """Decided when enough reviewers agree, or someone adjudicates."""
         given = self.by_reviewer.get(key, {})
         deciding = self.adjudicated.get(key)
         if deciding is None:

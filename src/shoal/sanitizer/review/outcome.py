@@ -40,13 +40,13 @@ class Outcome:
         """Each item with what holds for it."""
         return zip(self.items, self.verdicts, strict=True)
 
-    def left_places(self, text: str) -> frozenset[Span]:
+    def left_spans(self, text: str) -> frozenset[Span]:
         """Where items stand that reviewers looked at and left, from the first to the last letter. A decision about a
         longer stretch is none about what is within it.
         """
         left = (item for item, verdict in self.judged if _is_decided(verdict, masked=False) and verdict.asked)
-        places = (letters_of(text, mention.start, mention.end) for item in left for mention in item.mentions)
-        return frozenset(place for place in places if place is not None)
+        spans = (letters_of(text, mention.start, mention.end) for item in left for mention in item.mentions)
+        return frozenset(span for span in spans if span is not None)
 
 
 def _is_decided(verdict: Verdict, masked: bool) -> bool:
@@ -81,10 +81,10 @@ class ReviewedCollection:
         for proposals in self.work.proposals:
             text = self.work.text(proposals)
             masked = self._proposed(proposals, text).masked
-            places = [(item, mention.start, mention.end) for item in masked for mention in item.mentions]
-            item_at = {start: item for item, start, _ in places}
-            places += [(item_at[start], start, end) for start, end in _Stretches(masked).joined]
-            for item, start, end in places:
+            spans = [(item, mention.start, mention.end) for item in masked for mention in item.mentions]
+            item_at = {start: item for item, start, _ in spans}
+            spans += [(item_at[start], start, end) for start, end in _Stretches(masked).joined]
+            for item, start, end in spans:
                 for string in strings_to_search(item.kind, text[start:end]):
                     strings.setdefault(string, item)
         return strings
@@ -113,7 +113,7 @@ class ReviewedCollection:
     def _repeats(self, outcome: Outcome, text: str) -> Iterator[Item]:
         """Masked strings that can still be read, unless a reviewer left that very string."""
         covered, pending = _Stretches(outcome.masked), _Stretches(outcome.open)
-        left = outcome.left_places(text)
+        left = outcome.left_spans(text)
         for occurrence in self._remembered.readable(self.search, outcome.proposals.digest, text):
             start, end = occurrence.start, occurrence.end
             if not (covered.cover(start, end) or pending.cover(start, end) or (start, end) in left):
@@ -175,8 +175,8 @@ def shrunk(item: Item, span: Span, text: str) -> Item:
 
 def equal_part(item: Item, text: str, part: str) -> Span | None:
     """Where an item has a part that another one shrinks to; None if it does not have it."""
-    places = (_part_of(mention, part, text) for mention in item.mentions)
-    return next(((place.start, place.end) for place in places if place is not None), None)
+    spans = (_part_of(mention, part, text) for mention in item.mentions)
+    return next(((span.start, span.end) for span in spans if span is not None), None)
 
 
 def _part_of(mention: Mention, part: str, text: str) -> Mention | None:

@@ -183,10 +183,10 @@ class Review:
         part = self.text(keys[0][0])[slice(*span)]
         orders = [Order(*keys[0], "shrink", span, reason=reason)]
         for item in self._items(keys[1:]):
-            place = equal_part(item, self.text(item.document), part)
-            if place is None:
+            part_span = equal_part(item, self.text(item.document), part)
+            if part_span is None:
                 raise InputError(f"{item.id} of {item.document} does not have that part; decide it by itself")
-            orders.append(Order(*item.key, "shrink", place, reason=reason))
+            orders.append(Order(*item.key, "shrink", part_span, reason=reason))
         return self._append(lambda decisions: self._decisions(orders, decisions, adjudicates))
 
     def add(self, document: str, span: Span, kind: str, *, reason: str = "") -> tuple[Decision, ...]:
@@ -310,9 +310,9 @@ class Review:
             if span is None:
                 continue
             if not any(mention.start <= span[0] < span[1] <= mention.end for mention in item.mentions):
-                places = ", ".join(f"{mention.start}-{mention.end}" for mention in item.mentions[:PLACES])
+                spans = ", ".join(f"{mention.start}-{mention.end}" for mention in item.mentions[:PLACES])
                 raise InputError(
-                    f"span {span[0]}-{span[1]} is not within {item.id} of {item.document} ({places}); "
+                    f"span {span[0]}-{span[1]} is not within {item.id} of {item.document} ({spans}); "
                     "shrink it within its bounds, or add what is more"
                 )
             if not folded(self.text(item.document)[slice(*span)]):

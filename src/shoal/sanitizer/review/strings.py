@@ -50,7 +50,7 @@ class Part(NamedTuple):
     start: int
     end: int
     folded: str
-    places: tuple[int, ...]  # where each folded letter stands
+    positions: tuple[int, ...]  # where each folded letter stands
 
 
 def folded(text: str) -> str:
@@ -71,27 +71,29 @@ def parts_of(word: str) -> tuple[Part, ...]:
     >>> [part.folded for part in parts_of("DRSmith2009")]
     ['dr', 'smith', '2009']
     """
-    seen = [place for place, letter in enumerate(word) if not IS_UNSEEN.match(letter)]
-    shown = "".join(word[place] for place in seen)
+    seen = [position for position, letter in enumerate(word) if not IS_UNSEEN.match(letter)]
+    shown = "".join(word[position] for position in seen)
     plain = shown.translate(ALIKE) if LATIN.search(shown) else shown
     parts = []
     for begin, end in pairwise(_bounds(shown)):
-        letters = [(seen[place], letter) for place in range(begin, end) for letter in _folded(plain[place])]
+        letters = [(seen[position], letter) for position in range(begin, end) for letter in _folded(plain[position])]
         if letters:
             stop = seen[end] if end < len(seen) else len(word)
-            places, folded_letters = zip(*letters, strict=True)
-            parts.append(Part(seen[begin], stop, "".join(folded_letters), places))
+            positions, folded_letters = zip(*letters, strict=True)
+            parts.append(Part(seen[begin], stop, "".join(folded_letters), positions))
     return tuple(parts)
 
 
 def _bounds(word: str) -> list[int]:
     """Where parts begin, and the end: between letters and digits, before the capital of a new part."""
     bounds = [0]
-    for place in range(1, len(word)):
-        before, here = word[place - 1], word[place]
-        new = here.isupper() and (before.islower() or (before.isupper() and word[place + 1 : place + 2].islower()))
+    for position in range(1, len(word)):
+        before, here = word[position - 1], word[position]
+        new = here.isupper() and (
+            before.islower() or (before.isupper() and word[position + 1 : position + 2].islower())
+        )
         if new or before.isdigit() != here.isdigit():
-            bounds.append(place)
+            bounds.append(position)
     return [*bounds, len(word)]
 
 
@@ -183,19 +185,19 @@ class Strings:
         """The last part of the longest string that begins with the part `first`."""
         best: tuple[int | None, str] = (None, "")
         joined = ""
-        for place in range(first, len(parts)):
-            joined += parts[place][2]
+        for position in range(first, len(parts)):
+            joined += parts[position][2]
             if not self._begins(joined):
                 break
             if joined in self.strings:
-                best = place, joined
+                best = position, joined
             elif capital and joined in self._capitalised:
-                best = place, self._capitalised[joined]
+                best = position, self._capitalised[joined]
         return best
 
     def _begins(self, start: str) -> bool:
-        place = bisect_left(self._sorted, start)
-        return place < len(self._sorted) and self._sorted[place].startswith(start)
+        position = bisect_left(self._sorted, start)
+        return position < len(self._sorted) and self._sorted[position].startswith(start)
 
     def _of_words(self, words: list[tuple[str, int]], whole: list[Occurrence]) -> Iterator[Occurrence]:
         """Strings that begin or end amid a word, where nothing else was found."""
@@ -210,7 +212,7 @@ class Strings:
 
     def _inside(self, word: str) -> Iterator[tuple[int, int, str]]:
         """Strings of some length within a word, from the left, the longest first."""
-        letters = [pair for part in parts_of(word) for pair in zip(part.places, part.folded, strict=True)]
+        letters = [pair for part in parts_of(word) for pair in zip(part.positions, part.folded, strict=True)]
         joined = "".join(letter for _, letter in letters)
         start = 0
         while start < len(joined):

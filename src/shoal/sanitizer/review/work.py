@@ -106,7 +106,7 @@ class WorkFolder:
         self.path = Path(path)
         self.settings = _settings(self.path)
         if not (self.path / PROPOSALS).is_file():
-            raise InputError(f"{shown(self.path)} is not finished; run the same shoal sanitize again to go on")
+            raise InputError(f"{shown(self.path)} is not finished; run the same shoal sanitize again to continue")
 
     @property
     def withheld(self) -> int:
@@ -139,7 +139,7 @@ class WorkFolder:
         with reading(path):
             text = path.read_bytes().decode("utf-8", "surrogatepass")
         if text_digest(text) != proposals.digest:
-            raise InputError(f"{shown(path)} was changed since it was read; put back the text, or run sanitize anew")
+            raise InputError(f"{shown(path)} has changed since it was read; restore the text, or run sanitize again")
         return text
 
     def pdf(self, proposals: Proposals) -> bytes:
@@ -160,7 +160,7 @@ class WorkFolder:
     def check_unlocked(self) -> None:
         if self.locked:
             raise InputError(
-                f"{shown(self.path)} is locked, for a release was made of it; run sanitize anew to decide otherwise"
+                f"{shown(self.path)} is locked: a release was made of it; run sanitize again to decide differently"
             )
 
     def lock(self, seal: str) -> None:
@@ -178,13 +178,13 @@ class Unfinished:
         if (path / SETTINGS).exists():
             begun = _settings(path)
             if {**begun, "secret": None} != {**settings, "format": FORMAT, "secret": None}:
-                raise InputError(f"{shown(path)} was begun with other settings; give the same ones, or another folder")
+                raise InputError(f"{shown(path)} was started with other settings; use the same ones, or another folder")
             if (path / PROPOSALS).exists():
                 raise InputError(f"{shown(path)} is finished; review it, or choose another folder")
             self._resume()
             return
         if path.exists() and any(path.iterdir()):
-            raise InputError(f"{shown(path)} exists and is no work folder; choose another name")
+            raise InputError(f"{shown(path)} exists and is not a work folder; choose another name")
         path.mkdir(parents=True, exist_ok=True)
         path.chmod(PRIVATE_FOLDER)
         self._begin({**settings, "format": FORMAT, "secret": os.urandom(32).hex()})
@@ -254,9 +254,9 @@ def _settings(path: Path) -> dict[str, Any]:
         made = str(content["format"])[:40]
         raise InputError(
             f"{shown(path)} was made by another version of Shoal, or changed ({made!r}, this version reads "
-            f"{FORMAT!r}); go on with that version, or run sanitize anew"
+            f"{FORMAT!r}); continue with that version, or run sanitize again"
         )
-    raise InputError(f"{shown(path)} is no work folder; give the one that shoal sanitize made")
+    raise InputError(f"{shown(path)} is not a work folder; give the one that shoal sanitize made")
 
 
 def _lines(path: Path) -> Iterator[Proposals]:
@@ -265,4 +265,4 @@ def _lines(path: Path) -> Iterator[Proposals]:
             try:
                 yield Proposals.from_line(line)
             except (ValueError, TypeError, KeyError):
-                raise InputError(f"{shown(path)} is not sound in line {number}; run sanitize anew") from None
+                raise InputError(f"{shown(path)} is damaged in line {number}; run sanitize again") from None

@@ -145,9 +145,9 @@ class Desk:
 
     def add(self, reviewer: str, document: str, span: Span, kind: str, reason: str) -> dict[str, Any]:
         """Mask what nobody proposed."""
-        place = self._from_browser(document, span)
+        text_span = self._from_browser(document, span)
         with self._writing:
-            made = Review(self._deciding, reviewer, self._remembered).add(document, place, kind, reason=reason)
+            made = Review(self._deciding, reviewer, self._remembered).add(document, text_span, kind, reason=reason)
         return self._made(made, document, reviewer)
 
     def undo(self, reviewer: str, document: str, reason: str) -> dict[str, Any]:

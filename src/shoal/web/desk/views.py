@@ -28,15 +28,15 @@ class Offsets:
     """
 
     def __init__(self, text: str) -> None:
-        large = () if text.isascii() else (place for place, letter in enumerate(text) if letter > LARGEST_SINGLE)
+        large = () if text.isascii() else (position for position, letter in enumerate(text) if letter > LARGEST_SINGLE)
         self._pairs = tuple(large)  # where characters of two units are, for Python
-        self._in_browser = tuple(place + number for number, place in enumerate(self._pairs))
+        self._in_browser = tuple(position + number for number, position in enumerate(self._pairs))
 
-    def to_browser(self, place: int) -> int:
-        return place + bisect_left(self._pairs, place)
+    def to_browser(self, position: int) -> int:
+        return position + bisect_left(self._pairs, position)
 
-    def from_browser(self, place: int) -> int:
-        return place - bisect_left(self._in_browser, place)
+    def from_browser(self, position: int) -> int:
+        return position - bisect_left(self._in_browser, position)
 
 
 Key = tuple[str, str]  # document and item
@@ -175,8 +175,8 @@ def as_after(planned: PlannedDocument, offsets: Offsets) -> dict[str, Any]:
     text = planned.masked.text
     after = Offsets(text)
     pieces = [
-        [*_span((start, end), after), offsets.to_browser(place[0])]
-        for (start, end, _), place in zip(planned.masked.pieces, planned.original_places, strict=True)
+        [*_span((start, end), after), offsets.to_browser(span[0])]
+        for (start, end, _), span in zip(planned.masked.pieces, planned.original_spans, strict=True)
     ]
     return {"text": text, "pieces": pieces}
 

@@ -80,7 +80,7 @@ def earlier_release(chosen: Choices, workspace: Workspace, folder: Path) -> dict
     if not all(given.values()):
         raise InputError("a release that follows another needs that release and its private part; choose both")
     if not chosen.identity:
-        raise InputError("who is who in two releases goes by an id; choose the column that names the records")
+        raise InputError("matching records across releases needs an id; choose the column that names the records")
     return {
         option: lend_unpacked(workspace, workspace.upload(upload).path, folder, *EARLIER[option])
         for option, upload in given.items()

@@ -67,7 +67,11 @@ def _loss(stated: Mapping[str, Any]) -> list[Figure]:
     known = stated["loss_range"]
     if known is not None:
         share = f"{known['low']:.0%} to {known['high']:.0%}"
-        return [Figure("Lost", share, "The share of the information that was given up; more may not be said.")]
+        return [
+            Figure(
+                "Lost", share, "The share of the information that was given up; the exact figure may not be published."
+            )
+        ]
     if stated["information_loss"] is None:
         return []
     words = "The share of the differences between records that was given up for the crowd."

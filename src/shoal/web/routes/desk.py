@@ -52,7 +52,7 @@ async def _sent(request: Request) -> Sent:
     try:
         sent = Sent.model_validate_json(await read_body(request, LARGEST_REQUEST))
     except ValidationError:
-        raise InputError("the request cannot be read; load the page again") from None
+        raise InputError("the request cannot be read; reload the page") from None
     if len(sent.reason) > LONGEST_REASON:
         raise InputError(f"the reason has {len(sent.reason):,} characters, and {LONGEST_REASON:,} are kept; shorten it")
     return sent

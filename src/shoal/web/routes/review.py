@@ -173,7 +173,7 @@ def _check_ready(desk: Desk, chosen: Redacting) -> None:
     documents = desk.progress("")["documents"]
     waiting = sum(document["open"] + document["disputed"] for document in documents)
     if waiting and not chosen.accept_rest:
-        raise InputError(f"{waiting} items are not decided; decide them at the desk, or let a rule decide the rest")
+        raise InputError(f"{waiting} items are undecided; decide them at the desk, or let a rule decide the rest")
     key = config_folder() / "sanitizer.key"
     if key.is_file() and key.read_bytes().startswith(LOCKED_KEY):
         raise InputError(f"{key} is locked with a passphrase; make this release in a shell, where you can type it")
