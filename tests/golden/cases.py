@@ -172,7 +172,7 @@ FILES = (
     case("packed text", f"protect people.tsv.gz -k 5 -o release --quasi age,height --confidential illness {QUICK}"),
     case(
         "table in parts",
-        "protect 'people/*.csv' -k 5 -o release --quasi age,income --confidential illness --l 2 --person household "
+        "protect 'people/*.csv' -k 5 -o release --quasi age,income --confidential illness --l 2 "
         "--coarsen income=30 --blocks 150",
     ),
     case(

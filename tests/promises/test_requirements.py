@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from shoal.promises.closeness import Close
 from shoal.promises.diversity import Distinct, Entropy, Recursive
 from shoal.promises.joining import join_until
-from shoal.promises.people import OwnK, People
+from shoal.promises.people import InSlots, OwnK
 
 pytestmark = pytest.mark.usefixtures("without_attack")
 
@@ -70,11 +70,16 @@ def test_closeness_of_labels_is_the_share_that_would_have_to_change():
 
 def test_people_are_counted_once_and_a_record_may_ask_for_more():
     person, own_k = np.array([7, 7, 8, 9]), np.array([1, 3, 1, 1])
-    assert not People(person, 3).met(rows(0, 1, 2))
-    assert People(person, 3).met(rows(0, 2, 3))
     assert OwnK(own_k).met(rows(0, 1, 2))
     assert not OwnK(own_k, person).met(rows(0, 1, 2)), "three records, but two people"
     assert OwnK(own_k, person).met(every(person))
+
+
+def test_a_promise_of_people_holds_in_each_slot_of_a_crowd():
+    """The first slot has flu and gout, the second flu alone; both together have two values."""
+    both = InSlots(Distinct(np.array([0, 1, 0, 0]), 2), np.array([0, 0, 1, 1]))
+    assert both.met(rows(0, 1))
+    assert not both.met(rows(0, 1, 2, 3))
 
 
 @st.composite
@@ -91,7 +96,7 @@ def requirements(draw):
         Entropy(codes, draw(st.floats(1.0, 2.5))),
         Recursive(codes, draw(st.floats(0.5, 4.0)), draw(st.integers(2, 3))),
         Close(codes, draw(st.floats(0.05, 0.6)), overall, ordered),
-        People(person, draw(st.integers(1, 5))),
+        InSlots(Distinct(codes, 2), np.array(draw(st.lists(st.integers(0, 1), min_size=n_rows, max_size=n_rows)))),
         OwnK(own_k, draw(st.sampled_from([None, person]))),
     ]
     wanted = [one for one in asked if draw(st.booleans()) and one.met(every(codes))]

@@ -31,11 +31,11 @@ class Distinct:
     def met(self, rows: Ints) -> bool:
         return int(np.count_nonzero(value_counts(self.codes, rows))) >= self.least
 
-    def reveals_values(self, rows: Ints, sizes: list[int]) -> bool:
+    def reveals_values(self, rows: Ints, parts: list[Ints]) -> bool:
         if self.least > 2:
             return False
         counts = np.bincount(self.codes[rows] + 1)  # a missing value may be what all of a part have
-        return sum(int(np.count_nonzero(counts >= size)) for size in sizes) == 1
+        return sum(int(np.count_nonzero(counts >= size)) for size in map(len, parts)) == 1
 
     def min_part_size(self, rows: Ints) -> Callable[[Ints], int]:
         counts = np.bincount(self.codes[rows] + 1)

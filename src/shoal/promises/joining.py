@@ -196,7 +196,7 @@ class _Division:
         of_halves = [self._rows(half) for half in halves]
         # What stays together for want of something else, of people say, tells nothing of values.
         short = [one for one in self._requirements if not all(map(one.met, of_halves))]
-        return any(one.reveals_values(rows, [len(half) for half in of_halves]) for one in short or self._requirements)
+        return any(one.reveals_values(rows, of_halves) for one in short or self._requirements)
 
     def _rows(self, some: Ints) -> Ints:
         return np.concatenate([self.rows_of[group] for group in some.tolist()])

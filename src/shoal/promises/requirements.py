@@ -35,7 +35,7 @@ class Requirement(Protocol):
     def met(self, rows: Ints) -> bool:
         """Whether these rows have it."""
 
-    def reveals_values(self, rows: Ints, sizes: list[int]) -> bool:
+    def reveals_values(self, rows: Ints, parts: list[Ints]) -> bool:
         """Whether it shows which value all of a part had, if rows stay whole since one of two parts had too little."""
 
     def min_part_size(self, rows: Ints) -> Callable[[Ints], int]:
@@ -45,7 +45,7 @@ class Requirement(Protocol):
 class CrowdRequirement:
     """A requirement that asks nothing of confidential values, so that nothing tells them."""
 
-    def reveals_values(self, rows: Ints, sizes: list[int]) -> bool:
+    def reveals_values(self, rows: Ints, parts: list[Ints]) -> bool:
         return False
 
     def min_part_size(self, rows: Ints) -> Callable[[Ints], int]:
@@ -64,9 +64,9 @@ class ShareRequirement:
     def met(self, rows: Ints) -> bool:
         return self.enough(value_counts(self.codes, rows))
 
-    def reveals_values(self, rows: Ints, sizes: list[int]) -> bool:
+    def reveals_values(self, rows: Ints, parts: list[Ints]) -> bool:
         """Of two values: whether one part has only one of them in every way to share them out in which a part fails."""
-        counts = value_counts(self.codes, rows)
+        counts, sizes = value_counts(self.codes, rows), [len(part) for part in parts]
         there = np.flatnonzero(counts)
         if len(there) != 2 or int(counts.sum()) < len(rows):
             return False
@@ -74,10 +74,10 @@ class ShareRequirement:
         first, second = there.tolist()
         for here in range(max(0, int(counts[second]) - sizes[1]), min(sizes[0], int(counts[second])) + 1):
             shared = here, int(counts[second]) - here
-            parts = [np.zeros(len(counts), dtype=np.int64) for _ in sizes]
-            for part, size, has in zip(parts, sizes, shared, strict=True):
+            counts_of_parts = [np.zeros(len(counts), dtype=np.int64) for _ in sizes]
+            for part, size, has in zip(counts_of_parts, sizes, shared, strict=True):
                 part[first], part[second] = size - has, has
-            if all(map(self.enough, parts)):
+            if all(map(self.enough, counts_of_parts)):
                 continue
             for way, size, has in zip(ways, sizes, shared, strict=True):
                 way.add(None if 0 < has < size else has == size)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from shoal import progress
 from shoal.data.columns import sort_rows, tie_keys, values_of
+from shoal.errors import InputError
 from shoal.methods.blocks.block import Block
 from shoal.methods.blocks.executors import Schedule
 from shoal.methods.blocks.grouping import divided_into_blocks, group_in_blocks
@@ -61,6 +62,8 @@ def draft_table_in_parts(
     source: TableSource, k: int, options: records.TableOptions, folders: tuple[Path, Path], schedule: Schedule
 ) -> Draft:
     """Protect the table and write its rows into the folders (private, release); the draft has the rest."""
+    if options.promises.person is not None:
+        raise InputError("{option} needs one file: a person's rows may lie in several parts; join them first", "person")
     submit, gather = schedule.submit, schedule.gather
     table, parts = _read(source, k, options, schedule)
     layout, method = table.layout, table.method

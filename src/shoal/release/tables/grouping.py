@@ -1,14 +1,10 @@
-"""Groups of a table's rows: by people where that is asked for, joined until each has what is promised.
-
-People: rows are put into layers: the first row of everybody, the second of those who have one, and so on. Within a
-layer all rows are of different people, so that groups of k rows are groups of k people. A layer much smaller than the
-first is not grouped, for its few rows lie far from each other: they join the groups that are there, each the nearest.
-"""
+"""Groups of a table's rows, joined until each has what is promised."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,36 +13,14 @@ from shoal.data import Roles
 from shoal.data.columns import values_of
 from shoal.data.files import counted
 from shoal.errors import InputError
-from shoal.methods.mdav import numbered_by_first_row
 from shoal.promises.diversity import check_kept
 from shoal.promises.joining import join_until
-from shoal.promises.people import OwnK, People
-from shoal.promises.requirements import Requirement
+from shoal.promises.people import OwnK
 from shoal.promises.values import counted_values, value_requirements
 from shoal.release.tables.rows import TableMethod, TableRows
 from shoal.request.options import GroupPromises
 
-LARGE = 0.5  # of the first layer's rows: from there on a layer is grouped by itself
-
 Ints = NDArray[np.int64]
-
-
-def group_rows(method: TableMethod, rows: TableRows) -> tuple[Ints, float]:
-    """The group of each row, and the least SSE possible if it is known; by people if the rows say whose they are."""
-    layer = np.zeros(1, dtype=np.int64) if rows.person is None else layer_of_row(rows.person)
-    sizes = np.bincount(layer)
-    if len(sizes) == 1 or not method.k_anonymous:
-        return method.group(rows)
-    groups = np.full(len(layer), -1, dtype=np.int64)
-    for number in np.flatnonzero(sizes >= max(LARGE * sizes[0], method.k)).tolist():
-        in_layer = np.flatnonzero(layer == number)
-        groups[in_layer] = method.group(rows.take(in_layer))[0] + groups.max() + 1
-    rest = np.flatnonzero(groups < 0)
-    if len(rest):
-        grouped = np.flatnonzero(groups >= 0)
-        groups[grouped] = numbered_by_first_row(groups[grouped])
-        groups[rest] = method.nearest(rows.take(grouped), groups[grouped], rows.take(rest))
-    return numbered_by_first_row(groups), 0.0
 
 
 def join_groups(
@@ -63,6 +37,19 @@ def join_groups(
     """
     if not promises:
         return group_of_row
+    columns = confidential_values(method, rows, roles, promises, whole=overall is None)
+    crowds = [] if rows.own_k is None or int(np.max(rows.own_k)) <= method.k else [OwnK(rows.own_k)]
+    requirements = [*crowds, *value_requirements(promises, columns, overall)]
+    joined = join_until(group_of_row, requirements, method.group_distances(rows, group_of_row))
+    if overall is None:
+        check_several(group_of_row, joined, promises)
+    return joined
+
+
+def confidential_values(
+    method: TableMethod, rows: TableRows, roles: Roles, promises: GroupPromises, whole: bool = True
+) -> list[NDArray[Any]]:
+    """The confidential columns, where the method has groups and the table, if it is `whole`, has what is promised."""
     if not method.k_anonymous:
         if method.averages:
             raise InputError(
@@ -71,27 +58,20 @@ def join_groups(
             )
         raise InputError(f"{{option}} needs groups, and {method.name} makes none; leave it out", promises.asked)
     columns = [values_of(rows.columns[name]) for name in roles.confidential]
-    if overall is None:
+    if whole:
         for name, values in zip(roles.confidential, columns, strict=True):
             check_kept(promises, name, counted_values(values))
-    requirements = [*_crowd_requirements(rows, method.k), *value_requirements(promises, columns, overall)]
-    joined = join_until(group_of_row, requirements, method.group_distances(rows, group_of_row))
+    return columns
+
+
+def check_several(before: Ints, joined: Ints, promises: GroupPromises) -> None:
+    """Refuse bounds that leave one group of all records."""
     strict = [f"{name}={bound:g}" for name, bound in (("t", promises.t), ("beta", promises.beta)) if bound is not None]
-    if strict and overall is None and group_of_row.max() > 0 and joined.max() == 0:
+    if strict and before.max() > 0 and joined.max() == 0:
         raise InputError(
             f"{' and '.join(strict)} leaves one group of all {len(joined):,} records; raise it, or name fewer "
             "confidential columns"
         )
-    return joined
-
-
-def _crowd_requirements(rows: TableRows, k: int) -> list[Requirement]:
-    requirements: list[Requirement] = []
-    if rows.person is not None:
-        requirements.append(People(rows.person, k))
-    if rows.own_k is not None and int(np.max(rows.own_k)) > k:
-        requirements.append(OwnK(rows.own_k, rows.person))
-    return requirements
 
 
 def warn_of_majority(person: Ints | None, group_of_row: Ints) -> None:
@@ -106,13 +86,3 @@ def warn_of_majority(person: Ints | None, group_of_row: Ints) -> None:
             "theirs; keep fewer rows of people who have many, or make one of them",
             stacklevel=2,
         )
-
-
-def layer_of_row(person: Ints) -> Ints:
-    """How many rows of the same person come before each row."""
-    order = np.argsort(person, kind="stable")
-    first = np.concatenate(([True], person[order][1:] != person[order][:-1]))
-    start = np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))
-    layer = np.empty(len(order), dtype=np.int64)
-    layer[order] = np.arange(len(order)) - start
-    return layer

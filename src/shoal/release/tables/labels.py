@@ -134,7 +134,8 @@ class Concepts:
         return given | {"mapping": None if self._method.mapping is None else "given"}
 
     def block_plan(self, n_rows: int) -> Plan:
-        return Plan(self.k, BLOCK_ROWS, EuclideanSpace)
+        method = self._method
+        return Plan(self.k, BLOCK_ROWS, EuclideanSpace, method.refine, method.time_budget, method.random_state)
 
     def block_coordinates(self, rows: TableRows) -> Floats:
         columns = [coordinates(rows.numbers, rows.gaps, self._layout)]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.attacks.disclosure import IntervalDisclosure
 from shoal.attacks.distance import DistanceLinkage, linked_by_equality
+from shoal.methods.people import crowds_of_people
 from shoal.pages.leak_card import learned_rates
 from shoal.release.draft import Draft
 from shoal.release.folders import MAPPING
@@ -32,7 +33,8 @@ from shoal.release.tables.draft import (
 )
 from shoal.release.tables.files import copy_of, file_name, text_columns
 from shoal.release.tables.following import Following
-from shoal.release.tables.grouping import group_rows, join_groups, warn_of_majority
+from shoal.release.tables.grouping import join_groups, warn_of_majority
+from shoal.release.tables.people import PeopleGroups, join_people, represent_people
 from shoal.release.tables.records import TableOptions, TableRecords, read_records
 from shoal.release.tables.released import (
     ReleasedRows,
@@ -61,6 +63,7 @@ class TableGroups:
 
     group_of_row: Ints
     bound: float
+    people: PeopleGroups | None = None  # where whole people are grouped
 
 
 @dataclass(frozen=True)
@@ -88,22 +91,32 @@ class TableSteps:
         return records
 
     def group(self, records: TableRecords) -> TableGroups:
-        """The group of each row: at least k rows, or people."""
-        return TableGroups(*group_rows(records.table.method, records.rows))
+        """The group of each row: at least k rows. Of people: the crowd, of at least k of them."""
+        method, rows = records.table.method, records.rows
+        if rows.person is not None and method.k_anonymous:
+            points, plan = method.block_coordinates(rows), method.block_plan(len(np.unique(rows.person)))
+            return TableGroups(crowds_of_people(points, rows.person, plan), 0.0)
+        return TableGroups(*method.group(rows))
 
     def join(self, groups: TableGroups, records: TableRecords) -> TableGroups:
         """Groups joined until each has what is promised."""
         table, rows, promises = records.table, records.rows, self.options.promises
+        if rows.person is not None:
+            people = join_people(table.method, rows, rows.person, groups.group_of_row, table.layout.roles, promises)
+            warn_of_majority(rows.person, people.group_of_row)
+            return replace(groups, group_of_row=people.group_of_row, people=people)
         if isinstance(table.method, Following):
             joined = table.method.join(rows, promises)
         else:
             joined = join_groups(table.method, rows, groups.group_of_row, table.layout.roles, promises)
-        warn_of_majority(rows.person, joined)
         return replace(groups, group_of_row=joined)
 
     def represent(self, groups: TableGroups, records: TableRecords) -> MaskedRows:
         """The rows with what stands for their groups."""
-        return records.table.method.represent(records.rows, groups.group_of_row)
+        table, rows = records.table, records.rows
+        if groups.people is not None and rows.person is not None:
+            return represent_people(table.method, rows, rows.person, groups.people, table.layout)
+        return table.method.represent(rows, groups.group_of_row)
 
     def publish(self, masked: MaskedRows, groups: TableGroups, records: TableRecords) -> TablePublication:
         """The rows as they will be released, in canonical order, and the figures that may be published."""

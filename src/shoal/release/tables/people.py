@@ -1,0 +1,157 @@
+"""Tables with several rows per person: whole people are grouped, and their rows share the rows of their crowd."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.data import Roles
+from shoal.data.roles import SET
+from shoal.methods.mdav import numbered_by_first_row
+from shoal.methods.people import Slots, slots_in_crowds
+from shoal.promises.joining import join_until
+from shoal.promises.people import OwnK, in_slots
+from shoal.promises.values import value_requirements
+from shoal.release.tables.grouping import check_several, confidential_values
+from shoal.release.tables.rows import MaskedLabels, MaskedRows, TableLayout, TableMethod, TableRows
+from shoal.results.promised import GroupPromises
+
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class PeopleGroups:
+    """The crowd of each row's person, and the group of each row: the slot within the crowd."""
+
+    crowd_of_row: Ints
+    slots: Slots
+
+    @property
+    def group_of_row(self) -> Ints:
+        slot = self.slots.slot_of_row
+        return numbered_by_first_row(self.crowd_of_row * (slot.max() + 1) + slot)
+
+
+def join_people(
+    method: TableMethod, rows: TableRows, person: Ints, crowd_of_row: Ints, roles: Roles, promises: GroupPromises
+) -> PeopleGroups:
+    """Crowds joined until each of their slots has what is promised. Values count by row, and once for each person."""
+    confidential, unjoined = confidential_values(method, rows, roles, promises), crowd_of_row
+    distances = method.group_distances(rows, crowd_of_row)
+    if rows.own_k is not None:
+        crowd_of_row = join_until(crowd_of_row, [OwnK(rows.own_k, person)], distances)
+        distances = method.group_distances(rows, crowd_of_row)
+    k_of_crowd: Ints = np.full(int(crowd_of_row.max()) + 1, method.k)
+    if rows.own_k is not None:
+        np.maximum.at(k_of_crowd, crowd_of_row, rows.own_k)
+    slots = slots_in_crowds(method.block_coordinates(rows), person, crowd_of_row, k_of_crowd)
+    if promises.of_values:
+        of_rows = value_requirements(promises, confidential)
+        once = [_once_per_person(values, person, slots.slot_of_row) for values in confidential]
+        of_people = value_requirements(promises, once)
+        requirements = in_slots([*of_rows, *of_people], slots.slot_of_row)
+        crowd_of_row = join_until(crowd_of_row, requirements, distances)
+    check_several(unjoined, crowd_of_row, promises)
+    return PeopleGroups(crowd_of_row, slots)
+
+
+def represent_people(
+    method: TableMethod, rows: TableRows, person: Ints, groups: PeopleGroups, layout: TableLayout
+) -> MaskedRows:
+    """The rows with what stands for their slots; columns that are constant within people have one value in a crowd."""
+    group_of_row, counts = groups.group_of_row, groups.slots.counts
+    _, first_row, person_of_row = np.unique(person, return_index=True, return_inverse=True)
+    masked = method.represent(rows, group_of_row)
+    if not counts.all():
+        counting = np.flatnonzero(counts)
+        of_slots = method.represent(rows.take(counting), group_of_row[counting])
+        standing = np.unique(group_of_row[counting], return_index=True)[1][group_of_row]
+        sets = [name for name, kind in layout.categories.items() if kind == SET]
+        masked = _with_columns(masked, of_slots, standing, [name for name in layout.labels if name not in sets], None)
+    labels, numbers = constant_columns(rows, person_of_row, layout)
+    if labels or numbers.any():
+        people = one_row_per_person(rows, person_of_row)
+        of_crowds = method.represent(people, numbered_by_first_row(groups.crowd_of_row[first_row]))
+        masked = _with_columns(masked, of_crowds, person_of_row, labels, numbers)
+    return masked
+
+
+def constant_columns(rows: TableRows, person_of_row: Ints, layout: TableLayout) -> tuple[list[str], Mask]:
+    """Labels that all rows of a person share, and numbers that they do."""
+    first = np.unique(person_of_row, return_index=True)[1][person_of_row]
+    numbers = (rows.numbers == rows.numbers[first]).all(axis=0)
+    if rows.gaps is not None:
+        numbers &= (rows.gaps == rows.gaps[first]).all(axis=0)
+    codes = {name: _codes(rows.columns[name]) for name in layout.labels}
+    return [name for name, code in codes.items() if np.array_equal(code, code[first])], numbers
+
+
+def one_row_per_person(rows: TableRows, person_of_row: Ints) -> TableRows:
+    """The mean of each person's numbers, and the most frequent of their labels; other columns as in the first row."""
+    first = np.unique(person_of_row, return_index=True)[1]
+    typical = rows.take(first)
+    known = np.ones_like(rows.numbers, dtype=bool) if rows.gaps is None else ~rows.gaps
+    numbers, gaps = typical.numbers.copy(), np.zeros_like(typical.numbers, dtype=bool)
+    for column in range(numbers.shape[1]):
+        present = np.bincount(person_of_row, weights=known[:, column])
+        total = np.bincount(person_of_row, weights=np.where(known[:, column], rows.numbers[:, column], 0.0))
+        gaps[:, column] = present == 0  # such a person keeps what stands for a gap
+        numbers[:, column] = np.divide(total, present, out=numbers[:, column].copy(), where=present > 0)
+    columns = {name: _most_frequent(column, person_of_row) for name, column in rows.columns.items()}
+    return replace(typical, numbers=numbers, gaps=None if rows.gaps is None else gaps, columns=columns)
+
+
+def _most_frequent(column: pa.Array, person_of_row: Ints) -> pa.Array:
+    codes = _codes(column)
+    pairs, row, counts = np.unique(
+        np.column_stack([person_of_row, codes]), axis=0, return_index=True, return_counts=True
+    )
+    order = np.lexsort((pairs[:, 1], -counts, pairs[:, 0]))
+    leading = order[np.unique(pairs[order, 0], return_index=True)[1]]
+    return column.take(pa.array(row[leading]))
+
+
+def _codes(column: pa.Array) -> Ints:
+    """The rank of each value among the different ones of a column, as texts; a missing value has one, too."""
+    encoded = column.dictionary_encode(null_encoding="encode")
+    texts = [str(value) for value in encoded.dictionary.to_pylist()]
+    rank = np.empty(len(texts), dtype=np.int64)
+    rank[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
+    codes: Ints = rank[np.asarray(encoded.indices)]
+    return codes
+
+
+def _once_per_person(values: NDArray[Any], person: Ints, slot_of_row: Ints) -> NDArray[Any]:
+    """The values, missing where a row of the same person in the same slot has the value already."""
+    seen: set[tuple[object, ...]] = set()
+    once = values.copy()
+    for row, key in enumerate(zip(person.tolist(), slot_of_row.tolist(), values.tolist(), strict=True)):
+        if key in seen:
+            once[row] = None
+        seen.add(key)
+    return once
+
+
+def _with_columns(
+    masked: MaskedRows, other: MaskedRows, row_of: Ints, labels: list[str], numbers: Mask | None
+) -> MaskedRows:
+    """Masked rows with these columns as other rows have them; `row_of` says which. None: all numbers."""
+    chosen = np.ones(masked.numbers.shape[1], dtype=bool) if numbers is None else numbers
+    taken = {}
+    for name in labels:
+        own, after = masked.labels[name], other.labels[name]
+        taken[name] = MaskedLabels(after.released.take(pa.array(row_of)), own.before, after.after[row_of])
+    gaps = masked.gaps
+    if gaps is not None and other.gaps is not None:
+        gaps = np.where(chosen, other.gaps[row_of], gaps)
+    return replace(
+        masked,
+        numbers=np.where(chosen, other.numbers[row_of], masked.numbers),
+        labels={**masked.labels, **taken},
+        gaps=gaps,
+    )
