@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from shoal.methods.blocks.grouping import Plan
 from shoal.methods.people import classes_by_records, crowds_of_people, slots_in_crowds
-from shoal.methods.spaces import EuclideanSpace
+from shoal.methods.mdav import EuclideanSpace
 
 
 @st.composite

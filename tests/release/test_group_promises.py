@@ -40,9 +40,9 @@ METHODS = {
 
 
 def visits() -> pd.DataFrame:
-    """Every fourth patient came twice, and one record asks for a crowd of 15."""
+    """Every second patient came twice, and one record asks for a crowd of 15."""
     random = np.random.default_rng(1)
-    patient = np.concatenate([np.arange(96), np.arange(0, 96, 4)])
+    patient = np.concatenate([np.arange(80), np.arange(0, 80, 2)])
     return pd.DataFrame(
         {
             "patient": [f"p-{number}" for number in patient],
@@ -234,7 +234,7 @@ def test_documents_promise_closeness_of_their_labels(tmp_path):
         ({"l": 4}, "l=4 needs 4 different values, column illness has 3; lower l"),
         ({"l": 2.9, "diversity": "entropy"}, "l=2.9 by entropy is more than column illness has in all"),
         ({"l": 3, "diversity": "recursive", "c": 0.1}, "c=0.1 with l=3 is less than column illness has in all"),
-        ({"person": "patient", "k": 97}, "k=97 needs at least 97 people, column patient has 96; lower k or add people"),
+        ({"person": "patient", "k": 81}, "k=81 needs at least 81 people, column patient has 80; lower k or add people"),
         ({"person": "illness"}, "column illness is for person and would be released, too"),
         ({"person": "pateint"}, "did you mean patient"),
         ({"k_column": "town"}, "column town is .*string, and a crowd is a whole number"),
