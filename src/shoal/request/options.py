@@ -246,7 +246,7 @@ class GroupPromises:
     )
     person: str | None = promise_option(
         None,
-        "Column that names the person: a crowd is then k people, not k records. It is not released.",
+        "Column that names the person, household or author: whole people are grouped. It is not released.",
         Column(),
         of=(TABLES,),
         see="methods/people.md",
