@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.methods.blocks.grouping import Plan
-from shoal.methods.people import classes_by_records, crowds_of_people, slots_in_crowds
 from shoal.methods.mdav import EuclideanSpace
+from shoal.methods.people import classes_by_records, crowds_of_people, slots_in_crowds
 
 
 @st.composite

@@ -33,12 +33,13 @@ __all__ = ["Corpus", "Document", "Skipped", "looks_like_documents"]
 
 @dataclass(frozen=True)
 class Document:
-    """One text or basket, the name it goes by, and its class if it has one."""
+    """One text or basket, the name it goes by, its class if it has one, and whose it is if that is known."""
 
     id: str
     text: str  # empty for a basket
     label: str | None = None
     items: Mapping[str, float] | None = None  # of a basket: how often it has each item
+    person: str | None = None  # whose it is, where a column says so
 
     @property
     def content(self) -> str | Mapping[str, float]:
@@ -74,10 +75,11 @@ class Corpus:
         text_column: str | None = None,
         id_column: str | None = None,
         label_column: str | None = None,
+        person_column: str | None = None,
     ) -> None:
         self.name = shown(path)
         self._path = Path(path)
-        self._asked = Fields(text_column, id_column, label_column)
+        self._asked = Fields(text_column, id_column, label_column, person_column)
         self._given: Callable[[], Iterable[Record]] | None = None
         self._skipped: list[Skipped] = []
 
@@ -137,9 +139,10 @@ class Corpus:
         # A fresh list each time, so that an iteration left halfway adds nothing to the next one's report.
         skipped: list[Skipped] = []
         self._skipped = skipped
-        labelled, of_items = self._asked.label is not None, self.of_items
+        labelled, owned, of_items = self._asked.label is not None, self._asked.person is not None, self.of_items
         hashes = array("q")  # 8 bytes a document: the ids themselves may not fit in memory
         nameless = _Count("id", "fill in the ids or name another column with --id-column")
+        ownerless = _Count("a person", "say whose they are, or leave them out")
         unlabelled = _Count("label", "label them, leave them out or name another column with --label-column")
         for record in self._records():
             if isinstance(record, Skipped):
@@ -155,14 +158,18 @@ class Corpus:
                 nameless.add(record.place)
             if labelled and label is None:
                 unlabelled.add(record.place)
+            person = _as_name(record.person) if owned else None
+            if owned and person is None:
+                ownerless.add(record.place)
             hashes.append(hash(name))
             text = "" if of_items else str(record.text)
-            yield Document(record.place if name is None else name, text, label, items)
+            yield Document(record.place if name is None else name, text, label, items, person)
         if not hashes:
             raise self._without_documents(skipped)
         nameless.check(self.name)
         self._check_unique(hashes)
         unlabelled.check(self.name)
+        ownerless.check(self.name)
 
     def _without_documents(self, skipped: list[Skipped]) -> InputError:
         if not skipped:

@@ -51,27 +51,29 @@ class Record:
     id: object
     text: object  # or a basket
     label: object = None
+    person: object = None
 
 
 @dataclass(frozen=True)
 class Fields:
-    """The columns asked for; None takes "text", "id" where there is one, and no label."""
+    """The columns asked for; None takes "text", "id" where there is one, no label and no person."""
 
     text: str | None = None
     id: str | None = None
     label: str | None = None
+    person: str | None = None
     of_items: bool = False  # `text` holds baskets
 
-    def find(self, columns: list[str], where: str) -> tuple[str, str | None, str | None]:
-        """The columns of text, id and label among those that exist."""
+    def find(self, columns: list[str], where: str) -> tuple[str, str | None, str | None, str | None]:
+        """The columns of text, id, label and person among those that exist."""
         text = self.text or "text"
         identity = self.id or ("id" if "id" in columns else None)
-        for name in (text, identity, self.label):
+        for name in (text, identity, self.label, self.person):
             if name is not None and name not in columns:
                 raise unknown_column(name, columns, where)
             if name is not None and columns.count(name) > 1:
                 raise InputError(f"{where} has {columns.count(name)} columns named {shown(name)}; rename all but one")
-        return text, identity, self.label
+        return text, identity, self.label, self.person
 
 
 def read_file(path: Path, kind: str, fields: Fields, part: str) -> Iterator[Record | Skipped]:
@@ -142,7 +144,7 @@ def _row_id(part: str, number: int) -> str:
 
 def _read_dat(path: Path, fields: Fields, part: str) -> Iterator[Record | Skipped]:
     """A basket per line, its items separated by blanks; an empty line is an empty basket."""
-    if fields.id is not None or fields.label is not None:
+    if any(name is not None for name in (fields.id, fields.label, fields.person)):
         _no_columns(path)
     with open_text(path, newline="\n") as lines:
         for number, line in enumerate(lines, start=1):
@@ -159,7 +161,7 @@ def _read_dat(path: Path, fields: Fields, part: str) -> Iterator[Record | Skippe
 def _read_jsonl(path: Path, fields: Fields, part: str) -> Iterator[Record | Skipped]:
     text = fields.text or "text"
     first: list[str] = []  # keys of the first object; whether there is an "id" is read from it
-    wanted = {name for name in (text, fields.id, fields.label) if name is not None}
+    wanted = {name for name in (text, fields.id, fields.label, fields.person) if name is not None}
     with open_text(path, newline="\n") as lines:
         for number, line in enumerate(lines, start=1):
             where = _place(part, "line", number)
@@ -187,6 +189,7 @@ def _read_jsonl(path: Path, fields: Fields, part: str) -> Iterator[Record | Skip
                 record.get(identity) if identity else _row_id(part, number),
                 record.get(text),
                 record.get(fields.label) if fields.label else None,
+                record.get(fields.person) if fields.person else None,
             )
     if first and wanted:
         raise unknown_column(sorted(wanted)[0], first, shown(path))
@@ -195,10 +198,11 @@ def _read_jsonl(path: Path, fields: Fields, part: str) -> Iterator[Record | Skip
 def _read_delimited(path: Path, kind: str, fields: Fields, part: str) -> Iterator[Record | Skipped]:
     with open_text(path, newline="") as stream:
         header, rows = stream_rows(stream, kind, shown(path))
-        text, identity, label = fields.find(header, shown(path))
+        text, identity, label, person = fields.find(header, shown(path))
         at_text = header.index(text)
         at_id = header.index(identity) if identity is not None else None
         at_label = header.index(label) if label is not None else None
+        at_person = header.index(person) if person is not None else None
         for row in rows:
             where = _place(part, "row", rows.number)
             if row is None:
@@ -213,6 +217,7 @@ def _read_delimited(path: Path, kind: str, fields: Fields, part: str) -> Iterato
                     row[at_id] if at_id is not None else _row_id(part, rows.number),
                     row[at_text],
                     row[at_label] if at_label is not None else None,
+                    row[at_person] if at_person is not None else None,
                 )
 
 
@@ -220,13 +225,13 @@ def _read_parquet(path: Path, fields: Fields, part: str) -> Iterator[Record | Sk
     # The buffer makes Arrow stream a column instead of loading a whole row group.
     with pq.ParquetFile(path, buffer_size=1 << 20) as source:
         schema = source.schema_arrow
-        text, identity, label = fields.find(list(schema.names), shown(path))
+        text, identity, label, person = fields.find(list(schema.names), shown(path))
         kind = schema.field(text).type
         if fields.of_items and not _is_list(kind):
             raise InputError(f"{shown(path)}: column {shown(text)} is {kind}, not a list of items; name another")
         if not fields.of_items and not _is_text(kind):
             raise InputError(f"{shown(path)}: column {shown(text)} is {kind}, not text; name the text column")
-        columns = [name for name in (text, identity, label) if name is not None]
+        columns = [name for name in (text, identity, label, person) if name is not None]
         number = 0
         for batch in source.iter_batches(batch_size=_BATCH, columns=list(dict.fromkeys(columns))):
             values: dict[str, list[Any]] = {
@@ -241,6 +246,7 @@ def _read_parquet(path: Path, fields: Fields, part: str) -> Iterator[Record | Sk
                     values[identity][row] if identity is not None else _row_id(part, number),
                     values[text][row],
                     values[label][row] if label is not None else None,
+                    values[person][row] if person is not None else None,
                 )
 
 
@@ -343,7 +349,7 @@ def _read_folder(folder: Path, fields: Fields) -> Iterator[Record | Skipped]:
             elif not is_folder(folder / name):
                 yield from read_file(folder / name, kind, fields, shown(name))
         return
-    if fields.text is not None or fields.id is not None:
+    if any(name is not None for name in (fields.text, fields.id, fields.person)):
         raise InputError(f"{shown(folder)} is a folder of text files, which has no columns; leave out the column names")
     if fields.label not in (None, "folder"):
         raise InputError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 import unicodedata
@@ -100,6 +101,17 @@ def meanings(values: NDArray[Any]) -> list[str | None]:
     listed = values.tolist()
     of_value = {value: meaning(value) for value in set(listed)}
     return [of_value[value] for value in listed]
+
+
+def person_numbers(ids: NDArray[Any]) -> NDArray[np.int64]:
+    """A number for each person, the same in every file; -1 without an id. Spellings of one id are one person."""
+    meant = meanings(ids)
+    number = {
+        value: int.from_bytes(hashlib.blake2b(value.encode(), digest_size=8).digest(), "big") >> 1
+        for value in set(meant)
+        if value is not None
+    }
+    return np.fromiter((-1 if value is None else number[value] for value in meant), np.int64, len(meant))
 
 
 def counted_values(values: NDArray[Any]) -> Counter[str]:

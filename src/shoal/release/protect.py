@@ -159,6 +159,7 @@ def make_release(request: Request) -> Protected:
         text_column=columns.text_column,
         id_column=columns.id_column,
         label_column=columns.label_column,
+        person=request.promises.person,
         on_cluster=publication.client is not None,
     )
     check_places(opened.path, release, hidden, publication.force)

@@ -23,7 +23,7 @@ class DocumentSource:
     kind = "documents"
 
     parts: tuple[str | Corpus, ...]
-    columns: dict[str, str | None]  # text_column, id_column, label_column
+    columns: dict[str, str | None]  # text_column, id_column, label_column, person_column
     whole: bool  # in one piece
     path: Path | None = None  # on this machine
     of_items: bool = False  # baskets, not texts
@@ -58,6 +58,7 @@ def open_source(
     text_column: str | None = None,
     id_column: str | None = None,
     label_column: str | None = None,
+    person: str | None = None,
     on_cluster: bool = False,
 ) -> DocumentSource | TableSource:
     """Tell documents from tables, and one piece from parts; with roles it is a table."""
@@ -66,7 +67,12 @@ def open_source(
     if isinstance(source, Iterator):
         source = list(source)
     path = Path(source) if isinstance(source, str | os.PathLike) and "://" not in str(source) else None
-    columns = {"text_column": text_column, "id_column": id_column, "label_column": label_column}
+    columns = {
+        "text_column": text_column,
+        "id_column": id_column,
+        "label_column": label_column,
+        "person_column": person,
+    }
     if on_cluster or in_parts(source):
         if not isinstance(source, str | os.PathLike):
             raise InputError("a cluster reads files; give a folder or a pattern such as letters/*.parquet")
@@ -91,6 +97,11 @@ def _documents(
 ) -> DocumentSource:
     text = columns["text_column"] or ("items" if of_items else "text")
     _check_label(columns["label_column"], text, columns["id_column"] or "id")
+    person = columns["person_column"]
+    if person is not None and person in (text, columns["label_column"]):
+        raise InputError(f"column {shown(person)} is for {{option}} and would be released, too; name another", "person")
+    if person is not None and not whole:
+        raise InputError("{option} needs one file: a person's documents may lie in several parts; join them", "person")
     return DocumentSource(parts, columns, whole, path, of_items)
 
 

@@ -248,7 +248,6 @@ class GroupPromises:
         None,
         "Column that names the person, household or author: whole people are grouped. It is not released.",
         Column(),
-        of=(TABLES,),
         see="methods/people.md",
         label="Column that says whose a record is",
     )

@@ -20,13 +20,16 @@ from shoal.data.sources import local_copy
 from shoal.errors import InputError
 from shoal.methods.blocks.executors import memory_of
 from shoal.methods.pools import unit_rows, with_length
+from shoal.promises.values import person_numbers
 from shoal.release.documents.rows import DocumentRows
 from shoal.release.folders import Writer, write_csv
 from shoal.release.sources import DocumentSource
 from shoal.results.claims import Withheld
 from shoal.results.summary import WordsLeftOut
 from shoal.terms.counting import Counted, Tally
-from shoal.terms.vector_space import VectorSpace
+from shoal.terms.vector_space import RARE, VectorSpace
+
+Ints = NDArray[np.int64]
 
 NO_TERM = "no term left after the vector space's steps"
 
@@ -39,6 +42,7 @@ class CountedDocuments:
     names: NDArray[Any]
     labels: NDArray[Any]
     skipped: tuple[Skipped, ...]
+    person: Ints | None = None  # whose each document is
 
     @property
     def tally(self) -> Tally:
@@ -108,7 +112,7 @@ def read_documents(
     """The documents of a source in one piece, and a space fitted to them; `known` are the terms that it may have."""
     space = clone(space)
     counted = count_documents(source.parts[0], source.columns, space)
-    space.settle([known(counted.tally)])
+    space.settle([_used_by_enough(counted, known(counted.tally), space.min_df)])
     rows, without_terms, light_terms = fitted_rows(counted, space)
     return fitted_corpus(source, space, counted.skipped, without_terms, light_terms), rows
 
@@ -127,15 +131,29 @@ def _counted(corpus: Corpus, prefix: str, space: VectorSpace) -> CountedDocument
         raise InputError(f"{corpus.name} has {here}, and the first part {others}; give parts of one kind")
     names: list[str] = []
     labels: list[str] = []
+    people: list[str | None] = []
 
     def contents() -> Iterator[Any]:
         for document in corpus if prefix else progress.track("reading", corpus):
             names.append(f"{prefix}{document.id}")
             labels.append(document.label or "")
+            people.append(document.person)
             yield document.content
 
     counted = space.count(contents())
-    return CountedDocuments(counted, np.array(names, dtype=object), np.array(labels, dtype=object), corpus.skipped)
+    texts = np.array(names, dtype=object), np.array(labels, dtype=object)
+    person = None if not people or people[0] is None else person_numbers(np.array(people, dtype=object))
+    return CountedDocuments(counted, *texts, corpus.skipped, person)
+
+
+def _used_by_enough(counted: CountedDocuments, tally: Tally, min_df: int) -> Tally:
+    """The tally without terms that fewer people use than documents must have them; all of it if people do not count."""
+    if counted.person is None:
+        return tally
+    document = np.repeat(np.arange(len(counted.person)), np.diff(counted.counted.row_end, prepend=0))
+    pairs = np.unique(np.column_stack([counted.counted.numbers, counted.person[document]]), axis=0)
+    users = np.bincount(pairs[:, 0], minlength=len(counted.counted.terms))
+    return tally.without({counted.counted.terms[term] for term in np.flatnonzero(users < min_df)}, RARE)
 
 
 def fitted_rows(counted: CountedDocuments, space: VectorSpace) -> tuple[DocumentRows, list[str], Counter[str]]:
@@ -148,7 +166,8 @@ def fitted_rows(counted: CountedDocuments, space: VectorSpace) -> tuple[Document
     empty = np.diff(counts.indptr) == 0
     order = _order_of_terms(counts, counted.names)
     X, lengths = unit_rows(counts[order], space.idf_)
-    rows = DocumentRows(with_length(X, lengths), lengths, counted.labels[order], counted.names[order])
+    person = None if counted.person is None else counted.person[order]
+    rows = DocumentRows(with_length(X, lengths), lengths, counted.labels[order], counted.names[order], person)
     return rows, [str(name) for name in counted.names[empty]], space.light_terms(counted.counted)
 
 

@@ -30,9 +30,15 @@ class DocumentRows:
     lengths: Floats
     labels: NDArray[Any]  # "" where there is none
     names: NDArray[Any]
+    person: Ints | None = None  # whose each document is, where a crowd is of people
 
     def __len__(self) -> int:
         return len(self.lengths)
+
+    def take(self, rows: Ints) -> DocumentRows:
+        """Some of the documents, in that order."""
+        person = None if self.person is None else self.person[rows]
+        return DocumentRows(self.X[rows], self.lengths[rows], self.labels[rows], self.names[rows], person)
 
     def vectors(self) -> sp.csr_matrix:
         """The rows without the columns of lengths. Made when asked for: they take as much memory as X."""

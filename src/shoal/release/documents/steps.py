@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal.methods.blocks.executors import release_arrow_memory
+from shoal.methods.people import crowds_of_people
 from shoal.promises.joining import join_until
+from shoal.promises.people import PeopleGroups, joined_crowds
 from shoal.promises.values import value_requirements
 from shoal.release.documents.methods import DocumentMethod, with_space
 from shoal.release.documents.records import FittedCorpus, read_documents
@@ -99,24 +102,35 @@ class DocumentSteps:
         return DocumentRecords(corpus, with_space(self.method, corpus.space), rows)
 
     def group(self, records: DocumentRecords) -> Ints:
-        """The group of each document: at least k of them."""
-        return records.method.group(records.rows)
+        """The group of each document: at least k of them. Of people: the crowd, of at least k of them."""
+        rows = records.rows
+        if rows.person is not None:
+            return crowds_of_people(rows.X, rows.person, records.method.block_plan(len(np.unique(rows.person))))
+        return records.method.group(rows)
 
-    def join(self, groups: Ints, records: DocumentRecords) -> Ints:
+    def join(self, groups: Ints, records: DocumentRecords) -> Ints | PeopleGroups:
         """Groups joined until each has what is promised of labels."""
         rows, label = records.rows, records.corpus.source.confidential
         if self.promises:
-            check_totals(totals_of(len(rows), [rows.labels]), label, self.method.k, self.promises)
+            labels = [] if not label else [rows.labels]
+            check_totals(totals_of(len(rows), labels, rows.person), label, self.method.k, self.promises)
+            if rows.person is not None:
+                distances_of, k = partial(records.method.group_distances, rows), self.method.k
+                return joined_crowds(groups, rows.person, rows.X, k, self.promises, labels, distances_of)
             groups = join_groups(records.method, rows, groups, self.promises)
         release_arrow_memory()
         return groups
 
-    def represent(self, groups: Ints, records: DocumentRecords) -> Pools:
+    def represent(self, groups: Ints | PeopleGroups, records: DocumentRecords) -> Pools:
         """What stands for each group: how often its documents together have each term."""
+        if isinstance(groups, PeopleGroups):  # one document per person and slot counts
+            counting = np.flatnonzero(groups.slots.counts)
+            return records.method.pool(records.rows.take(counting), groups.group_of_row[counting])
         return records.method.pool(records.rows, groups)
 
-    def publish(self, masked: Pools, groups: Ints, records: DocumentRecords) -> DocumentPublication:
+    def publish(self, masked: Pools, groups: Ints | PeopleGroups, records: DocumentRecords) -> DocumentPublication:
         """The documents as they will be released, and their figures."""
+        groups = groups.group_of_row if isinstance(groups, PeopleGroups) else groups
         method, n_rows = records.method, len(records.rows)
         pooled, totals = self.pooled(masked, groups, records)
         weights = totals.weights(pooled.pools)
@@ -209,8 +223,9 @@ def facts_of_documents(
     """What is known of documents whose groups are published as `weights`."""
     rank, distinct = documents.rank[documents.groups], documents.distinct_groups()
     sizes, confidential = np.bincount(rank), documents.confidential(totals.label)
+    person = None if documents.rows.person is None else documents.rows.person[documents.order]
     return DocumentFacts(
-        groups=facts_of(rank[documents.order], confidential),
+        groups=facts_of(rank[documents.order], confidential, person),
         loss=method.loss(documents, weights, totals),
         loss_of_means=method.loss_of_means(documents, totals),
         weight=weights[distinct].T @ sizes,

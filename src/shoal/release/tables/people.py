@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -12,10 +12,7 @@ from numpy.typing import NDArray
 from shoal.data import Roles
 from shoal.data.roles import SET
 from shoal.methods.mdav import numbered_by_first_row
-from shoal.methods.people import Slots, slots_in_crowds
-from shoal.promises.joining import join_until
-from shoal.promises.people import OwnK, in_slots
-from shoal.promises.values import value_requirements
+from shoal.promises.people import PeopleGroups, joined_crowds
 from shoal.release.tables.grouping import check_several, confidential_values
 from shoal.release.tables.rows import MaskedLabels, MaskedRows, TableLayout, TableMethod, TableRows
 from shoal.results.promised import GroupPromises
@@ -24,40 +21,24 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class PeopleGroups:
-    """The crowd of each row's person, and the group of each row: the slot within the crowd."""
-
-    crowd_of_row: Ints
-    slots: Slots
-
-    @property
-    def group_of_row(self) -> Ints:
-        slot = self.slots.slot_of_row
-        return numbered_by_first_row(self.crowd_of_row * (slot.max() + 1) + slot)
-
-
 def join_people(
     method: TableMethod, rows: TableRows, person: Ints, crowd_of_row: Ints, roles: Roles, promises: GroupPromises
 ) -> PeopleGroups:
-    """Crowds joined until each of their slots has what is promised. Values count by row, and once for each person."""
-    confidential, unjoined = confidential_values(method, rows, roles, promises), crowd_of_row
-    distances = method.group_distances(rows, crowd_of_row)
-    if rows.own_k is not None:
-        crowd_of_row = join_until(crowd_of_row, [OwnK(rows.own_k, person)], distances)
-        distances = method.group_distances(rows, crowd_of_row)
-    k_of_crowd: Ints = np.full(int(crowd_of_row.max()) + 1, method.k)
-    if rows.own_k is not None:
-        np.maximum.at(k_of_crowd, crowd_of_row, rows.own_k)
-    slots = slots_in_crowds(method.block_coordinates(rows), person, crowd_of_row, k_of_crowd)
-    if promises.of_values:
-        of_rows = value_requirements(promises, confidential)
-        once = [_once_per_person(values, person, slots.slot_of_row) for values in confidential]
-        of_people = value_requirements(promises, once)
-        requirements = in_slots([*of_rows, *of_people], slots.slot_of_row)
-        crowd_of_row = join_until(crowd_of_row, requirements, distances)
-    check_several(unjoined, crowd_of_row, promises)
-    return PeopleGroups(crowd_of_row, slots)
+    """Crowds joined until each of their slots has what is promised."""
+    confidential = confidential_values(method, rows, roles, promises)
+    points = method.block_coordinates(rows)
+    groups = joined_crowds(
+        crowd_of_row,
+        person,
+        points,
+        method.k,
+        promises,
+        confidential,
+        partial(method.group_distances, rows),
+        rows.own_k,
+    )
+    check_several(crowd_of_row, groups.crowd_of_row, promises)
+    return groups
 
 
 def represent_people(
@@ -124,17 +105,6 @@ def _codes(column: pa.Array) -> Ints:
     rank[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
     codes: Ints = rank[np.asarray(encoded.indices)]
     return codes
-
-
-def _once_per_person(values: NDArray[Any], person: Ints, slot_of_row: Ints) -> NDArray[Any]:
-    """The values, missing where a row of the same person in the same slot has the value already."""
-    seen: set[tuple[object, ...]] = set()
-    once = values.copy()
-    for row, key in enumerate(zip(person.tolist(), slot_of_row.tolist(), values.tolist(), strict=True)):
-        if key in seen:
-            once[row] = None
-        seen.add(key)
-    return once
 
 
 def _with_columns(

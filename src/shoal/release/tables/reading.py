@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -34,7 +33,7 @@ from shoal.data.sources import local_copy
 from shoal.errors import InputError
 from shoal.methods.blocks.executors import memory_of
 from shoal.methods.blocks.tree import sample_keys
-from shoal.promises.values import meanings
+from shoal.promises.values import person_numbers
 from shoal.release.tables.columns import ColumnOutline, OntologyColumns, outline_column
 from shoal.release.tables.rows import TableLayout, TableRows
 from shoal.request.options import GroupPromises
@@ -215,19 +214,15 @@ def _different(column: pa.ChunkedArray) -> tuple[pa.Array, Ints]:
 
 
 def _people(column: pa.ChunkedArray, name: str) -> Ints:
-    """A number for each person, the same in every file. Spellings of one id are one person, as they are one value."""
-    meant = meanings(values_of(column))
-    missing = [row for row, value in enumerate(meant) if value is None]
-    if missing:
+    """A number for each person."""
+    numbers = person_numbers(values_of(column))
+    missing = np.flatnonzero(numbers < 0)
+    if len(missing):
         raise InputError(
             f"column {name}: {counted(len(missing), 'value')} missing (first in row {missing[0] + 1}), and it is not "
             "known whose these rows are; fill them in, or drop the rows"
         )
-    number = {
-        value: int.from_bytes(hashlib.blake2b(str(value).encode(), digest_size=8).digest(), "big", signed=True)
-        for value in set(meant)
-    }
-    return np.fromiter((number[value] for value in meant), np.int64, len(meant))
+    return numbers
 
 
 def _own_k(column: pa.ChunkedArray, name: str) -> Ints:

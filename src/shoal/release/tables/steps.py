@@ -15,6 +15,7 @@ from shoal.attacks.disclosure import IntervalDisclosure
 from shoal.attacks.distance import DistanceLinkage, linked_by_equality
 from shoal.methods.people import crowds_of_people
 from shoal.pages.leak_card import learned_rates
+from shoal.promises.people import PeopleGroups
 from shoal.release.draft import Draft
 from shoal.release.folders import MAPPING
 from shoal.release.leaks import leaks_of_release
@@ -34,7 +35,7 @@ from shoal.release.tables.draft import (
 from shoal.release.tables.files import copy_of, file_name, text_columns
 from shoal.release.tables.following import Following
 from shoal.release.tables.grouping import join_groups, warn_of_majority
-from shoal.release.tables.people import PeopleGroups, join_people, represent_people
+from shoal.release.tables.people import join_people, represent_people
 from shoal.release.tables.records import TableOptions, TableRecords, read_records
 from shoal.release.tables.released import (
     ReleasedRows,
