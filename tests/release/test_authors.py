@@ -20,10 +20,10 @@ WORDS = [
 
 @pytest.fixture(scope="module")
 def letters(tmp_path_factory):
-    """60 letters of 24 authors, who write between one and six; only one of them, often, of a zeppelin."""
+    """60 letters of 24 authors, who write one or more; only one of them writes of a zeppelin, four times."""
     random = np.random.default_rng(4)
     path = tmp_path_factory.mktemp("letters") / "letters.jsonl"
-    authors = [*range(24), *random.choice(24, 36, p=np.arange(24, 0, -1) / 300).tolist()]
+    authors = [*range(24), 0, 0, 0, *random.choice(24, 33, p=np.arange(24, 0, -1) / 300).tolist()]
     lines = []
     for number, author in enumerate(authors):
         text = " ".join(random.choice(WORDS, 30)) + (" zeppelin" if author == 0 else "")

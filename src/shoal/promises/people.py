@@ -14,7 +14,7 @@ from shoal.methods.people import Slots, slots_in_crowds
 from shoal.promises.joining import GroupDistances, join_until
 from shoal.promises.requirements import CrowdRequirement, Requirement
 from shoal.promises.values import value_requirements
-from shoal.results.promised import GroupPromises
+from shoal.request.options import GroupPromises
 
 Ints = NDArray[np.int64]
 

@@ -15,7 +15,7 @@ from shoal.methods.mdav import numbered_by_first_row
 from shoal.promises.people import PeopleGroups, joined_crowds
 from shoal.release.tables.grouping import check_several, confidential_values
 from shoal.release.tables.rows import MaskedLabels, MaskedRows, TableLayout, TableMethod, TableRows
-from shoal.results.promised import GroupPromises
+from shoal.request.options import GroupPromises
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
