@@ -23,8 +23,7 @@ from shoal.release.unmixing import taken_apart
 from shoal.results.assessment import SpaceAssessment
 from shoal.results.attacks import Rate
 from shoal.terms.vector_space import VectorSpace
-from shoal.utility.spaces import space_pair
-from shoal.utility.vector_space import pair_utility
+from shoal.utility.vector_space import space_utility
 
 FEWEST = 10  # rows from which one can see whether they belong together
 
@@ -71,7 +70,7 @@ def assess_documents(
     if not aligned:
         check_related(pair.before, pair.after)
     attacks = _attack(pair)
-    utility = pair_utility(space_pair(pair.before, pair.after), pair.labels, random_state)
+    utility = space_utility(pair.before, pair.after, pair.labels, random_state)
     alike = Counter(_content(pair.after, row) for row in range(pair.after.shape[0])).values()
     return SpaceAssessment(
         pair.after.shape[0], pair.how, min(alike), sum(count == 1 for count in alike), utility, attacks

@@ -58,8 +58,8 @@ def whitening(values: Floats, others: Floats) -> Scale:
     """Directions that are uncorrelated and of variance 1: distances on this scale are Mahalanobis'."""
     plain = standard(values, others)
     roots, vectors = _axes(plain(values))
-    kept = roots > SMALLEST_ROOT * max(float(roots.max(initial=0.0)), 1.0)
-    return _scale(plain.centre, plain.matrix @ (vectors[:, kept] / np.sqrt(roots[kept])), values, others)
+    used = roots > SMALLEST_ROOT * max(float(roots.max(initial=0.0)), 1.0)
+    return _scale(plain.centre, plain.matrix @ (vectors[:, used] / np.sqrt(roots[used])), values, others)
 
 
 def _scale(centre: Floats, matrix: Floats, values: Floats, others: Floats) -> Scale:

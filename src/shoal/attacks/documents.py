@@ -8,7 +8,7 @@ more relevant than 95 % of those that come first for texts whose originals are n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -130,32 +130,32 @@ class SearchAttack:
         searches = []
         for number, length in enumerate(lengths):
             progress.step("searching for originals", number, len(lengths))
-            places = _search(engine, texts, own, length)
-            searches.append(_searched(length, places, there, len(background)))
+            ranking = _search(engine, texts, own, length)
+            searches.append(_searched(length, ranking, there, len(background)))
         progress.step("searching for originals", len(lengths), len(lengths))
-        chances, strangers = self._named(places, there)
+        chances, strangers = self._named(ranking, there)
         named = rate_of(
             "named with confidence", chances, 1.0 / len(background), control=strangers, targets=chosen[there]
         )
         random_rank = (len(background) + 1) / 2
         return Reidentification(
-            len(there), len(background), tuple(searches), named, random_rank, ranks=places.rank[there]
+            len(there), len(background), tuple(searches), named, random_rank, ranks=ranking.rank[there]
         )
 
-    def _named(self, places: _Places, there: Rows) -> tuple[Floats, Floats]:
+    def _named(self, ranking: _Ranking, there: Rows) -> tuple[Floats, Floats]:
         """Each text's chance to be named rightly, and whether a document is named for it when its own is not there."""
-        half = np.random.default_rng(self.random_state).permutation(len(places.rank)) % 2
+        half = np.random.default_rng(self.random_state).permutation(len(ranking.rank)) % 2
         right, wrong = np.zeros(len(half)), np.zeros(len(half))
         for part in (0, 1):
             learned, tried = half == 1 - part, half == part
-            bar = np.quantile(places.best_other[learned], CONFIDENCE, method="higher") + ROUNDING
-            right[tried] = places.first[tried] * (places.relevance[tried] > bar)
-            wrong[tried] = places.best_other[tried] > bar
+            bar = np.quantile(ranking.best_other[learned], CONFIDENCE, method="higher") + ROUNDING
+            right[tried] = ranking.first[tried] * (ranking.relevance[tried] > bar)
+            wrong[tried] = ranking.best_other[tried] > bar
         return right[there], wrong
 
 
 @dataclass(frozen=True)
-class _Places:
+class _Ranking:
     """Where the original of each text comes; of one that is not there, nowhere."""
 
     rank: Floats  # its mean place if ties are broken at random
@@ -165,9 +165,12 @@ class _Places:
     best_other: Floats  # the relevance of the document that comes first without it
 
 
-def _search(engine: SearchEngine, texts: Sequence[str], own: Rows, length: int | None) -> _Places:
+def _search(engine: SearchEngine, texts: Sequence[str], own: Rows, length: int | None) -> _Ranking:
     columns: list[tuple[Floats, ...]] = []
-    for rows, relevance in _relevances(engine, texts, length):
+    queries = engine.queries(texts, length)
+    for start in range(0, len(texts), BLOCK):
+        rows = np.arange(start, min(start + BLOCK, len(texts)))
+        relevance = np.asarray((queries[rows] @ engine.postings_).toarray())  # (block, documents)
         there, row = own[rows] >= 0, np.arange(len(rows))
         mine = np.where(there, relevance[row, own[rows]], -1.0)
         higher = (relevance > mine[:, None] + ROUNDING).sum(axis=1)
@@ -176,26 +179,18 @@ def _search(engine: SearchEngine, texts: Sequence[str], own: Rows, length: int |
         others[row[there], own[rows][there]] = 0.0
         chances = [np.where(there, np.clip((r - higher) / np.maximum(tied, 1), 0.0, 1.0), 0.0) for r in (1, 10)]
         columns.append((higher + (tied + 1) / 2, *chances, mine, others.max(axis=1)))
-    return _Places(*(np.concatenate(parts) for parts in zip(*columns, strict=True)))
+    return _Ranking(*(np.concatenate(parts) for parts in zip(*columns, strict=True)))
 
 
-def _relevances(engine: SearchEngine, texts: Sequence[str], length: int | None) -> Iterator[tuple[Rows, Floats]]:
-    """Some rows at a time, the relevance of every document for each of these texts."""
-    asked = engine.queries(texts, length)
-    for start in range(0, len(texts), BLOCK):
-        rows = np.arange(start, min(start + BLOCK, len(texts)))
-        yield rows, np.asarray((asked[rows] @ engine.postings_).toarray())
-
-
-def _searched(length: int | None, places: _Places, there: Rows, n_background: int) -> Searched:
+def _searched(length: int | None, ranking: _Ranking, there: Rows, n_background: int) -> Searched:
     words = "all words that are left" if length is None else f"the {length} heaviest words that are left"
-    ranks = np.sort(places.rank[there])
+    ranks = np.sort(ranking.rank[there])
     # Order statistics: a sound interval of a median whatever the distribution.
     low, high = (int(binom.ppf(point, len(ranks), 0.5)) for point in (0.025, 0.975))
     return Searched(
         length,
-        first=rate_of(f"found first by {words}", places.first[there], 1.0 / n_background),
-        ten=rate_of(f"among the first ten by {words}", places.ten[there], min(1.0, 10.0 / n_background)),
+        first=rate_of(f"found first by {words}", ranking.first[there], 1.0 / n_background),
+        ten=rate_of(f"among the first ten by {words}", ranking.ten[there], min(1.0, 10.0 / n_background)),
         median_rank=float(np.median(ranks)),
         median_low=float(ranks[max(low - 1, 0)]),
         median_high=float(ranks[min(high, len(ranks) - 1)]),

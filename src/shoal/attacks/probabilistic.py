@@ -144,9 +144,9 @@ class ProbabilisticLinkage:
         # Rows in the order of their values: a shuffle by a seed is then the same whatever order they came in.
         by_value = np.lexsort((*pair.original.T[::-1], *pair.protected.T[::-1]))
         rows = by_value if n_rows <= ONE_TO_ONE else by_value[sample_rows(n_rows, SAMPLE, self.random_state)]
-        places = _places(pair)
+        ranks = _relative_ranks(pair)
         # The small addition keeps places that are exactly `tolerance` apart from falling to a rounding.
-        return _Compared(places[0], places[1][rows], rows, pair, np.full(n_columns, self.tolerance + 1e-12))
+        return _Compared(ranks[0], ranks[1][rows], rows, pair, np.full(n_columns, self.tolerance + 1e-12))
 
     def _assign(self, compared: _Compared, weights: Floats) -> Floats:
         """The chance of each row, in the order of `compared.rows`, under the best assignment."""
@@ -184,14 +184,14 @@ class _Compared:
         return counts
 
 
-def _places(pair: NumericPair) -> tuple[Floats, Floats]:
+def _relative_ranks(pair: NumericPair) -> tuple[Floats, Floats]:
     """Where each value stands among the original values of its attribute, 0 to 1; equal ones at their middle."""
-    places = np.empty_like(pair.original), np.empty_like(pair.protected)
+    ranks = np.empty_like(pair.original), np.empty_like(pair.protected)
     for column, ranked in enumerate(np.sort(pair.original, axis=0).T):
-        for table, into in zip((pair.original, pair.protected), places, strict=True):
+        for table, into in zip((pair.original, pair.protected), ranks, strict=True):
             below = np.searchsorted(ranked, table[:, column], "left")
             into[:, column] = (below + np.searchsorted(ranked, table[:, column], "right")) / (2 * len(ranked))
-    return places
+    return ranks
 
 
 def _by_chance(linked: Ints, same_masked: Ints, same_original: Ints) -> Floats:

@@ -60,7 +60,7 @@ def rate_of(
 
 
 def log_choose(n: Any, chosen: Any) -> Floats:
-    """Logarithm of the number of ways to choose so many of n; of no use where these are more than n."""
+    """Logarithm of the binomial coefficient; meaningless where more are chosen than there are."""
     ways: Floats = gammaln(n + 1) - gammaln(chosen + 1) - gammaln(np.maximum(n - chosen, 0) + 1)
     return ways
 

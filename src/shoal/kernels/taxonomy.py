@@ -47,10 +47,10 @@ def wu_palmer_distances(indptr: Ints, ancestors: Ints, links: Ints, depth: Ints,
 
 def deepest_common(indptr: Ints, ancestors: Ints, links: Ints, depth: Ints, a: Ints, b: Ints) -> Ints:
     """The deepest common subsumer of every concept of a with every one of b."""
-    found = np.empty((len(a), len(b)), np.int64)
+    subsumers = np.empty((len(a), len(b)), np.int64)
     tree = indptr, ancestors, links, depth
-    side_by_side(_subsumers, [(*tree, a[run], b, found[run]) for run in runs(len(a))])
-    return found
+    side_by_side(_subsumers, [(*tree, a[run], b, subsumers[run]) for run in runs(len(a))])
+    return subsumers
 
 
 @njit(cache=True, nogil=True)
@@ -63,7 +63,7 @@ def _distances(indptr: Ints, ancestors: Ints, links: Ints, depth: Ints, a: Ints,
 
 
 @njit(cache=True, nogil=True)
-def _subsumers(indptr: Ints, ancestors: Ints, links: Ints, depth: Ints, a: Ints, b: Ints, found: Ints) -> None:
+def _subsumers(indptr: Ints, ancestors: Ints, links: Ints, depth: Ints, a: Ints, b: Ints, subsumers: Ints) -> None:
     for row in range(a.shape[0]):
         for column in range(b.shape[0]):
-            found[row, column] = _meet(indptr, ancestors, links, depth, a[row], b[column])[0]
+            subsumers[row, column] = _meet(indptr, ancestors, links, depth, a[row], b[column])[0]

@@ -240,8 +240,8 @@ class CategoricalMicroaggregation(GroupsRows):
             centre = self._centres(tuples, chosen)[0]
             total = np.zeros(len(groups))
             for attribute, labels in enumerate(tuples.labels):
-                here = labels.concepts[centre[attribute : attribute + 1]]
-                total += labels.reading.distances(representatives[groups, attribute], here)[:, 0]
+                own_concept = labels.concepts[centre[attribute : attribute + 1]]
+                total += labels.reading.distances(representatives[groups, attribute], own_concept)[:, 0]
             return total / len(tuples.labels)
 
         return distance

@@ -4,10 +4,11 @@ As in the dynamic index, a published row is never computed anew: two rows that d
 group keeps its row while k of its records are left; fewer than k join, as a whole, the group with the nearest row and
 take that row.
 
-Where other columns are released as they are, the difference of two releases shows the values of whoever left, and the
-old and new values of whoever has others now. Then a group loses nobody or at least k: others are withheld together with
-those who left, drawn at random, so that any of the k may be the one. They must never come back, or their return would
-reveal who was only withheld. At least k of a group with other values stay in their group; fewer are taken to have left.
+Where other columns are released as they are, the difference of two releases shows the values of records that left, and
+the old and new values of records that changed. So a group loses no record or at least k: others, drawn at random, are
+withheld together with those that left, so that any of the k may be the one. They must never come back, or their return
+would reveal who was only withheld. Records whose values changed stay in their group if they are at least k; fewer count
+as having left.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ class ReleasedValues:
     changed: Mask  # (n,) the record is still there, and its values are others
     enough: Callable[[Mask], bool] = lambda members: True  # the values before meet what is promised of a group
     enough_now: Callable[[Mask], bool] = lambda members: True  # the present ones do
-    in_place: Callable[[Mask, Mask], bool] = lambda left, changed: True  # a change of so many reveals no value
-    companions: int = 0  # that are withheld at least, so that whoever leaves, there are some with whom `enough` holds
+    in_place: Callable[[Mask, Mask], bool] = lambda left, changed: True  # changing these values reveals none of them
+    companions: int = 0  # fewest to withhold, so that any record that leaves is hidden among values that are `enough`
 
 
 @dataclass(frozen=True)
@@ -122,11 +123,11 @@ def _companions(left: Mask, others: Mask, k: int, shown: ReleasedValues, random:
     How many depends on the number of those who left alone, and every draw with different enough values is as likely as
     any other: else the draw would reveal the values of those who left.
     """
-    places = np.flatnonzero(others)
-    many = max(k - int(left.sum()), shown.companions)
-    for _ in range(TRIES if many < len(places) else 0):
+    candidates = np.flatnonzero(others)
+    count = max(k - int(left.sum()), shown.companions)
+    for _ in range(TRIES if count < len(candidates) else 0):
         chosen = np.zeros(len(left), dtype=bool)
-        chosen[random.choice(places, many, replace=False)] = True
+        chosen[random.choice(candidates, count, replace=False)] = True
         if shown.enough(left | chosen):
             return chosen
     return others

@@ -135,7 +135,7 @@ class ColumnReading:
     def encode(self, column: pa.Array) -> Encoded:
         """Each row's concept; values that are unknown are refused."""
         encoded = column.dictionary_encode(null_encoding="encode")
-        values, places = encoded.dictionary.to_pylist(), np.asarray(encoded.indices)
+        values, value_of_row = encoded.dictionary.to_pylist(), np.asarray(encoded.indices)
         concepts, astray = self.concepts(values)
         where, those = f"column {shown(self.name)}", _named(self.ontology)
         if astray:
@@ -150,8 +150,8 @@ class ColumnReading:
                 f"(--categorical {name}), map them with `shoal map INPUT {name} -o mapping.csv`, or give a hierarchy "
                 "of your own with --ontology"
             )
-        distinct, place_of_value = np.unique(np.array(concepts, dtype=np.int64), return_inverse=True)
-        return Encoded(distinct, place_of_value[places], values, place_of_value, np.bincount(places))
+        distinct, code_of_value = np.unique(np.array(concepts, dtype=np.int64), return_inverse=True)
+        return Encoded(distinct, code_of_value[value_of_row], values, code_of_value, np.bincount(value_of_row))
 
     def distances(self, a: Ints, b: Ints) -> Floats:
         """1 - Wu-Palmer similarity of each concept of a with each of b, concepts outside the taxonomy included.
@@ -176,8 +176,8 @@ class ColumnReading:
 
     def _links_to_root(self, concepts: Ints) -> Ints:
         taxonomy = self.ontology.taxonomy
-        places, _ = segments(taxonomy.ancestor_indptr, np.maximum(concepts, 0))
-        up = taxonomy.links[places][taxonomy.ancestors[places] == taxonomy.root]
+        entries, _ = segments(taxonomy.ancestor_indptr, np.maximum(concepts, 0))
+        up = taxonomy.links[entries][taxonomy.ancestors[entries] == taxonomy.root]
         return np.where(concepts < 0, 1, up)
 
 
@@ -196,19 +196,19 @@ class Labels:
     def labels(self) -> list[Any]:
         """What a release shows for each concept; None for a missing value."""
         return [
-            None if concept == ABSENT else self.spelling.get(place, self.reading.ontology.label(int(concept)))
-            for place, concept in enumerate(self.concepts)
+            None if concept == ABSENT else self.spelling.get(position, self.reading.ontology.label(int(concept)))
+            for position, concept in enumerate(self.concepts)
         ]
 
     def centroid(self, counts: Ints) -> tuple[int, float]:
-        """The concept in the middle of so many records of each value, and their root mean square distance to it.
+        """The centroid of the column, given the number of records per value, and their root mean square distance to it.
 
         That is 1 where all are equal, to be divided by.
         """
         values = np.arange(len(counts))
-        place = represent(pack([self]), values[:, None], counts, np.zeros_like(values))[0, 0]
-        mean_square = float(np.average(self.distance[place] ** 2, weights=counts))
-        return int(self.concepts[place]), float(np.sqrt(mean_square)) if mean_square > 0 else 1.0
+        centre = represent(pack([self]), values[:, None], counts, np.zeros_like(values))[0, 0]
+        mean_square = float(np.average(self.distance[centre] ** 2, weights=counts))
+        return int(self.concepts[centre]), float(np.sqrt(mean_square)) if mean_square > 0 else 1.0
 
 
 def label_column(reading: ColumnReading, column: pa.Array, k: int) -> Labels:
@@ -242,7 +242,7 @@ def label_column(reading: ColumnReading, column: pa.Array, k: int) -> Labels:
 
 
 def centroid_of(reading: ColumnReading, values: pa.Array, counts: Ints) -> tuple[int, float]:
-    """As `Labels.centroid`, of a column that has so many records of each of these values."""
+    """As `Labels.centroid`, for distinct values and the number of records that have each."""
     labels = label_column(reading, values, 1)
     return labels.centroid(np.bincount(labels.codes, weights=counts).astype(np.int64))
 
@@ -283,24 +283,24 @@ def pack(columns: Sequence[Labels]) -> Concepts:
 def _spellings(encoded: Encoded, concept_of_code: Ints, k: int) -> dict[int, Any]:
     """The most frequent text of each concept that has one with at least k rows."""
     best: dict[int, tuple[int, str]] = {}
-    places = concept_of_code[encoded.code_of_value]
-    for text, place, count in zip(encoded.values, places.tolist(), encoded.counts.tolist(), strict=True):
+    concept_of_value = concept_of_code[encoded.code_of_value]
+    for text, concept, count in zip(encoded.values, concept_of_value.tolist(), encoded.counts.tolist(), strict=True):
         if text is not None and count >= k:
-            best[place] = min(best.get(place, (-count, text)), (-count, text))
-    return {place: text for place, (_, text) in best.items()}
+            best[concept] = min(best.get(concept, (-count, text)), (-count, text))
+    return {concept: text for concept, (_, text) in best.items()}
 
 
 def _links_up(taxonomy: Taxonomy, concepts: Ints) -> Ints:
     """Links from the second concept up to the first, -1 where the first is not above it: (c, c)."""
     links_up = np.full((len(concepts), len(concepts)), -1, np.int16)
-    place_of = np.full(len(taxonomy), -1, np.int64)
+    position_of = np.full(len(taxonomy), -1, np.int64)
     inside = np.flatnonzero(concepts >= 0)
-    place_of[concepts[inside]] = inside
-    places, counts = segments(taxonomy.ancestor_indptr, concepts[inside])
-    links_up[place_of[taxonomy.ancestors[places]], np.repeat(inside, counts)] = taxonomy.links[places]
-    for place in np.flatnonzero(concepts < 0):
-        links_up[place, place] = 0
-        links_up[place_of[taxonomy.root], place] = 1
+    position_of[concepts[inside]] = inside
+    entries, counts = segments(taxonomy.ancestor_indptr, concepts[inside])
+    links_up[position_of[taxonomy.ancestors[entries]], np.repeat(inside, counts)] = taxonomy.links[entries]
+    for position in np.flatnonzero(concepts < 0):
+        links_up[position, position] = 0
+        links_up[position_of[taxonomy.root], position] = 1
     return links_up
 
 

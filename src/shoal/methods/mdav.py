@@ -72,7 +72,7 @@ def numbered_by_first_row(groups: Rows) -> Rows:
 Floats = NDArray[np.float64]
 
 COMPACT_BELOW = 0.75  # compact when this share of the rows last compacted remains: total cost stays linear
-LOOK_AGAIN = 3  # measure all rows again when so many looks for each were taken: about what measuring costs
+LOOK_AGAIN = 3  # measure all rows again after this many looks per row: about what measuring costs
 
 
 def group_sums(X: sp.csr_matrix, groups: NDArray[np.int64]) -> sp.csr_matrix:

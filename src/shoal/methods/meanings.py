@@ -66,14 +66,14 @@ class Meanings:
         self.n_words = len(senses)
         counts = [len(of_word) for of_word in senses]
         flat = np.array([sense for of_word in senses for sense in of_word], dtype=np.int64)
-        places, _ = segments(taxonomy.ancestor_indptr, np.union1d(flat, np.asarray(concepts, np.int64)))
-        self.concepts = np.unique(taxonomy.ancestors[places]).astype(np.int64)  # in their old order
-        places, n_ancestors = segments(taxonomy.ancestor_indptr, self.concepts)
+        entries, _ = segments(taxonomy.ancestor_indptr, np.union1d(flat, np.asarray(concepts, np.int64)))
+        self.concepts = np.unique(taxonomy.ancestors[entries]).astype(np.int64)  # in their old order
+        entries, n_ancestors = segments(taxonomy.ancestor_indptr, self.concepts)
         above, n_parents = segments(taxonomy.parent_indptr, self.concepts)
         self._tree = (
             np.cumsum([0, *n_ancestors]),
-            self._numbers(taxonomy.ancestors[places]),
-            taxonomy.links[places],
+            self._numbers(taxonomy.ancestors[entries]),
+            taxonomy.links[entries],
             taxonomy.depth[self.concepts],
         )
         self._parents = np.cumsum([0, *n_parents]), self._numbers(taxonomy.parents[above])
@@ -161,13 +161,13 @@ class Meanings:
         """The senses of words, and concepts as they are: where each begins, and all of them."""
         indptr, senses = self._senses
         words = terms[terms < self.n_words]
-        places, counts = segments(indptr, words)
+        entries, counts = segments(indptr, words)
         number = np.ones(len(terms), np.int64)
         number[terms < self.n_words] = counts
         ends = np.cumsum([0, *number])
         senses_of_terms = np.empty(ends[-1], np.int64)
         is_word = np.repeat(terms < self.n_words, number)
-        senses_of_terms[is_word] = senses[places]
+        senses_of_terms[is_word] = senses[entries]
         senses_of_terms[~is_word] = terms[terms >= self.n_words] - self.n_words
         return ends, senses_of_terms
 
@@ -193,12 +193,6 @@ class Representatives:
         """All of them, one after the other."""
         terms = tuple(terms for part in parts for terms in part.terms)
         return Representatives(parts[0].ontology, terms, tuple(weights for part in parts for weights in part.weights))
-
-    def chosen(self, rows: Sequence[int]) -> Representatives:
-        """These of them, in that order."""
-        return Representatives(
-            self.ontology, tuple(self.terms[row] for row in rows), tuple(self.weights[row] for row in rows)
-        )
 
     def shown(self) -> list[dict[str, float]]:
         """As {label: weight}, by falling weight; terms of one label count as one, their weights added up."""

@@ -32,18 +32,6 @@ BOUND_ROUNDS = 300
 MOST_PAIRS = 2_000_000  # pairs looked at, so that memory and time stay bounded; fewer make the bound weaker, not wrong
 
 
-def _along(direction: Callable[[Floats], Floats]) -> Callable[[Floats, int], Groups]:
-    """Sort the rows along a direction and cut the sequence at the least error."""
-
-    def partition(Z: Floats, k: int) -> Groups:
-        order = np.argsort(direction(Z), kind="stable")
-        groups = np.empty(len(Z), dtype=np.int64)
-        groups[order] = best_cut(np.ascontiguousarray(Z[order]), k)
-        return groups
-
-    return partition
-
-
 def _sum_of_scores(Z: Floats) -> Floats:
     total: Floats = Z.sum(axis=1)
     return total
@@ -57,10 +45,10 @@ def _first_component(Z: Floats) -> Floats:
     return projection
 
 
-ALONG_A_LINE: dict[str, Callable[[Floats, int], Groups]] = {
-    "ranking": _along(_sum_of_scores),  # one attribute at a time: its own order
-    "z-scores": _along(_sum_of_scores),
-    "principal-component": _along(_first_component),
+ALONG_A_LINE: dict[str, Callable[[Floats], Floats]] = {  # what the rows are sorted by, and cut at the least error
+    "ranking": _sum_of_scores,  # one attribute at a time: its own order
+    "z-scores": _sum_of_scores,
+    "principal-component": _first_component,
 }
 METHODS = ("mdav", *ALONG_A_LINE)
 
@@ -174,7 +162,10 @@ class Microaggregation(GroupsRows):
 
     def _partition(self, Z: Floats, k: int, stop: Event) -> Groups:
         if self.method in ALONG_A_LINE:
-            return ALONG_A_LINE[self.method](Z, k)
+            order = np.argsort(ALONG_A_LINE[self.method](Z), kind="stable")
+            groups = np.empty(len(Z), dtype=np.int64)
+            groups[order] = best_cut(np.ascontiguousarray(Z[order]), k)
+            return groups
         most = -(-len(Z) // block_count(self.blocks, len(Z), k))
         return group_rows(Z, Plan(k, most, EuclideanSpace, self.refine, self.time_budget, self.random_state, stop))
 

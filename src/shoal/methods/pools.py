@@ -24,7 +24,7 @@ from shoal.methods.mdav import numbered_by_first_row
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-DECIMALS = 9  # of a published weight: no digit is left that a member could have a say in
+DECIMALS = 9  # of a published weight: no digit depends on a single member
 THOUSAND = 1000  # document frequencies are estimated in thousandths, as whole numbers: sums of parts are then exact
 
 # How much the length of a document counts in grouping, and how fast likeness falls with the ratio of two lengths. A
@@ -34,7 +34,7 @@ SHARE = 0.2
 ANGLE = 0.6
 CANDIDATES = 30  # near records that a member may be exchanged for
 SEARCHED = 100_000  # records among which near ones are looked for: of more, evenly spread ones are near enough
-MOST_TIMES = 8  # groups are joined up to so many times the smallest: documents that most others repeat stay visible
+MOST_TIMES = 8  # groups are joined up to this many times the smallest: documents that most others repeat stay visible
 
 
 def unit_rows(counts: sp.csr_matrix, idf: Floats) -> tuple[sp.csr_matrix, Floats]:
@@ -59,11 +59,11 @@ def without_length(X: sp.csr_matrix) -> sp.csr_matrix:
     """The unit rows again."""
     # By hand: slicing takes several times the room of the rows. No row is empty, for every one has a length.
     n_columns = X.shape[1] - 2
-    kept = X.indices < n_columns
-    data = X.data[kept]
+    is_term = X.indices < n_columns
+    data = X.data[is_term]
     data *= np.sqrt(1.0 + SHARE)
-    ends = np.concatenate(([0], np.cumsum(np.add.reduceat(kept, X.indptr[:-1], dtype=np.int64))))
-    return sp.csr_matrix((data, X.indices[kept], ends), shape=(X.shape[0], n_columns))
+    ends = np.concatenate(([0], np.cumsum(np.add.reduceat(is_term, X.indptr[:-1], dtype=np.int64))))
+    return sp.csr_matrix((data, X.indices[is_term], ends), shape=(X.shape[0], n_columns))
 
 
 def pooled_counts(counts: sp.csr_matrix, groups: Ints) -> sp.csr_matrix:
@@ -213,17 +213,17 @@ class _Crowd:
 
     def _best_swap(self, group: int) -> tuple[int, int] | None:
         """A member that can be read off and a near record, whose exchange gives no member of the other group away."""
-        here = self.members[group]
-        leaving = here[int(np.flatnonzero(read_off(self._dense_counts(here)))[0])]
-        near = self._near(here)
+        own_members = self.members[group]
+        leaving = own_members[int(np.flatnonzero(read_off(self._dense_counts(own_members)))[0])]
+        near = self._near(own_members)
         if not len(near):
             return None
-        there = [self.members[int(self._group_of[joining])] for joining in near.tolist()]
-        rows = np.unique([row for rows in (here, *there) for row in rows])
+        members_nearby = [self.members[int(self._group_of[joining])] for joining in near.tolist()]
+        rows = np.unique([row for rows in (own_members, *members_nearby) for row in rows])
         unit = _dense(self._X[rows])
         sides = unit, unit * self._lengths[rows, None]  # rows at unit length, and as they were
         leaving_row, joining_rows = np.searchsorted(rows, [leaving]), np.searchsorted(rows, near)
-        own, *others = (np.searchsorted(rows, members) for members in (here, *there))
+        own, *others = (np.searchsorted(rows, members) for members in (own_members, *members_nearby))
         own_sums = [side[own].sum(axis=0) for side in sides]
         sums = [np.array([side[members].sum(axis=0) for members in others]) for side in sides]
         after = _worth_of(
@@ -234,15 +234,15 @@ class _Crowd:
         )
         for candidate in np.argsort(_worth_of(*sums) - after, kind="stable").tolist():
             joining = int(near[candidate])
-            if not self.gives_away(_changed(there[candidate], joining, leaving)):
+            if not self.gives_away(_changed(members_nearby[candidate], joining, leaving)):
                 return leaving, joining
         return None
 
     def _swap(self, leaving: int, joining: int) -> None:
-        here, there = int(self._group_of[leaving]), int(self._group_of[joining])
-        self.members[here] = _changed(self.members[here], leaving, joining)
-        self.members[there] = _changed(self.members[there], joining, leaving)
-        self._group_of[[leaving, joining]] = there, here
+        home, away = int(self._group_of[leaving]), int(self._group_of[joining])
+        self.members[home] = _changed(self.members[home], leaving, joining)
+        self.members[away] = _changed(self.members[away], joining, leaving)
+        self._group_of[[leaving, joining]] = away, home
 
     def _near(self, rows: list[int]) -> Ints:
         """The records of other groups that are nearest to the pool of these."""
@@ -279,7 +279,7 @@ def _dense(rows: sp.csr_matrix) -> Floats:
 
 
 def _worth_of(unit: Floats, pool: Floats) -> Floats:
-    """How far rows with this sum at unit length point the way of their pool, for each pair of sums."""
+    """How well rows with this sum at unit length align with their pool, for each pair of sums."""
     worth: Floats = np.sum(unit * pool, axis=1) / np.linalg.norm(pool, axis=1)
     return worth
 

@@ -29,14 +29,14 @@ from shoal.methods.mdav import EuclideanSpace, SphericalSpace, numbered_by_first
 Groups = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-CORES = 2  # a second of the budget is a second on so many cores
+CORES = 2  # a second of the budget is a second on this many cores
 HOT, WARM = 0.1, 0.01  # temperatures to start from, as shares of the error of the groups at hand
 
 # Rows in Euclidean space or on the sphere.
 COLD = 0.001  # temperature in the end
-REGION_ROWS = 400  # a region, searched by one core, has at least so many rows
+REGION_ROWS = 400  # a region, searched by one core, has at least this many rows
 FREED_ROWS, FREED_GROUPS = 80, 8  # about how many are divided anew at a time
-CYCLE = 0.1  # seconds for a region to cool down, at least; longer when there is time for more than so many rounds
+CYCLE = 0.1  # seconds for a region to cool down, at least; longer when there is time for more than ROUNDS
 ROUNDS, ROUNDS_OF_SMALL_GROUPS, SMALL = 40, 16, 5  # groups of fewer than 5 have more ways to go, and cool longer
 BY_SPREAD = 0.25  # share of the cuts between regions
 
@@ -132,7 +132,7 @@ def usual_seconds(n_rows: int) -> float:
 
 
 def warn_of_interruption() -> None:
-    """Say that less was searched than was asked for."""
+    """Warn that the search ended before its budget was used."""
     warnings.warn("the search was interrupted: the best groups so far are kept", SearchStopped, stacklevel=3)
 
 
@@ -147,7 +147,7 @@ def without_large_groups(groups: Groups, k: int) -> Groups:
 
 
 def _searched(groups: Groups, search_all: Callable[[Groups], Groups], n_rounds: int, stop: Event | None) -> Groups:
-    """The groups after so many rounds, or after as many as there were before Ctrl-C or `stop`."""
+    """The groups after `n_rounds` rounds, or fewer if Ctrl-C or `stop` ends the search."""
     try:
         for done in range(n_rounds):
             if stop is not None and stop.is_set():
@@ -174,7 +174,7 @@ def _random_stream(random_state: Any) -> np.random.Generator:
 
 
 def _number_of_regions(n_rows: int, least: int) -> int:
-    """A power of two: as many regions as have at least so many rows each."""
+    """The largest power of two that leaves every region at least `least` rows."""
     n_regions = 1
     while n_rows >= 2 * n_regions * least:
         n_regions *= 2
@@ -233,8 +233,8 @@ def _split(X: sp.csr_matrix, groups: Groups, n_regions: int, random: np.random.G
     spread = _row_sums(average @ X.multiply(X)) - _row_sums(mean.multiply(mean))
 
     def cut(part: Groups) -> tuple[Groups, int]:
-        one, two = random.choice(part, 2)
-        along = _row_sums(mean[part] @ (mean[[one]] - mean[[two]]).T)
+        first, second = random.choice(part, 2)
+        along = _row_sums(mean[part] @ (mean[[first]] - mean[[second]]).T)
         if random.random() < BY_SPREAD:
             along = spread[part]
         return part[np.argsort(along, kind="stable")], len(part) // 2
@@ -260,8 +260,8 @@ def _split_labels(problem: Problem, groups: Groups, n_regions: int, random: np.r
         return total
 
     def cut(part: Groups) -> tuple[Groups, int]:
-        one, two = random.choice(order[np.isin(groups[order], part)], 2)
-        ranked = part[np.argsort(distances(part, one) - distances(part, two), kind="stable")]
+        first, second = random.choice(order[np.isin(groups[order], part)], 2)
+        ranked = part[np.argsort(distances(part, first) - distances(part, second), kind="stable")]
         sizes = np.cumsum(np.diff(indptr)[ranked])
         return ranked, int(np.clip(np.searchsorted(sizes, sizes[-1] / 2), 1, len(part) - 1))
 

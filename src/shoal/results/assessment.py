@@ -85,15 +85,15 @@ class TableAssessment:
 
     def data(self) -> dict[str, Any]:
         """All of it as JSON has it, chances of single records aside."""
-        found: dict[str, Any] = as_data(self)
+        data: dict[str, Any] = as_data(self)
         if self.loss is not None and self.risk is not None:
-            found["loss"]["IL"] = self.loss.mean_change
-            found["loss"]["PIL"] = self.loss.probabilistic.mean
-            found["loss"]["squared"]["information_loss"] = self.loss.squared.information_loss
-            found["risk"] |= {"DR": self.risk.risk, "linkage": self.risk.linkage}
+            data["loss"]["IL"] = self.loss.mean_change
+            data["loss"]["PIL"] = self.loss.probabilistic.mean
+            data["loss"]["squared"]["information_loss"] = self.loss.squared.information_loss
+            data["risk"] |= {"DR": self.risk.risk, "linkage": self.risk.linkage}
         if self.overlap is not None:
-            found["overlap"] |= {"sentence": self.overlap.sentence, "safe": self.overlap.safe}
-        return found | {"score": self.score}
+            data["overlap"] |= {"sentence": self.overlap.sentence, "safe": self.overlap.safe}
+        return data | {"score": self.score}
 
 
 @dataclass(frozen=True)
@@ -109,10 +109,10 @@ class SpaceAssessment:
 
     def data(self) -> dict[str, Any]:
         """All of it as JSON has it."""
-        found: dict[str, Any] = as_data(self)
+        data: dict[str, Any] = as_data(self)
         figures = {"information_loss": self.utility.loss.information_loss, "query_f1": self.utility.query_f1}
-        found["utility"] |= figures | {"ari": self.utility.ari}
-        return found
+        data["utility"] |= figures | {"ari": self.utility.ari}
+        return data
 
 
 @dataclass(frozen=True)
@@ -129,29 +129,29 @@ class SketchAssessment:
 
     def data(self) -> dict[str, Any]:
         """All of it as JSON has it."""
-        found: dict[str, Any] = as_data(self)
-        return found
+        data: dict[str, Any] = as_data(self)
+        return data
 
     def table(self) -> list[dict[str, Any]]:
         """A line per kind of sketch: the figures to choose by."""
         return [
             {
-                "kind": one.kind,
-                "setting": one.setting,
-                "records": one.records,
-                "withheld": one.withheld,
-                "components": one.components,
-                "items_with_key": one.with_key.items.rate,
-                "whole_with_key": one.with_key.whole.rate,
-                "records_known": one.most_known.known,
-                "items_by_known_records": one.most_known.strangers.items.rate,
-                "linked_with_key": one.linked_with_key.rate,
-                "linked_without_key": one.linked_without_key.rate,
-                "items_by_guessing": one.with_key.items.baseline,
-                "items_openly": None if one.openly is None else one.openly.items.rate,
-                "neighbours_kept": one.utility.neighbours.rate,
+                "kind": attacks.kind,
+                "setting": attacks.setting,
+                "records": attacks.records,
+                "withheld": attacks.withheld,
+                "components": attacks.components,
+                "items_with_key": attacks.with_key.items.rate,
+                "whole_with_key": attacks.with_key.whole.rate,
+                "records_known": attacks.most_known.known,
+                "items_by_known_records": attacks.most_known.strangers.items.rate,
+                "linked_with_key": attacks.linked_with_key.rate,
+                "linked_without_key": attacks.linked_without_key.rate,
+                "items_by_guessing": attacks.with_key.items.baseline,
+                "items_openly": None if attacks.openly is None else attacks.openly.items.rate,
+                "neighbours_kept": attacks.utility.neighbours.rate,
             }
-            for one in (self.release, *self.others)
+            for attacks in (self.release, *self.others)
         ]
 
 
@@ -172,7 +172,7 @@ def as_data(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: as_data(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, tuple | list):
-        return [as_data(one) for one in value]
+        return [as_data(item) for item in value]
     if isinstance(value, np.generic):
         return value.item()
     return value

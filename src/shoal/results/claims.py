@@ -26,10 +26,10 @@ class Diversity:
 
     column: str
     least: int  # fewest distinct values in any group (distinct-l)
-    single_valued_groups: int  # groups whose members all share one value: membership tells it
+    single_valued_groups: int  # groups whose members all share one value: membership reveals it
     groups: int
     values: int  # distinct values in the whole release
-    equally_frequent: float | None = None  # so many equally frequent values are as hard to guess (entropy), at least
+    equally_frequent: float | None = None  # as hard to guess as this many equally frequent values (entropy)
     ratio: float | None = None  # the most frequent value by all from the l-th on (recursive), at most
 
 
@@ -62,7 +62,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Statement:
-    """What the owner says of a release and nobody can count from it."""
+    """What the owner states about a release and nobody can recount."""
 
     about: str
     detail: str

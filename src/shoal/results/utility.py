@@ -150,7 +150,7 @@ class SpaceUtility:
     @property
     def ari(self) -> float | None:
         """Mean over the numbers of clusters; None for a space too small to cluster."""
-        return sum(found.ari for found in self.clusters) / len(self.clusters) if self.clusters else None
+        return sum(agreement.ari for agreement in self.clusters) / len(self.clusters) if self.clusters else None
 
     def rows(self) -> list[dict[str, str | float]]:
         """All figures as a table: what is measured, of what, what the original gives and what the protected space."""
@@ -180,7 +180,8 @@ class SpaceUtility:
                     (f"{score.classifier}: macro F1", about, best.macro_f1, score.macro_f1),
                 ]
         table += [
-            ("adjusted Rand index", f"{found.clusters} clusters", found.ceiling, found.ari) for found in self.clusters
+            ("adjusted Rand index", f"{agreement.clusters} clusters", agreement.ceiling, agreement.ari)
+            for agreement in self.clusters
         ]
         names = "measure", "of", "original", "protected"
         return [dict(zip(names, line, strict=True)) for line in table]
@@ -216,7 +217,7 @@ class ModelUtility:
 
     def predicted(self, score: ModelScore) -> str:
         """What a score is about, in words: a number is learned as such, and as a class."""
-        is_number = any(one.task == "regression" for one in self.scores)
+        is_number = any(other.task == "regression" for other in self.scores)
         return f"{self.target} above its median" if is_number and score.task == "classification" else self.target
 
     def rows(self) -> list[dict[str, str | float]]:

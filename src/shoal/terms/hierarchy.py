@@ -154,7 +154,7 @@ def ontologies_of(given: Any) -> Any:
     One for all columns, or a dict of columns.
     """
     if isinstance(given, Mapping):
-        return {str(column): ontologies_of(one) for column, one in given.items()}
+        return {str(column): ontologies_of(ontology) for column, ontology in given.items()}
     if not isinstance(given, str | os.PathLike):
         return given
     return WordNet() if os.fspath(given).lower() == "wordnet" else Hierarchy.from_file(given)

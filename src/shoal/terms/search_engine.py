@@ -125,10 +125,10 @@ def knee(relevances: Floats) -> float:
     ranked = np.sort(relevances[relevances > 0.0])[::-1]
     if len(ranked) == 0:
         return 0.0
-    fall, places = ranked[0] - ranked[-1], np.arange(len(ranked))
+    fall, ranks = ranked[0] - ranked[-1], np.arange(len(ranked))
     if len(ranked) < 3 or fall <= ROUNDING:
         return float(ranked[-1])
-    below = (ranked[0] - ranked) / fall - places / places[-1]
+    below = (ranked[0] - ranked) / fall - ranks / ranks[-1]
     turn = int(np.argmax(below))
     if below[turn] <= ROUNDING:
         return float(ranked[-1])

@@ -94,16 +94,16 @@ class _Initial:
         self._lengths = np.array([len(plain) for plain in self._by_length])
         self._places: dict[str, NDArray[np.uint64]] = {}  # of each letter in each word, as bits
         for row, plain in enumerate(self._by_length):
-            for place, letter in enumerate(plain[:_BITS]):
+            for position, letter in enumerate(plain[:_BITS]):
                 if letter not in self._places:
                     self._places[letter] = np.zeros(len(self._by_length), np.uint64)
-                self._places[letter][row] |= np.uint64(1 << place)
+                self._places[letter][row] |= np.uint64(1 << position)
 
     def beginning(self, plain: str) -> Iterator[str]:
         """The words that begin so."""
         first = bisect_left(self._plain, plain)
-        alike = takewhile(lambda place: self._plain[place].startswith(plain), range(first, len(self._plain)))
-        return (self._word[place] for place in alike)
+        alike = takewhile(lambda position: self._plain[position].startswith(plain), range(first, len(self._plain)))
+        return (self._word[position] for position in alike)
 
     def near(self, plain: str) -> list[str]:
         """Words that have enough letters in common with the value, in its order, to reach difflib's ratio."""

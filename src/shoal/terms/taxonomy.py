@@ -60,8 +60,8 @@ class Taxonomy:
 
     def descendants_of(self, concept: int) -> Ints:
         """The concept and all below it, by number."""
-        places = np.flatnonzero(self.ancestors == concept)
-        return np.searchsorted(self.ancestor_indptr, places, side="right") - 1
+        entries = np.flatnonzero(self.ancestors == concept)
+        return np.searchsorted(self.ancestor_indptr, entries, side="right") - 1
 
 
 def build_taxonomy(names: Sequence[str], pairs: ArrayLike) -> Taxonomy:
@@ -139,8 +139,8 @@ def _depths(names: Sequence[str], parent_indptr: Ints, edges: Ints) -> Ints:
     level, reached = 1, roots
     while len(reached):
         depth[reached] = level
-        places, _ = segments(child_indptr, reached)
-        below, arrivals = np.unique(downwards[places, 0], return_counts=True)
+        entries, _ = segments(child_indptr, reached)
+        below, arrivals = np.unique(downwards[entries, 0], return_counts=True)
         waiting[below] -= arrivals
         level, reached = level + 1, below[waiting[below] == 0]
     if (depth == 0).any():
@@ -171,10 +171,10 @@ def _closure(n: int, parent_indptr: Ints, parents: Ints) -> tuple[Ints, Ints]:
     concepts = above = np.arange(n, dtype=np.int64)
     keys_by_links = [concepts * n + above]
     while True:
-        places, counts = segments(parent_indptr, above)
-        if not len(places):
+        entries, counts = segments(parent_indptr, above)
+        if not len(entries):
             break
-        keys = np.sort(np.repeat(concepts, counts) * n + parents[places])
+        keys = np.sort(np.repeat(concepts, counts) * n + parents[entries])
         keys = keys[_is_first(keys)]
         keys_by_links.append(keys)
         concepts, above = keys // n, keys % n

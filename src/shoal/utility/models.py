@@ -104,7 +104,9 @@ def model_utility(original: Any, protected: Any, target: str | int | Target, ran
     # On tables of this size the threads of the trees wait for one another more than they work.
     with threadpool_limits(1):
         scores = [] if is_class else _scores(REGRESSION, known, what.before, after, fold_of_row, random_state)
-        scores += _scores(CLASSIFICATION, known, classes, lambda some: class_of(after(some)), fold_of_row, random_state)
+        scores += _scores(
+            CLASSIFICATION, known, classes, lambda held_out: class_of(after(held_out)), fold_of_row, random_state
+        )
     return ModelUtility(what.name, folds, len(classes), known.names, tuple(scores))
 
 

@@ -89,7 +89,7 @@ def class_of_rows(labels: Sequence[Any], n_rows: int) -> tuple[Ints, tuple[str, 
         raise InputError(f"{missing} of {n_rows} labels are missing; leave these documents out")
     names, classes = np.unique(np.array([str(label) for label in labels]), return_inverse=True)
     if len(names) < 2:
-        raise InputError(f"all labels are {str(names[0])!r}; classes to tell apart must be at least 2")
+        raise InputError(f"all labels are {str(names[0])!r}; at least 2 classes are needed")
     return classes.astype(np.int64), tuple(names.tolist())
 
 

@@ -61,11 +61,7 @@ def space_utility(
     >>> round(utility.loss.sse, 6), utility.protected.terms_per_document
     (0.4, 1.0)
     """
-    return pair_utility(space_pair(original, protected), labels, random_state)
-
-
-def pair_utility(pair: SpacePair, labels: Sequence[Any] | None, random_state: int) -> SpaceUtility:
-    """As `space_utility`, for a pair that was checked."""
+    pair = space_pair(original, protected)
     n_rows, n_terms = pair.original.shape
     different = min(distinct_rows(X).rows.shape[0] for X in (pair.original, pair.protected))
     occurring = len(np.unique(pair.original.indices))
@@ -74,8 +70,8 @@ def pair_utility(pair: SpacePair, labels: Sequence[Any] | None, random_state: in
         counts.add(len(class_of_rows(labels, n_rows)[1]))
     with progress.stage("comparing distances"):
         rows = _sample(n_rows, MOST_ROWS, random_state)
-        original, protected = (_profile(X, rows) for X in (pair.original, pair.protected))
-        kept = _order_kept(pair, random_state)
+        before, after = (_profile(X, rows) for X in (pair.original, pair.protected))
+        order = _order_kept(pair, random_state)
     # A small space has fewer terms than the longest query, or fewer different rows than the most clusters.
     with progress.stage("asking queries"):
         queries = pair_queries(pair, [n for n in LENGTHS if n <= occurring], random_state=random_state)
@@ -83,11 +79,11 @@ def pair_utility(pair: SpacePair, labels: Sequence[Any] | None, random_state: in
         documents=n_rows,
         terms=n_terms,
         loss=space_loss(pair),
-        original=original,
-        protected=protected,
+        original=before,
+        protected=after,
         pairs=len(rows) * (len(rows) - 1) // 2,
         sampled=len(rows) < n_rows,
-        order_kept=kept,
+        order_kept=order,
         queries=queries,
         classifiers=() if labels is None else pair_classification(pair, labels, random_state),
         clusters=pair_clusters(pair, sorted(count for count in counts if count <= different), random_state),
@@ -118,8 +114,8 @@ def _order_kept(pair: SpacePair, random_state: int) -> float | None:
     # In the order of what they hold: the order of the documents has no part in it.
     by_content = np.lexsort([distinct_rows(X).of_row for X in (pair.protected, pair.original)])
     rows = by_content[_sample(len(by_content), ORDERED_ROWS, random_state)]
-    places = np.triu_indices(len(rows), 1)
-    before, after = (1.0 - (X[rows] @ X[rows].T).toarray()[places] for X in (pair.original, pair.protected))
+    pairs = np.triu_indices(len(rows), 1)
+    before, after = (1.0 - (X[rows] @ X[rows].T).toarray()[pairs] for X in (pair.original, pair.protected))
     return order_kept(before, after)
 
 

@@ -10,6 +10,7 @@ Sources: Choquet (1953); Grabisch, "k-order additive discrete fuzzy measures" (1
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import comb
 
@@ -191,24 +192,28 @@ def set_sizes(n: int) -> Ints:
     return np.bitwise_count(np.arange(2**n)).astype(np.int64)
 
 
+def _halves(values: Floats) -> Iterator[Floats]:
+    """For each attribute in turn, views of the sets without it and of the same sets with it, (..., 2, ...)."""
+    step = 1
+    while step < len(values):
+        yield values.reshape(-1, 2, step)
+        step *= 2
+
+
 def zeta(m: Floats) -> Floats:
     """From the Moebius transform to the measure: sums over all subsets, in n 2^n additions."""
-    return _over_subsets(m, 1.0)
+    sums = m.copy()
+    for halves in _halves(sums):
+        halves[:, 1] += halves[:, 0]
+    return sums
 
 
 def moebius(mu: Floats) -> Floats:
     """From the measure to its Moebius transform."""
-    return _over_subsets(mu, -1.0)
-
-
-def _over_subsets(values: Floats, sign: float) -> Floats:
-    sums = np.array(values, dtype=np.float64)
-    step = 1
-    while step < len(sums):
-        halves = sums.reshape(-1, 2, step)
-        halves[:, 1] += sign * halves[:, 0]
-        step *= 2
-    return sums
+    differences = mu.copy()
+    for halves in _halves(differences):
+        halves[:, 1] -= halves[:, 0]
+    return differences
 
 
 def uniform(n: int) -> Floats:
@@ -221,24 +226,18 @@ def made_monotone(mu: Floats) -> Floats:
     clipped = np.clip(mu, 0.0, 1.0)
     clipped[0], clipped[-1] = 0.0, 1.0
     upper = clipped.copy()
-    step = 1
-    while step < len(mu):
-        halves = upper.reshape(-1, 2, step)
+    for halves in _halves(upper):
         np.maximum(halves[:, 1], halves[:, 0], out=halves[:, 1])
-        step *= 2
     mean: Floats = (upper + least_of_supersets(clipped)) / 2
     return mean
 
 
 def least_of_supersets(mu: Floats) -> Floats:
     """The largest monotone measure that is nowhere above this one."""
-    least = mu.copy()
-    step = 1
-    while step < len(least):
-        halves = least.reshape(-1, 2, step)
+    lower = mu.copy()
+    for halves in _halves(lower):
         np.minimum(halves[:, 0], halves[:, 1], out=halves[:, 0])
-        step *= 2
-    return least
+    return lower
 
 
 def choquet(mu: Floats, values: Floats) -> Floats:

@@ -95,7 +95,7 @@ def learn_worst_case(records: Records, rows: Ints, random_state: int = 0) -> Wor
         measures = learn_measure(records, rows, random_state=random_state) if n <= MOST_ATTRIBUTES else []
         distances += measures
         tried = [(distance, chances_of(records, distance, rows)) for distance in distances]
-    best, chances = max(tried, key=lambda one: round(float(one[1].sum()), 9))  # the first, simplest, of equals
+    best, chances = max(tried, key=lambda entry: round(float(entry[1].sum()), 9))  # the first, simplest, of equals
     rate = {id(distance): float(chances.sum()) for distance, chances in tried}
     return WorstCase(
         best, chances, _last_of_the_best(means, rate), _last_of_the_best(measures, rate) if measures else None

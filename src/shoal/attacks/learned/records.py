@@ -82,10 +82,10 @@ class Records:
 
     def without(self, name: str) -> Records:
         """The same records, one attribute left out."""
-        kept = [number for number in range(self.before.shape[1]) if self.names[number] != name]
+        columns = [number for number in range(self.before.shape[1]) if self.names[number] != name]
         labels = tuple(column for column in self.labels if column.name != name)
         names = tuple(other for other in self.names if other != name)
-        return replace(self, before=self.before[:, kept], after=self.after[:, kept], labels=labels, names=names)
+        return replace(self, before=self.before[:, columns], after=self.after[:, columns], labels=labels, names=names)
 
     @cached_property
     def crowds(self) -> Crowds:
@@ -156,8 +156,8 @@ def _by_meaning(apart: Floats, were: list[str], are: list[str], ontology: Any) -
         [concept for concept in concepts if concept is not None] for concepts in (rows, columns)
     )
     if known_rows and known_columns:
-        places = (np.flatnonzero([concept is not None for concept in concepts]) for concepts in (rows, columns))
-        apart[np.ix_(*places)] = distances(ontology.taxonomy, known_rows, known_columns)
+        positions = (np.flatnonzero([concept is not None for concept in concepts]) for concepts in (rows, columns))
+        apart[np.ix_(*positions)] = distances(ontology.taxonomy, known_rows, known_columns)
     return apart
 
 

@@ -128,8 +128,8 @@ def _rows(rivals: Rivals) -> tuple[Ints, Floats]:
     for owner, rows in rivals.rows():
         if most < len(records):  # what is left out asks for nothing: what is in conflict still is
             nearest_first = np.lexsort((rows @ family.plain(), owner))
-            kept = np.sort(nearest_first[np.arange(len(owner)) - np.searchsorted(owner, owner) < most])
-            owner, rows = owner[kept], rows[kept]
+            nearest = np.sort(nearest_first[np.arange(len(owner)) - np.searchsorted(owner, owner) < most])
+            owner, rows = owner[nearest], rows[nearest]
         parts.append((owner, rows))
     always = [family.rows()]
     if family.non_negative:

@@ -108,7 +108,7 @@ class Choquet:
             )
         self.n, self.additive, self.submodular = n, additive, submodular
         of_size = (_sets_of(n, size) for size in range(1, min(largest, n) + 1))
-        self.sets: Ints = np.array([one for sets in of_size for one in sets], dtype=np.int64)
+        self.sets: Ints = np.array([number for numbers in of_size for number in numbers], dtype=np.int64)
         self.size = len(self.sets)
         self.lower, self.upper = -(2.0 ** (min(n, largest) - 1)), 2.0 ** (min(n, largest) - 1)
         kind = "" if additive is None or additive >= n else f"{additive}-additive "
@@ -227,7 +227,7 @@ class Bilinear:
         return BilinearForm(self.matrix(parameters))
 
     def parameter_names(self, names: Sequence[str]) -> list[str]:
-        rows, columns = (places.tolist() for places in np.triu_indices(self.n))
+        rows, columns = (index.tolist() for index in np.triu_indices(self.n))
         return [names[i] if i == j else f"{names[i]} & {names[j]}" for i, j in zip(rows, columns, strict=True)]
 
     def matrix(self, parameters: Floats) -> Floats:

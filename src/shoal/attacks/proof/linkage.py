@@ -175,7 +175,7 @@ def _simpler(records: Records, family: Family, seconds: float, nodes: int | None
 def _best(records: Records, family: Family, tried: list[Floats]) -> tuple[Floats, Floats]:
     """The parameters that find the most, the first of equals, and with what chance each record."""
     rates = [chances_of(records, family.distance(parameters)) for parameters in tried]
-    best = max(range(len(tried)), key=lambda place: (round(math.fsum(rates[place]), 9), -place))
+    best = max(range(len(tried)), key=lambda index: (round(math.fsum(rates[index]), 9), -index))
     return tried[best], rates[best]
 
 
@@ -183,5 +183,5 @@ def _semidefinite(records: Records, family: Bilinear, optimum: Optimum, starts: 
     """The nearest semidefinite matrix to the optimum, or a start, which is one, when that finds more."""
     projected = family.parameters(nearest_semidefinite(family.matrix(optimum.parameters)))
     counted = [(math.fsum(chances_of(records, family.distance(tried))), tried) for tried in (projected, *starts)]
-    most, parameters = max(counted, key=lambda one: one[0])
+    most, parameters = max(counted, key=lambda entry: entry[0])
     return parameters, min(most, optimum.bound)

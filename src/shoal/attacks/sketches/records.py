@@ -206,8 +206,8 @@ def _squares_and_parity(sketched: SketchedRecords, rows: Ints) -> tuple[Numbers,
     """The mean square of each sketch; and 0 where all components are even, 1 where all are odd, else -1."""
     starts = sketched.offsets[rows]
     lengths = sketched.lengths[rows]
-    places = np.repeat(starts - np.concatenate(([0], np.cumsum(lengths)[:-1])), lengths) + np.arange(lengths.sum())
-    values, first = sketched.values[places], np.concatenate(([0], np.cumsum(lengths)[:-1]))
+    entries = np.repeat(starts - np.concatenate(([0], np.cumsum(lengths)[:-1])), lengths) + np.arange(lengths.sum())
+    values, first = sketched.values[entries], np.concatenate(([0], np.cumsum(lengths)[:-1]))
     squares = np.add.reduceat(values * values, first) / lengths
     odd = _parity(values)
     least, most = np.minimum.reduceat(odd, first), np.maximum.reduceat(odd, first)

@@ -107,7 +107,7 @@ class KeyHolder:
     it knows that numbers are 0 or 1, or near a known mean, and how frequent items are. (Orthogonal matching pursuit,
     and taking the largest estimates, recover less at every length.)
 
-    They know how many items each record has and name as many: an attacker who has to guess that recovers no more. From
+    They know how many items each record has and name as many: guessing the number recovers no more. From
     a shared sketch they recover the sums of the group, and name the items with the largest. The baseline names the most
     frequent items of the collection.
 
@@ -196,20 +196,10 @@ class KnownRecords:
         return tuple(_point(sketched, others[:count], rows, truth) for count in counts)
 
 
-@dataclass(frozen=True, eq=False)
-class Equations:
-    """Row i times the signs of a component is that component of sketch i, but for noise."""
-
-    rows: sp.csr_matrix
-    sketches: Floats
-    lengths: Ints
-    noise: NDArray[np.float64]  # its variance
-
-
 def _point(sketched: SketchedRecords, known: Ints, rows: Ints, truth: Floats) -> SignsRecovered:
     expected = Expectations.of(sketched.pools)
     caution = _caution(sketched, known, expected)
-    signs = _signs(_equations(sketched, known))
+    signs = _signs(sketched, known)
     strangers = _recovered(sketched, rows, signs, expected, caution, len(known))
     uses = np.sum(sketched.lengths[rows, None] > np.arange(sketched.width), axis=0) + 1e-9  # of each component
     return SignsRecovered(
@@ -224,7 +214,7 @@ def _caution(sketched: SketchedRecords, known: Ints, expected: Expectations) -> 
     aside = min(len(known) // 5, SET_ASIDE)
     if not aside:
         return CAUTIONS[0]
-    tried, signs = known[:aside], _signs(_equations(sketched, known[aside:]))
+    tried, signs = known[:aside], _signs(sketched, known[aside:])
     sketches, lengths = sketched.table(tried)
     guesses = (message_passing(sketches, lengths, signs, expected, caution) for caution in CAUTIONS)
     shares = [hits(sketched.as_counts(scores), sketched.records[tried])[0].mean() for scores in guesses]
@@ -243,27 +233,26 @@ def _recovered(
     return recovered(about, np.broadcast_to(sketched.shares, scores.shape), sketched, rows)
 
 
-def _signs(equations: Equations) -> Floats:
-    """Expected signs, (items, components)."""
-    given = equations.sketches, equations.lengths, equations.noise
-    signs: Floats = believed_signs(csr(equations.rows), equations.rows.shape[1], *given)
-    return signs
+def _signs(sketched: SketchedRecords, known: Ints) -> Floats:
+    """Expected signs, (items, components), from one equation per known record.
 
-
-def _equations(sketched: SketchedRecords, known: Ints) -> Equations:
-    """One per known record, or one per group of which records are known: their sum, as far as it goes."""
+    Where records share sketches, from one per group of which records are known: their sum, as far as it goes.
+    """
     if not sketched.pooled:
         rows = sp.csr_matrix(sketched.records[known])
-        return Equations(rows, *sketched.table(known), np.full(len(known), NOISE * np.mean(rows.data**2)))
-    groups, first, equation_of = np.unique(sketched.group_of_row[known], return_index=True, return_inverse=True)
-    shape = (len(groups), len(known))
-    sums = sp.csr_matrix((np.ones(len(known)), (equation_of, np.arange(len(known)))), shape=shape)
-    in_group = np.bincount(sketched.group_of_row[sketched.group_of_row >= 0])[groups]
-    share = np.bincount(equation_of) / in_group  # known of each group
-    # If members have nothing in common, the known part of a sum of length 1 has the length sqrt(share).
-    rows = sp.csr_matrix(sp.diags(np.sqrt(share)) @ normalize(sums @ sketched.records[known]))
-    noise = POOL_NOISE * (1.0 - share) + NOISE * np.mean(rows.data**2)
-    return Equations(rows, *sketched.table(known[first]), noise)
+        noise = np.full(len(known), NOISE * np.mean(rows.data**2))
+    else:
+        groups, first, equation_of = np.unique(sketched.group_of_row[known], return_index=True, return_inverse=True)
+        shape = (len(groups), len(known))
+        sums = sp.csr_matrix((np.ones(len(known)), (equation_of, np.arange(len(known)))), shape=shape)
+        in_group = np.bincount(sketched.group_of_row[sketched.group_of_row >= 0])[groups]
+        share = np.bincount(equation_of) / in_group  # known of each group
+        # If members have nothing in common, the known part of a sum of length 1 has the length sqrt(share).
+        rows = sp.csr_matrix(sp.diags(np.sqrt(share)) @ normalize(sums @ sketched.records[known]))
+        noise = POOL_NOISE * (1.0 - share) + NOISE * np.mean(rows.data**2)
+        known = known[first]
+    signs: Floats = believed_signs(csr(rows), rows.shape[1], *sketched.table(known), noise)
+    return signs
 
 
 def _right(signs: NDArray[np.floating], truth: Floats, shares: NDArray[np.float64], uses: NDArray[np.float64]) -> float:

@@ -74,7 +74,7 @@ class Guesses:
 class Precision:
     """How far a published weight may be from the true one."""
 
-    decimals: int | None = None  # rounded to so many places
+    decimals: int | None = None  # number of decimals it was rounded to
     unit: float = 0.0  # or to multiples of this
     ratio: float = 1.0  # or to powers of this
 
@@ -115,8 +115,8 @@ def _common_ratio(weights: Floats) -> float | None:
     if len(levels) < 2:
         return None
     step = float(np.diff(levels).min())
-    places = (levels - levels[0]) / step
-    regular = np.all(np.abs(places - np.round(places)) < 1e-5) and len(levels) < len(weights) / 3
+    steps_up = (levels - levels[0]) / step
+    regular = np.all(np.abs(steps_up - np.round(steps_up)) < 1e-5) and len(levels) < len(weights) / 3
     return float(np.exp(step)) if regular and step > 1e-3 else None
 
 

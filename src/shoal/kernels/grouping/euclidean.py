@@ -46,15 +46,15 @@ def farthest(distances: Floats, alive: Ints) -> int:
 
 
 @njit(cache=True, nogil=True)
-def put_in_order(distance: float, other: int, best: Floats, found: Ints) -> None:
+def put_in_order(distance: float, other: int, best: Floats, rows: Ints) -> None:
     """Put a row that is nearer than the last of those found where it belongs; `best` are their distances, rising."""
     position = best.shape[0] - 1
     while position > 0 and distance < best[position - 1]:
         best[position] = best[position - 1]
-        found[position] = found[position - 1]
+        rows[position] = rows[position - 1]
         position -= 1
     best[position] = distance
-    found[position] = other
+    rows[position] = other
 
 
 @njit(cache=True, nogil=True)
@@ -171,7 +171,7 @@ def nearest_point(numbers: Floats, codes: Ints, squares: Floats, points: Floats,
 
 @njit(cache=True, nogil=True)
 def _nearest_point(numbers: Floats, codes: Ints, squares: Floats, points: Floats, concepts: Ints) -> Ints:
-    found = np.empty(numbers.shape[0], np.int64)
+    nearest_points = np.empty(numbers.shape[0], np.int64)
     for row in range(numbers.shape[0]):
         best = np.inf
         best_point = 0
@@ -187,8 +187,8 @@ def _nearest_point(numbers: Floats, codes: Ints, squares: Floats, points: Floats
             if total < best:
                 best = total
                 best_point = point
-        found[row] = best_point
-    return found
+        nearest_points[row] = best_point
+    return nearest_points
 
 
 @njit(cache=True, nogil=True)

@@ -129,25 +129,25 @@ def group_errors(problem: Problem, group_of: Ints, n_groups: int) -> Floats:
 
 
 @njit(cache=True, nogil=True)
-def _with_numbers(problem: Problem, by_labels: float, one: int, two: int) -> float:
+def _with_numbers(problem: Problem, by_labels: float, first: int, second: int) -> float:
     """The distance of two items whose labels are so far apart."""
     numbers = problem.items.numbers
     total = by_labels * by_labels if problem.of_mean else by_labels
     for column in range(numbers.shape[1]):
-        difference = numbers[one, column] - numbers[two, column]
+        difference = numbers[first, column] - numbers[second, column]
         total += difference * difference
     return total
 
 
 @njit(cache=True, nogil=True)
-def between(problem: Problem, one: int, two: int) -> float:
+def between(problem: Problem, first: int, second: int) -> float:
     """The distance of two items."""
     codes = problem.items.codes
     total = 0.0
     for attribute in range(codes.shape[1]):
-        own = problem.table.concept_of_value[attribute, codes[one, attribute]]
-        total += problem.apart[attribute, own, codes[two, attribute]]
-    return _with_numbers(problem, total, one, two)
+        own = problem.table.concept_of_value[attribute, codes[first, attribute]]
+        total += problem.apart[attribute, own, codes[second, attribute]]
+    return _with_numbers(problem, total, first, second)
 
 
 @njit(cache=True, nogil=True)
@@ -155,7 +155,7 @@ def nearest_others(problem: Problem, count: int) -> Ints:
     """The `count` other items nearest to each, (n, count); ties to the lower item."""
     items, apart = problem.items, problem.apart
     n_items, n_attributes = items.codes.shape
-    found = np.empty((n_items, count), np.int64)
+    nearest = np.empty((n_items, count), np.int64)
     best = np.empty(count)
     to_values = np.empty((n_attributes, apart.shape[2]))  # distances of the item's labels to all values
     for item in range(n_items):
@@ -170,5 +170,5 @@ def nearest_others(problem: Problem, count: int) -> Ints:
                 by_labels += to_values[attribute, items.codes[other, attribute]]
             distance = _with_numbers(problem, by_labels, item, other)
             if distance < best[count - 1] and other != item:
-                put_in_order(distance, other, best, found[item])
-    return found
+                put_in_order(distance, other, best, nearest[item])
+    return nearest

@@ -56,16 +56,16 @@ def _no_step(n_items: int, n_slots: int) -> Step:
 
 
 @njit(cache=True, nogil=True)
-def _plan_split(problem: Problem, groups: Groups, one: int, two: int, k: int, moving: Ints) -> int:
-    """Who leaves the group with `two`: those nearer to it than to `one`. Returns how many; 0 if a side is too small."""
-    group = groups.group_of[one]
+def _plan_split(problem: Problem, groups: Groups, first: int, second: int, k: int, moving: Ints) -> int:
+    """Items that leave with `second`: nearer to it than to `first`. Returns how many; 0 if a side is too small."""
+    group = groups.group_of[first]
     size = np.int64(0)
     count = 0
     item = groups.first[group]
     while item >= 0:
-        near_one = between(problem, one, item)
-        near_two = between(problem, two, item)
-        if item == two or (item != one and near_two < near_one):
+        to_first = between(problem, first, item)
+        to_second = between(problem, second, item)
+        if item == second or (item != first and to_second < to_first):
             moving[count] = item
             count += 1
             size += problem.items.counts[item]
@@ -94,15 +94,15 @@ def _plan_dissolution(groups: Groups, group: int, near: Ints, moving: Ints, targ
 
 
 @njit(cache=True, nogil=True)
-def _plan_gathering(items: Items, groups: Groups, one: int, near: Ints, k: int, leaving: Ints, moving: Ints) -> int:
-    """Who would make a new group with `one`: the nearest that their groups can spare. Returns how many; 0 if too few.
+def _plan_gathering(items: Items, groups: Groups, centre: int, near: Ints, k: int, leaving: Ints, moving: Ints) -> int:
+    """Items for a new group with `centre`: the nearest that their groups can spare. Returns how many; 0 if too few.
 
     `leaving` (groups), all 0, counts the records that are to leave each group; it is all 0 again at the end.
     """
     size = np.int64(0)
     count = 0
     for position in range(-1, near.shape[1]):
-        item = one if position < 0 else near[one, position]
+        item = centre if position < 0 else near[centre, position]
         group = groups.group_of[item]
         left = groups.labels.size[group] - leaving[group] - items.counts[item]
         if left < k and left != 0:
@@ -122,31 +122,31 @@ def _plan_gathering(items: Items, groups: Groups, one: int, near: Ints, k: int, 
 
 @njit(cache=True, nogil=True)
 def _plan_between_groups(
-    items: Items, groups: Groups, near: Ints, one: int, two: int, k: int, unused: int, step: Step, state: Ints
+    items: Items, groups: Groups, near: Ints, first: int, second: int, k: int, unused: int, step: Step, state: Ints
 ) -> tuple[int, int]:
-    """Dissolve the group of `one`, gather a new one about it, move it to the group of `two`, or swap both.
+    """Dissolve the group of `first`, gather a new one about it, move it to the group of `second`, or swap both.
 
     Returns how many items move, and how many neighbours were looked at. `unused` is a group without items, -1: none.
     """
     moving, target = step.moving, step.target
-    here, there = groups.group_of[one], groups.group_of[two]
-    left = groups.labels.size[here] - items.counts[one]
+    home, away = groups.group_of[first], groups.group_of[second]
+    left = groups.labels.size[home] - items.counts[first]
     kind = draw(state, 16)
     if kind == 0:
-        n_moving = _plan_dissolution(groups, here, near, moving, target)
+        n_moving = _plan_dissolution(groups, home, near, moving, target)
         return n_moving, NEIGHBOURS * n_moving
     if kind == 1:
-        n_moving = _plan_gathering(items, groups, one, near, k, step.leaving, moving) if unused >= 0 else 0
+        n_moving = _plan_gathering(items, groups, first, near, k, step.leaving, moving) if unused >= 0 else 0
         for position in range(n_moving):
             target[position] = unused
         return n_moving, 0
     if kind < 8 and (left >= k or left == 0):
-        moving[0], target[0] = one, there
+        moving[0], target[0] = first, away
         return 1, 0
-    swapped = items.counts[two] - items.counts[one]
-    if groups.labels.size[here] + swapped >= k and groups.labels.size[there] - swapped >= k:
-        moving[0], target[0] = one, there
-        moving[1], target[1] = two, here
+    swapped = items.counts[second] - items.counts[first]
+    if groups.labels.size[home] + swapped >= k and groups.labels.size[away] - swapped >= k:
+        moving[0], target[0] = first, away
+        moving[1], target[1] = second, home
         return 2, 0
     return 0, 0
 
@@ -223,20 +223,20 @@ def anneal(problem: Problem, group_of: Ints, k: int, cooling: Cooling) -> None:
     while done < work:
         done += STEP
         tick += 1
-        one = draw(state, n_items)
+        first = draw(state, n_items)
         # Now and then from anywhere: an outlier's best company need not be near.
-        two = near[one, draw(state, near.shape[1])] if draw(state, 8) > 0 else draw(state, n_items)
-        here = groups.group_of[one]
+        second = near[first, draw(state, near.shape[1])] if draw(state, 8) > 0 else draw(state, n_items)
+        home = groups.group_of[first]
         unused = empty[n_empty - 1] if n_empty > 0 else -1
-        if here == groups.group_of[two]:
-            if one == two or groups.labels.size[here] < 2 * k or unused < 0:
+        if home == groups.group_of[second]:
+            if first == second or groups.labels.size[home] < 2 * k or unused < 0:
                 continue
-            n_moving = _plan_split(problem, groups, one, two, k, step.moving)
-            done += 2 * CELL * n_cells * groups.n_items[here]
+            n_moving = _plan_split(problem, groups, first, second, k, step.moving)
+            done += 2 * CELL * n_cells * groups.n_items[home]
             for position in range(n_moving):
                 step.target[position] = unused
         else:
-            n_moving, looked_at = _plan_between_groups(items, groups, near, one, two, k, unused, step, state)
+            n_moving, looked_at = _plan_between_groups(items, groups, near, first, second, k, unused, step, state)
             done += looked_at
         if n_moving == 0:
             continue

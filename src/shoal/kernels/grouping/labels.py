@@ -124,17 +124,17 @@ def centroid(concepts: Concepts, sets: Sets, slot: int, attribute: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def centre(concepts: Concepts, sets: Sets, slot: int, generalise: bool, found: Ints) -> None:
+def centre(concepts: Concepts, sets: Sets, slot: int, generalise: bool, centres: Ints) -> None:
     """The concept of every attribute that stands for the set: the subsumer to generalise, else the centroid."""
-    for attribute in range(found.shape[0]):
+    for attribute in range(centres.shape[0]):
         if generalise:
-            found[attribute] = subsumer(concepts, sets, slot, attribute)
+            centres[attribute] = subsumer(concepts, sets, slot, attribute)
         else:
-            found[attribute] = centroid(concepts, sets, slot, attribute)
+            centres[attribute] = centroid(concepts, sets, slot, attribute)
 
 
 def represent(concepts: Concepts, codes: Ints, counts: Ints, groups: Ints, generalise: bool = False) -> Ints:
-    """The concepts that stand for each group, (g, m), of so many records of each row of values."""
+    """The concepts that stand for each group, (g, m); `counts` is the number of records of each row of values."""
     order = np.argsort(groups, kind="stable")
     indptr = np.concatenate([[0], np.cumsum(np.bincount(groups))])
     centres: Ints = _represent(concepts, codes[order], counts[order], indptr, generalise)

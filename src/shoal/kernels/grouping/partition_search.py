@@ -64,17 +64,17 @@ def products(rows: Rows, chosen: Ints, gram: Floats) -> int:
     """Dot products of the chosen rows with each other, into `gram`. Returns the number of multiplications."""
     entries = 0
     vector = np.zeros(rows.n_columns)
-    for one in range(chosen.shape[0]):
-        row = chosen[one]
+    for first in range(chosen.shape[0]):
+        row = chosen[first]
         for entry in range(rows.indptr[row], rows.indptr[row + 1]):
             vector[rows.indices[entry]] = rows.data[entry]
-        for two in range(one + 1):
-            other = chosen[two]
+        for second in range(first + 1):
+            other = chosen[second]
             total = 0.0
             for entry in range(rows.indptr[other], rows.indptr[other + 1]):
                 total += rows.data[entry] * vector[rows.indices[entry]]
-            gram[one, two] = total
-            gram[two, one] = total
+            gram[first, second] = total
+            gram[second, first] = total
             entries += rows.indptr[other + 1] - rows.indptr[other]
         for entry in range(rows.indptr[row], rows.indptr[row + 1]):
             vector[rows.indices[entry]] = 0.0
@@ -85,15 +85,15 @@ def products(rows: Rows, chosen: Ints, gram: Floats) -> int:
 def nearest_others(gram: Floats, count: int) -> Ints:
     """The `count` other records nearest to each, (n, count); ties to the lower record."""
     n_records = gram.shape[0]
-    found = np.empty((n_records, count), np.int64)
+    nearest = np.empty((n_records, count), np.int64)
     best = np.empty(count)
     for record in range(n_records):
         best[:] = np.inf
         for other in range(n_records):
             distance = gram[other, other] - 2.0 * gram[record, other]
             if distance < best[count - 1] and other != record:
-                put_in_order(distance, other, best, found[record])
-    return found
+                put_in_order(distance, other, best, nearest[record])
+    return nearest
 
 
 @njit(cache=True, nogil=True)
@@ -116,7 +116,7 @@ def _partitioned(group_of: Ints, k: int) -> tuple[Partition, int]:
 
 @njit(cache=True, nogil=True)
 def _room(most_freed: int, k: int) -> Freed:
-    """Room for so many groups of at most 2k - 1."""
+    """Arrays for `most_freed` groups of at most 2k - 1 records."""
     most_records = most_freed * (2 * k - 1)
     most_groups = most_records // k
     return Freed(
@@ -173,9 +173,9 @@ def _gather(partition: Partition, freed: Freed, n_freed: int) -> int:
 @njit(cache=True, nogil=True)
 def _worth_now(gram: Floats, partition: Partition, freed: Freed, n_freed: int, count: int, space: int) -> float:
     """What the freed groups are worth as they are; fills the products of their records."""
-    for one in range(count):
-        for two in range(count):
-            freed.gram[one, two] = gram[freed.records[one], freed.records[two]]
+    for first in range(count):
+        for second in range(count):
+            freed.gram[first, second] = gram[freed.records[first], freed.records[second]]
     unknown = False
     for position in range(n_freed):
         unknown |= partition.worth[freed.groups[position]] < 0
@@ -195,19 +195,19 @@ def _worth_now(gram: Floats, partition: Partition, freed: Freed, n_freed: int, c
 def _error_of_changed(partition: Partition, freed: Freed, n_groups: int, count: int, before: float) -> float:
     """The error, before, of the freed groups that are not among the new ones."""
     new = freed.new
-    kept = np.full(n_groups, -1, np.int64)  # the position of the same group among the freed, if there is one
+    same_as = np.full(n_groups, -1, np.int64)  # the position of the same group among the freed, if there is one
     for record in range(count):
         position = new.group_of[record]
-        if kept[position] == -1 and partition.size[freed.groups[freed.old_group[record]]] == new.size[position]:
-            kept[position] = freed.old_group[record]
-        elif kept[position] != freed.old_group[record]:
-            kept[position] = -2
+        if same_as[position] == -1 and partition.size[freed.groups[freed.old_group[record]]] == new.size[position]:
+            same_as[position] = freed.old_group[record]
+        elif same_as[position] != freed.old_group[record]:
+            same_as[position] = -2
     error = -before
     for position in range(n_groups):
-        if kept[position] >= 0:
-            error += partition.worth[freed.groups[kept[position]]]
+        if same_as[position] >= 0:
+            error += partition.worth[freed.groups[same_as[position]]]
     for record in range(count):
-        if kept[new.group_of[record]] < 0:
+        if same_as[new.group_of[record]] < 0:
             error += freed.gram[record, record]
     return error
 
@@ -310,16 +310,16 @@ def descend(rows: Rows, inside: Ints, group_of: Ints, k: int, space: int, work: 
         moved.size[group_of[record]] += 1
     done = 0.0
     while done < work:
-        for here in range(n_movable):
-            there = here + draw(state, n_records - here)
-            position[here], position[there] = position[there], position[here]
-            moved.group_of[here] = group_of[position[here]]
+        for slot in range(n_movable):
+            drawn = slot + draw(state, n_records - slot)
+            position[slot], position[drawn] = position[drawn], position[slot]
+            moved.group_of[slot] = group_of[position[slot]]
         done += PRODUCT * products(rows, inside[position[:n_movable]], gram)
         sum_up(gram, moved, n_movable, n_groups)
         _add_those_that_stay(rows, inside, group_of, position, moved)
         done += PAIR * improve(gram, moved, n_movable, n_groups, k, space)
-        for here in range(n_movable):
-            group_of[position[here]] = moved.group_of[here]
+        for slot in range(n_movable):
+            group_of[position[slot]] = moved.group_of[slot]
 
 
 @njit(cache=True, nogil=True)
@@ -335,11 +335,11 @@ def _add_those_that_stay(rows: Rows, inside: Ints, group_of: Ints, position: Int
                     column = rows.indices[entry]
                     moved.square[group] += rows.data[entry] * (2.0 * vector[column] + rows.data[entry])
                     vector[column] += rows.data[entry]
-        for here in range(n_movable):
-            row = inside[position[here]]
+        for slot in range(n_movable):
+            row = inside[position[slot]]
             product = 0.0
             for entry in range(rows.indptr[row], rows.indptr[row + 1]):
                 product += rows.data[entry] * vector[rows.indices[entry]]
-            moved.toward[group, here] += product
-            if moved.group_of[here] == group:
+            moved.toward[group, slot] += product
+            if moved.group_of[slot] == group:
                 moved.square[group] += 2.0 * product

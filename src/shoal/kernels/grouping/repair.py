@@ -132,34 +132,34 @@ def improve(gram: Floats, division: Division, count: int, n_groups: int, k: int,
     improved = True
     while improved:
         improved = False
-        for one in range(count):
-            home = group_of[one]
-            since = last_tried[one]
+        for first in range(count):
+            home = group_of[first]
+            since = last_tried[first]
             home_changed = changed[home] > since
-            last_tried[one] = tick
-            own = gram[one, one]
+            last_tried[first] = tick
+            own = gram[first, first]
             away, partner = -1, -1
             tried += n_groups
             if size[home] > k:
-                left = square[home] - 2.0 * toward[home, one] + own
+                left = square[home] - 2.0 * toward[home, first] + own
                 loss = worth(space, square[home], size[home]) - worth(space, left, size[home] - 1)
                 for group in range(n_groups):
                     if group == home or size[group] >= 2 * k - 1 or not (home_changed or changed[group] > since):
                         continue
-                    joined = square[group] + 2.0 * toward[group, one] + own
+                    joined = square[group] + 2.0 * toward[group, first] + own
                     gain = worth(space, joined, size[group] + 1) - worth(space, square[group], size[group])
                     if gain > loss + 1e-10:
                         away = group
                         break
             if away < 0:
-                for two in range(one + 1, count):
-                    group = group_of[two]
+                for second in range(first + 1, count):
+                    group = group_of[second]
                     if group == home or not (home_changed or changed[group] > since):
                         continue
                     tried += 1
-                    change = own + gram[two, two] - 2.0 * gram[one, two]  # |one - two|²
-                    more_home = 2.0 * (toward[home, two] - toward[home, one]) + change
-                    more_away = 2.0 * (toward[group, one] - toward[group, two]) + change
+                    change = own + gram[second, second] - 2.0 * gram[first, second]  # |one - two|²
+                    more_home = 2.0 * (toward[home, second] - toward[home, first]) + change
+                    more_away = 2.0 * (toward[group, first] - toward[group, second]) + change
                     if more_home * slopes[home] + more_away * slopes[group] <= 1e-10:
                         continue
                     if space == SPHERE:  # the slope promises too much
@@ -168,16 +168,16 @@ def improve(gram: Floats, division: Division, count: int, n_groups: int, k: int,
                         grown -= worth(space, square[home], size[home])
                         if grown - worth(space, square[group], size[group]) <= 1e-10:
                             continue
-                    away, partner = group, two
+                    away, partner = group, second
                     break
             if away < 0:
                 continue
             if partner < 0:
-                _move(gram, group_of, size, toward, square, count, one, away)
+                _move(gram, group_of, size, toward, square, count, first, away)
             else:
                 square[home] += more_home
                 square[away] += more_away
-                _swap(gram, group_of, toward, count, one, partner)
+                _swap(gram, group_of, toward, count, first, partner)
             slopes[home] = _slope(space, square[home], size[home])
             slopes[away] = _slope(space, square[away], size[away])
             tick += 1
@@ -190,27 +190,27 @@ def improve(gram: Floats, division: Division, count: int, n_groups: int, k: int,
 
 @njit(cache=True, nogil=True)
 def _move(
-    gram: Floats, group_of: Ints, size: Ints, toward: Floats, square: Floats, count: int, one: int, away: int
+    gram: Floats, group_of: Ints, size: Ints, toward: Floats, square: Floats, count: int, moved: int, away: int
 ) -> None:
-    """Record `one` goes to group `away`."""
-    home = group_of[one]
-    square[home] = square[home] - 2.0 * toward[home, one] + gram[one, one]
-    square[away] = square[away] + 2.0 * toward[away, one] + gram[one, one]
+    """Record `moved` goes to group `away`."""
+    home = group_of[moved]
+    square[home] = square[home] - 2.0 * toward[home, moved] + gram[moved, moved]
+    square[away] = square[away] + 2.0 * toward[away, moved] + gram[moved, moved]
     size[home] -= 1
     size[away] += 1
-    group_of[one] = away
+    group_of[moved] = away
     for record in range(count):
-        toward[home, record] -= gram[one, record]
-        toward[away, record] += gram[one, record]
+        toward[home, record] -= gram[moved, record]
+        toward[away, record] += gram[moved, record]
 
 
 @njit(cache=True, nogil=True)
-def _swap(gram: Floats, group_of: Ints, toward: Floats, count: int, one: int, two: int) -> None:
-    """Records `one` and `two` change places."""
-    home, away = group_of[one], group_of[two]
-    group_of[one] = away
-    group_of[two] = home
+def _swap(gram: Floats, group_of: Ints, toward: Floats, count: int, first: int, second: int) -> None:
+    """Records `first` and `second` change places."""
+    home, away = group_of[first], group_of[second]
+    group_of[first] = away
+    group_of[second] = home
     for record in range(count):
-        difference = gram[two, record] - gram[one, record]
+        difference = gram[second, record] - gram[first, record]
         toward[home, record] += difference
         toward[away, record] -= difference

@@ -189,7 +189,7 @@ def _distances_from(columns: Matrix, weights: Floats, documents: Documents, rows
 def _measure(tree: Tree, indptr: Ints, senses: Ints, first: Ints, second: Ints, marks: Ints, apart: Matrix) -> None:
     """Distances of the terms of two documents from their senses; `marks` is clean before and after.
 
-    A representative has concepts several times and few above them, so it had better be the first.
+    A representative has concepts several times and few above them, so it should be the first.
     """
     n_words = indptr.shape[0] - 1
     same_as = np.empty(first.shape[0], np.int64)
@@ -272,10 +272,10 @@ def _subsumer(tree: Tree, indptr: Ints, senses: Ints, a: int, b: int) -> int:
     least = 2.0
     best_places = 0
     for i in range(indptr[a + 1] - indptr[a] if a < n_words else 1):
-        one = senses[indptr[a] + i] if a < n_words else a - n_words
+        sense_a = senses[indptr[a] + i] if a < n_words else a - n_words
         for j in range(indptr[b + 1] - indptr[b] if b < n_words else 1):
-            other = senses[indptr[b] + j] if b < n_words else b - n_words
-            above, both = _meet(tree[0], tree[1], tree[2], depth, one, other)
+            sense_b = senses[indptr[b] + j] if b < n_words else b - n_words
+            above, both = _meet(tree[0], tree[1], tree[2], depth, sense_a, sense_b)
             distance = both / (both + 2 * depth[above])
             if (
                 distance < least

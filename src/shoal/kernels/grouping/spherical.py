@@ -104,13 +104,13 @@ def nearest_listed(rows: Csr, lists: Lists, n_listed: int) -> Ints:
 
 @njit(cache=True, nogil=True)
 def _nearest_listed(rows: Csr, lists: Lists, n_listed: int, first: int, end: int) -> Ints:
-    found = np.zeros(end - first, np.int64)
+    closest = np.zeros(end - first, np.int64)
     distances = np.empty(n_listed)
     for row in range(first, end):
         part = slice(rows.indptr[row], rows.indptr[row + 1])
         distances_to(lists, rows.indices[part], rows.data[part], distances)
-        found[row - first] = np.argmin(distances)
-    return found
+        closest[row - first] = np.argmin(distances)
+    return closest
 
 
 @njit(cache=True, nogil=True)
@@ -123,6 +123,6 @@ def take_group(rows: Csr, lists: Lists, alive: Ints, distances: Floats, vector: 
     distances_to(lists, rows.indices[part], rows.data[part], distances)
     taken = nearest(distances, alive, row, count)
     subtract_rows(rows, taken, vector)
-    for one in taken:
-        alive[one] = False
+    for member in taken:
+        alive[member] = False
     return taken

@@ -114,7 +114,7 @@ def to_boxes(boxes: Floats, query: Floats, n_added: int, distances: Floats) -> N
 @njit(cache=True, nogil=True)
 def group_of(outer: Floats, n_groups: int, queries: Floats) -> Ints:
     """The group whose box is nearest to each query; the first of equals."""
-    found = np.empty(queries.shape[0], np.int64)
+    groups = np.empty(queries.shape[0], np.int64)
     distances = np.empty(WIDE)
     for position in range(queries.shape[0]):
         nearest = np.inf
@@ -123,5 +123,5 @@ def group_of(outer: Floats, n_groups: int, queries: Floats) -> Ints:
                 to_boxes(outer[group // WIDE], queries[position], queries.shape[1], distances)
             if distances[group % WIDE] < nearest or group == 0:
                 nearest = distances[group % WIDE]
-                found[position] = group
-    return found
+                groups[position] = group
+    return groups

@@ -35,10 +35,10 @@ class Cones(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _even(products: Floats, k: int, found: Floats) -> bool:
+def _even(products: Floats, k: int, weights: Floats) -> bool:
     """Weights of the shortest point of the affine hull: products @ found = 1, summing to 1."""
     A = products[:k, :k].copy()
-    found[:k] = 1.0
+    weights[:k] = 1.0
     for i in range(k):
         pivot = i
         for j in range(i + 1, k):
@@ -49,22 +49,22 @@ def _even(products: Floats, k: int, found: Floats) -> bool:
         if pivot != i:
             for c in range(i, k):
                 A[i, c], A[pivot, c] = A[pivot, c], A[i, c]
-            found[i], found[pivot] = found[pivot], found[i]
+            weights[i], weights[pivot] = weights[pivot], weights[i]
         for j in range(i + 1, k):
             factor = A[j, i] / A[i, i]
             if factor != 0.0:
                 for c in range(i + 1, k):
                     A[j, c] -= factor * A[i, c]
-                found[j] -= factor * found[i]
+                weights[j] -= factor * weights[i]
     for i in range(k - 1, -1, -1):
-        value = found[i]
+        value = weights[i]
         for c in range(i + 1, k):
-            value -= A[i, c] * found[c]
-        found[i] = value / A[i, i]
-    total = found[:k].sum()
+            value -= A[i, c] * weights[c]
+        weights[i] = value / A[i, i]
+    total = weights[:k].sum()
     if total == 0.0:
         return False
-    found[:k] /= total
+    weights[:k] /= total
     return True
 
 
@@ -78,10 +78,10 @@ def product(a: Floats, b: Floats) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _lowest(cones: Cones, some: Ints, point: Floats) -> int:
+def _lowest(cones: Cones, records: Ints, point: Floats) -> int:
     """The row that is lowest at the point, of those looked at first."""
     lowest, which = np.inf, -1
-    for i in some:
+    for i in records:
         for u in range(cones.n_near[i]):
             row = cones.near[i, u]
             value = product(cones.rows[row], point)
@@ -91,10 +91,10 @@ def _lowest(cones: Cones, some: Ints, point: Floats) -> int:
 
 
 @njit(cache=True, nogil=True)
-def add_others(cones: Cones, some: Ints, point: Floats, least: float) -> bool:
+def add_others(cones: Cones, records: Ints, point: Floats, least: float) -> bool:
     """Whether rows are not above `least` at the point though those looked at first are; they are looked at from now."""
     added = False
-    for i in some:
+    for i in records:
         lowest, which = least, -1
         for row in range(cones.starts[i], cones.starts[i + 1]):
             value = product(cones.rows[row], point)
@@ -108,15 +108,15 @@ def add_others(cones: Cones, some: Ints, point: Floats, least: float) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def shortest(cones: Cones, some: Ints, point: Floats, support: Ints, weights: Floats) -> int:
+def shortest(cones: Cones, records: Ints, point: Floats, support: Ints, weights: Floats) -> int:
     """The shortest mean of the rows of some records (Wolfe, 1976).
 
     0 when all rows are positive at `point`; how many rows have zero as their mean, or -1 when that is not clear.
     """
     d = cones.rows.shape[1]
-    products, found = np.empty((d + 3, d + 3)), np.empty(d + 3)
+    products, affine_weights = np.empty((d + 3, d + 3)), np.empty(d + 3)
     support[0], weights[0], k = -1, 1.0, 1
-    for i in some:
+    for i in records:
         if cones.n_near[i] > 0:
             support[0] = cones.near[i, 0]
             break
@@ -129,10 +129,10 @@ def shortest(cones: Cones, some: Ints, point: Floats, support: Ints, weights: Fl
         square = product(point, point)
         if square < ZERO * ZERO:
             return k
-        lowest = _lowest(cones, some, point)
+        lowest = _lowest(cones, records, point)
         least = POSITIVE * np.sqrt(square)
         if product(cones.rows[lowest], point) > least:
-            if add_others(cones, some, point, least):
+            if add_others(cones, records, point, least):
                 continue
             return 0
         for u in range(k):
@@ -145,20 +145,20 @@ def shortest(cones: Cones, some: Ints, point: Floats, support: Ints, weights: Fl
             products[u, k] = products[k, u] = 1.0 + product(cones.rows[support[u]], cones.rows[lowest])
         k += 1
         while True:
-            if not _even(products, k, found):
+            if not _even(products, k, affine_weights):
                 return -1
             step, inside = 1.0, True
             for u in range(k):
-                if found[u] < 1e-13:
+                if affine_weights[u] < 1e-13:
                     inside = False
-                    if weights[u] > found[u]:
-                        step = min(step, weights[u] / (weights[u] - found[u]))
+                    if weights[u] > affine_weights[u]:
+                        step = min(step, weights[u] / (weights[u] - affine_weights[u]))
             if inside:
-                weights[:k] = found[:k]
+                weights[:k] = affine_weights[:k]
                 break
             left = 0  # go as far as all weights are positive, and leave out the row whose weight is zero there
             for u in range(k):
-                weight = weights[u] + step * (found[u] - weights[u])
+                weight = weights[u] + step * (affine_weights[u] - weights[u])
                 if weight > 1e-13:
                     support[left], weights[left] = support[u], weight
                     for c in range(k):
@@ -190,17 +190,17 @@ def climb(cones: Cones, share: Floats, point: Floats, directions: Floats) -> flo
         for u in range(cones.n_near[i]):
             rows[ends[i] + u] = cones.rows[cones.near[i, u]]
     best = 0.0
-    places, by = np.empty(2 * n), np.empty(2 * n)
+    positions, by = np.empty(2 * n), np.empty(2 * n)
     lowest = np.empty(n, np.int64)
     for number in range(len(directions)):
         point /= np.sqrt((point * point).sum())
-        here, direction = rows @ point, directions[number]
+        values, direction = rows @ point, directions[number]
         if number % 2:  # towards a record that is lost
             many = 0
             for i in range(n):
                 if ends[i] < ends[i + 1]:
-                    worst = ends[i] + np.argmin(here[ends[i] : ends[i + 1]])
-                    if here[worst] <= 0.0:
+                    worst = ends[i] + np.argmin(values[ends[i] : ends[i + 1]])
+                    if values[worst] <= 0.0:
                         lowest[many] = worst
                         many += 1
             if many > 0:
@@ -208,25 +208,25 @@ def climb(cones: Cones, share: Floats, point: Floats, directions: Floats) -> flo
         along = rows @ direction
         low, high = -FAR, FAR  # where all that must hold does
         for r in range(ends[n], ends[n + 1]):
-            low, high = _cut(low, high, here[r], along[r])
+            low, high = _cut(low, high, values[r], along[r])
         many = 0
         for i in range(n):
             start, end = low, high
             for r in range(ends[i], ends[i + 1]):
-                start, end = _cut(start, end, here[r], along[r])
+                start, end = _cut(start, end, values[r], along[r])
                 if start >= end:
                     break
             if ends[i] < ends[i + 1] and start < end:
-                places[many], by[many] = start, share[i]
-                places[many + 1], by[many + 1] = end, -share[i]
+                positions[many], by[many] = start, share[i]
+                positions[many + 1], by[many + 1] = end, -share[i]
                 many += 2
-        order = np.argsort(places[:many])
-        found, most, step, width = 0.0, -1.0, 0.0, 0.0
+        order = np.argsort(positions[:many])
+        share_found, most, step, width = 0.0, -1.0, 0.0, 0.0
         for u in range(many - 1):
-            found += by[order[u]]
-            wide = places[order[u + 1]] - places[order[u]]
-            if wide > NARROW and (found > most + NARROW or (found > most - NARROW and wide > width)):
-                most, width, step = found, wide, (places[order[u + 1]] + places[order[u]]) / 2.0
+            share_found += by[order[u]]
+            wide = positions[order[u + 1]] - positions[order[u]]
+            if wide > NARROW and (share_found > most + NARROW or (share_found > most - NARROW and wide > width)):
+                most, width, step = share_found, wide, (positions[order[u + 1]] + positions[order[u]]) / 2.0
         if most > best - NARROW:
             best = max(best, most)
             point += step * direction
@@ -235,26 +235,26 @@ def climb(cones: Cones, share: Floats, point: Floats, directions: Floats) -> flo
 
 
 @njit(cache=True, nogil=True)
-def _cut(low: float, high: float, here: float, along: float) -> tuple[float, float]:
+def _cut(low: float, high: float, value: float, along: float) -> tuple[float, float]:
     """The part of a stretch where a row is positive."""
     if along > 0.0:
-        return max(low, -here / along), high
+        return max(low, -value / along), high
     if along < 0.0:
-        return low, min(high, -here / along)
-    return (low, high) if here > 0.0 else (np.inf, -np.inf)
+        return low, min(high, -value / along)
+    return (low, high) if value > 0.0 else (np.inf, -np.inf)
 
 
 @njit(cache=True, nogil=True)
 def found_at(cones: Cones, point: Floats) -> NDArray[np.int64]:
     """The records, the last included, whose rows are positive at a point, of those looked at first."""
-    found, many = np.empty(len(cones.starts) - 1, np.int64), 0
-    for i in range(len(found)):
+    records, count = np.empty(len(cones.starts) - 1, np.int64), 0
+    for i in range(len(records)):
         positive = cones.n_near[i] > 0
         for u in range(cones.n_near[i]):
             if product(cones.rows[cones.near[i, u]], point) <= 0.0:
                 positive = False
                 break
         if positive:
-            found[many] = i
-            many += 1
-    return found[:many]
+            records[count] = i
+            count += 1
+    return records[:count]

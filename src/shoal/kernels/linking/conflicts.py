@@ -36,28 +36,28 @@ class _Listed(NamedTuple):
 @njit(cache=True, nogil=True)
 def _members(order: Ints, inside: Words, n_words: int, nobody: int) -> Ints:
     """The records of a set, with the one that stands for none if there is one."""
-    found, many = np.empty(n_words * 64 + 1, np.int64), 0
+    records, count = np.empty(n_words * 64 + 1, np.int64), 0
     for word in range(n_words):
         bits = inside[word]
         for bit in range(64):
             if bits >> np.uint64(bit) & np.uint64(1):
-                found[many] = order[word * 64 + bit]
-                many += 1
+                records[count] = order[word * 64 + bit]
+                count += 1
     if nobody >= 0:
-        found[many] = nobody
-        many += 1
-    return found[:many]
+        records[count] = nobody
+        count += 1
+    return records[:count]
 
 
 @njit(cache=True, nogil=True)
-def _conflict(cones: Cones, some: Ints, lost: float) -> tuple[int, Ints, Floats]:
+def _conflict(cones: Cones, records: Ints, lost: float) -> tuple[int, Ints, Floats]:
     """Rows of some records that cannot all be positive: how many (0 when there are none, or none for certain).
 
     Their mean is zero but for rounding; that it cannot be as large as it is where the records are found is checked.
     """
     d = cones.rows.shape[1]
     point, support, weights = np.empty(d), np.empty(d + 3, np.int64), np.empty(d + 3)
-    k = shortest(cones, some, point, support, weights)
+    k = shortest(cones, records, point, support, weights)
     if k <= 0:
         return 0, support, point
     least, most = certificate(cones, weights, support, k, lost)
@@ -118,9 +118,9 @@ def _pack(known: Words, n_known: int, inside: Words, removed: Words, kept: Words
 def _discover(listed: _Listed, inside: Words, known: Words, lost: float, work: Ints) -> bool:
     """Look for one more conflict of a set and write it behind those known; whether there is one, and room for it."""
     nobody, n_known = _nobody(listed.cones), work[1]
-    some = _members(listed.order, inside, len(inside), nobody)
-    work[0] -= A_TEST * len(some) * listed.cones.rows.shape[1]
-    size, support, _ = _conflict(listed.cones, some, lost)
+    records = _members(listed.order, inside, len(inside), nobody)
+    work[0] -= A_TEST * len(records) * listed.cones.rows.shape[1]
+    size, support, _ = _conflict(listed.cones, records, lost)
     if size == 0 or n_known == len(known):
         return False
     known[n_known] = 0
@@ -275,7 +275,7 @@ def tight_set(rank: int, order: Ints, first: int, cones: Cones, owner: Ints, los
 
 
 @njit(cache=True, nogil=True)
-def point_inside(some: Ints, cones: Cones, lost: float) -> tuple[bool, Floats]:
+def point_inside(records: Ints, cones: Cones, lost: float) -> tuple[bool, Floats]:
     """Parameters that may find some records; not if these are in conflict for certain."""
-    size, _, point = _conflict(cones, some, lost)
+    size, _, point = _conflict(cones, records, lost)
     return size == 0, point

@@ -35,26 +35,26 @@ def _limit(distances: Floats, relative: float, absolute: float) -> float:
 
 @njit(cache=True, nogil=True, parallel=True)
 def nearest_by_both(
-    one: Floats, other: Floats, targets_one: Floats, targets_other: Floats, relative: float, absolute: Floats
+    first: Floats, second: Floats, first_targets: Floats, second_targets: Floats, relative: float, absolute: Floats
 ) -> Ints:
     """How many records are nearest to a target by one set of columns, by the other, and by both (m, 3).
 
     Records come columns first (d, n). `absolute` is the slack of a distance by each of the two sets.
     """
-    counts = np.zeros((targets_one.shape[0], 3), np.int64)
-    for position in prange(targets_one.shape[0]):
-        by_one = np.empty(one.shape[1])
-        by_other = np.empty(one.shape[1])
-        _distances(one, targets_one[position], by_one)
-        _distances(other, targets_other[position], by_other)
-        limit_one = _limit(by_one, relative, absolute[0])
-        limit_other = _limit(by_other, relative, absolute[1])
-        for row in range(one.shape[1]):
-            near_one = by_one[row] <= limit_one
-            near_other = by_other[row] <= limit_other
-            counts[position, 0] += near_one
-            counts[position, 1] += near_other
-            counts[position, 2] += near_one and near_other
+    counts = np.zeros((first_targets.shape[0], 3), np.int64)
+    for position in prange(first_targets.shape[0]):
+        by_first = np.empty(first.shape[1])
+        by_second = np.empty(first.shape[1])
+        _distances(first, first_targets[position], by_first)
+        _distances(second, second_targets[position], by_second)
+        first_limit = _limit(by_first, relative, absolute[0])
+        second_limit = _limit(by_second, relative, absolute[1])
+        for row in range(first.shape[1]):
+            near_first = by_first[row] <= first_limit
+            near_second = by_second[row] <= second_limit
+            counts[position, 0] += near_first
+            counts[position, 1] += near_second
+            counts[position, 2] += near_first and near_second
     return counts
 
 
@@ -125,12 +125,12 @@ def _nearest_sketches(
 
 
 @njit(cache=True, nogil=True)
-def _distance(one: Floats, other: Floats, enough: float) -> float:
+def _distance(first: Floats, second: Floats, enough: float) -> float:
     """The mean squared difference; something larger than `enough` as soon as it is known to be."""
-    width = min(one.shape[0], other.shape[0])
+    width = min(first.shape[0], second.shape[0])
     total, bound = 0.0, enough * width
     for component in range(width):
-        total += (one[component] - other[component]) ** 2
+        total += (first[component] - second[component]) ** 2
         if total > bound:
             return np.inf
     return total / width

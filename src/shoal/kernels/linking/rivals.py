@@ -115,7 +115,7 @@ def _ties_in_group(
 
 
 def in_boxes(rows: Floats, counts: Ints, queries: Floats) -> tuple[Table, Ints, Ints]:
-    """Rows, each standing for so many equal ones, in boxes; the group that each query lies in; and an order of work."""
+    """Rows in boxes, each with the number of rows it stands for; the group of each query; and an order of work."""
     leaves, boxes, outer, row_at = arrange(rows)
     sizes = np.where(row_at >= 0, counts[row_at], 0)
     home = group_of(outer, len(boxes), queries)
@@ -225,9 +225,9 @@ def integrals(squares: Floats, mu: Floats, sets: Ints, before: Floats, totals: F
     for last in range(1, n_columns):
         for column in range(last, 0, -1):
             for position in range(n_places):
-                one, other = squares[column - 1, position], squares[column, position]
-                squares[column - 1, position] = one if one < other else other
-                squares[column, position] = other if one < other else one
+                left, right = squares[column - 1, position], squares[column, position]
+                squares[column - 1, position] = left if left < right else right
+                squares[column, position] = right if left < right else left
     totals[:] = 0.0
     before[:] = 0.0
     sets[:] = len(mu) - 1  # the columns from here on

@@ -57,8 +57,8 @@ def needed(
     kept, lost, lost_in_the_middle = first, 0.0, 0.0
     t = 0
     while t < end - first:
-        one, many, gone, missed = owner[first + t], 0, False, False
-        while t < end - first and owner[first + t] == one:
+        record, many, gone, missed = owner[first + t], 0, False, False
+        while t < end - first and owner[first + t] == record:
             gone |= high[t] < margin
             if low[t] < ZERO and not gone:
                 missed |= total[t] < margin * n
@@ -66,14 +66,14 @@ def needed(
                 many += 1
             t += 1
         if gone or missed:
-            lost_in_the_middle += share[one]
+            lost_in_the_middle += share[record]
         if gone:
-            lost += share[one]
+            lost += share[record]
             continue
         if thin and many > 1:
             many = _lowest(at, first, rows, total, many)
         for u in range(many):
-            owner[kept] = one
+            owner[kept] = record
             for corner in range(n):
                 at[corner, kept] = at[corner, first + rows[u]]
             kept += 1
@@ -119,16 +119,16 @@ def _edge(at: Floats, first: int, end: int) -> tuple[int, int]:
             low[t] = min(low[t], values[t])
             high[t] = max(high[t], values[t])
     weight = -low / (high - low) ** 3
-    best, one, other = -1.0, 0, 1
+    best, start, stop = -1.0, 0, 1
     for a in range(n):
-        here = at[a, first:end]
+        at_a = at[a, first:end]
         for b in range(a + 1, n):
-            there, score = at[b, first:end], 0.0
-            for t in range(len(here)):
-                score += (here[t] - there[t]) ** 2 * weight[t]
+            at_b, score = at[b, first:end], 0.0
+            for t in range(len(at_a)):
+                score += (at_a[t] - at_b[t]) ** 2 * weight[t]
             if score > best:
-                best, one, other = score, a, b
-    return one, other
+                best, start, stop = score, a, b
+    return start, stop
 
 
 @njit(cache=True, nogil=True)
@@ -137,36 +137,36 @@ def search(
 ) -> tuple[float, Floats, float, int, Cells]:
     """Halve cells, depth first, until none may find more than is known and a slack; or until it is time to report.
 
-    That is after so many cells as the budget has, or much work. The most found in the middle of a cell and where that
+    That is when the budget of cells, or of work, is used up. The most found in the middle of a cell and where that
     is, the highest bound of a cell that was closed, cells looked at, and those left open.
     """
     n, n_rows = cells.at.shape
     n_open, looked, work = len(cells.losses), 0, 0
     room = max(3 * n_rows, 1000)
     owners, values = _roomier(cells.owner, cells.at, n_rows, room)
-    ends, losses, places = np.zeros(DEEPEST + 1, np.int64), np.zeros(DEEPEST), np.empty((DEEPEST, n, n))
+    ends, losses, corners = np.zeros(DEEPEST + 1, np.int64), np.zeros(DEEPEST), np.empty((DEEPEST, n, n))
     halved = np.zeros(DEEPEST, np.int64)
-    ends[: n_open + 1], losses[:n_open], places[:n_open] = cells.ends, cells.losses, cells.places
+    ends[: n_open + 1], losses[:n_open], corners[:n_open] = cells.ends, cells.losses, cells.places
     halved[:n_open] = cells.halved
     everything = share.sum()
     best, where, closed = -1.0, cells.places[0, 0].copy(), 0.0
     while n_open > 0 and looked < budget and work < WORK:
         n_open -= 1
         looked += 1
-        first, cell = ends[n_open], places[n_open]
+        first, cell = ends[n_open], corners[n_open]
         work += ends[n_open + 1] - first
         thin = halved[n_open] % EVERY == 0
-        end, here, in_the_middle = needed(owners, values, first, ends[n_open + 1], margin, share, thin)
-        found = everything - losses[n_open] - in_the_middle
-        if found > best:
-            best, known = found, max(known, found)  # not counted from the distances: only the slack depends on it
+        end, lost_here, in_the_middle = needed(owners, values, first, ends[n_open + 1], margin, share, thin)
+        value = everything - losses[n_open] - in_the_middle
+        if value > best:
+            best, known = value, max(known, value)  # not counted from the distances: only the slack depends on it
             for a in range(n):
                 where[a] = cell[:, a].mean()
-        bound = everything - losses[n_open] - here
+        bound = everything - losses[n_open] - lost_here
         if bound <= known + slack or end == first or n_open > DEEPEST - 3:
             closed = max(closed, bound)
             continue
-        one, other = _edge(values, first, end)
+        start, stop = _edge(values, first, end)
         width = end - first
         if end + width > room:
             room = 2 * (end + width)
@@ -175,27 +175,27 @@ def search(
         for a in range(n):
             values[a, end : end + width] = values[a, first:end]
         for t in range(width):
-            middle = (values[one, first + t] + values[other, first + t]) / 2.0
-            values[one, first + t] = middle
-            values[other, end + t] = middle
-        halfway = (cell[one] + cell[other]) / 2.0
-        places[n_open + 1] = cell
-        places[n_open, one] = halfway
-        places[n_open + 1, other] = halfway
+            middle = (values[start, first + t] + values[stop, first + t]) / 2.0
+            values[start, first + t] = middle
+            values[stop, end + t] = middle
+        halfway = (cell[start] + cell[stop]) / 2.0
+        corners[n_open + 1] = cell
+        corners[n_open, start] = halfway
+        corners[n_open + 1, stop] = halfway
         halved[n_open] += 1
         halved[n_open + 1] = halved[n_open]
-        losses[n_open] += here
+        losses[n_open] += lost_here
         losses[n_open + 1] = losses[n_open]
         ends[n_open + 1], ends[n_open + 2] = end, end + width
         n_open += 2
     owners, values = _roomier(owners, values, ends[n_open], ends[n_open])
-    left_open = Cells(owners, values, ends[: n_open + 1], places[:n_open], losses[:n_open], halved[:n_open])
+    left_open = Cells(owners, values, ends[: n_open + 1], corners[:n_open], losses[:n_open], halved[:n_open])
     return best, where, closed, looked, left_open
 
 
 @njit(cache=True, nogil=True)
 def _roomier(owners: Ints, values: Floats, end: int, room: int) -> tuple[Ints, Floats]:
-    """The rows up to an end, with room for so many."""
+    """The rows up to `end`, copied into arrays with room for `room` of them."""
     more, larger = np.empty(room, np.int32), np.empty((len(values), room))
     more[:end] = owners[:end]
     larger[:, :end] = values[:, :end]

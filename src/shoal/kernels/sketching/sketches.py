@@ -27,11 +27,11 @@ ONE, THREE = np.uint64(1), np.uint64(3)
 
 
 @njit(cache=True, nogil=True)
-def _modular_product(one: Any, other: Any) -> Any:
+def _modular_product(first: Any, second: Any) -> Any:
     """The product of two numbers below 2^61, modulo 2^61 - 1, by halves of 32 bits; 2^61 counts as 1."""
-    low = (one & LOW_32) * (other & LOW_32)
-    middle = (one >> BITS_32) * (other & LOW_32) + (one & LOW_32) * (other >> BITS_32)
-    high = (one >> BITS_32) * (other >> BITS_32)
+    low = (first & LOW_32) * (second & LOW_32)
+    middle = (first >> BITS_32) * (second & LOW_32) + (first & LOW_32) * (second >> BITS_32)
+    high = (first >> BITS_32) * (second >> BITS_32)
     total = (low & MODULUS) + (low >> BITS_61) + (middle >> BITS_29) + ((middle & LOW_29) << BITS_32) + (high << THREE)
     total = (total & MODULUS) + (total >> BITS_61)
     return total - MODULUS if total >= MODULUS else total
@@ -89,30 +89,45 @@ def _fill_components(
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc"})
-def _mean_product(one: Floats, other: Floats) -> float:
-    shared = min(one.shape[0], other.shape[0])
+def _mean_product(first: Floats, second: Floats) -> float:
+    shared = min(first.shape[0], second.shape[0])
     total = 0.0
     for component in range(shared):
-        total += one[component] * other[component]
+        total += first[component] * second[component]
     return total / shared
 
 
 def mean_products(offsets: Ints, values: Floats, other_offsets: Ints, other_values: Floats) -> Floats:
     """The estimated dot product of every sketch with every other one; no sketch is empty."""
-    found = np.empty((len(offsets) - 1, len(other_offsets) - 1))
-    parts = runs(len(found), least=1)
+    products = np.empty((len(offsets) - 1, len(other_offsets) - 1))
+    parts = runs(len(products), least=1)
     others = other_offsets, other_values
-    side_by_side(_mean_products, [(offsets[r.start : r.stop + 1], values, *others, found[r]) for r in parts])
-    return found
+    side_by_side(_mean_products, [(offsets[r.start : r.stop + 1], values, *others, products[r]) for r in parts])
+    return products
 
 
 @njit(cache=True, nogil=True)
-def _mean_products(offsets: Ints, values: Floats, other_offsets: Ints, other_values: Floats, found: Floats) -> None:
-    for row in range(found.shape[0]):
+def _mean_products(offsets: Ints, values: Floats, other_offsets: Ints, other_values: Floats, products: Floats) -> None:
+    for row in range(products.shape[0]):
         sketch = values[offsets[row] : offsets[row + 1]]
-        for column in range(found.shape[1]):
+        for column in range(products.shape[1]):
             other = other_values[other_offsets[column] : other_offsets[column + 1]]
-            found[row, column] = _mean_product(sketch, other)
+            products[row, column] = _mean_product(sketch, other)
+
+
+@njit(cache=True, nogil=True)
+def sums_by_centre(
+    offsets: Ints, values: Floats, scale: Floats, centre_of: Ints, n_centres: int, width: int
+) -> tuple[Floats, Ints]:
+    """Sums of the scaled sketches of each centre, and how many have each component: both (centres, width)."""
+    sums = np.zeros((n_centres, width))
+    counts = np.zeros((n_centres, width), np.int64)
+    for row in range(offsets.shape[0] - 1):
+        centre = centre_of[row]
+        for component in range(offsets[row + 1] - offsets[row]):
+            sums[centre, component] += scale[row] * values[offsets[row] + component]
+            counts[centre, component] += 1
+    return sums, counts
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc"})
@@ -123,13 +138,13 @@ def paired_products(
     n_rows = offsets.shape[0] - 1
     products, squares, other_squares = np.zeros(n_rows), np.zeros(n_rows), np.zeros(n_rows)
     for row in range(n_rows):
-        one = values[offsets[row] : offsets[row + 1]]
+        sketch = values[offsets[row] : offsets[row + 1]]
         other = other_values[other_offsets[row] : other_offsets[row + 1]]
-        shared = min(one.shape[0], other.shape[0])
+        shared = min(sketch.shape[0], other.shape[0])
         product, square, other_square = 0.0, 0.0, 0.0
         for component in range(shared):
-            product += one[component] * other[component]
-            square += one[component] * one[component]
+            product += sketch[component] * other[component]
+            square += sketch[component] * sketch[component]
             other_square += other[component] * other[component]
         products[row], squares[row], other_squares[row] = product / shared, square / shared, other_square / shared
     return products, squares, other_squares
@@ -159,10 +174,12 @@ def _nearest_rows(rows: Csr, lists: Lists, first: int, nearest: Ints, products: 
             for listed in range(lists.ptr[column], lists.ptr[column + 1]):
                 scores[lists.row[listed]] += weight * lists.weight[listed]
         scores[row] = 0.0
-        farther[:] = 0.0  # minus the products so far: a row must have more; ties go to the lower row, which comes first
+        farther[:] = 0.0  # minus the products so far
+        bar = 0.0  # what a row must exceed; ties go to the lower row, which comes first
         for other in range(n_rows):
-            if -scores[other] < farther[count - 1]:
+            if scores[other] > bar:
                 put_in_order(-scores[other], other, farther, nearest[position])
+                bar = -farther[count - 1]
         scores[:] = 0.0
         products[position] = 0.0 - farther  # no minus zero
         _fill_up(row, nearest[position], np.sum(nearest[position] >= 0))
@@ -183,9 +200,9 @@ def _fill_up(row: int, nearest: Ints, filled: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _shared_squares(indptr: Ints, indices: Ints, data: Floats, one: int, other: int) -> float:
+def _shared_squares(indptr: Ints, indices: Ints, data: Floats, row: int, other: int) -> float:
     """The sum of x² y² over the columns that two rows share; columns rise in each row."""
-    at, end = indptr[one], indptr[one + 1]
+    at, end = indptr[row], indptr[row + 1]
     other_at, other_end = indptr[other], indptr[other + 1]
     total = 0.0
     while at < end and other_at < other_end:
@@ -234,7 +251,7 @@ def fewest_components(indptr: Ints, data: Floats, limits: Ints, products: Floats
     A missed neighbour is nearer than the last one found. Its sum of x²y² is at most p² and at most the row's largest
     square, and with that bound a pair allows the more components the nearer the two are.
     """
-    found = np.empty(limits.shape[0], np.int64)
+    components = np.empty(limits.shape[0], np.int64)
     for row in range(limits.shape[0]):
         largest = 0.0
         for entry in range(indptr[row], indptr[row + 1]):
@@ -244,8 +261,8 @@ def fewest_components(indptr: Ints, data: Floats, limits: Ints, products: Floats
         fewest = _allowed(1.0 + product * product - 2.0 * shared, (1.0 - product) ** 2, most)
         for position in range(limits.shape[1]):
             fewest = min(fewest, limits[row, position])
-        found[row] = fewest
-    return found
+        components[row] = fewest
+    return components
 
 
 @njit(cache=True, nogil=True)

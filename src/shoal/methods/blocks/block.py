@@ -1,7 +1,7 @@
-"""A block: rows that are grouped together, and what can be done to it wherever it is.
+"""A block: rows that are grouped together, and the operations on it that any worker can run.
 
-Every function takes blocks and gives blocks or small figures, and depends on nothing else: any process may do it, and
-do it again when a machine is lost.
+Every function takes blocks and returns blocks or small figures, and depends on nothing else: any process can run it,
+and run it again when a machine is lost.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def refined_block(
 
 
 def loosened(block: Block, loose: Mask, tree: Tree, use: Groups, space: RowSpace) -> list[Block]:
-    """What stays when the loose groups leave, and then the rows of those that go to each of the pools in use."""
+    """The rows of groups that stay, followed by the rows of loose groups for each of the pools in use."""
     pool_of_group = np.full(len(loose), -1)
     pool_of_group[loose] = use[tree.block_of(space.centres(block.X, block.groups)[loose])]
     pool = pool_of_group[block.groups]

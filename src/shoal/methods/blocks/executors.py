@@ -1,4 +1,4 @@
-"""Where work is done: in this process, or on a cluster, by its client, which has the same two methods."""
+"""Where work runs: in threads of this process, or on a cluster through its client, which has the same two methods."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LOOKED_AT = 50  # objects of an array, to tell how large they are
 
 
 class Schedule(Protocol):
-    """What a Dask client does, as far as we use it. Arguments may be futures, or lists of them."""
+    """The part of a Dask client that is used here. Arguments may be futures, or lists of them."""
 
     def submit(self, work: Callable[..., Any], *arguments: Any) -> Any:
         """A future of `work(*arguments)`."""
@@ -70,5 +70,5 @@ class LocalExecutor:
 
 def _result(argument: Any) -> Any:
     if isinstance(argument, list):
-        return [_result(one) for one in argument]
+        return [_result(item) for item in argument]
     return argument.result() if isinstance(argument, Future) else argument

@@ -55,7 +55,7 @@ def block_count(blocks: object, n_rows: int, k: int) -> int:
 
 @dataclass(frozen=True)
 class Plan:
-    """How rows are grouped: at least k together, at most so many rows in a block, in which space.
+    """How rows are grouped: the least size of a group, the most rows of a block, and the space.
 
     `stop` ends the search for better groups in every block of this process; Ctrl-C sets it.
     """
@@ -79,8 +79,8 @@ def group_rows(X: Any, plan: Plan) -> Groups:
         return (work.refined_block(block, plan.k, plan.space, *budget) if plan.refine else block).groups
     groups = np.empty(n_rows, dtype=np.int64)
     n_groups = 0
-    with LocalExecutor() as here:
-        for block in here.gather(group_in_blocks([here.submit(work.whole, rows)], n_rows, plan, here)):
+    with LocalExecutor() as executor:
+        for block in executor.gather(group_in_blocks([executor.submit(work.whole, rows)], n_rows, plan, executor)):
             groups[block.row_columns["row"]] = n_groups + block.groups
             n_groups += int(block.groups.max()) + 1
     return numbered_by_first_row(groups)
@@ -127,7 +127,7 @@ def _each(sequence: Any, length: int, schedule: Schedule) -> list[Any]:
 
 
 def _await(name: str, blocks: list[Any], schedule: Schedule) -> list[int]:
-    """Wait for each block in turn, saying how many are done. Only the number of its rows comes here."""
+    """Wait for each block in turn, reporting progress. Returns the number of rows of each."""
     counts = [schedule.submit(_n_rows, block) for block in blocks]
     progress.step(name, 0, len(blocks))
     sizes: list[int] = []
@@ -139,9 +139,9 @@ def _await(name: str, blocks: list[Any], schedule: Schedule) -> list[int]:
 
 def _tree(samples: list[Any], n_rows: int, plan: Plan, schedule: Schedule) -> Tree:
     """The tree that the rows with the smallest keys of all give."""
-    found = schedule.gather(samples)
-    keys = np.concatenate([keys for keys, _ in found])
-    rows = sp.csr_matrix(sp.vstack([rows for _, rows in found], format="csr"))
+    sampled_parts = schedule.gather(samples)
+    keys = np.concatenate([keys for keys, _ in sampled_parts])
+    rows = sp.csr_matrix(sp.vstack([rows for _, rows in sampled_parts], format="csr"))
     sample = rows[np.argsort(keys, kind="stable")[:SAMPLE]]
     return grow(plan.space.rows(sample), n_rows, plan.most, plan.space.between)
 
@@ -158,10 +158,10 @@ def _reconciled(blocks: list[Any], plan: Plan, schedule: Schedule) -> list[Any]:
     use = tree.with_blocks_of(3 * plan.k, np.sum(counts, axis=0))
     n_pools = len(np.unique(use))
     parted = [_each(submit(work.loosened, *pair, tree, use, plan.space), 1 + n_pools, schedule) for pair in pairs]
-    kept, *loosened = zip(*parted, strict=True)
+    remaining, *loosened = zip(*parted, strict=True)
     rows = [submit(work.joined, list(pieces)) for pieces in loosened]
     pools = [submit(work.regrouped, pool, plan.k, plan.space, plan.most) for pool in rows]
-    return [block for block, mask in zip(kept, loose, strict=True) if not mask.all()] + pools
+    return [block for block, mask in zip(remaining, loose, strict=True) if not mask.all()] + pools
 
 
 def _worst(measured: Sequence[tuple[NDArray[np.float64], NDArray[np.int64]]]) -> list[NDArray[np.bool_]]:
@@ -175,7 +175,7 @@ def _worst(measured: Sequence[tuple[NDArray[np.float64], NDArray[np.int64]]]) ->
 def _refined(blocks: list[Any], n_rows: int, plan: Plan, schedule: Schedule) -> list[Any]:
     """The blocks after a search in each, with its share of the budget and a seed of its own."""
     submit = schedule.submit
-    stop = plan.stop if isinstance(schedule, LocalExecutor) else None  # what other machines do, Ctrl-C does not reach
+    stop = plan.stop if isinstance(schedule, LocalExecutor) else None  # Ctrl-C does not reach other machines
     shares: list[tuple[float | None, Any]] = [(plan.time_budget, plan.random_state)]
     if len(blocks) > 1:
         seconds = seconds_of_search(n_rows, len(blocks)) if plan.time_budget is None else plan.time_budget

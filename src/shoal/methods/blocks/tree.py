@@ -35,13 +35,13 @@ class Tree:
 
     def block_of(self, X: Any) -> Ints:
         """The block of each row, sparse or dense."""
-        at = np.zeros(X.shape[0], dtype=np.int64) if len(self.cuts) else np.full(X.shape[0], -1)
+        node_of_row = np.zeros(X.shape[0], dtype=np.int64) if len(self.cuts) else np.full(X.shape[0], -1)
         for node in range(len(self.cuts)):  # parents come before their children
-            here = np.flatnonzero(at == node)
-            if len(here):
-                above = _products(X[here], self.directions[node]) > self.cuts[node]
-                at[here] = self.children[node][above.astype(np.int64)]
-        return -1 - at
+            rows = np.flatnonzero(node_of_row == node)
+            if len(rows):
+                above = _products(X[rows], self.directions[node]) > self.cuts[node]
+                node_of_row[rows] = self.children[node][above.astype(np.int64)]
+        return -1 - node_of_row
 
     def with_blocks_of(self, least: int, counts: Ints) -> Ints:
         """The block to use for each block of the tree, so that none that is used has fewer than `least` rows.

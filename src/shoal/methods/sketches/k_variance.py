@@ -42,7 +42,7 @@ class KVarianceSketch(SketchesRows):
     max_components : int
         Most components of a sketch.
     blocks : int, False or None
-        Neighbours are searched for in blocks of near records, of about so many or fewer. None: among all up to 100,000
+        Neighbours are searched for in blocks of at most about this many near records. None: among all up to 100,000
         records, in blocks of about 20,000 beyond. With blocks, neighbours may be missed; components are then so few
         that the pairs missed hold as well.
     terms, key, random_state : see DeltaSketch
@@ -176,8 +176,8 @@ def _rows_per_entry(unit: sp.csr_matrix) -> float:
 
 def _pairs_of_both(nearest: Ints, limits: Ints) -> tuple[Ints, Ints, Ints]:
     """Every pair listed for both its records: where each record's pairs start, the partners, the limits."""
-    one, other = np.repeat(np.arange(len(nearest)), nearest.shape[1]), nearest.ravel()
-    record, partner = np.concatenate((one, other)), np.concatenate((other, one))
+    rows, neighbours = np.repeat(np.arange(len(nearest)), nearest.shape[1]), nearest.ravel()
+    record, partner = np.concatenate((rows, neighbours)), np.concatenate((neighbours, rows))
     order = np.argsort(record, kind="stable")
     start = np.zeros(len(nearest) + 1, dtype=np.int64)
     np.cumsum(np.bincount(record, minlength=len(nearest)), out=start[1:])

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.errors import InputError
+from shoal.kernels.sketching.sketches import sums_by_centre
 from shoal.methods.sketches.sketches import Floats, Sketches, dot_products, squared_length
 
 Ints = NDArray[np.int64]
@@ -106,14 +107,7 @@ def _far_apart(X: Sketches, scale: Floats, count: int, random: np.random.RandomS
 
 def _means(X: Sketches, scale: Floats, labels: Ints, centres: Sketches) -> Sketches:
     """Mean directions; each component is averaged over the records that have it. An empty cluster keeps its centre."""
-    width = int(X.lengths.max())
-    component = np.arange(len(X.values)) - np.repeat(X.offsets[:-1], X.lengths)
-    cell = np.repeat(labels, X.lengths) * width + component  # of the arrays (centres, width)
-    scaled = np.repeat(scale, X.lengths) * X.values
-    sums, counts = (
-        np.bincount(cell, weights=weights, minlength=len(centres) * width).reshape(-1, width)
-        for weights in (scaled, None)
-    )
+    sums, counts = sums_by_centre(X.offsets, X.values, scale, labels, len(centres), int(X.lengths.max()))
     means = [
         sums[row, : np.count_nonzero(counts[row])] / counts[row][: np.count_nonzero(counts[row])]
         if counts[row, 0]

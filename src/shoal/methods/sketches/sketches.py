@@ -155,8 +155,8 @@ class Sketches:
         chosen = np.arange(len(self))[rows]
         lengths = self.lengths[chosen]
         offsets = _offsets(lengths)
-        places = np.repeat(self.offsets[:-1][chosen] - offsets[:-1], lengths) + np.arange(offsets[-1])
-        return Sketches(self.values[places], offsets)
+        entries = np.repeat(self.offsets[:-1][chosen] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return Sketches(self.values[entries], offsets)
 
     @staticmethod
     def given(X: object) -> Sketches:
@@ -213,12 +213,12 @@ class SketchedRows:
 
     def sorted(self) -> tuple[SketchedRows, Ints]:
         """The rows whose sketches differ, sorted by their numbers, and the place of each row among them."""
-        places = self._ranks()
-        first = np.unique(places, return_index=True)[1]
+        ranks = self._ranks()
+        first = np.unique(ranks, return_index=True)[1]
         different = copy(self)  # of the same matrix
         different._row = first if self._row is None else self._row[first]
         different.lengths = self.lengths[first]
-        return different, places
+        return different, ranks
 
     def _ranks(self) -> Ints:
         """The place of each row's sketch when they are sorted by their numbers; equal sketches share a place.
@@ -285,10 +285,10 @@ class Estimate:
     standard_error: Floats
 
 
-def dot_product(one: Sketches, other: Sketches) -> Estimate:
+def dot_product(first: Sketches, second: Sketches) -> Estimate:
     """Of each row with the row of the same place, over the components that both sketches have."""
-    products, squares, other_squares, shared = _paired(one, other)
-    return Estimate(products, np.sqrt((squares * other_squares + products**2) / shared))
+    products, squares, second_squares, shared = _paired(first, second)
+    return Estimate(products, np.sqrt((squares * second_squares + products**2) / shared))
 
 
 def squared_length(sketches: Sketches) -> Estimate:
@@ -297,17 +297,17 @@ def squared_length(sketches: Sketches) -> Estimate:
     return Estimate(squares, squares * np.sqrt(2.0 / sketches.lengths))
 
 
-def euclidean_distance(one: Sketches, other: Sketches) -> Estimate:
+def euclidean_distance(first: Sketches, second: Sketches) -> Estimate:
     """Between each row and the row of the same place."""
-    products, squares, other_squares, shared = _paired(one, other)
-    distance = np.sqrt(np.maximum(squares + other_squares - 2.0 * products, 0.0))
+    products, squares, second_squares, shared = _paired(first, second)
+    distance = np.sqrt(np.maximum(squares + second_squares - 2.0 * products, 0.0))
     return Estimate(distance, distance / np.sqrt(2.0 * shared))
 
 
-def cosine(one: Sketches, other: Sketches) -> Estimate:
+def cosine(first: Sketches, second: Sketches) -> Estimate:
     """Of the angle between each row and the row of the same place."""
-    products, squares, other_squares, shared = _paired(one, other)
-    lengths = np.sqrt(squares * other_squares)
+    products, squares, second_squares, shared = _paired(first, second)
+    lengths = np.sqrt(squares * second_squares)
     value = np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
     return Estimate(value, (1.0 - value**2) / np.sqrt(shared))
 
@@ -333,10 +333,10 @@ def centroid(sketches: Sketches) -> Sketches:
     return Sketches(sketches.values[starts].mean(axis=0), np.array([0, shortest]))
 
 
-def dot_products(one: Sketches, other: Sketches) -> Floats:
+def dot_products(first: Sketches, second: Sketches) -> Floats:
     """The estimated products of all rows with all others, (rows, other rows)."""
-    one.checked(), other.checked()
-    products: Floats = mean_products(one.offsets, one.values, other.offsets, other.values)
+    first.checked(), second.checked()
+    products: Floats = mean_products(first.offsets, first.values, second.offsets, second.values)
     return products
 
 
@@ -345,10 +345,10 @@ def _mean_squares(sketches: Sketches) -> Floats:
     return _paired(sketches, sketches)[1]
 
 
-def _paired(one: Sketches, other: Sketches) -> tuple[Floats, Floats, Floats, Floats]:
+def _paired(first: Sketches, second: Sketches) -> tuple[Floats, Floats, Floats, Floats]:
     """Mean products and mean squares of both over the components that they share, and how many these are."""
-    if len(one) != len(other):
-        raise InputError(f"{len(one)} and {len(other)} sketches do not pair; give as many of each")
-    one.checked(), other.checked()
-    means = paired_products(one.offsets, one.values, other.offsets, other.values)
-    return *means, np.minimum(one.lengths, other.lengths).astype(np.float64)
+    if len(first) != len(second):
+        raise InputError(f"{len(first)} and {len(second)} sketches do not pair; give as many of each")
+    first.checked(), second.checked()
+    means = paired_products(first.offsets, first.values, second.offsets, second.values)
+    return *means, np.minimum(first.lengths, second.lengths).astype(np.float64)
