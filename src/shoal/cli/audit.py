@@ -136,4 +136,4 @@ def _lines(found: Any) -> Iterator[str]:
     if added:
         yield f"columns      {', '.join(added)} add most uniques"
     special = found.special
-    yield f"special      {special.records:,} records singled out by {special.max_size} columns or fewer (SUDA2)"
+    yield f"special      records singled out by few columns, at most {special.max_size}: {special.records:,} (SUDA2)"

@@ -10,6 +10,7 @@ from shoal.results.audit import Audit, Combination, ExpectedRisk
 
 MOST_COMBINATIONS = 12  # in the picture; all are in combinations.csv
 MOST_COLUMNS = 15
+LARGEST_BAND = 50  # records of a crowd from which on bands have no end
 
 
 def audit_html(audit: Audit) -> str:
@@ -38,7 +39,7 @@ def _crowds(audit: Audit) -> Picture:
 
 
 def _band(low: int, high: int) -> str:
-    return "1" if high == 1 else str(low) if low == high else f"{low}+" if low == 50 else f"{low}–{high}"
+    return f"{low}+" if low == LARGEST_BAND else str(low) if low == high else f"{low}–{high}"
 
 
 def _risks(risk: ExpectedRisk, title: str) -> Picture:

@@ -37,6 +37,7 @@ from shoal.request.values import short
 from shoal.results.audit import LIMITS, Audit
 
 FILES = {"report.html", "audit.json", "combinations.csv", "columns.csv", "records.csv"}
+LARGEST_POPULATION = 10**12
 CROWDS = (1, 2, 3, 5, 10, 20, 50)  # where bands of crowd sizes begin
 
 
@@ -168,8 +169,11 @@ def _population_size(n_rows: int, weights: Floats | None, population: int | None
         if population is not None:
             raise InputError("the weights add up to the population; leave out {option}", "population")
         return round(float(weights.sum()))
-    if population is not None and population < n_rows:
-        raise InputError(f"population={population} is less than the {n_rows:,} records; give all it was drawn from")
+    if population is not None and not n_rows <= population <= LARGEST_POPULATION:
+        raise InputError(
+            f"population={population} must be from {n_rows:,}, the records there are, to {LARGEST_POPULATION:,}; give "
+            "the number of people that the table was drawn from"
+        )
     return population
 
 
