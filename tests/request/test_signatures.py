@@ -6,17 +6,22 @@ import inspect
 
 import pytest
 
-from shoal.release.protect import protect
-from shoal.request.request import OPTIONS
+from shoal import assess, explore, protect
+from shoal.request.request import OPTIONS, options_of_command
 
-POSITIONAL = {"protect": ["source", "k", "out"]}
+POSITIONAL = {
+    "protect": ["source", "k", "out"],
+    "explore": ["source", "out"],
+    "assess": ["original", "protected", "out"],
+}
 
 
-@pytest.mark.parametrize("function", [protect], ids=lambda function: function.__name__)
+@pytest.mark.parametrize("function", [protect, explore, assess], ids=lambda function: function.__name__)
 def test_a_signature_is_the_option_table(function):
     name = function.__name__
-    given = {one.name: one for one in inspect.signature(function).parameters.values() if one.name != "source"}
-    table = {option.name: option for option in OPTIONS.values() if name in option.about.commands}
+    inputs = {"source", "original", "protected"}
+    given = {one.name: one for one in inspect.signature(function).parameters.values() if one.name not in inputs}
+    table = options_of_command(name)
     assert set(given) == set(table)
     assert {one: given[one].annotation for one in given} == {one: table[one].annotation for one in given}
     assert {one: given[one].default for one in given} == {one: table[one].default for one in given}

@@ -6,9 +6,9 @@ import csv
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar, Unpack
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,11 +17,16 @@ from shoal.assessment.sanitized_texts import TextOptions, assess_texts, is_texts
 from shoal.assessment.sketches import assess_sketches, is_sketches
 from shoal.assessment.tables import TableOptions, assess_tables
 from shoal.data.private_files import PRIVATE_FOLDER
+from shoal.data.sources import table_source
 from shoal.errors import InputError
 from shoal.pages.assessments import assessment_html, sketches_html, space_html, texts_html
 from shoal.release.folders import check_free, folders_written_aside
+from shoal.request.judging_options import AssessOptions
+from shoal.request.options import Reading
+from shoal.request.request import checked_part
 from shoal.results.assessment import SketchAssessment, SpaceAssessment, TableAssessment
 from shoal.results.searches import TextAssessment
+from shoal.terms.hierarchy import ontologies_of
 
 TABLES = {
     "columns.csv",
@@ -94,28 +99,6 @@ Options = TypeVar("Options", DocumentOptions, TableOptions, TextOptions)
 Assessment = TableAssessment | SpaceAssessment | SketchAssessment | TextAssessment
 
 
-class MoreOptions(TypedDict, total=False):
-    """What else `assess` takes, by name; None is as if it were not given."""
-
-    key: str | None
-    columns: Sequence[str] | None
-    control: Any
-    target: str | None
-    ontology: Any
-    prove: float | None
-    distance: str | None
-    differencing: int | None
-    earlier: str | os.PathLike[str] | None
-    earlier_private: str | os.PathLike[str] | None
-    text_column: str | None
-    id_column: str | None
-    queries: Any
-    policy: Any
-    relevance: float | None
-    background: Any
-    language: str | None
-
-
 def assess(
     original: Any,
     protected: Any,
@@ -124,8 +107,29 @@ def assess(
     private: str | os.PathLike[str] | None = None,
     aligned: bool = False,
     random_state: int = 0,
+    key: str | None = None,
+    columns: Sequence[str] | None = None,
+    control: Any = None,
+    target: str | None = None,
+    prove: float | None = None,
+    distance: str | None = None,
+    differencing: int | None = None,
+    earlier: str | os.PathLike[str] | None = None,
+    earlier_private: str | os.PathLike[str] | None = None,
+    queries: Any = None,
+    policy: Any = None,
+    relevance: float | None = None,
+    background: Any = None,
+    language: str | None = None,
+    text_column: str | None = None,
+    id_column: str | None = None,
+    ontology: Any = None,
     force: bool = False,
-    **more: Unpack[MoreOptions],
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    query: str | None = None,
 ) -> Assessment:
     """Judge a protected table or collection of documents against its original.
 
@@ -184,20 +188,23 @@ def assess(
     language : str
         Of the texts, one of Snowball's languages. Default: "english".
     """
-    for name in more.keys() - MoreOptions.__annotations__.keys():
-        raise TypeError(f"assess() got an unexpected keyword argument {name!r}")
+    options = dict(locals())  # all of them, before any other name is bound
+    asked, reading = checked_part(AssessOptions, options), checked_part(Reading, options)
     if out is not None:
         check_free(Path(out), force, lambda content: set(content) <= FILES)
-    assessment = _judged(original, protected, more, private, aligned, random_state)
+    original = table_source(original, reading)
+    if not isinstance(protected, str | os.PathLike) or not Path(protected).is_dir():
+        protected = table_source(protected, replace(reading, query=None))
+    more = vars(asked) | {"text_column": text_column, "id_column": id_column, "ontology": ontologies_of(ontology)}
+    assessment = _judged(original, protected, more, asked)
     if out is not None:
         write_assessment(Path(out), assessment)
     return assessment
 
 
-def _judged(
-    original: Any, protected: Any, more: MoreOptions, private: Any, aligned: bool, random_state: int
-) -> Assessment:
+def _judged(original: Any, protected: Any, more: Mapping[str, Any], asked: AssessOptions) -> Assessment:
     """What kind of release it is decides who judges it."""
+    private, aligned, random_state = asked.private, asked.aligned, asked.random_state
     if is_space(protected) or is_sketches(protected):
         of_documents = _options(DocumentOptions, more, "documents")
         judge = assess_sketches if is_sketches(protected) else assess_documents
@@ -210,11 +217,18 @@ def _judged(
     return assess_tables(original, protected, of_tables, private, aligned, random_state)
 
 
-def _options(kind: type[Options], given: MoreOptions, these: str) -> Options:
+def _options(kind: type[Options], given: Mapping[str, Any], these: str) -> Options:
     """What was given, as the options of this kind."""
-    named: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    for name in sorted(named.keys() - {field.name for field in fields(kind)}):
-        homes = ((DocumentOptions, "documents"), (TextOptions, "texts"), (TableOptions, "tables"))
-        home = next(called for other, called in homes if name in {field.name for field in fields(other)})
-        raise InputError(f"{name} is for {home}, and these are {these}; leave it out")
+    names = {name for other in _KINDS for name in _names(other)}
+    named = {name: value for name, value in given.items() if name in names and value is not None}
+    for name in sorted(named.keys() - _names(kind)):
+        home = next(called for other, called in _KINDS.items() if name in _names(other))
+        raise InputError(f"{{option}} is for {home}, and these are {these}; leave it out", name)
     return kind(**named)
+
+
+def _names(kind: type[Options]) -> set[str]:
+    return {field.name for field in fields(kind)}
+
+
+_KINDS: dict[type[Any], str] = {DocumentOptions: "documents", TextOptions: "texts", TableOptions: "tables"}

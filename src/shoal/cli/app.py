@@ -8,12 +8,14 @@ import signal
 import sys
 import traceback
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 import shoal
+from shoal.cli.options import GroupedCommand
 from shoal.cli.signals import Ended, end_if_signalled, ended_by_signals, leave
 from shoal.cli.terminal import DONE, INTERRUPTED, WRONG, as_flag, end_stdout, say, show_warning, write
 from shoal.errors import InputError, ShoalError
@@ -31,6 +33,11 @@ app = typer.Typer(
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace earlier output.")]
+
+
+def command(name: str | None = None, **more: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a command whose options stand under headings."""
+    return app.command(name, cls=GroupedCommand, **more)
 
 
 @app.callback(invoke_without_command=True)

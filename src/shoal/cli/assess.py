@@ -6,51 +6,32 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 import shoal
-from shoal.cli import assess_options as given
-from shoal.cli import options, reading
-from shoal.cli.app import AsJson, Force, app
+from shoal.cli.app import AsJson, command
+from shoal.cli.options import path, takes_options
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
 
 
-@app.command(
+@command(
     epilog=examples(
         "shoal assess people.csv release/ -o assessment",
         "shoal assess people.csv masked.csv -o assessment --key id --columns age,income",
         "shoal assess letters/ sanitized/ -o assessment --policy health",
     )
 )
+@takes_options("assess")
 def assess(
-    original: given.Original,
-    protected: given.Protected,
-    out: given.Out,
-    key: given.Key = None,
-    private: given.Private = None,
-    columns: given.Columns = None,
-    control: given.Control = None,
-    target: given.Target = None,
-    aligned: given.Aligned = False,
-    ontology: given.Ontology = None,
-    prove: given.Prove = None,
-    distance: given.Distance = None,
-    differencing: given.Differencing = None,
-    earlier: given.With = None,
-    with_private: given.WithPrivate = None,
-    text_column: given.TextColumn = None,
-    id_column: given.IdColumn = None,
-    queries: given.Queries = None,
-    policy: given.Policy = None,
-    relevance: given.Relevance = None,
-    background: given.Background = None,
-    language: given.Language = None,
-    delimiter: reading.Delimiter = None,
-    decimal: reading.Decimal = None,
-    encoding: reading.Encoding = None,
-    sheet: reading.Sheet = None,
-    query: reading.Query = None,
-    force: Force = False,
+    original: Annotated[
+        Path, typer.Argument(help="The table, the documents or the texts as they were.", **path("ORIGINAL"))
+    ],
+    protected: Annotated[
+        Path, typer.Argument(help="The same, protected or sanitized, or a release.", **path("PROTECTED"))
+    ],
+    options: dict[str, Any],
     as_json: AsJson = False,
 ) -> None:
     """Judge a protected table or collection, whoever made it: what was lost, and what an intruder finds.
@@ -58,40 +39,13 @@ def assess(
     Rows are put side by side by the key, by a release's private mapping, or by their place. The report is made from the
     original: keep it to yourself.
     """
-    how = delimiter, decimal, encoding, sheet
-    given_original = reading.table_source(original, *how, query)
-    if not Path(protected).is_dir():
-        protected = reading.table_source(protected, *how, None)
     with shown_progress():
-        found = shoal.assess(
-            given_original,
-            protected,
-            out,
-            key=key,
-            private=private,
-            columns=options.listed(columns),
-            aligned=aligned,
-            control=control,
-            target=target,
-            ontology=options.ontologies(ontology),
-            prove=prove,
-            distance=distance,
-            differencing=differencing,
-            earlier=earlier,
-            earlier_private=with_private,
-            text_column=text_column,
-            id_column=id_column,
-            queries=queries,
-            policy=policy,
-            relevance=relevance,
-            background=background,
-            language=language,
-            force=force,
-        )
+        found = shoal.assess(original, protected, **options)
     if as_json:
         write(json.dumps(found.data(), indent=2))
         return
-    write(printable(f"report       {out / 'report.html'}"))
+    if "out" in options:
+        write(printable(f"report       {Path(options['out']) / 'report.html'}"))
     write(f"records      {found.rows:,}, side by side {printable(found.how)}")
     for line in _lines(found):
         write(line)

@@ -10,43 +10,43 @@ from typing import Annotated, Any
 import typer
 
 import shoal
-from shoal.cli import options, reading
-from shoal.cli.app import AsJson, Force, app
+from shoal.cli.app import AsJson, command
+from shoal.cli.options import path, takes_options
 from shoal.cli.terminal import examples, printable, say, write
+from shoal.request.request import Request
 
 WIDEST = 24  # characters of a bar
 
 
-@app.command(
+@command(
     epilog=examples(
         "shoal inspect people.csv",
         "shoal inspect people.csv --roles-out roles.toml",
         "shoal protect people.csv --roles roles.toml -o release/",
     )
 )
+@takes_options("inspect")
 def inspect(
-    source: Annotated[Path, typer.Argument(help="CSV, Parquet, JSONL, .dat or a folder.", **options.path("INPUT"))],
+    source: Annotated[Path, typer.Argument(help="CSV, Parquet, JSONL, .dat or a folder.", **path("INPUT"))],
+    options: dict[str, Any],
     roles_out: Annotated[
-        Path | None, typer.Option(help="Write the proposed roles and kinds to this TOML file.", **options.path())
+        Path | None, typer.Option(help="Write the proposed roles and kinds to this TOML file.", **path())
     ] = None,
     values: Annotated[bool, typer.Option("--values/--no-values", help="Show histograms and frequent values.")] = True,
-    delimiter: reading.Delimiter = None,
-    decimal: reading.Decimal = None,
-    encoding: reading.Encoding = None,
-    sheet: reading.Sheet = None,
-    query: reading.Query = None,
-    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what each column of a table is: its kind, gaps, different values, and a role that would suit it.
 
     Documents and baskets are recognised and counted. The output quotes the data: it is for its owner alone.
     """
-    found = shoal.inspect(reading.table_source(source, delimiter, decimal, encoding, sheet, query))
+    from shoal.data.sources import table_source
+
+    request = Request.of(source, options)
+    found = shoal.inspect(table_source(source, request.reading))
     if roles_out is not None:
         from shoal.data.kinds.inspection import write_roles
 
-        write_roles(found, roles_out, force)
+        write_roles(found, roles_out, request.publication.force)
     if as_json:
         write(json.dumps(_as_data(found, values), indent=2, ensure_ascii=False))
     else:

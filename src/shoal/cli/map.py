@@ -4,36 +4,30 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from shoal.cli import options, reading
-from shoal.cli.app import AsJson, Force, app
+from shoal.cli.app import AsJson, command
+from shoal.cli.options import path, takes_options
 from shoal.cli.terminal import examples, printable, say, write
 from shoal.errors import InputError
+from shoal.request.request import Request
 
 
-@app.command(
+@command(
     "map",
     epilog=examples(
         "shoal map people.csv occupation country -o mapping.csv",
         "shoal protect people.csv --quasi occupation,country --mapping mapping.csv -o release/",
     ),
 )
+@takes_options("map")
 def map_values(
-    source: Annotated[Path, typer.Argument(help="CSV or Parquet; .gz too.", **options.path("INPUT"))],
+    source: Annotated[Path, typer.Argument(help="CSV or Parquet; .gz too.", **path("INPUT"))],
     columns: Annotated[list[str], typer.Argument(help="Columns of labels.", metavar="COLUMN...")],
-    out: Annotated[Path, typer.Option("-o", "--out", help="CSV file to make.", **options.path())],
-    ontology: Annotated[
-        list[str] | None, typer.Option(help="Hierarchy, FILE or COLUMN=FILE.  [default: WordNet]")
-    ] = None,
-    delimiter: reading.Delimiter = None,
-    decimal: reading.Decimal = None,
-    encoding: reading.Encoding = None,
-    sheet: reading.Sheet = None,
-    query: reading.Query = None,
-    force: Force = False,
+    out: Annotated[Path, typer.Option("-o", "--out", help="CSV file to make.", **path())],
+    options: dict[str, Any],
     as_json: AsJson = False,
 ) -> None:
     """Propose the concept that each value of a column means, for a person to correct.
@@ -43,14 +37,18 @@ def map_values(
     have checked, and pass the file to protect: --mapping.
     """
     from shoal.data.files import counted
+    from shoal.data.sources import table_source
+    from shoal.terms.hierarchy import ontologies_of
     from shoal.terms.value_mapping import propose_mapping, write_proposals
 
     if len(set(columns)) < len(columns):
         raise InputError("a column is named twice; name each once")
-    table = reading.table_source(source, delimiter, decimal, encoding, sheet, query)
-    proposals = propose_mapping(table, columns, options.ontologies(ontology))
-    files = [Path(given.rpartition("=")[2]) for given in ontology or ()]
-    write_proposals(out, proposals, force, [*([] if query else [source]), *files])
+    request = Request.of(source, options)
+    ontology = request.method.ontology
+    files = list(ontology.values()) if isinstance(ontology, dict) else [ontology] if ontology else []
+    proposals = propose_mapping(table_source(source, request.reading), columns, ontologies_of(ontology))
+    read = [Path(file) for file in files] + ([] if request.reading.query else [source])
+    write_proposals(out, proposals, request.publication.force, read)
     guessed = [proposal for proposal in proposals if not proposal.found]
     if as_json:
         write(json.dumps({"mapping": str(out), "values": len(proposals), "guessed": len(guessed)}, indent=2))

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import shoal
-from shoal.cli import options, reading
-from shoal.cli import protect_options as given
-from shoal.cli.app import AsJson, Force, app
+import typer
+
+from shoal.cli.app import AsJson, command
+from shoal.cli.options import path, takes_options
 from shoal.cli.sign import signing_key
 from shoal.cli.signals import search_stops_at_first_interrupt
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
 from shoal.errors import InputError
-from shoal.request.options import DISTINCT
 from shoal.request.request import Request
 
 
-@app.command(
+@command(
     epilog=examples(
         "shoal protect letters.jsonl -k 5 -o release/ --label-column speciality",
         "shoal protect people.csv -k 5 -o release/ --quasi age,income --confidential diagnosis --l 2",
@@ -27,63 +26,12 @@ from shoal.request.request import Request
         "shoal protect baskets.dat -k 5 -o release/ --method crowd-sketch",
     )
 )
+@takes_options("protect")
 def protect(
-    source: given.Source,
-    out: given.Out,
-    k: given.K = None,
-    text_column: given.TextColumn = None,
-    id_column: given.IdColumn = None,
-    label_column: given.LabelColumn = None,
-    roles: given.Roles = None,
-    quasi: given.Quasi = None,
-    confidential: given.Confidential = None,
-    insensitive: given.Insensitive = None,
-    drop: given.Drop = None,
-    missing: given.Missing = "refuse",
-    kind: given.Kind = None,
-    categorical: given.Categorical = None,
-    order: given.Order = None,
-    round: given.Round = None,
-    generalise: given.Generalise = None,
-    method: given.Method = None,
-    attribute_groups: given.AttributeGroups = None,
-    ontology: given.Ontology = None,
-    mapping: given.Mapping = None,
-    weights: given.Weights = None,
-    percent: given.Percent = None,
-    components: given.Components = None,
-    delta: given.Delta = None,
-    max_components: given.MaxComponents = None,
-    key: given.Key = None,
-    coarsen: given.Coarsen = None,
-    blocks: given.Blocks = None,
-    refine: given.Refine = True,
-    time_budget: given.TimeBudget = None,
-    l: given.L = None,
-    diversity: given.Diversity = DISTINCT,
-    c: given.C = None,
-    t: given.T = None,
-    beta: given.Beta = None,
-    person: given.Person = None,
-    k_column: given.KColumn = None,
-    language: given.Language = None,
-    wordnet: given.Wordnet = None,
-    stem: given.Stem = None,
-    min_df: given.MinDf = None,
-    max_terms: given.MaxTerms = None,
-    terms_per_document: given.TermsPerDocument = None,
-    private: given.Private = None,
-    scheduler: given.Scheduler = None,
-    attack: given.Attack = True,
-    after: given.After = None,
-    earlier_private: given.EarlierPrivate = None,
-    sign: given.Sign = None,
-    delimiter: reading.Delimiter = None,
-    decimal: reading.Decimal = None,
-    encoding: reading.Encoding = None,
-    sheet: reading.Sheet = None,
-    query: reading.Query = None,
-    force: Force = False,
+    source: Annotated[
+        Path, typer.Argument(help="Folder of texts, JSONL, CSV, Parquet or .dat; .gz too.", **path("INPUT"))
+    ],
+    options: dict[str, Any],
     as_json: AsJson = False,
 ) -> None:
     """Protect documents or a table and make a release that anyone can verify.
@@ -94,83 +42,15 @@ def protect(
     'letters/*.parquet' stands for documents in parts, or with roles for a table in parts; the release comes in parts
     as well.
     """
-    if method == "delta-sketch" and k is not None:
+    if options.get("method") == "delta-sketch" and "k" in options:
         raise InputError("{option} is not for delta-sketch, which has no crowd; leave it out", "k")
-    asked: dict[str, Any] = {
-        "k": k,
-        "out": out,
-        "text_column": text_column,
-        "id_column": id_column,
-        "label_column": label_column,
-        "roles": roles,
-        "quasi": options.listed(quasi),
-        "confidential": options.listed(confidential),
-        "insensitive": options.listed(insensitive),
-        "drop": options.listed(drop),
-        "method": method,
-        "attribute_groups": attribute_groups,
-        "ontology": options.ontologies(ontology),
-        "mapping": mapping,
-        "weights": options.weights(weights),
-        "percent": percent,
-        "components": components,
-        "delta": delta,
-        "max_components": max_components,
-        "key": key,
-        "blocks": blocks,
-        "refine": refine,
-        "time_budget": time_budget,
-        "language": language,
-        "wordnet": wordnet,
-        "stem": stem,
-        "min_df": min_df,
-        "max_terms": max_terms,
-        "terms_per_document": terms_per_document,
-        "l": l,
-        "diversity": diversity,
-        "c": c,
-        "t": t,
-        "beta": beta,
-        "person": person,
-        "k_column": k_column,
-        "missing": missing,
-        "kinds": options.pairs("--kind", kind, "zip=code"),
-        "categorical": options.categories(categorical),
-        "order": options.orders(order),
-        "round": options.listed(round),
-        "generalise": options.pairs("--generalise", generalise, "birth=year"),
-        "coarsen": options.coarsening(coarsen),
-        "private": private,
-        "force": force,
-        "client": scheduler,
-        "attack": attack,
-        "after": after,
-        "earlier_private": earlier_private,
-        "sign": signing_key(sign),
-        "delimiter": delimiter,
-        "decimal": decimal,
-        "encoding": encoding,
-        "sheet": sheet,
-        "query": query,
-    }
-    request = Request.of(source, asked)
+    options["sign"] = signing_key(options.get("sign"))
+    request = Request.of(source, options)
     with shown_progress(), search_stops_at_first_interrupt():
         from shoal.release.protect import make_release
 
         made = make_release(request)
     write(json.dumps(as_data(made), indent=2)) if as_json else say_protected(made)
-
-
-def roles_from(path: Path | None, *lists: str | None) -> Any:
-    """Roles from the file or from the four lists, None when there are neither."""
-    if path is not None:
-        if any(given is not None for given in lists):
-            raise InputError("--roles excludes --quasi, --confidential, --insensitive, --drop; give one or the other")
-        return shoal.Roles.from_toml(path)
-    if all(given is None for given in lists):
-        return None
-    names = [tuple(name.strip() for name in (given or "").split(",") if name.strip()) for given in lists]
-    return shoal.Roles(quasi=names[0], confidential=names[1], insensitive=names[2], identifier=names[3])
 
 
 def _withheld(withheld: list[dict[str, Any]]) -> str:

@@ -71,11 +71,9 @@ def printable(text: str) -> str:
 
 def as_flag(name: str, value: str) -> str:
     """How the command line spells an option."""
-    from shoal.request.request import OPTIONS
+    from shoal.request.request import spelled_option
 
-    about = OPTIONS[name].about if name in OPTIONS else None
-    word = (about and about.word) or name.replace("_", "-")
-    flag = f"--{word}" if len(name) > 1 or name in "lct" else f"-{name}"
+    flag = spelled_option(name)
     return f"{flag} {shlex.quote(value)}" if value else flag
 
 

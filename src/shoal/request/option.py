@@ -13,7 +13,8 @@ from typing import Any
 from shoal.request.values import Switch, Text, Value
 
 TABLES, DOCUMENTS, BASKETS = "tables", "documents", "baskets"
-EVERYTHING = (TABLES, DOCUMENTS, BASKETS)
+TEXTS = "texts"  # sanitized ones, for `assess`
+EVERYTHING = (TABLES, DOCUMENTS, BASKETS, TEXTS)
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,13 @@ class Option:
     default: Any
     about: About
     part: type
+
+    @property
+    def flag(self) -> str:
+        """How the command line spells it: the letter where there is no more than that, else the word."""
+        if len(self.name) == 1 and self.about.letter:
+            return f"-{self.about.letter}"
+        return f"--{self.about.word or self.name.replace('_', '-')}"
 
     @property
     def default_in_words(self) -> str:

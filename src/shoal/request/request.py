@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from shoal.errors import InputError
+from shoal.request.judging_options import OWN
 from shoal.request.method_options import MethodOptions, WordOptions
 from shoal.request.option import BASKETS, DOCUMENTS, TABLES, Option, option, options_of
 from shoal.request.options import ColumnOptions, GroupPromises, Publication, Reading
 from shoal.request.values import Switch, Whole, short
 
+P = TypeVar("P")
 IN_WORDS = {TABLES: "a table", DOCUMENTS: "a collection of documents", BASKETS: "a collection of baskets"}
 
 
@@ -44,11 +47,11 @@ class Request:
     @classmethod
     def of(cls, source: Any, options: Mapping[str, Any]) -> Request:
         """A request with these options, by name; each is checked for itself. None is as if it were not given."""
-        checked = {name: checked_value(name, value) for name, value in options.items() if value is not None}
-        parts = {
-            part.name: part.type_(**{name: checked[name] for name in part.names if name in checked}) for part in _PARTS
-        }
-        return cls(source, **{name: checked[name] for name in ("k", "attack") if name in checked}, **parts)
+        for name in options.keys() - OPTIONS.keys():
+            raise TypeError(f"{name!r} is not an option of a request")
+        parts: dict[str, Any] = {part.name: checked_part(part.type_, options) for part in _PARTS}
+        own = {name: options[name] for name in ("k", "attack") if options.get(name) is not None}
+        return cls(source, **{name: checked_value(name, value) for name, value in own.items()}, **parts)
 
     @property
     def given(self) -> dict[str, Any]:
@@ -60,6 +63,15 @@ class Request:
     def with_options(self, **options: Any) -> Request:
         """The same request with these options in place of its own; None: the default."""
         return Request.of(self.source, {**self.given, **options})
+
+    @property
+    def command_words(self) -> list[str]:
+        """What follows `shoal protect`; a ValueError says what no command line can spell."""
+        name = os.fspath(self.source) if isinstance(self.source, str | os.PathLike) else "INPUT"
+        words = [f"./{name}" if name.startswith("-") else name]
+        for given, value in self.given.items():
+            words += words_of(OPTIONS[given], value)
+        return words
 
     def of_source(self, source: Any) -> Request:
         """The same request of another source."""
@@ -75,13 +87,30 @@ class Request:
                 raise InputError(f"{{option}} is for {meant}, and this is {IN_WORDS[kind]}; {instead}", name)
 
 
-def checked_value(name: str, value: Any) -> Any:
+def checked_part(part: type[P], options: Mapping[str, Any]) -> P:
+    """The options of a part among these, checked each for itself."""
+    table = options_of(part)
+    given = {name: options[name] for name in table if options.get(name) is not None}
+    return part(**{name: checked_value(name, value, table) for name, value in given.items()})
+
+
+def checked_value(name: str, value: Any, table: Mapping[str, Option] | None = None) -> Any:
     """An option's value in its usual form."""
     try:
-        return OPTIONS[name].about.value.check(value)
+        return (OPTIONS if table is None else table)[name].about.value.check(value)
     except ValueError as problem:
         given = name if isinstance(value, Mapping) else f"{name}={short(repr(value))}"
         raise InputError(f"{given} {problem}") from None
+
+
+def words_of(known: Option, value: Any) -> list[str]:
+    """An option as a command line spells it."""
+    if isinstance(known.about.value, Switch):
+        return [known.flag if value else known.flag.replace("--", "--no-", 1)]
+    texts = known.about.value.write(value)
+    # A value may begin with a hyphen only if it is joined to the option.
+    pairs = ([f"{known.flag}={text}"] if text.startswith("-") else [known.flag, text] for text in texts)
+    return [word for pair in pairs for word in pair]
 
 
 @dataclass(frozen=True)
@@ -110,3 +139,15 @@ _PARTS = (
     _part("publication", Publication),
 )
 OPTIONS: dict[str, Option] = options_of(Request, *(part.type_ for part in _PARTS))
+
+
+def options_of_command(command: str) -> dict[str, Option]:
+    """The options of a function or command by name: its own, and those of the table that are for it, too."""
+    own = options_of(OWN[command]) if command in OWN else {}
+    return own | {name: known for name, known in OPTIONS.items() if command in known.about.commands and name not in own}
+
+
+def spelled_option(name: str) -> str:
+    """How the command line spells an option, whichever command has it."""
+    table = next((table for table in (OPTIONS, *map(options_of, OWN.values())) if name in table), {})
+    return table[name].flag if table else f"--{name.replace('_', '-')}"

@@ -6,7 +6,7 @@ Every `check` returns the value as the library uses it, or raises a ValueError t
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from pathlib import Path
@@ -31,6 +31,12 @@ class Value:
     def parse(self, text: str) -> Any:
         """The value that a text stands for."""
         return self.check(text)
+
+    def parse_all(self, texts: Sequence[str]) -> Any:
+        """The value that the texts of a command line stand for together."""
+        if len(texts) > 1:
+            raise ValueError("is given twice; give it once")
+        return self.parse(texts[0])
 
     def check(self, value: Any) -> Any:
         """The value in its usual form."""
@@ -158,7 +164,7 @@ class File(Value):
         return value
 
     def write(self, value: Any) -> list[str]:
-        return [os.fspath(value)]
+        return [_name_of(value)]
 
 
 @dataclass(frozen=True)
@@ -191,7 +197,7 @@ class Columns(Value):
         return names
 
     def write(self, value: Iterable[str]) -> list[str]:
-        return [",".join(value)]
+        return [",".join(_listed(value))]
 
 
 @dataclass(frozen=True)
@@ -220,6 +226,9 @@ class Pairs(Value):
                 raise ValueError(f"{short(word)!r} {problem}; write {self.example}") from None
         return found
 
+    def parse_all(self, texts: Sequence[str]) -> dict[str, Any]:
+        return _together([self.parse(text) for text in texts]) if self.repeated else super().parse_all(texts)
+
     def check(self, value: Any) -> dict[str, Any]:
         if self.otherwise is not None and not isinstance(value, Mapping):
             return dict.fromkeys(Columns().check(value), self.otherwise)
@@ -235,9 +244,10 @@ class Pairs(Value):
 
     def write(self, value: Mapping[str, Any]) -> list[str]:
         pairs = [
-            column if one == self.otherwise else f"{column}={self.of.write(one)[0]}" for column, one in value.items()
+            column if one == self.otherwise and "=" not in column else f"{column}={self.of.write(one)[0]}"
+            for column, one in value.items()
         ]
-        return pairs if self.repeated else [",".join(pairs)]
+        return pairs if self.repeated else [",".join(_listed(pairs))]
 
 
 @dataclass(frozen=True)
@@ -253,6 +263,9 @@ class Orders(Value):
         if not column.strip() or "<" not in labels:
             raise ValueError("must be a column and its labels; write risk='low<medium<high'")
         return {column.strip(): tuple(label.strip() for label in labels.split("<"))}
+
+    def parse_all(self, texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        return _together([self.parse(text) for text in texts])
 
     def write(self, value: Mapping[str, Iterable[str]]) -> list[str]:
         return [f"{column}={'<'.join(labels)}" for column, labels in value.items()]
@@ -270,10 +283,42 @@ class Files(Value):
         column, equals, name = (part.strip() for part in text.partition("="))
         return {column: name} if equals and column and not Path(text).exists() else text
 
+    def parse_all(self, texts: Sequence[str]) -> Any:
+        files = [self.parse(text) for text in texts]
+        if all(isinstance(file, dict) for file in files):
+            return _together(files)
+        if len(files) > 1:
+            raise ValueError("FILE is for all columns, COLUMN=FILE for one; give one or the other")
+        return files[0]
+
     def write(self, value: Any) -> list[str]:
         if isinstance(value, Mapping):
-            return [f"{column}={file}" for column, file in value.items()]
-        return [str(value)]
+            return [f"{column}={_name_of(file)}" for column, file in value.items()]
+        return [_name_of(value)]
+
+
+def _name_of(file: Any) -> str:
+    """The path; what a program handed over has none."""
+    return os.fspath(file) if isinstance(file, str | os.PathLike) else "FILE"
+
+
+def _listed(names: Iterable[str]) -> list[str]:
+    """Names that stand between commas on a command line."""
+    found = list(names)
+    for name in found:
+        if "," in name or name != name.strip() or not name.isprintable():
+            raise ValueError(f"{short(name)!r} fits no list between commas")
+    return found
+
+
+def _together(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The columns of all of them."""
+    merged: dict[str, Any] = {}
+    for column, value in (pair for table in tables for pair in table.items()):
+        if column in merged:
+            raise ValueError(f"names {short(column)!r} twice; give each column once")
+        merged[column] = value
+    return merged
 
 
 def _is_unicode(name: str) -> bool:

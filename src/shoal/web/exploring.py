@@ -33,15 +33,10 @@ def as_trial_command(source: str, words: Sequence[str], python: str, reading: Re
     """The release that a trial would be."""
     opened = opened_in_python(source, reading)
     trial = {name: value for name, value in vars(outcome.trial).items() if value not in (None, ())}
-    method, *rest = (f"{value!r}" if name == "method" else f"{name}={value!r}" for name, value in trial.items())
-    called = (
-        f"from shoal import {_names(opened, python)}protect\n"
-        "from shoal.assessment.exploration.explore import protect_options\n"
-        "from shoal.results.exploration import Trial\n\n"
-        f"trial = Trial({', '.join((method, *rest))})\n"
-        f"chosen = protect_options(trial, {opened}, {python})\n"
-        f'protect({opened}, out="release", **chosen)'
-    )
+    trial |= {"coarsen": dict(outcome.trial.coarsen)} if outcome.trial.coarsen else {}
+    chosen = "".join(f", {name}={value!r}" for name, value in trial.items())
+    python = f", {python}" if python else ""
+    called = f'from shoal import {_names(opened, python)}protect\n\nprotect({opened}, out="release"{python}{chosen})'
     return Command(("protect", source, "-o", "release", *words, *shlex.split(outcome.trial.options)), called)
 
 

@@ -14,13 +14,15 @@ import pandas as pd
 import pytest
 
 import shoal.assessment.exploration.tables as module
-from shoal import Hierarchy, InputError, Roles, explore, load, protect
+from shoal import Hierarchy, InputError, Roles, explore, load
 from shoal.assessment.exploration import documents as of_documents
 from shoal.assessment.exploration import trials as trying
 from shoal.assessment.exploration.curve import curve_over_k
-from shoal.assessment.exploration.explore import protect_options, trials
+from shoal.assessment.exploration.explore import trial_request, trials
 from shoal.assessment.exploration.trials import Limits, number_trials, recommend
 from shoal.pages.exploration import exploration_html
+from shoal.release.protect import make_release
+from shoal.request.request import Request
 from shoal.results.exploration import Exploration, Outcome, Trial, pareto_front
 from tests.cli.run import run
 
@@ -121,7 +123,7 @@ def test_names_that_no_list_can_hold_go_by_a_file_of_roles(tmp_path: Path, monke
     roles = Roles(quasi=tuple(odd), confidential=("why, o why",))
     found = explore("-people.csv", "out folder", roles=roles, refine=False, workers=1)
     assert found.command == (
-        "shoal protect ./-people.csv -o release --roles 'out folder/roles.toml' --method mdav -k 3"
+        "shoal protect ./-people.csv -o release -k 3 --roles 'out folder/roles.toml' --method mdav --no-refine"
     )
     assert Roles.from_toml("out folder/roles.toml") == roles
     ran = run(tmp_path, *shlex.split(found.command)[1:])
@@ -137,7 +139,7 @@ def test_the_command_repeats_kinds_and_orders_of_a_roles_file(tmp_path: Path, mo
     kinds, order = {"area": "code", "a": "whole"}, {"school": ("basic", "middle!", "upper")}
     roles = Roles(quasi=("a", "school", "area"), kinds=kinds, order=order)
     found = explore("people.csv", "out", roles=roles, refine=False, workers=1)
-    assert found.command == "shoal protect people.csv -o release --roles out/roles.toml --method mdav -k 3"
+    assert found.command == "shoal protect people.csv -o release -k 3 --roles out/roles.toml --method mdav --no-refine"
     assert Roles.from_toml("out/roles.toml") == roles
     ran = run(tmp_path, *shlex.split(found.command)[1:], "--no-attack")
     assert ran.code == 0, ran.err
@@ -156,8 +158,8 @@ def test_gaps_are_tried_as_they_are_released(
         explore(table, tmp_path / "out", workers=1)
     found = explore(table, tmp_path / "out", missing=missing, refine=False, workers=1)
     assert len(found.outcomes) == (3 if missing == "withhold" else 1)  # gaps are kept in groups only
-    asked = protect_options(found.recommended.trial, table, missing=missing, refine=False)
-    made = protect(table, out=tmp_path / "release", attack=False, **asked)
+    asked = trial_request(Request.of(table, {"missing": missing, "refine": False}), found.recommended.trial)
+    made = make_release(asked.with_options(out=tmp_path / "release", attack=False))
     assert made.certificate["promises"]["rows"] == rows
     if missing != "withhold":
         with pytest.raises(InputError, match="gaps cannot be coarsened"):
@@ -274,7 +276,7 @@ def test_labels_of_digits_are_explored_as_they_stand(tmp_path: Path, monkeypatch
         ),
         (["a text"], {}, "at least 2 documents, got 1"),
         (TABLE, {"max_risk": -1}, "max_risk=-1 must be"),
-        (TABLE, {"max_risk": 200}, "max_risk=200 must be a number of per cent, from 0 to 100"),
+        (TABLE, {"max_risk": 200}, "max_risk=200 must be a number of per cent above 0 and at most 100"),
         (TABLE, {"max_loss": float("nan")}, "max_loss=nan must be"),
         (TABLE.assign(a=np.nan), {}, "missing"),
     ],
@@ -308,9 +310,8 @@ def test_numbers_and_labels_are_explored_together_and_each_outcome_is_handed_out
 ) -> None:
     monkeypatch.setattr(module, "mixed_trials", lambda *_: [Trial("mdav", k=3), Trial("mdav", k=6)])
     heard: list[Outcome] = []
-    options: dict[str, Any] = {"ontology": {"sport": SPORTS}, "refine": False, "workers": 1}
-    roles = Roles(quasi=("age", "sport"))
-    found = explore(PLAYERS, tmp_path / "out", roles=roles, max_risk=40, on_trial=heard.append, **options)
+    asked: dict[str, Any] = {"roles": Roles(quasi=("age", "sport")), "ontology": {"sport": SPORTS}, "refine": False}
+    found = explore(PLAYERS, tmp_path / "out", max_risk=40, on_trial=heard.append, workers=1, **asked)
     assert found.kind == "mixed"
     assert [one.trial.k for one in heard] == [3, 6]
     three = heard[0]
@@ -324,21 +325,23 @@ def test_numbers_and_labels_are_explored_together_and_each_outcome_is_handed_out
     assert found.recommended is not None
     assert found.recommended.trial == Trial("mdav", k=3)
     again: list[Outcome] = []
-    explore(PLAYERS, tmp_path / "out", roles=roles, on_trial=again.append, **options)
+    explore(PLAYERS, tmp_path / "out", on_trial=again.append, workers=1, **asked)
     assert again == heard
-    assert [one.trial for one in trials(PLAYERS, roles=roles, **options)] == [one.trial for one in heard]
+    tried = trials(Request.of(PLAYERS, asked), workers=1)
+    assert [one.trial for one in tried] == [one.trial for one in heard]
 
 
-def test_what_a_trial_did_is_released_by_its_options(tmp_path: Path) -> None:
-    roles = Roles(quasi=("age", "sport"))
-    given = protect_options(Trial("mdav", k=3), PLAYERS, roles=roles, ontology={"sport": SPORTS}, refine=False)
-    made = protect(PLAYERS, out=tmp_path / "release", attack=False, **given)
+def test_what_a_trial_did_is_released_by_its_request(tmp_path: Path) -> None:
+    given = {"roles": Roles(quasi=("age", "sport")), "ontology": {"sport": SPORTS}, "refine": False}
+    asked = trial_request(Request.of(PLAYERS, given), Trial("mdav", k=3), "mixed")
+    made = make_release(asked.with_options(out=tmp_path / "release", attack=False))
     assert made.certificate["promises"]["anonymity"]["k"] == 3
     released = load(tmp_path / "release").table
     assert sorted(released["age"].to_pylist()) == [21.0] * 3 + [61.0] * 3
-    texts = [f"the {animal} runs in the {place}" for animal in ("dog", "cat", "fox") for place in ("yard", "park")]
-    sketches = protect_options(Trial("crowd-sketch", k=3, components=16), texts)
-    assert (sketches["k"], sketches["method"].components) == (3, 16)
+    sketches = trial_request(
+        Request.of(TEXTS, {"ontology": SPORTS}), Trial("crowd-sketch", k=3, components=16), "documents"
+    )
+    assert sketches.given == {"k": 3, "method": "crowd-sketch", "components": 16}
 
 
 TEXTS = [
@@ -368,23 +371,24 @@ def test_documents_are_explored_by_their_words_and_as_sketches(tmp_path: Path, m
     assert by_name["crowd-sketch, k=3, 64 numbers"].risk <= 100 / 3 + 1e-9
     assert found.recommended is not None
     assert found.recommended.promises_crowd
-    assert found.command.startswith("shoal protect INPUT -o release --method ")
+    assert found.command.startswith("shoal protect INPUT -o release -k ")
     assert "order of distances lost OL" in (tmp_path / "out" / "report.html").read_text()
 
 
 def test_a_curve_over_k_is_an_estimate_of_a_sample() -> None:
-    curve = curve_over_k(TABLE, ks=(3, 2, 20, 50), sample=30)
+    curve = curve_over_k(Request.of(TABLE, {}), ks=(3, 2, 20, 50), sample=30)
     assert [point.k for point in curve.points] == [2, 3, 20]
     assert (curve.kind, curve.sample, curve.records, curve.estimate) == ("numbers", 30, 40, True)
     assert curve.points[0].loss < curve.points[-1].loss
     assert curve.points[0].risk > curve.points[-1].risk
-    documents = curve_over_k(TEXTS, ks=(2, 6))
+    documents = curve_over_k(Request.of(TEXTS, {}), ks=(2, 6))
     assert [point.k for point in documents.points] == [2, 6]
     assert documents.kind == "documents"
-    mixed = curve_over_k(PLAYERS, roles=Roles(quasi=("age", "sport")), ontology={"sport": SPORTS}, ks=(3,))
+    players = Request.of(PLAYERS, {"roles": Roles(quasi=("age", "sport")), "ontology": {"sport": SPORTS}})
+    mixed = curve_over_k(players, ks=(3,))
     assert mixed.points[0].risk == pytest.approx(100 / 3)
     with pytest.raises(InputError, match="k=1 must be a whole number of at least 2"):
-        curve_over_k(TABLE, ks=(1,))
+        curve_over_k(Request.of(TABLE, {}), ks=(1,))
 
 
 def test_codes_and_categories_are_never_averaged_and_dates_are(tmp_path: Path) -> None:
@@ -396,8 +400,8 @@ def test_codes_and_categories_are_never_averaged_and_dates_are(tmp_path: Path) -
     asked = {"roles": Roles(quasi=("zip", "roof", "birth", "age")), "categorical": ["roof"], "refine": False}
     found = explore(tmp_path / "homes.csv", tmp_path / "explored", workers=1, **asked)  # type: ignore[arg-type]
     assert found.kind == "mixed"
-    chosen = protect_options(found.outcomes[0].trial, tmp_path / "homes.csv", **asked)  # type: ignore[arg-type]
-    made = protect(tmp_path / "homes.csv", out=tmp_path / "release", attack=False, **chosen)
+    chosen = trial_request(Request.of(tmp_path / "homes.csv", asked), found.outcomes[0].trial)
+    made = make_release(chosen.with_options(out=tmp_path / "release", attack=False))
     rows = load(made.folder).table
     assert set(rows["zip"].to_pylist()) <= {"01000", "01001", "01002"}
     assert set(rows["roof"].to_pylist()) <= {"tile", "slate"}

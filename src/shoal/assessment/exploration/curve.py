@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Unpack
 
-from shoal.assessment.exploration.explore import SourceOptions, opened
+from shoal.assessment.exploration.tables import open_explored
 from shoal.assessment.exploration.trials import timed
 from shoal.attacks.rates import check_count, sample_rows
-from shoal.data import Roles
 from shoal.errors import InputError
+from shoal.request.request import Request
 from shoal.results.exploration import Curve, CurvePoint, Trial
 
 KS = (2, 3, 5, 7, 10, 15, 20, 30, 50)
@@ -18,13 +17,7 @@ MOST = 2_000
 
 
 def curve_over_k(
-    source: Any,
-    *,
-    roles: Roles | None = None,
-    ks: Sequence[int] = KS,
-    sample: int | None = None,
-    random_state: int = 0,
-    **more: Unpack[SourceOptions],
+    request: Request, *, ks: Sequence[int] = KS, sample: int | None = None, random_state: int = 0
 ) -> Curve:
     """What crowds of each size cost and risk, estimated on a sample of the records, without the search for groups.
 
@@ -32,7 +25,7 @@ def curve_over_k(
 
     Parameters
     ----------
-    source, roles, and what else `explore` takes of the source
+    request : Request, what `explore` takes of the source
     ks : sequence of int; those above the number of records are left out
     sample : int, the most records to look at; 2,000 of a table and 1,000 documents unless given
 
@@ -40,15 +33,16 @@ def curve_over_k(
     --------
     >>> import pandas as pd
     >>> from shoal.assessment.exploration.curve import curve_over_k
+    >>> from shoal.request.request import Request
     >>> people = pd.DataFrame({"age": range(100), "pay": [one % 7 for one in range(100)]})
-    >>> curve = curve_over_k(people, ks=(2, 10))
+    >>> curve = curve_over_k(Request.of(people, {}), ks=(2, 10))
     >>> [point.k for point in curve.points], curve.estimate, curve.sample
     ([2, 10], True, 100)
     """
     for k in ks:
         if check_count(k, "k") < 2:
             raise InputError(f"k={k} must be a whole number of at least 2")
-    explored = opened(source, roles, {**more, "refine": False})
+    explored = open_explored(request.with_options(refine=False))
     most = SAMPLE.get(explored.kind, MOST) if sample is None else check_count(sample, "sample")
     n_records = len(explored)
     if most < n_records:

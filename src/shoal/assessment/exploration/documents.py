@@ -79,10 +79,6 @@ class ExploredDocuments:
         except InputError:  # this way is not possible: no term is left of so few documents, or no sketch
             return None
 
-    def protect_with(self, trial: Trial) -> dict[str, Any]:
-        given = {"method": document_method_of(trial, self.setup), **self.columns}
-        return given if trial.k is None else given | {"k": trial.k}
-
     def fingerprint(self) -> str:
         settings = version("shoal"), self.of_items, self.setup.refine, str(self.setup.ontology)
         digest = hashlib.sha256(repr(settings).encode())

@@ -7,56 +7,54 @@ import shlex
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
 from shoal.assessment.exploration.folder import ExplorationFolder
 from shoal.assessment.exploration.harden import hardened
 from shoal.assessment.exploration.tables import ExploredTable, open_explored
-from shoal.assessment.exploration.trials import Explored, Limits, TrialSetup, recommend, run_trials
+from shoal.assessment.exploration.trials import Explored, Limits, recommend, run_trials
 from shoal.attacks.learned.leakage import FEWEST
 from shoal.data import Roles
-from shoal.data.roles import Role, column_choices
+from shoal.data.roles import Role, asked_roles
 from shoal.errors import InputError
 from shoal.pages.exploration import exploration_html
-from shoal.request.request import checked_value
+from shoal.request.judging_options import ExploreOptions
+from shoal.request.request import OPTIONS, Request, checked_part
 from shoal.results.exploration import Exploration, Outcome, Trial, pareto_front
-
-
-class SourceOptions(TypedDict, total=False):
-    """How the source is read and protected, by name."""
-
-    ontology: Any
-    mapping: Any
-    refine: bool
-    workers: int | None
-    text_column: str | None
-    id_column: str | None
-    label_column: str | None
-    kinds: Mapping[str, str] | None
-    categorical: Any
-    order: Mapping[str, Any] | None
-    missing: str
-
-
-class MoreOptions(SourceOptions, total=False):
-    """What else `explore` takes, by name."""
-
-    repeated: Sequence[str]
-    crowd: bool
-    on_trial: Callable[[Outcome], None] | None
 
 
 def explore(
     source: Any,
-    out: str | os.PathLike[str],
+    out: str | os.PathLike[str] = "exploration",
     *,
-    roles: Roles | None = None,
     max_risk: float | None = None,
     max_loss: float | None = None,
     min_k: int | None = None,
+    crowd: bool = True,
     harden: bool = False,
+    workers: int | None = None,
+    on_trial: Callable[[Any], None] | None = None,
+    quasi: Sequence[str] | None = None,
+    confidential: Sequence[str] | None = None,
+    insensitive: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+    roles: Any = None,
+    text_column: str | None = None,
+    label_column: str | None = None,
+    id_column: str | None = None,
+    kinds: Mapping[str, str] | None = None,
+    categorical: Any = None,
+    order: Mapping[str, Any] | None = None,
+    missing: str = "refuse",
+    refine: bool = True,
+    ontology: Any = None,
+    mapping: Any = None,
     force: bool = False,
-    **more: Unpack[MoreOptions],
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    query: str | None = None,
 ) -> Exploration:
     """Protect a table or documents in many ways, judge each, and recommend one.
 
@@ -76,92 +74,82 @@ def explore(
     harden : bool
         Go on from where plain linkage finds about `max_risk` per cent of the records: coarsen the column that leaks
         most and attack again, until an attacker trained on all links finds no more than that either. For numbers.
-    ontology, mapping : as for the estimators
-        Of labels, what they mean. With an ontology documents are tried by meaning as well.
-    refine : bool, True by default
-        Search for better groups than MDAV's.
-    workers : int
-        Processes; as many as there are cores unless given.
-    repeated : sequence of str
-        Options to repeat in the command that makes the recommended release, such as ("--mapping", "jobs.csv").
-    text_column, id_column, label_column : str
-        For documents, as in `protect`.
-    kinds, categorical, order : as for `protect`
-        What the columns of a table hold, where that is not recognised.
-    missing : as for `protect`
-        Rows with gaps are refused, withheld, or tried with the mean of the column in place of each gap.
     crowd : bool, True by default
         Recommend only what promises a crowd. Rank swapping, noise and sketches of single records promise none.
+    workers : int
+        Processes; as many as there are cores unless given.
     on_trial : function
         Called with each outcome as it comes; those of an earlier run come first.
+    ontology, mapping : as for `protect`
+        Of labels, what they mean. With an ontology documents are tried by meaning as well.
+    missing : as for `protect`
+        Rows with gaps are refused, withheld, or tried with the mean of the column in place of each gap.
+
+    All other options are those of `protect`.
     """
-    for name in more.keys() - MoreOptions.__annotations__.keys():
-        raise TypeError(f"explore() got an unexpected keyword argument {name!r}")
-    limits = Limits(max_risk, max_loss, min_k, more.get("crowd", True))
-    explored = opened(source, roles, more)
-    if harden:
+    options = dict(locals())  # all of them, before any other name is bound
+    asked = checked_part(ExploreOptions, options)
+    shared = {name: options[name] for name in OPTIONS if name in options and name != "out"}
+    return explore_request(Request.of(source, shared), asked)
+
+
+def explore_request(request: Request, asked: ExploreOptions) -> Exploration:
+    """Explore the source of a request."""
+    limits = Limits(asked.max_risk, asked.max_loss, asked.min_k, asked.crowd)
+    explored = open_explored(request)
+    if asked.harden:
         _check_hardening(limits, explored)
     ways = explored.trials()
-    runs = ExplorationFolder(Path(out), explored.fingerprint(), force)
-    _run_all(explored, ways, runs, more.get("workers"), more.get("on_trial"))
+    runs = ExplorationFolder(Path(asked.out), explored.fingerprint(), request.publication.force)
+    _run_all(explored, ways, runs, asked.workers, asked.on_trial)
 
     tried = [runs.done[trial.name] for trial in ways if trial.name in runs.done]
     if not tried:
         raise InputError("none of the ways to protect these records is possible; try shoal protect, which says why")
     outcomes = sorted(tried, key=lambda one: (one.score, one.trial.name))
     best, path = recommend(outcomes, limits), list[Outcome]()
-    if isinstance(explored, ExploredTable) and harden:
+    if isinstance(explored, ExploredTable) and asked.harden:
         best, path = hardened(outcomes, explored.quasi, explored.setup, runs, limits)
     exploration = Exploration(
         tuple(outcomes),
         tuple(pareto_front(outcomes)),
         best,
-        None if best is None else _command(source, explored, best.trial, more.get("repeated", ()), runs),
-        max_risk,
-        max_loss,
+        None if best is None else _command(trial_request(request, best.trial, explored.kind), runs),
+        asked.max_risk,
+        asked.max_loss,
         explored.kind,
         tuple(path),
-        min_k,
+        asked.min_k,
         limits.crowd,
     )
     runs.write_results(exploration, exploration_html(exploration))
     return exploration
 
 
-def trials(source: Any, *, roles: Roles | None = None, **more: Unpack[SourceOptions]) -> Iterator[Outcome]:
-    """Each way to protect a table or documents, carried out and attacked: its outcome as soon as it is finished.
+def trials(request: Request, workers: int | None = None) -> Iterator[Outcome]:
+    """Each way to protect the source of a request, carried out and attacked: its outcome as soon as it is finished.
 
-    Nothing is written. Closing the generator ends the trials that are under way. Parameters are those of `explore`.
+    Nothing is written. Closing the generator ends the trials that are under way.
     """
-    explored = opened(source, roles, more)
-    return run_trials(explored, explored.trials(), more.get("workers"))
+    explored = open_explored(request)
+    return run_trials(explored, explored.trials(), workers)
 
 
-def protect_options(
-    trial: Trial, source: Any, *, roles: Roles | None = None, **more: Unpack[SourceOptions]
-) -> dict[str, Any]:
-    """The keyword arguments of `shoal.protect` that release the source as the trial did; `trial.options` for a shell.
+def trial_request(request: Request, trial: Trial, kind: str = "numbers") -> Request:
+    """The request of the release that a trial of this kind of data stands for.
 
     >>> import pandas as pd
-    >>> from shoal.assessment.exploration.explore import protect_options
+    >>> from shoal.assessment.exploration.explore import trial_request
+    >>> from shoal.request.request import Request
     >>> from shoal.results.exploration import Trial
     >>> people = pd.DataFrame({"age": [30, 31, 60, 61], "pay": [1, 2, 8, 9]})
-    >>> sorted(protect_options(Trial("mdav", k=2), people))
-    ['coarsen', 'k', 'method', 'roles']
+    >>> trial_request(Request.of(people, {"quasi": ["age"]}), Trial("mdav", k=2)).given
+    {'k': 2, 'quasi': ('age',), 'method': 'mdav'}
     """
-    return opened(source, roles, more).protect_with(trial)
-
-
-def opened(source: Any, roles: Roles | None, more: SourceOptions | MoreOptions) -> Explored:
-    """The source, ready to be tried in any way."""
-    setup = TrialSetup(more.get("refine", True), more.get("ontology"), more.get("mapping"))
-    columns = {
-        "text_column": more.get("text_column"),
-        "id_column": more.get("id_column"),
-        "label_column": more.get("label_column"),
-    }
-    asked = column_choices(more.get("kinds"), more.get("categorical"), more.get("order"))
-    return open_explored(source, roles, setup, columns, asked, checked_value("missing", more.get("missing", "refuse")))
+    changed = {**vars(trial), "coarsen": dict(trial.coarsen) or None, "out": None, "force": None}
+    if kind == "documents" and trial.method != "semantic":  # only meanings need one
+        changed["ontology"] = None
+    return request.with_options(**changed)
 
 
 def _check_hardening(limits: Limits, explored: Explored) -> None:
@@ -206,25 +194,18 @@ def _run_all(
         raise
 
 
-def _command(source: Any, explored: Explored, trial: Trial, repeated: Sequence[str], folder: ExplorationFolder) -> str:
+def _command(request: Request, folder: ExplorationFolder) -> str:
     """The one command that makes the release."""
-    name = os.fspath(source) if isinstance(source, str | os.PathLike) else "INPUT"
-    name = f"./{name}" if name.startswith("-") else name
-    given = ["shoal", "protect", name, "-o", "release"]
-    roles = explored.roles
-    if roles is None:
-        columns = {f"--{option.replace('_', '-')}": column for option, column in explored.columns.items()}
-        given += [word for option, column in columns.items() if column is not None for word in (option, column)]
-    elif _needs_no_file(roles):
-        lists = {"--quasi": roles.quasi, "--confidential": roles.confidential, "--insensitive": roles.insensitive}
-        given += [word for option, columns in lists.items() if columns for word in (option, ",".join(columns))]
-    else:
-        given += ["--roles", str(folder.write_roles(roles))]
-    again = list(repeated)
-    if roles is None and trial.method != "semantic" and "--ontology" in again:  # only meanings need one
-        option = again.index("--ontology")
-        del again[option : option + 2]
-    return " ".join([*map(shlex.quote, given), trial.options, *map(shlex.quote, again)])
+    roles = asked_roles(request.columns)
+    if roles is not None and not isinstance(request.columns.roles, str | os.PathLike):
+        lists: dict[str, Any] = dict.fromkeys(("quasi", "confidential", "insensitive", "drop", "roles"))
+        if _needs_no_file(roles):
+            lists |= {name: getattr(roles, name) or None for name in ("quasi", "confidential", "insensitive")}
+        else:
+            lists["roles"] = folder.write_roles(roles)
+        request = request.with_options(**lists)
+    words = request.command_words
+    return shlex.join(["shoal", "protect", words[0], "-o", "release", *words[1:]])
 
 
 def _needs_no_file(roles: Roles) -> bool:

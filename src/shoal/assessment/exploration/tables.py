@@ -21,44 +21,44 @@ from shoal.assessment.exploration.trials import (
     label_trials,
     mixed_trials,
     number_trials,
-    table_method_of,
     try_out,
 )
 from shoal.data import Roles, Table, read_table, resolve_roles
 from shoal.data.columns import check_labels, check_no_gaps
-from shoal.data.files import shown
-from shoal.data.roles import ColumnChoices
+from shoal.data.files import shown, unknown_column
+from shoal.data.roles import ColumnChoices, asked_choices, asked_roles
+from shoal.data.sources import table_source
 from shoal.errors import InputError
 from shoal.methods.label_columns import Equals
 from shoal.release.sources import DocumentSource, open_source
 from shoal.release.tables.columns import OntologyColumns, agreed_columns, outline_column
 from shoal.release.tables.reading import KEPT
+from shoal.request.option import BASKETS, DOCUMENTS, TABLES
+from shoal.request.request import Request
 from shoal.results.exploration import Outcome, Trial
+from shoal.terms.hierarchy import ontologies_of
 from shoal.terms.value_mapping import check_mapping, explained_columns
 from shoal.terms.wordnet import WordNet
 
 
-def open_explored(
-    source: Any,
-    roles: Roles | None,
-    setup: TrialSetup,
-    columns: dict[str, str | None],
-    asked: ColumnChoices,
-    missing: str = "refuse",
-) -> Explored:
-    """Documents or a table, as `protect` decides; `columns` are for documents, `asked` for tables."""
-    text, identity, label = (columns[name] for name in ("text_column", "id_column", "label_column"))
-    opened = open_source(source, roles=roles, text_column=text, id_column=identity, label_column=label)
+def open_explored(request: Request) -> Explored:
+    """Documents or a table, as `protect` decides, ready to be tried in any way."""
+    columns, roles = request.columns, asked_roles(request.columns)
+    choices = asked_choices(columns)
+    setup = TrialSetup(request.method.refine, ontologies_of(request.method.ontology), request.method.mapping)
+    source = table_source(request.source, request.reading)
+    opened = open_source(
+        source,
+        roles=roles,
+        text_column=columns.text_column,
+        id_column=columns.id_column,
+        label_column=columns.label_column,
+    )
     if isinstance(opened, DocumentSource):
-        if asked != ColumnChoices():
-            raise InputError("kinds of columns are for tables, and these are documents; leave them out")
-        if missing != "refuse":
-            raise InputError("missing is for tables, and these are documents; leave it out")
+        request.check_for(BASKETS if opened.of_items else DOCUMENTS)
         return open_documents(opened, setup)
-    for name, column in columns.items():
-        if column is not None:
-            raise InputError(f"{name} is for documents, and this is a table; remove it, or remove the roles")
-    return open_table(source, roles, setup, asked, missing)
+    request.check_for(TABLES)
+    return open_table(source, roles, setup, choices, columns.missing, columns.id_column)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,17 +69,11 @@ class ExploredTable:
     roles: Roles
     setup: TrialSetup  # with the ontologies of plain categories
     given: TrialSetup  # as it was asked for
-    asked: ColumnChoices
-    missing: str = "refuse"
     filled: bool = False  # gaps stand as the mean of their column
 
     @property
     def kind(self) -> str:
         return self.setup.kind
-
-    @property
-    def columns(self) -> dict[str, str | None]:
-        return {}
 
     def trials(self) -> list[Trial]:
         if self.kind == "numbers":
@@ -91,13 +85,6 @@ class ExploredTable:
 
     def try_out(self, trial: Trial) -> Outcome:
         return try_out(trial, self.quasi, self.setup)
-
-    def protect_with(self, trial: Trial) -> dict[str, Any]:
-        given = {"roles": self.roles, "method": table_method_of(trial, self.given), "coarsen": dict(trial.coarsen)}
-        choices = {"kinds": self.asked.kinds, "categorical": self.asked.categorical, "order": self.asked.order}
-        given |= {name: dict(value) for name, value in choices.items() if value}
-        given |= {"missing": self.missing} if self.missing != "refuse" else {}
-        return given if trial.k is None else given | {"k": trial.k}
 
     def fingerprint(self) -> str:
         setup, quasi = self.setup, self.quasi
@@ -117,13 +104,15 @@ class ExploredTable:
 
 
 def open_table(
-    source: Any, roles: Roles | None, setup: TrialSetup, asked: ColumnChoices, missing: str = "refuse"
+    source: Any, roles: Roles | None, setup: TrialSetup, asked: ColumnChoices, missing: str, id_column: str | None
 ) -> ExploredTable:
     """Read a table, and recognise its quasi-identifiers, as `protect` does."""
     ontology, mapping = setup.ontology, setup.mapping
     asked = asked.with_roles(roles)
     table = read_table(source, verbatim=(*explained_columns(ontology, mapping), *asked.as_text))
     check_mapping(mapping, table.data.column_names)
+    if id_column is not None and id_column not in table.data.column_names:
+        raise unknown_column(id_column, table.data.column_names, "the table")
     roles = resolve_roles(table, roles)
     asked.check(table.data.column_names, roles.quasi)
     explained = OntologyColumns.by(ontology, mapping)
@@ -144,7 +133,7 @@ def open_table(
         meaning = dict(ontology) if isinstance(ontology, Mapping) else dict.fromkeys(by_meaning, ontology or WordNet())
         meaning |= {name: _equals(columns[name]) for name in recognised.categories}
     quasi = pa.table({name: columns[name] for name in roles.quasi}).filter(pa.array(complete))
-    return ExploredTable(quasi, roles, replace(given, ontology=meaning), given, asked, missing, filled)
+    return ExploredTable(quasi, roles, replace(given, ontology=meaning), given, filled)
 
 
 def _without_gaps(

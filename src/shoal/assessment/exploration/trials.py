@@ -158,18 +158,11 @@ class Explored(Protocol):
     def roles(self) -> Roles | None:
         """Of a table."""
 
-    @property
-    def columns(self) -> dict[str, str | None]:
-        """Of documents: which column is what, as `protect` names them."""
-
     def trials(self) -> list[Trial]:
         """The ways that are tried."""
 
     def try_out(self, trial: Trial) -> Outcome | None:
         """Protect and attack it, in this process or another; None where these data cannot be protected so."""
-
-    def protect_with(self, trial: Trial) -> dict[str, Any]:
-        """The arguments of `shoal.protect` that make the release of a trial, source and folder aside."""
 
     def fingerprint(self) -> str:
         """What the outcomes depend on; of the data, only a digest that leads nowhere."""

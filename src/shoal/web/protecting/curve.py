@@ -15,6 +15,7 @@ from shoal.data.files import PathLike, shown
 from shoal.data.roles import ColumnChoices, Role
 from shoal.data.table import read_table
 from shoal.errors import InputError
+from shoal.request.request import Request
 from shoal.web.protecting.choices import BY_FILE, BY_GROUPS, ENGLISH, PLAIN, Choices
 from shoal.web.protecting.job_files import hierarchy_pairs
 from shoal.web.protecting.look import Look, different_values
@@ -47,7 +48,7 @@ def estimate(path: PathLike, look: Look, choices: Choices) -> dict[str, Any]:
             raise InputError("loss and risk are estimated for English texts only; Protect does without")
         columns = {"text_column": choices.text, "id_column": choices.identity, "label_column": choices.label}
         given |= {name: column or None for name, column in columns.items()}
-    found = curve_over_k(source, **given)
+    found = curve_over_k(Request.of(source, given))
     return {
         "points": [{"k": point.k, "loss": point.loss, "risk": point.risk} for point in found.points],
         "sample": found.sample,

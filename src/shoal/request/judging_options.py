@@ -1,0 +1,104 @@
+"""The option table, continued: what only `assess` and `explore` take."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from shoal.request.option import TABLES, TEXTS, option
+from shoal.request.values import Column, Columns, File, Number, Switch, Text, Value, Whole
+
+table_option = partial(option, of=(TABLES,), heading="Tables", see="assess.md")
+text_option = partial(option, of=(TEXTS,), heading="Sanitized texts", see="assess.md")
+
+
+@dataclass(frozen=True)
+class AssessOptions:
+    """How the rows of original and protected belong together, and what to measure."""
+
+    out: str | os.PathLike[str] | None = option(
+        None,
+        "Folder to make for the report; it is made from the original: keep it to yourself.",
+        File(),
+        letter="o",
+        otherwise="figures are printed, no file is written",
+    )
+    private: str | os.PathLike[str] | None = option(
+        None, "Private folder of the release.", File(), otherwise="PROTECTED-private"
+    )
+    aligned: bool = option(False, "Take the rows as they come: do not check that they belong together.", Switch())
+    random_state: int = option(0, "Seed of samples and trained attackers.", Whole(0), only_python=True)
+    key: str | None = table_option(None, "Column of both tables that names the rows.", Column())
+    columns: Sequence[str] | None = table_option(
+        None, "Columns to compare, comma-separated.", Columns(), otherwise="the protected ones, or all in common"
+    )
+    control: Any = table_option(None, "Table of people who are not in the original, for comparison.", File())
+    target: str | None = table_option(None, "Column that models learn to predict from the protected table.", Column())
+    prove: float | None = table_option(
+        None,
+        "Seconds to spend on proving how many records any distance can link.",
+        Number(unit="number of seconds", metavar="<seconds>"),
+        see="leaks.md",
+    )
+    distance: str | None = table_option(
+        None,
+        "Family of distances for the proof: weighted-mean, owa, choquet, bilinear, ...",
+        Text(metavar="<name>"),
+        otherwise="weighted-mean",
+        see="leaks.md",
+    )
+    differencing: int | None = table_option(
+        None, "Repeat the protection without so many records, one at a time, and subtract.", Whole()
+    )
+    earlier: str | os.PathLike[str] | None = table_option(
+        None, "Earlier release of the same people: judges the pair.", File(metavar="<release>"), word="with"
+    )
+    earlier_private: str | os.PathLike[str] | None = table_option(
+        None, "Private folder of that release.", File(), word="with-private", otherwise="WITH-private"
+    )
+    queries: Any = text_option(
+        None, "File of searches that readers make, one per line.", File(), otherwise="one per subject"
+    )
+    policy: Any = text_option(
+        None, "Policy whose topics are risky: a name or a TOML file.", Text(metavar="<name>"), otherwise="eo13526"
+    )
+    relevance: float | None = text_option(
+        None, "Least relevance of a document that a search finds.", Number(most=1), otherwise="the knee of each query"
+    )
+    background: Any = text_option(
+        None, "Documents among which the originals are searched for.", File(), otherwise="the originals"
+    )
+    language: str | None = text_option(None, "Language of the texts.", Text(metavar="<name>"), otherwise="english")
+
+
+@dataclass(frozen=True)
+class ExploreOptions:
+    """Where the results go, and the limits that what is recommended must keep."""
+
+    out: str | os.PathLike[str] = option(
+        "exploration", "Folder for the results; it is made from the original: keep it to yourself.", File(), letter="o"
+    )
+    max_risk: float | None = option(
+        None, "Largest risk you accept, in per cent.", Number(most=100, unit="number of per cent", metavar="<per cent>")
+    )
+    max_loss: float | None = option(
+        None, "Largest loss you accept, in per cent.", Number(unit="number of per cent", metavar="<per cent>")
+    )
+    min_k: int | None = option(None, "Recommend only what makes at least so many records alike.", Whole(2))
+    crowd: bool = option(True, "Recommend only what promises a crowd, or anything.", Switch())
+    harden: bool = option(
+        False,
+        "Coarsen the columns that leak until a trained attacker links no more than the largest risk.",
+        Switch(),
+        see="leaks.md",
+    )
+    workers: int | None = option(None, "Processes.", Whole(), otherwise="one per core", only_python=True)
+    on_trial: Callable[[Any], None] | None = option(
+        None, "Called with each outcome as it comes.", Value(), only_python=True
+    )
+
+
+OWN = {"assess": AssessOptions, "explore": ExploreOptions}
