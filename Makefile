@@ -47,7 +47,9 @@ check: setup
 bench: setup
 	$(BIN)/python -m benchmarks
 
+# The options in docs/cli.md are generated from the option table.
 docs: setup
+	$(BIN)/python -m tests.cli_page
 	$(BIN)/mkdocs build --strict
 
 clean:

@@ -30,6 +30,7 @@ from shoal.assessment.exploration.documents import document_trials
 from shoal.assessment.exploration.trials import number_trials
 from shoal.cli import app
 from shoal.release.demo import run_demo
+from tests import cli_page
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -183,6 +184,11 @@ def test_every_documented_option_exists() -> None:
         if option not in options_of(command)
     ]
     assert not unknown, "\n".join(["docs/cli.md has options that do not exist:", *unknown])
+
+
+def test_the_tables_of_options_are_those_of_the_commands() -> None:
+    page = cli_page.PAGE.read_text(encoding="utf-8")
+    assert page == cli_page.with_tables(page), "docs/cli.md is stale; run: make docs"
 
 
 def test_every_public_name_is_documented() -> None:

@@ -58,7 +58,7 @@ def test_documents_in_parts_are_protected_by_meaning(folder):
         ("d.jsonl", ["--attribute-groups", "2"], "--attribute-groups is for tables"),
         ("d.jsonl", ["--stem"], "leave out --stem"),
         ("d.jsonl", ["--language", "german"], "WordNet is English, the language is german"),
-        ("d.jsonl", ["--terms-per-document", "0"], "'0' must be a whole number of at least 1"),
+        ("d.jsonl", ["--terms-per-document", "0"], "0 must be a whole number of at least 1"),
         ("d.jsonl", ["--ontology", "text=h.csv"], "--ontology: columns are of tables"),
         ("t.csv", [], "--method semantic cannot protect a table"),
         ("t.csv", ["--terms-per-document", "9"], "--terms-per-document is for documents, and this is a table"),

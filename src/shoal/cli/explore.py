@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-import shoal
 from shoal.cli.app import AsJson, command
-from shoal.cli.options import path, takes_options
+from shoal.cli.options import Plan, asked_request, path, takes_options
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
+from shoal.request.judging_options import ExploreOptions
+from shoal.request.request import checked_part
 
 if TYPE_CHECKING:
     from shoal.results.exploration import Exploration
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
 )
 @takes_options("explore")
 def explore(
-    source: Annotated[Path, typer.Argument(help="A table or documents, as for protect.", **path("INPUT"))],
     options: dict[str, Any],
+    source: Annotated[
+        Path | None, typer.Argument(help="A table or documents, as for protect; or a plan.", **path("[INPUT]"))
+    ] = None,
+    plan: Plan = None,
     as_json: AsJson = False,
 ) -> None:
     """Try many ways to protect a table or documents, judge each, and recommend one.
@@ -36,14 +40,18 @@ def explore(
     Results are kept as they come: after an interruption the same command goes on. They are made from the original: keep
     them to yourself.
     """
+    from shoal.assessment.exploration.explore import explore_request
+
+    asked = checked_part(ExploreOptions, options)
+    shared = {name: value for name, value in options.items() if name not in vars(asked)}
     with shown_progress():
-        found = shoal.explore(source, **options)
+        found = explore_request(asked_request(source, plan, shared), asked)
     if as_json:
         from shoal.results.assessment import as_data
 
         write(json.dumps(as_data(found), indent=2))
         return
-    write(printable(f"report       {Path(options.get('out', 'exploration')) / 'report.html'}"))
+    write(printable(f"report       {Path(asked.out) / 'report.html'}"))
     _show(found)
 
 

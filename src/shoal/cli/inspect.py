@@ -13,6 +13,7 @@ import shoal
 from shoal.cli.app import AsJson, command
 from shoal.cli.options import path, takes_options
 from shoal.cli.terminal import examples, printable, say, write
+from shoal.request.plan import write_plan
 from shoal.request.request import Request
 
 WIDEST = 24  # characters of a bar
@@ -21,14 +22,18 @@ WIDEST = 24  # characters of a bar
 @command(
     epilog=examples(
         "shoal inspect people.csv",
-        "shoal inspect people.csv --roles-out roles.toml",
-        "shoal protect people.csv --roles roles.toml -o release/",
+        "shoal inspect people.csv --plan plan.toml",
+        "shoal protect plan.toml",
     )
 )
 @takes_options("inspect")
 def inspect(
     source: Annotated[Path, typer.Argument(help="CSV, Parquet, JSONL, .dat or a folder.", **path("INPUT"))],
     options: dict[str, Any],
+    plan: Annotated[
+        Path | None,
+        typer.Option(help="Write a plan for protect, with the reason beside each column.", **path("<file>")),
+    ] = None,
     roles_out: Annotated[
         Path | None, typer.Option(help="Write the proposed roles and kinds to this TOML file.", **path())
     ] = None,
@@ -43,6 +48,11 @@ def inspect(
 
     request = Request.of(source, options)
     found = shoal.inspect(table_source(source, request.reading))
+    if plan is not None:
+        from shoal.data.kinds.inspection import proposed_request
+
+        proposed, notes = proposed_request(found, request)
+        write_plan(proposed, plan, notes, request.publication.force)
     if roles_out is not None:
         from shoal.data.kinds.inspection import write_roles
 
@@ -51,6 +61,8 @@ def inspect(
         write(json.dumps(_as_data(found, values), indent=2, ensure_ascii=False))
     else:
         _show(found, values)
+    if plan is not None:
+        say(f"plan written to {plan}: check each line, then run: shoal protect {plan}")
     if roles_out is not None:
         say(f"roles written to {roles_out}: check each line, then pass the file to protect --roles")
 

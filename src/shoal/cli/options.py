@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,7 +13,8 @@ from typer.core import TyperCommand
 
 from shoal.errors import InputError
 from shoal.request.option import Option
-from shoal.request.request import options_of_command
+from shoal.request.plan import read_plan, request_of
+from shoal.request.request import Request, options_of_command
 from shoal.request.values import Column, File, Number, OneOf, Switch, Value, Whole, short
 
 HEADINGS = (
@@ -129,3 +131,20 @@ def path(metavar: str = "<path>") -> dict[str, Any]:
 def named() -> dict[str, Any]:
     """A column's name."""
     return takes(Column())
+
+
+Plan = Annotated[
+    Path | None,
+    typer.Option(help="Plan to carry out; INPUT may be one itself. Options given here win over it.", **path("<file>")),
+]
+
+
+def asked_request(source: Path | str | None, plan: Path | None, options: Mapping[str, Any]) -> Request:
+    """What a command was asked to do, by its options and by a plan."""
+    if plan is not None:
+        return read_plan(plan, options, source)
+    if source is None:
+        raise InputError("Missing argument 'INPUT'; give a file, or a plan with {option}", "plan")
+    if options.get("method") == "delta-sketch" and "k" in options:
+        raise InputError("{option} is not for delta-sketch, which has no crowd; leave it out", "k")
+    return request_of(source, options)

@@ -9,12 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli.app import AsJson, command
-from shoal.cli.options import path, takes_options
+from shoal.cli.options import Plan, asked_request, path, takes_options
 from shoal.cli.sign import signing_key
 from shoal.cli.signals import search_stops_at_first_interrupt
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
-from shoal.errors import InputError
-from shoal.request.request import Request
 
 
 @command(
@@ -24,14 +22,17 @@ from shoal.request.request import Request
         "shoal protect people.csv -k 5 -o release/ --quasi birth,zip,sex --kind zip=code --generalise birth=year",
         "shoal protect postgresql://host/study --query 'select age, income from people' -o release/",
         "shoal protect baskets.dat -k 5 -o release/ --method crowd-sketch",
+        "shoal protect plan.toml",
     )
 )
 @takes_options("protect")
 def protect(
-    source: Annotated[
-        Path, typer.Argument(help="Folder of texts, JSONL, CSV, Parquet or .dat; .gz too.", **path("INPUT"))
-    ],
     options: dict[str, Any],
+    source: Annotated[
+        Path | None,
+        typer.Argument(help="Folder of texts, JSONL, CSV, Parquet or .dat; .gz too. Or a plan.", **path("[INPUT]")),
+    ] = None,
+    plan: Plan = None,
     as_json: AsJson = False,
 ) -> None:
     """Protect documents or a table and make a release that anyone can verify.
@@ -42,10 +43,9 @@ def protect(
     'letters/*.parquet' stands for documents in parts, or with roles for a table in parts; the release comes in parts
     as well.
     """
-    if options.get("method") == "delta-sketch" and "k" in options:
-        raise InputError("{option} is not for delta-sketch, which has no crowd; leave it out", "k")
-    options["sign"] = signing_key(options.get("sign"))
-    request = Request.of(source, options)
+    request = asked_request(source, plan, options)
+    if request.publication.sign is not None:
+        request = request.with_options(sign=signing_key(request.publication.sign))
     with shown_progress(), search_stops_at_first_interrupt():
         from shoal.release.protect import make_release
 

@@ -277,6 +277,20 @@ def asked_roles(asked: ColumnOptions) -> Roles | None:
     return asked.roles if isinstance(asked.roles, Roles) else Roles.from_toml(asked.roles)
 
 
+def listed_roles(asked: ColumnOptions) -> dict[str, Any]:
+    """The options that say of columns what the roles of a request say, with their kinds and orders."""
+    roles = asked_roles(asked)
+    if roles is None or asked.roles is None:
+        return {}
+    lists = {"quasi": roles.quasi, "confidential": roles.confidential, "insensitive": roles.insensitive}
+    lists |= {"drop": roles.identifier}
+    choices = asked_choices(asked).with_roles(roles)
+    kinds, order = (
+        {name: one for name, one in table.items() if name in roles.quasi} for table in (choices.kinds, choices.order)
+    )
+    return {"roles": None, **{name: one or None for name, one in {**lists, "kinds": kinds, "order": order}.items()}}
+
+
 def asked_choices(asked: ColumnOptions) -> ColumnChoices:
     """What a request says about columns, checked for itself."""
     return column_choices(asked.kinds, asked.categorical, asked.order, asked.round, asked.generalise)

@@ -45,7 +45,8 @@ from shoal.release.tables.steps import TableSteps
 from shoal.release.writing import write_release
 from shoal.request.option import BASKETS, DOCUMENTS, TABLES
 from shoal.request.options import DISTINCT, GroupPromises, Publication
-from shoal.request.request import Request
+from shoal.request.plan import request_of
+from shoal.request.request import Request, not_default
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ def protect(
     source : path, list of texts, Corpus, or any dataframe
         A folder of text files, JSONL, or CSV/Parquet with a text column are documents; so are baskets (.dat, JSONL of
         lists, a column of lists named "items"), whose items are their words. Other tables are tables. A pattern such as
-        "letters/*.parquet" stands for parts.
+        "letters/*.parquet" stands for parts. A plan (.toml) has its own source and options; what is given here wins.
     k : int, at least 2
     out : path
         The folder to make. It appears whole or not at all.
@@ -142,7 +143,7 @@ def protect(
     client : dask.distributed.Client or the address of a scheduler
     """
     options = dict(locals())  # all of them, before any other name is bound
-    return make_release(Request.of(options.pop("source"), options))
+    return make_release(request_of(options.pop("source"), not_default(options)))
 
 
 def make_release(request: Request) -> Protected:

@@ -9,10 +9,10 @@ from functools import partial
 from typing import Any
 
 from shoal.request.option import TABLES, TEXTS, option
-from shoal.request.values import Column, Columns, File, Number, Switch, Text, Value, Whole
+from shoal.request.values import Column, Columns, File, Files, Number, Switch, Text, Value, Whole
 
 table_option = partial(option, of=(TABLES,), heading="Tables", see="assess.md")
-text_option = partial(option, of=(TEXTS,), heading="Sanitized texts", see="assess.md")
+text_option = partial(option, of=(TEXTS,), heading="Sanitized texts", see="sanitizer/measure.md")
 
 
 @dataclass(frozen=True)
@@ -36,40 +36,71 @@ class AssessOptions:
         None, "Columns to compare, comma-separated.", Columns(), otherwise="the protected ones, or all in common"
     )
     control: Any = table_option(None, "Table of people who are not in the original, for comparison.", File())
-    target: str | None = table_option(None, "Column that models learn to predict from the protected table.", Column())
+    target: str | None = table_option(
+        None,
+        "Column that models learn to predict from the protected table.",
+        Column(),
+        see="methods/utility.md#models-from-tables",
+    )
+    ontology: Any = table_option(
+        None,
+        "How close labels are to the attacker who is trained: a hierarchy for all columns, or COLUMN=FILE.",
+        Files(),
+        otherwise="labels are equal or not",
+        see="methods/ontologies.md",
+    )
     prove: float | None = table_option(
         None,
         "Seconds to spend on proving how many records any distance can link.",
         Number(unit="number of seconds", metavar="<seconds>"),
-        see="leaks.md",
+        see="leaks.md#the-proof",
     )
     distance: str | None = table_option(
         None,
         "Family of distances for the proof: weighted-mean, owa, choquet, bilinear, ...",
         Text(metavar="<name>"),
         otherwise="weighted-mean",
-        see="leaks.md",
+        see="methods/learned-linkage.md#distances",
     )
     differencing: int | None = table_option(
-        None, "Repeat the protection without so many records, one at a time, and subtract.", Whole()
+        None,
+        "Repeat the protection without so many records, one at a time, and subtract.",
+        Whole(),
+        see="methods/disclosure-risk.md#differencing",
     )
     earlier: str | os.PathLike[str] | None = table_option(
-        None, "Earlier release of the same people: judges the pair.", File(metavar="<release>"), word="with"
+        None,
+        "Earlier release of the same people: judges the pair.",
+        File(metavar="<release>"),
+        word="with",
+        see="crowds.md#two-releases-are-subtracted",
     )
     earlier_private: str | os.PathLike[str] | None = table_option(
         None, "Private folder of that release.", File(), word="with-private", otherwise="WITH-private"
     )
     queries: Any = text_option(
-        None, "File of searches that readers make, one per line.", File(), otherwise="one per subject"
+        None,
+        "File of searches that readers make, one per line.",
+        File(),
+        otherwise="one per subject",
+        see="sanitizer/measure.md#the-queries",
     )
     policy: Any = text_option(
-        None, "Policy whose topics are risky: a name or a TOML file.", Text(metavar="<name>"), otherwise="eo13526"
+        None, "Policy whose topics are risky: a name or a TOML file.", Value(metavar="<name>"), otherwise="eo13526"
     )
     relevance: float | None = text_option(
-        None, "Least relevance of a document that a search finds.", Number(most=1), otherwise="the knee of each query"
+        None,
+        "Least relevance of a document that a search finds.",
+        Number(most=1),
+        otherwise="the knee of each query",
+        see="sanitizer/measure.md#the-search-engine",
     )
     background: Any = text_option(
-        None, "Documents among which the originals are searched for.", File(), otherwise="the originals"
+        None,
+        "Documents among which the originals are searched for.",
+        File(),
+        otherwise="the originals",
+        see="sanitizer/measure.md#can-the-originals-be-found",
     )
     language: str | None = text_option(None, "Language of the texts.", Text(metavar="<name>"), otherwise="english")
 
@@ -82,10 +113,16 @@ class ExploreOptions:
         "exploration", "Folder for the results; it is made from the original: keep it to yourself.", File(), letter="o"
     )
     max_risk: float | None = option(
-        None, "Largest risk you accept, in per cent.", Number(most=100, unit="number of per cent", metavar="<per cent>")
+        None,
+        "Largest risk you accept, in per cent.",
+        Number(most=100, unit="number of per cent", metavar="<per cent>"),
+        see="assess.md#what-loss-and-risk-are",
     )
     max_loss: float | None = option(
-        None, "Largest loss you accept, in per cent.", Number(unit="number of per cent", metavar="<per cent>")
+        None,
+        "Largest loss you accept, in per cent.",
+        Number(unit="number of per cent", metavar="<per cent>"),
+        see="assess.md#what-loss-and-risk-are",
     )
     min_k: int | None = option(None, "Recommend only what makes at least so many records alike.", Whole(2))
     crowd: bool = option(True, "Recommend only what promises a crowd, or anything.", Switch())
@@ -93,7 +130,7 @@ class ExploreOptions:
         False,
         "Coarsen the columns that leak until a trained attacker links no more than the largest risk.",
         Switch(),
-        see="leaks.md",
+        see="leaks.md#what-to-do",
     )
     workers: int | None = option(None, "Processes.", Whole(), otherwise="one per core", only_python=True)
     on_trial: Callable[[Any], None] | None = option(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from shoal.request.option import BASKETS, DOCUMENTS, TABLES, option
 from shoal.request.values import File, Files, Number, OneOf, Pairs, Switch, Text, Value, Whole
@@ -28,6 +28,8 @@ word_option = partial(option, of=(DOCUMENTS, BASKETS), heading="Documents", see=
 @dataclass(frozen=True)
 class MethodOptions:
     """The method, by name or as an estimator, and its parameters; None where it is left to the method."""
+
+    SECTION: ClassVar = "method"  # of a plan
 
     method: Any = method_option(
         None, f"One of {', '.join(METHODS)}.", OneOf(METHODS, objects=True), otherwise="by the columns", label="Method"
@@ -69,7 +71,7 @@ class MethodOptions:
         None,
         "Hierarchy of labels: a file for all columns, or COLUMN=FILE.",
         Files(),
-        commands=("protect", "explore", "assess", "map"),
+        commands=("protect", "explore", "map"),
         otherwise="WordNet",
         see="methods/ontologies.md",
         column="ontology",
@@ -106,6 +108,8 @@ class MethodOptions:
 @dataclass(frozen=True)
 class WordOptions:
     """How documents become vectors: a space, or the steps of one."""
+
+    SECTION: ClassVar = "documents"  # of a plan
 
     space: Any = word_option(None, "A VectorSpace, in place of the steps below.", Value(), only_python=True)
     language: str | None = word_option(

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from typing import Any
 
-from shoal.request.values import Switch, Text, Value
+from shoal.request.values import Files, Switch, Text, Value
 
 TABLES, DOCUMENTS, BASKETS = "tables", "documents", "baskets"
 TEXTS = "texts"  # sanitized ones, for `assess`
@@ -32,6 +32,8 @@ class About:
     see: str = ""  # the page of the documentation, below docs
     label: str = ""  # on the page of the workbench
     column: str = ""  # in a plan: the key of a column's own table
+    role: str = ""  # in a plan: the role of the column that it names
+    section: str = ""  # of a plan, where that is not the section of its part; "-": in no plan
     instead: str = ""  # what to do where it is not for the input
     only_python: bool = False
 
@@ -52,6 +54,20 @@ class Option:
         if len(self.name) == 1 and self.about.letter:
             return f"-{self.about.letter}"
         return f"--{self.about.word or self.name.replace('_', '-')}"
+
+    @property
+    def section(self) -> str:
+        """The section of a plan that it stands in; "" for what is no part of a plan, or said of columns there."""
+        about = self.about
+        said_of_columns = about.role or (about.column and not isinstance(about.value, Files))
+        if about.only_python or said_of_columns or about.section == "-":
+            return ""
+        return self.about.section or str(getattr(self.part, "SECTION", ""))
+
+    @property
+    def key(self) -> str:
+        """Its key in a plan."""
+        return self.about.word.replace("-", "_") or self.name
 
     @property
     def default_in_words(self) -> str:

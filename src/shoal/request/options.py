@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from shoal.errors import InputError
 from shoal.request.option import BASKETS, DOCUMENTS, TABLES, option
@@ -40,6 +40,8 @@ release_option = partial(option, heading="Release")
 @dataclass(frozen=True)
 class Reading:
     """How the file or database is read, where that is not recognised."""
+
+    SECTION: ClassVar = "source"  # of a plan
 
     delimiter: str | None = reading_option(
         None,
@@ -82,6 +84,8 @@ class Reading:
 class ColumnOptions:
     """What the columns are, and what becomes of each."""
 
+    SECTION: ClassVar = "source"  # of a plan
+
     quasi: Sequence[str] | None = option(
         None,
         "Columns to protect, comma-separated: others may know them of a person.",
@@ -90,6 +94,7 @@ class ColumnOptions:
         commands=EXPLORE,
         otherwise="all, if all are numbers",
         label="Protect",
+        role="protect",
     )
     confidential: Sequence[str] | None = option(
         None,
@@ -98,9 +103,15 @@ class ColumnOptions:
         of=(TABLES,),
         commands=EXPLORE,
         label="Confidential",
+        role="confidential",
     )
     insensitive: Sequence[str] | None = table_option(
-        None, "Columns released as they are.", Columns(), commands=EXPLORE, label="Keep"
+        None,
+        "Columns released as they are.",
+        Columns(),
+        commands=EXPLORE,
+        label="Keep",
+        role="keep",
     )
     drop: Sequence[str] | None = table_option(
         None,
@@ -108,9 +119,14 @@ class ColumnOptions:
         Columns(),
         commands=EXPLORE,
         label="Drop",
+        role="drop",
     )
     roles: Any = table_option(
-        None, "TOML file with the columns of each role, in place of the four lists.", File(), commands=EXPLORE
+        None,
+        "TOML file with the columns of each role, in place of the four lists.",
+        File(),
+        commands=EXPLORE,
+        section="-",
     )
     text_column: str | None = option(
         None,
@@ -121,6 +137,7 @@ class ColumnOptions:
         heading="Documents",
         otherwise="text, or items",
         label="Text",
+        role="text",
     )
     label_column: str | None = option(
         None,
@@ -130,6 +147,7 @@ class ColumnOptions:
         commands=EXPLORE,
         heading="Documents",
         label="Label",
+        role="label",
     )
     id_column: str | None = option(
         None,
@@ -139,6 +157,7 @@ class ColumnOptions:
         heading="Documents",
         otherwise="id if there is one, for documents",
         label="Column that names the records",
+        role="id",
     )
     kinds: Mapping[str, str] | None = table_option(
         None,
@@ -187,7 +206,7 @@ class ColumnOptions:
         None,
         "Numbers to average once more after masking, so that at least K records share a value.",
         Pairs(Whole(least=2), example="COLUMN=K, income=40", repeated=True, metavar="<column=k>"),
-        see="leaks.md",
+        see="methods/numeric-microaggregation.md#coarsening",
         column="coarsen",
     )
     missing: str = table_option(
@@ -208,6 +227,8 @@ class ColumnOptions:
 @dataclass(frozen=True)
 class GroupPromises:
     """What is promised of every group beside its size: of confidential values in it, and of the people behind it."""
+
+    SECTION: ClassVar = "promise"  # of a plan
 
     l: float | None = option(
         None,
@@ -250,6 +271,7 @@ class GroupPromises:
         Column(),
         see="methods/people.md",
         label="Column that says whose a record is",
+        role="person",
     )
     k_column: str | None = promise_option(
         None,
@@ -258,6 +280,7 @@ class GroupPromises:
         of=(TABLES,),
         see="methods/people.md#a-records-own-k",
         label="Column with a larger k that single records ask for",
+        role="own-k",
     )
 
     def __post_init__(self) -> None:
@@ -298,10 +321,14 @@ class GroupPromises:
 class Publication:
     """Where the release goes, and what it follows."""
 
+    SECTION: ClassVar = "release"  # of a plan
+
     out: str | os.PathLike[str] = option(
         "release", "Folder to make for the release.", File(), commands=EXPLORE, letter="o"
     )
-    force: bool = option(False, "Replace earlier output.", Switch(), commands=READING)
+    force: bool = option(
+        False, "Replace earlier output, its private side included.", Switch(), commands=READING, section="-"
+    )
     private: str | os.PathLike[str] | None = release_option(
         None, "Folder for the private side.", File(), otherwise="OUT-private"
     )

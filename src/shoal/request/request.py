@@ -28,6 +28,7 @@ class Request:
         "Fewest records that look alike.",
         Whole(2),
         letter="k",
+        section="promise",
         label="Records that look alike, at least (k)",
     )
     attack: bool = option(
@@ -35,6 +36,7 @@ class Request:
         "Attack the release before it is handed out.",
         Switch(),
         heading="Release",
+        section="release",
         label="Attack the release before it is handed out",
     )
     reading: Reading = field(default_factory=Reading)
@@ -53,12 +55,25 @@ class Request:
         own = {name: options[name] for name in ("k", "attack") if options.get(name) is not None}
         return cls(source, **{name: checked_value(name, value) for name, value in own.items()}, **parts)
 
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike[str]) -> Request:
+        """The request in a plan."""
+        from shoal.request.plan import read_plan
+
+        return read_plan(path)
+
+    def to_toml(self, path: str | os.PathLike[str], force: bool = False) -> None:
+        """Write the request as a plan; an existing file is replaced only with `force`."""
+        from shoal.request.plan import write_plan
+
+        write_plan(self, path, force=force)
+
     @property
     def given(self) -> dict[str, Any]:
         """The options that differ from their defaults, by name."""
         found = {name: getattr(self, name) for name in ("k", "attack")}
         found |= {name: getattr(getattr(self, part.name), name) for part in _PARTS for name in part.names}
-        return {name: value for name, value in found.items() if not _is_default(value, OPTIONS[name])}
+        return not_default(found)
 
     def with_options(self, **options: Any) -> Request:
         """The same request with these options in place of its own; None: the default."""
@@ -85,6 +100,11 @@ class Request:
                 meant = "texts" if kinds == (DOCUMENTS,) else kinds[0]
                 instead = OPTIONS[name].about.instead or "leave it out"
                 raise InputError(f"{{option}} is for {meant}, and this is {IN_WORDS[kind]}; {instead}", name)
+
+
+def not_default(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a call that differ from their defaults."""
+    return {name: value for name, value in options.items() if not _is_default(value, OPTIONS[name])}
 
 
 def checked_part(part: type[P], options: Mapping[str, Any]) -> P:

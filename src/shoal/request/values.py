@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 LARGEST = 1e9
 
@@ -50,6 +50,11 @@ class Value:
 @dataclass(frozen=True)
 class Text(Value):
     """A word or a sentence."""
+
+    def check(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise ValueError("must be text")
+        return value
 
 
 @dataclass(frozen=True)
@@ -274,6 +279,8 @@ class Orders(Value):
 @dataclass(frozen=True)
 class Files(Value):
     """FILE for all columns, or COLUMN=FILE for one, repeated; a program may hand over what it has read."""
+
+    WORDS: ClassVar = ("wordnet",)  # that are no files
 
     _: KW_ONLY
     repeated: bool = True

@@ -22,6 +22,7 @@ from shoal.assessment.exploration.explore import trial_request, trials
 from shoal.assessment.exploration.trials import Limits, number_trials, recommend
 from shoal.pages.exploration import exploration_html
 from shoal.release.protect import make_release
+from shoal.request.plan import read_plan
 from shoal.request.request import Request
 from shoal.results.exploration import Exploration, Outcome, Trial, pareto_front
 from tests.cli.run import run
@@ -115,17 +116,16 @@ def test_the_command_makes_the_recommended_release(tmp_path: Path) -> None:
     assert found.recommended.trial.name in page
 
 
-def test_names_that_no_list_can_hold_go_by_a_file_of_roles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_that_no_list_can_hold_go_by_a_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "number_trials", lambda *_: [Trial("mdav", k=3)])
     odd = ["age, in years", ' "b" ', "c\nd\x7f\\é"]
     TABLE.set_axis(odd, axis=1).assign(**{"why, o why": "x"}).to_csv(tmp_path / "-people.csv", index=False)
     monkeypatch.chdir(tmp_path)
     roles = Roles(quasi=tuple(odd), confidential=("why, o why",))
     found = explore("-people.csv", "out folder", roles=roles, refine=False, workers=1)
-    assert found.command == (
-        "shoal protect ./-people.csv -o release -k 3 --roles 'out folder/roles.toml' --method mdav --no-refine"
-    )
-    assert Roles.from_toml("out folder/roles.toml") == roles
+    assert found.command == "shoal protect 'out folder/plan.toml'"
+    planned = read_plan("out folder/plan.toml").columns
+    assert (planned.quasi, planned.confidential) == (tuple(odd), ("why, o why",))
     ran = run(tmp_path, *shlex.split(found.command)[1:])
     assert ran.code == 0, ran.err
     assert explore("-people.csv", "out folder", roles=roles, refine=False, workers=1).command == found.command
@@ -139,8 +139,9 @@ def test_the_command_repeats_kinds_and_orders_of_a_roles_file(tmp_path: Path, mo
     kinds, order = {"area": "code", "a": "whole"}, {"school": ("basic", "middle!", "upper")}
     roles = Roles(quasi=("a", "school", "area"), kinds=kinds, order=order)
     found = explore("people.csv", "out", roles=roles, refine=False, workers=1)
-    assert found.command == "shoal protect people.csv -o release -k 3 --roles out/roles.toml --method mdav --no-refine"
-    assert Roles.from_toml("out/roles.toml") == roles
+    assert "--kind area=code,a=whole --order 'school=basic<middle!<upper'" in found.command
+    planned = read_plan("out/plan.toml")
+    assert (planned.columns.kinds, planned.columns.order) == (kinds, order)
     ran = run(tmp_path, *shlex.split(found.command)[1:], "--no-attack")
     assert ran.code == 0, ran.err
     assert "ordered      school" in ran.out and "categories   area" in ran.out

@@ -14,12 +14,12 @@ from shoal.assessment.exploration.harden import hardened
 from shoal.assessment.exploration.tables import ExploredTable, open_explored
 from shoal.assessment.exploration.trials import Explored, Limits, recommend, run_trials
 from shoal.attacks.learned.leakage import FEWEST
-from shoal.data import Roles
-from shoal.data.roles import Role, asked_roles
+from shoal.data.roles import listed_roles
 from shoal.errors import InputError
 from shoal.pages.exploration import exploration_html
 from shoal.request.judging_options import ExploreOptions
-from shoal.request.request import OPTIONS, Request, checked_part
+from shoal.request.plan import request_of
+from shoal.request.request import OPTIONS, Request, checked_part, not_default
 from shoal.results.exploration import Exploration, Outcome, Trial, pareto_front
 
 
@@ -90,7 +90,7 @@ def explore(
     options = dict(locals())  # all of them, before any other name is bound
     asked = checked_part(ExploreOptions, options)
     shared = {name: options[name] for name in OPTIONS if name in options and name != "out"}
-    return explore_request(Request.of(source, shared), asked)
+    return explore_request(request_of(source, not_default(shared)), asked)
 
 
 def explore_request(request: Request, asked: ExploreOptions) -> Exploration:
@@ -195,21 +195,14 @@ def _run_all(
 
 
 def _command(request: Request, folder: ExplorationFolder) -> str:
-    """The one command that makes the release."""
-    roles = asked_roles(request.columns)
-    if roles is not None and not isinstance(request.columns.roles, str | os.PathLike):
-        lists: dict[str, Any] = dict.fromkeys(("quasi", "confidential", "insensitive", "drop", "roles"))
-        if _needs_no_file(roles):
-            lists |= {name: getattr(roles, name) or None for name in ("quasi", "confidential", "insensitive")}
-        else:
-            lists["roles"] = folder.write_roles(roles)
-        request = request.with_options(**lists)
-    words = request.command_words
+    """The one command that makes the release; a plan for it is written, too."""
+    request = request.with_options(**listed_roles(request.columns))
+    try:
+        plan = [str(folder.write_plan(request.with_options(out="release")))]
+    except InputError:  # an object that has no name
+        plan = []
+    try:
+        words = request.command_words
+    except ValueError:  # a column has a name that no command line can spell
+        return shlex.join(["shoal", "protect", *plan])
     return shlex.join(["shoal", "protect", words[0], "-o", "release", *words[1:]])
-
-
-def _needs_no_file(roles: Roles) -> bool:
-    """Whether lists of names say all of it: the names survive there, and nothing is said of kinds and orders."""
-    names = [column for role in Role for column in roles.columns(role)]
-    listed = all("," not in name and name == name.strip() and name.isprintable() for name in names)
-    return listed and not roles.kinds and not roles.order

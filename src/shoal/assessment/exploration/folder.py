@@ -9,22 +9,21 @@ import csv
 import io
 import json
 import os
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from shoal.data import Roles
 from shoal.data.files import shown
 from shoal.data.private_files import PRIVATE_FILE, PRIVATE_FOLDER, close_to_others
-from shoal.data.roles import Role
 from shoal.errors import InputError
+from shoal.request.plan import plan_text
+from shoal.request.request import Request
 from shoal.results.exploration import Exploration, Outcome, Trial
 
-RUNS, RESULTS, REPORT, ROLES = "runs.json", "results.csv", "report.html", "roles.toml"
+RUNS, RESULTS, REPORT, PLAN = "runs.json", "results.csv", "report.html", "plan.toml"
 HARDENING = "hardening.csv"
-FILES = {RUNS, RESULTS, REPORT, ROLES, HARDENING}
+FILES = {RUNS, RESULTS, REPORT, PLAN, HARDENING}
 ASIDE = ".part"
 
 
@@ -70,15 +69,10 @@ class ExplorationFolder:
             self._write(HARDENING, _table(exploration, exploration.hardened))
         self._write(REPORT, page)
 
-    def write_roles(self, roles: Roles) -> Path:
-        """The roles as a file that `shoal protect --roles` reads."""
-        lines = [f"{role} = {_list(roles.columns(role))}\n" for role in Role if roles.columns(role)]
-        kinds = [f"{_quoted(name)} = {_quoted(kind)}\n" for name, kind in roles.kinds.items()]
-        order = [f"{_quoted(name)} = {_list(labels)}\n" for name, labels in roles.order.items()]
-        lines += ["[kinds]\n", *kinds] if kinds else []
-        lines += ["[order]\n", *order] if order else []
-        self._write(ROLES, "".join(lines))
-        return self._folder / ROLES
+    def write_plan(self, request: Request) -> Path:
+        """What makes the recommended release, as a plan that `shoal protect` carries out."""
+        self._write(PLAN, plan_text(request, self._folder, {}))
+        return self._folder / PLAN
 
     def _write(self, name: str, text: str) -> None:
         aside = self._folder / (name + ASIDE)
@@ -111,12 +105,3 @@ def _table(exploration: Exploration, outcomes: tuple[Outcome, ...]) -> str:
         alike = [outcome.smallest_group, outcome.promises_crowd, outcome.trial.name in on_front, outcome.seconds]
         lines.writerow([outcome.trial.name, *row, *alike, *more])
     return text.getvalue()
-
-
-def _list(names: Iterable[str]) -> str:
-    return f"[{', '.join(map(_quoted, names))}]"
-
-
-def _quoted(name: str) -> str:
-    """A name as TOML has it: JSON's strings, but for the one character that TOML wants escaped and JSON does not."""
-    return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")

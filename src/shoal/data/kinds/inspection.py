@@ -24,6 +24,7 @@ from shoal.data.kinds.recognition import Recognised, plain_values, recognise, su
 from shoal.data.kinds.sampling import TableSample, sample_table
 from shoal.data.roles import Kind, Role
 from shoal.errors import InputError
+from shoal.request.request import Request
 
 BANDS = 10
 MOST_FREQUENT = 8
@@ -212,6 +213,32 @@ def _spelt(value: Any) -> str:
         return str(value.as_py())
     except ValueError:  # nanoseconds, which Python does not have
         return str(value)
+
+
+def proposed_request(inspection: Inspection, request: Request) -> tuple[Request, dict[str, str]]:
+    """The request with what suits the columns, as a proposal to check, and for each column the reason."""
+    columns = inspection.columns
+    protected = [column for column in columns if column.role is Role.QUASI]
+    lists = {name: [column.name for column in columns if column.role is role] for name, role in _OPTION_OF.items()}
+    kinds = {column.name: column.kind.value for column in protected}
+    order = {column.name: column.order for column in protected if column.order}
+    proposed = request.with_options(
+        **{name: names or None for name, names in lists.items()},
+        kinds=kinds or None,
+        order=order or None,
+        missing="withhold" if any(column.missing for column in protected) else None,
+        l=2 if any(column.distinct > 1 for column in columns if column.role is Role.CONFIDENTIAL) else None,
+        force=None,
+    )
+    return proposed, {column.name: _why(column) for column in columns}
+
+
+_OPTION_OF = {
+    "quasi": Role.QUASI,
+    "confidential": Role.CONFIDENTIAL,
+    "insensitive": Role.INSENSITIVE,
+    "drop": Role.IDENTIFIER,
+}
 
 
 def roles_toml(inspection: Inspection) -> str:
