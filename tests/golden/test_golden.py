@@ -25,12 +25,12 @@ def test_every_case_is_recorded(golden: dict[str, Any]) -> None:
 
 
 def test_every_option_of_protect_is_in_a_case(tmp_path: Path) -> None:
-    """But for a cluster, which tests/release compares with this machine."""
+    """But for a cluster, which tests/release compares with this machine, and a plan, as tests/request does."""
     _, out, _ = run(tmp_path, "protect", "--help")
     options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", out.split("Options:")[1].split("Examples:")[0]))
     given = {argument for case in CASES.values() for command in case.commands for argument in command}
     default = {"--attack", "--refine", "--out"}
-    assert options - given - default == {"--scheduler", "--help"}
+    assert options - given - default == {"--scheduler", "--plan", "--help"}
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -175,7 +175,7 @@ def test_the_folder_is_closed_to_others_and_its_files_are_whole_or_as_they_were(
     folder.mkdir(mode=0o755)
     explore(TABLE, folder, refine=False, workers=1)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert {path.name for path in folder.iterdir()} == {"runs.json", "results.csv", "report.html"}
+    assert {path.name for path in folder.iterdir()} == {"runs.json", "results.csv", "report.html", "plan.toml"}
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
 
     def full(*_: Any, **__: Any) -> None:
