@@ -10,95 +10,41 @@ from typing import Annotated, Any
 import typer
 
 import shoal
-from shoal.cli import options, reading
-from shoal.cli.app import AsJson, Force, app
+from shoal.cli.app import AsJson, command
+from shoal.cli.options import path, takes_options
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
+from shoal.request.options import Reading
+from shoal.request.request import checked_part
 
 
-@app.command(
+@command(
     epilog=examples(
         "shoal audit people.csv -o audit --quasi age,sex,town --confidential diagnosis",
         "shoal audit survey.csv --quasi age,sex,region --weight w --household hh",
         "shoal audit release/ --population 83000000",
     )
 )
+@takes_options("audit")
 def audit(
-    source: Annotated[Path, typer.Argument(help="A table, or the folder of a release.", **options.path("TABLE"))],
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--out", help="Folder to make for the page and its figures.  [default: none]", **options.path()
-        ),
-    ] = None,
-    quasi: Annotated[
-        str | None,
-        typer.Option(help="Columns that others may know, comma-separated.  [default: proposed]", metavar="<columns>"),
-    ] = None,
-    confidential: Annotated[
-        str | None, typer.Option(help="Columns that nobody should learn, comma-separated.", metavar="<columns>")
-    ] = None,
-    roles: Annotated[
-        Path | None, typer.Option(help="TOML file with the columns of each role.", **options.path())
-    ] = None,
-    person: Annotated[
-        str | None,
-        typer.Option(help="Column that names the person: people are counted, not records.", **options.named()),
-    ] = None,
-    weight: Annotated[
-        str | None,
-        typer.Option(help="Column with sampling weights: people that a record stands for.", **options.named()),
-    ] = None,
-    population: Annotated[
-        int | None, typer.Option(help="How many people the table was drawn from.", **options.whole(1))
-    ] = None,
-    household: Annotated[str | None, typer.Option(help="Column that names the household.", **options.named())] = None,
-    missing: Annotated[
-        str,
-        typer.Option(
-            help="Gaps: group (a gap is a value) or match (it stands for every value).",
-            **options.one_of("group", "match"),
-        ),
-    ] = "group",
-    max_size: Annotated[
-        int | None,
-        typer.Option(help="Most columns of the combinations counted.  [default: 3 at most]", **options.whole(1)),
-    ] = None,
-    threshold: Annotated[
-        float, typer.Option(help="Risk above which records are at risk, 0 to 1.", **options.above_zero())
-    ] = 0.2,
-    delimiter: reading.Delimiter = None,
-    decimal: reading.Decimal = None,
-    encoding: reading.Encoding = None,
-    sheet: reading.Sheet = None,
-    query: reading.Query = None,
-    force: Force = False,
+    source: Annotated[Path, typer.Argument(help="A table, or the folder of a release.", **path("TABLE"))],
+    options: dict[str, Any],
     as_json: AsJson = False,
 ) -> None:
     """Measure how risky a table is, before it is protected or after: crowds, uniques, three attackers, the population.
 
     Without --quasi and --confidential, the roles are those of the release, or those that inspect proposes.
     """
+    from shoal.data.sources import table_source
+
+    reading = checked_part(Reading, options)
+    asked = {name: value for name, value in options.items() if name not in vars(reading)}
     with shown_progress():
-        found = shoal.audit(
-            reading.table_source(source, delimiter, decimal, encoding, sheet, query),
-            out,
-            quasi=options.listed(quasi),
-            confidential=options.listed(confidential),
-            roles=roles,
-            person=person,
-            weight=weight,
-            population=population,
-            household=household,
-            missing=missing,
-            max_size=max_size,
-            threshold=threshold,
-            force=force,
-        )
+        found = shoal.audit(table_source(source, reading), **asked)
     if as_json:
         write(json.dumps(found.data(), indent=2, ensure_ascii=False))
         return
-    if out is not None:
-        write(printable(f"report       {out / 'report.html'}"))
+    if "out" in options:
+        write(printable(f"report       {Path(options['out']) / 'report.html'}"))
     for line in _lines(found):
         write(printable(line))
     for note in found.notes:

@@ -9,10 +9,12 @@ from functools import partial
 from typing import Any
 
 from shoal.request.option import TABLES, TEXTS, option
-from shoal.request.values import Column, Columns, File, Files, Number, Switch, Text, Value, Whole
+from shoal.request.values import Column, Columns, File, Files, Number, OneOf, Switch, Text, Value, Whole
 
 table_option = partial(option, of=(TABLES,), heading="Tables", see="assess.md")
 text_option = partial(option, of=(TEXTS,), heading="Sanitized texts", see="sanitizer/measure.md")
+audit_option = partial(option, of=(TABLES,), see="audit.md")
+PROPOSED = "those of the release, or proposed"
 
 
 @dataclass(frozen=True)
@@ -138,4 +140,37 @@ class ExploreOptions:
     )
 
 
-OWN = {"assess": AssessOptions, "explore": ExploreOptions}
+@dataclass(frozen=True)
+class AuditOptions:
+    """Which columns of a table are known to others, whom its records stand for, and what is counted."""
+
+    out: str | os.PathLike[str] | None = audit_option(
+        None,
+        "Folder to make for the page and its figures; of an original, keep it to yourself.",
+        File(),
+        letter="o",
+        otherwise="figures are printed, no file is written",
+    )
+    quasi: Sequence[str] | None = audit_option(
+        None, "Columns that others may know of a person, comma-separated.", Columns(), otherwise=PROPOSED
+    )
+    confidential: Sequence[str] | None = audit_option(
+        None, "Columns that nobody should learn, comma-separated.", Columns(), otherwise=PROPOSED
+    )
+    roles: Any = audit_option(None, "TOML file with the columns of each role, in place of these.", File())
+    person: str | None = audit_option(None, "Column that names the person: people are counted, not records.", Column())
+    weight: str | None = audit_option(None, "Column with sampling weights, which add up to the population.", Column())
+    population: int | None = audit_option(
+        None, "How many people the table was drawn from, where there are no weights.", Whole(), otherwise="unknown"
+    )
+    household: str | None = audit_option(None, "Column that names the household.", Column())
+    missing: str = audit_option(
+        "group", "Gaps: group (a gap is a value) or match (it stands for every value).", OneOf(("group", "match"))
+    )
+    max_size: int | None = audit_option(
+        None, "Most columns of the combinations that are counted.", Whole(), otherwise="3, or fewer if there are many"
+    )
+    threshold: float = audit_option(0.2, "Risk above which records are counted, 0 to 1.", Number(most=1))
+
+
+OWN = {"assess": AssessOptions, "audit": AuditOptions, "explore": ExploreOptions}

@@ -26,7 +26,7 @@ from shoal.request.values import (
 )
 
 PROTECT, EXPLORE = ("protect",), ("protect", "explore")
-READING = ("protect", "explore", "assess", "inspect", "map")
+READING = ("protect", "explore", "assess", "audit", "inspect", "map")
 
 DISTINCT, ENTROPY, RECURSIVE = "distinct", "entropy", "recursive"
 DIVERSITIES = (DISTINCT, ENTROPY, RECURSIVE)  # how the values of a group are counted for l
