@@ -1050,16 +1050,11 @@ def test_random_bytes_are_refused_or_protected_whatever_they_are_called(kind: st
 
 # -- As real processes ---------------------------------------------------------------------------------------------
 
-REAL = [
+REAL = [  # one that typer refuses, one for each kind of reader, and one that makes folders
     Case("no command of that name", "protekt t.csv", "No such command"),
-    Case("no input", "protect", "Missing argument"),
-    Case("k of one", "protect t.csv -o out -k 1", "at least 2"),
-    Case("text to be averaged", "protect t.csv -o out --quasi diagnosis", "cannot be averaged"),
     Case("a pipe", "protect p.csv -o out", "pipe or a device", {"p.csv": os.mkfifo}),
     Case("a ragged row that is no UTF-8", "protect a.csv -o out", "not UTF-8", {"a.csv": b"a,b\n1,2,\x81\n3,4\n"}),
     Case("broken Parquet", "protect a.parquet -o out", "a.parquet", {"a.parquet": PARQUET[:-9]}),
-    Case("nothing but names", "protect a.jsonl -o out", "got 0", {"a.jsonl": jsonl(*[{"text": "Xyzzyx"}] * 9)}),
-    Case("no such release", "verify no", "is not a folder"),
     Case("a demo in a foreign folder", "demo -o texts", "--force"),
 ]
 
