@@ -62,7 +62,7 @@ CASES = {
     "a wrong passphrase": ("sign release --key locked", "the passphrase does not open"),
     "no key": ("sign release", "--key"),
     "no release": ("sign absent --key sound", "not a folder that can be read"),
-    "a folder that is no release": ("sign nothing --key sound", "there is no certificate"),
+    "a folder that is no release": ("sign nothing --key sound", "has no certificate.json"),
     "a release that does not hold": ("sign broken --key sound", "not signed"),
     "a release that is signed": ("sign signed --key sound", "--force"),
     "protect with an RSA key": (f"{GOOD_TABLE} --sign rsa", "signing takes Ed25519"),

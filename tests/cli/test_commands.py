@@ -393,7 +393,6 @@ FOREIGN: dict[str, Callable[[Path], object]] = {
     "the data a pipe": lambda path: ((path / "table.csv").unlink(), os.mkfifo(path / "table.csv")),
     "the data a folder": lambda path: ((path / "table.csv").unlink(), (path / "table.csv").mkdir()),
     "the data a device": lambda path: ((path / "table.csv").unlink(), (path / "table.csv").symlink_to("/dev/zero")),
-    "no certificate": lambda path: (path / "certificate.json").unlink(),
     "the certificate a folder": lambda path: (
         (path / "certificate.json").unlink(),
         (path / "certificate.json").mkdir(),
@@ -405,7 +404,6 @@ FOREIGN: dict[str, Callable[[Path], object]] = {
     "the certificate bytes": lambda path: (path / "certificate.json").write_bytes(bytes(range(256))),
     "the certificate nested without end": lambda path: (path / "certificate.json").write_text("[" * 100_000),
     "the certificate a number of many digits": lambda path: (path / "certificate.json").write_text("9" * 10_000),
-    "nothing at all": lambda path: [file.unlink() for file in path.iterdir()],
 }
 
 
@@ -418,6 +416,16 @@ def test_a_release_that_is_not_as_it_was_fails_with_exit_code_1(name: str, folde
     assert len(ran.complaints) == 1
     assert all(line.isprintable() and line.startswith(("ok", "BROKEN")) for line in ran.out.splitlines())
     assert sum("certificate.json" in line and line.startswith("ok") for line in ran.out.splitlines()) <= 1
+
+
+@pytest.mark.parametrize("files", ["certificate.json", "*"])
+def test_a_folder_without_a_certificate_is_no_release(files: str, folder: Path) -> None:
+    good(folder, GOOD_TABLE)
+    for path in (folder / "out").glob(files):
+        path.unlink()
+    ran = run(folder, "verify", "out")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.complaints == ["shoal: 'out' is not a release: it has no certificate.json; give the folder of one"]
 
 
 @pytest.mark.parametrize("file", ["vectors.parquet", "terms.txt", "vectors.npz"])
