@@ -45,9 +45,9 @@ COLLECTIONS: dict[str, Callable[[], list[str]]] = {
 def published(corpus: Any, k: int) -> tuple[Any, Any, Any, Any]:
     """The steps of a release of the corpus, its records and its publication, and exact means grouped for themselves."""
     from shoal import SphericalMicroaggregation, VectorSpace
+    from shoal.data.inputs import open_source
     from shoal.release.documents.methods import ByWords
     from shoal.release.documents.steps import DocumentSteps
-    from shoal.release.sources import open_source
 
     steps = DocumentSteps(ByWords(VectorSpace(min_df=k), SphericalMicroaggregation(), k))
     records = steps.read(open_source(corpus))

@@ -30,9 +30,9 @@ def run() -> dict[str, Any]:
 def documents(file: str, how_many: int, terms: int, min_df: int, longer_than: int = 0) -> list[dict[str, float]]:
     """The heaviest nouns of the first so many texts, as {term: weight}."""
     from shoal import SemanticMicroaggregation, VectorSpace
+    from shoal.data.inputs import open_source
     from shoal.release.documents.methods import ByMeaning
     from shoal.release.documents.records import read_documents
-    from shoal.release.sources import open_source
 
     space = VectorSpace(stem=False, min_df=min_df, terms_per_document=terms)
     texts = [text for text in data.texts(file) if len(text.split()) > longer_than][:how_many]

@@ -15,10 +15,15 @@ import pytest
 
 from shoal import Roles, assess, explore, protect
 from shoal.errors import InputError
-from shoal.release import aside
-from shoal.release.aside import folder_aside, make_aside, warn_of_leftovers
-from shoal.release.folders import PUBLIC_FOLDER, folders_written_aside
-from shoal.release.uninterrupted import uninterrupted
+from shoal.release import folders
+from shoal.release.folders import (
+    PUBLIC_FOLDER,
+    folder_aside,
+    folders_written_aside,
+    make_aside,
+    uninterrupted,
+    warn_of_leftovers,
+)
 from shoal.terms.value_mapping import Proposal, write_proposals
 from tests.release.releases import release_letters, release_table
 
@@ -40,9 +45,9 @@ def test_the_folder_of_a_run_that_goes_on_is_not_called_a_leftover(tmp_path: Pat
 
 def test_a_folder_that_nobody_holds_is_named_with_the_command_that_removes_it(tmp_path: Path) -> None:
     left = make_aside(tmp_path / "my out")
-    left.let_go()
+    left.unlock()
     private = make_aside(tmp_path / "my out-private")
-    private.let_go()
+    private.unlock()
     [said] = said_of(tmp_path / "my out", tmp_path / "my out-private")
     assert said.endswith(f"; remove it: rm -r '{left.folder}' '{private.folder}'")
 
@@ -50,7 +55,7 @@ def test_a_folder_that_nobody_holds_is_named_with_the_command_that_removes_it(tm
 def test_what_a_killed_run_was_replacing_is_not_called_rubbish(tmp_path: Path) -> None:
     left = make_aside(tmp_path / "out")
     (left.folder / "old").mkdir()
-    left.let_go()
+    left.unlock()
     [said] = said_of(tmp_path / "out")
     assert f"what was there before is in {left.folder}/old; move it back, or remove it" in said
 
@@ -67,7 +72,7 @@ def test_a_run_that_has_made_its_folder_but_not_locked_it_yet_is_given_time(
 ) -> None:
     made = make_aside(tmp_path / "out")
     free = iter([True, False])
-    monkeypatch.setattr(aside, "_can_be_locked", lambda folder: next(free))
+    monkeypatch.setattr(folders, "_can_be_locked", lambda folder: next(free))
     assert said_of(tmp_path / "out") == []
     made.remove()
 
@@ -88,7 +93,7 @@ def test_a_second_interrupt_does_not_stop_the_cleaning_up(tmp_path: Path, monkey
         os.kill(os.getpid(), signal.SIGINT)
         remove(folder, ignore_errors=ignore_errors)
 
-    monkeypatch.setattr(aside.shutil, "rmtree", interrupted)
+    monkeypatch.setattr(folders.shutil, "rmtree", interrupted)
     with pytest.raises(KeyboardInterrupt), folders_written_aside((tmp_path / "new/out", 0o700)) as (made,):
         (made / "file").write_text("x")
         raise KeyboardInterrupt

@@ -15,7 +15,7 @@ import pytest
 from shoal import InputError, SphericalMicroaggregation, load, progress, protect, verify
 from shoal.methods.blocks.executors import LocalExecutor
 from shoal.release.cluster.parts import write_parts
-from shoal.release.part_facts import replacing
+from shoal.release.folders import replacing
 from shoal.sample import letters
 
 pytestmark = pytest.mark.usefixtures("without_attack")

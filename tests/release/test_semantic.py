@@ -19,7 +19,7 @@ from shoal import (
     protect,
     verify,
 )
-from shoal.release.publishing.distances import MOST_IN_MEANING
+from shoal.release.publishing.figures import MOST_IN_MEANING
 from tests.release.releases import certificate_of, files_of, quietly, rows_of, smallest_class
 
 LETTERS = [

@@ -10,14 +10,14 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from shoal.results.promised import NOTHING_MORE
 
 from shoal import Microaggregation, MixedMicroaggregation, Roles, SphericalMicroaggregation, VectorSpace, protect
+from shoal.data.inputs import open_source
 from shoal.release.method_choice import table_method
-from shoal.release.sources import open_source
-from shoal.release.tables.records import TableOptions
+from shoal.release.tables.columns import TableOptions
 from shoal.release.tables.steps import TableSteps
 from shoal.request.method_options import MethodOptions
+from shoal.results.claims import NOTHING_MORE
 
 EXCHANGES = 500
 

@@ -59,7 +59,7 @@ def minimality_of(
     categories = parameters.get("categories", {})
     if categories:
         model.set_params(ontology=_meanings(model.ontology, quasi, categories))
-    released = equal_rows([pair.after[name].combine_chunks() for name in protected])
+    released = equal_rows(pair.after, protected)
     as_it_came = np.argsort(pair.original_rows, kind="stable")
     row_numbers = (str(row + 1) for row in pair.original_rows[as_it_came].tolist())
     order = as_it_came[sort_protected(quasi.select(protected).take(pa.array(as_it_came)), row_numbers)]

@@ -138,17 +138,18 @@ def _cell_bytes(column: pa.ChunkedArray) -> bytes:
     return repr(encoded.dictionary.to_pylist()).encode("utf-8", "surrogatepass") + np.asarray(encoded.indices).tobytes()
 
 
-def check_sortable(name: str, column: pa.ChunkedArray) -> None:
-    """Refuse what has no order, or cannot be read back: a release could not be verified."""
-    if pa.types.is_nested(column.type):
-        raise InputError(f"column {name} holds lists or records; drop it or make it text")
-    try:
-        pc.sort_indices(pa.table({name: column.slice(0, 1)}), sort_keys=[(name, "ascending")])
-        if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
-            pc.min_max(column).as_py()  # fails for years that no calendar of Python has
-    except (pa.ArrowException, OverflowError, ValueError):
-        reason = f"column {name} is {column.type}, which cannot be put in order and read back"
-        raise InputError(f"{reason}; drop it or make it text") from None
+def check_sortable(data: pa.Table) -> None:
+    """Refuse columns that have no order, or cannot be read back: a release could not be verified."""
+    for name, column in zip(data.column_names, data.columns, strict=True):
+        if pa.types.is_nested(column.type):
+            raise InputError(f"column {shown(name)} holds lists or records; drop it or make it text")
+        try:
+            pc.sort_indices(data.select([name]).slice(0, 1), sort_keys=[(name, "ascending")])
+            if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
+                pc.min_max(column).as_py()  # fails for years that no calendar of Python has
+        except (pa.ArrowException, OverflowError, ValueError):
+            reason = f"column {shown(name)} is {column.type}, which cannot be put in order and read back"
+            raise InputError(f"{reason}; drop it or make it text") from None
 
 
 def column_numbers(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
@@ -242,11 +243,11 @@ def check_labels(data: pa.Table, columns: Iterable[str], hierarchy: bool) -> Non
 Ints = NDArray[np.int64]
 
 
-def equal_rows(columns: list[pa.Array]) -> Ints:
-    """The number of each row among the different ones."""
-    number = np.zeros(len(columns[0]), dtype=np.int64)
-    for column in columns:
-        encoded = column.dictionary_encode(null_encoding="encode")
+def equal_rows(table: pa.Table, names: Iterable[str]) -> Ints:
+    """The number of each row among the different ones, by these columns."""
+    number = np.zeros(table.num_rows, dtype=np.int64)
+    for name in names:
+        encoded = table[name].combine_chunks().dictionary_encode(null_encoding="encode")
         # Numbered anew at each step, so that products stay within the range of numbers.
         number = number * len(encoded.dictionary) + np.asarray(encoded.indices, dtype=np.int64)
         number = np.unique(number, return_inverse=True)[1].astype(np.int64)

@@ -16,29 +16,22 @@ HALF = 26  # of those digits are summed apart, so that sums of 2**36 rows fit in
 
 def exact_sums(values: Floats) -> list[int]:
     """The sum of each column without any rounding, in units of 2**-1126. Sums of parts may be added in any order."""
-    return [_exact_sum(column) for column in values.T]
-
-
-def _exact_sum(column: Floats) -> int:
-    mantissas, exponents = np.frexp(column)
-    whole = np.ldexp(mantissas, 53).astype(np.int64)
-    high, low = whole >> HALF, whole & ((1 << HALF) - 1)
-    total = 0
-    for exponent in np.unique(exponents).tolist():
-        here = exponents == exponent
-        total += ((int(high[here].sum()) << HALF) + int(low[here].sum())) << (exponent - 53 + UNIT)
-    return total
+    sums = []
+    for column in values.T:
+        mantissas, exponents = np.frexp(column)
+        whole = np.ldexp(mantissas, 53).astype(np.int64)
+        high, low = whole >> HALF, whole & ((1 << HALF) - 1)
+        total = 0
+        for exponent in np.unique(exponents).tolist():
+            here = exponents == exponent
+            total += ((int(high[here].sum()) << HALF) + int(low[here].sum())) << (exponent - 53 + UNIT)
+        sums.append(total)
+    return sums
 
 
 def mean_of_sums(sums: Sequence[Sequence[int]], n_rows: int) -> Floats:
     """The mean of each column, rounded once, from the exact sums of all parts."""
     return np.array([float(Fraction(sum(column), n_rows << UNIT)) for column in zip(*sums, strict=True)])
-
-
-def squared_deviations(values: Floats, mean: Floats) -> Floats:
-    """Of each value from its column's mean; their mean is the variance."""
-    squares: Floats = (values - mean) ** 2
-    return squares
 
 
 def scale_of(deviation: Floats, largest: Floats) -> Floats:

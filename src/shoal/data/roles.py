@@ -234,23 +234,18 @@ class ColumnChoices:
 
     def check(self, columns: Sequence[str], quasi: Sequence[str]) -> None:
         """Refuse columns that are not there, and demands on columns that are not protected."""
-        for what, names in self._demands():
+        asked: dict[str, Iterable[str]] = {"--kind": self.kinds, "--categorical": self.categorical}
+        asked |= {"--order": self.order, "--round": self.rounded, "--generalise": self.generalise}
+        for option, names in asked.items():
             for name in names:
                 if name not in columns:
-                    raise InputError(f"{what} {shown(name)}: {unknown_column(name, columns, 'the table')}")
-                if name not in quasi and name not in self.of_file and what != "--kind":
+                    raise InputError(f"{option} {shown(name)}: {unknown_column(name, columns, 'the table')}")
+                if name not in quasi and name not in self.of_file and option != "--kind":
                     raise InputError(
-                        f"{what} {shown(name)}: the column is not protected; name it in --quasi, or leave it out"
+                        f"{option} {shown(name)}: the column is not protected; name it in --quasi, or leave it out"
                     )
         for name in quasi:
             self._check_kind(name)
-
-    def _demands(self) -> Iterable[tuple[str, Iterable[str]]]:
-        yield "--kind", self.kinds
-        yield "--categorical", self.categorical
-        yield "--order", self.order
-        yield "--round", self.rounded
-        yield "--generalise", self.generalise
 
     def _check_kind(self, name: str) -> None:
         kind, _ = self.kind_of(name)
@@ -293,19 +288,12 @@ def listed_roles(asked: ColumnOptions) -> dict[str, Any]:
 
 def asked_choices(asked: ColumnOptions) -> ColumnChoices:
     """What a request says about columns, checked for itself."""
-    return column_choices(asked.kinds, asked.categorical, asked.order, asked.round, asked.generalise)
-
-
-def column_choices(
-    kinds: Any = None, categorical: Any = None, order: Any = None, rounded: Any = None, generalise: Any = None
-) -> ColumnChoices:
-    """The choices of a user, checked for themselves."""
     choices = ColumnChoices(
-        checked_kinds(kinds),
-        _categories(categorical),
-        checked_orders(order),
-        _names("round", rounded),
-        _periods(generalise),
+        checked_kinds(asked.kinds),
+        _categories(asked.categorical),
+        checked_orders(asked.order),
+        _names("round", asked.round),
+        _periods(asked.generalise),
     )
     for name in choices.categorical.keys() & choices.kinds.keys():
         kind, _ = kind_and_spelling(choices.kinds[name])

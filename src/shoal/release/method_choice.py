@@ -16,13 +16,13 @@ from shoal.methods.sketches import CrowdSketch, DeltaSketch, KVarianceSketch, Sk
 from shoal.methods.spherical import SphericalMicroaggregation
 from shoal.release.documents.methods import TERMS_PER_DOCUMENT
 from shoal.release.sketches.records import steps_of_records
-from shoal.release.tables.methods import check_method
 from shoal.request.method_options import FOR_DOCUMENTS, FOR_LABELS, FOR_NUMBERS, MASKING, MethodOptions, WordOptions
 from shoal.request.option import options_of
 from shoal.terms.hierarchy import ontologies_of
 from shoal.terms.vector_space import VectorSpace
 
 OPTIONS = options_of(MethodOptions)
+FOR_TABLES = (Microaggregation, CategoricalMicroaggregation, MixedMicroaggregation, RankSwap, Noise)
 OF_SKETCHES = ("components", "delta", "max_components", "key")
 
 
@@ -59,7 +59,9 @@ def table_method(asked: MethodOptions) -> MethodChoice:
     """The method that was asked for, checked as far as that can be done without the columns."""
     if not _is_name(asked.method):
         _check_parameters(asked)
-        check_method(asked.method)
+        if not isinstance(asked.method, FOR_TABLES):
+            names = ", ".join(kind.__name__ for kind in FOR_TABLES)
+            raise InputError(f"{type(asked.method).__name__} cannot protect a table; use {names}")
         return MethodChoice(asked, getattr(asked.method, "ontology", None), getattr(asked.method, "mapping", None))
     name, known = asked.method, (*FOR_NUMBERS, *FOR_LABELS, *MASKING)
     _refuse(asked, "tables", *OF_SKETCHES)

@@ -1,4 +1,4 @@
-"""Which original became which released row, from the private side of a release: one file, or one for each part."""
+"""Which original became which released row, on the private side of a release: one file, or one for each part."""
 
 from __future__ import annotations
 
@@ -11,11 +11,24 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from shoal.data.files import counted, shown
+from shoal.data.private_files import PRIVATE_FILE
 from shoal.errors import InputError
-from shoal.release.folders import MAPPING, MAPPING_FOLDER, private_beside
+from shoal.release.folders import MAPPING, MAPPING_FOLDER, private_beside, replacing
 from shoal.verification.release_files import parts_of
+
+
+def write_mapping_part(
+    names: NDArray[Any], groups: NDArray[np.int64], target: str, records: NDArray[Any] | None = None
+) -> None:
+    """Privately: which record became which row of the part; `records` are the ids that it goes by in other tables."""
+    private = {"id": names.tolist(), "released_row": np.arange(1, len(names) + 1), "group": groups}
+    private |= {} if records is None else {"record": records.tolist()}
+    with replacing(target) as path:
+        pq.write_table(pa.table(private), path)
+        path.chmod(PRIVATE_FILE)  # here, for on a cluster the worker may be another user than who asked
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.data.files import shown
+from shoal.data.inputs import DocumentSource, Source, open_source
 from shoal.data.private_files import PRIVATE_FOLDER
 from shoal.data.roles import asked_choices, asked_roles
 from shoal.data.sources import table_source
@@ -32,15 +33,13 @@ from shoal.release.folders import (
     folders_written_aside,
     private_beside,
     write_files,
-    write_text,
 )
 from shoal.release.method_choice import document_method, document_space, table_method
 from shoal.release.pipeline import carry_out
 from shoal.release.signing import SigningKey, write_signature
 from shoal.release.sketches.crowd import CrowdSketches
 from shoal.release.sketches.records import RecordSketchSteps, record_sketch_steps
-from shoal.release.sources import DocumentSource, Source, open_source
-from shoal.release.tables.records import TableOptions
+from shoal.release.tables.columns import TableOptions
 from shoal.release.tables.steps import TableSteps
 from shoal.release.writing import write_release
 from shoal.request.option import BASKETS, DOCUMENTS, TABLES
@@ -270,7 +269,7 @@ def _write(
         write_files(private_aside, draft.private_files)
         content = write_release(draft, aside)
         if seal_beside:
-            write_files(private_aside, {SEAL: write_text(content["seal"] + "\n")})
+            write_files(private_aside, {SEAL: content["seal"] + "\n"})
         if signing is not None:
             write_signature(aside, signing, (aside / CERTIFICATE).read_bytes())
     return Protected(release, private, content, draft.measured_loss)

@@ -14,8 +14,7 @@ from typing import Any
 
 from shoal.data.files import check_private, is_folder, reading, shown
 from shoal.errors import InputError, MissingExtra
-from shoal.release.folders import CERTIFICATE
-from shoal.release.uninterrupted import uninterrupted
+from shoal.release.folders import CERTIFICATE, uninterrupted
 from shoal.verification.verify import verify
 
 SIGNATURE = CERTIFICATE + ".sig"  # the name that ssh-keygen -Y sign gives it

@@ -9,9 +9,8 @@ from typing import Any
 from shoal import progress
 from shoal.pages.report import readme_text, report_html
 from shoal.release.certificate import certificate, dump
-from shoal.release.draft import Draft
-from shoal.release.folders import CERTIFICATE, write_files, write_text
-from shoal.release.formulas import warn_of_formulas
+from shoal.release.draft import Draft, warn_of_formulas
+from shoal.release.folders import CERTIFICATE, write_files
 
 EPOCH = 315_532_800  # the beginning of 1980, the first time that every archive can hold
 
@@ -23,7 +22,7 @@ def write_release(draft: Draft, folder: Path) -> dict[str, Any]:
     write_files(folder, draft.files)
     progress.step("writing", 1, 2)
     pages = {"report.html": report_html(draft.summary), "README.md": readme_text(draft.summary)}
-    write_files(folder, {name: write_text(page) for name, page in pages.items()})
+    write_files(folder, pages)
     content = certificate(draft, folder)
     (folder / CERTIFICATE).write_bytes(dump(content))
     without_times(folder)

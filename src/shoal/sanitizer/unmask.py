@@ -11,7 +11,7 @@ from shoal import progress
 from shoal.data.files import PathLike, reading, shown
 from shoal.data.private_files import PRIVATE_FOLDER
 from shoal.errors import InputError
-from shoal.release.folders import check_free, folders_written_aside, private_beside, write_csv
+from shoal.release.folders import check_free, csv_text, folders_written_aside, private_beside, write_files
 from shoal.sanitizer.reading.sources import LOST
 from shoal.sanitizer.release.vault import VAULT, Vault, read_sources
 
@@ -59,7 +59,7 @@ def unmask(
             original.parent.mkdir(parents=True, exist_ok=True)
             original.write_bytes(vault.unmask(document, text).encode("utf-8", "surrogatepass"))
         progress.step("originals", len(files), len(files))
-        write_csv(INDEX_HEADER, list(files.items()))(aside / INDEX)
+        write_files(aside, {INDEX: csv_text(INDEX_HEADER, files.items())})
     return Unmasked(target, len(vault.entries))
 
 

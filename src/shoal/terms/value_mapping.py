@@ -19,6 +19,7 @@ from typing import Any
 from shoal.data import read_table
 from shoal.data.delimited import stream_rows
 from shoal.data.files import counted, is_folder, kind_of, open_text, reading, shown, unknown_column
+from shoal.data.kinds.outlines import OntologyColumns
 from shoal.data.private_files import private_file
 from shoal.errors import InputError
 from shoal.terms.wordnet import WordNet
@@ -94,6 +95,15 @@ def explained_columns(ontology: Any, mapping: Any) -> tuple[str, ...]:
     nested = isinstance(mapping, Mapping) and all(isinstance(concept, Mapping) for concept in mapping.values())
     names = (*(ontology if isinstance(ontology, Mapping) else ()), *(mapping if nested else ()))
     return tuple(dict.fromkeys(str(name) for name in names))
+
+
+def ontology_columns(ontology: Any, mapping: Any) -> OntologyColumns:
+    """The columns of labels that have a meaning; an ontology or a mapping without names is for every column of text."""
+    if isinstance(mapping, str | os.PathLike):
+        mapping = read_mapping(mapping)
+    for_all = ontology is not None and not isinstance(ontology, Mapping)
+    for_all |= mapping is not None and not explained_columns(None, mapping)
+    return OntologyColumns(frozenset(explained_columns(ontology, mapping)), for_all)
 
 
 def check_mapping(mapping: Any, columns: Sequence[str]) -> None:

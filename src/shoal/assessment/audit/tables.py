@@ -103,7 +103,7 @@ def _without(names: tuple[str, ...], name: str | None) -> tuple[str, ...]:
 def _codes(table: Table, name: str) -> Ints:
     """Values from 1 on in the order of their first rows, 0 for a gap."""
     column = plain(table.data[name])
-    check_sortable(shown(name), column)
+    check_sortable(pa.table({name: column}))
     known = pc.if_else(is_gap(column), pa.scalar(None, column.type), column)
     codes: Ints = known.combine_chunks().dictionary_encode().indices.cast(pa.int64()).fill_null(-1).to_numpy() + 1
     return codes

@@ -23,6 +23,7 @@ from shoal.attacks.documents import DocumentLinkage
 from shoal.attacks.rates import sample_rows
 from shoal.attacks.sketches.records import SketchedRecords, SketchLinkage
 from shoal.data import Corpus, Roles
+from shoal.data.inputs import DocumentSource
 from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
 from shoal.methods.semantic import SemanticMicroaggregation
@@ -33,7 +34,6 @@ from shoal.release.documents.methods import method_of
 from shoal.release.documents.steps import NOTHING, DocumentSteps
 from shoal.release.sketches.crowd import CrowdSketches
 from shoal.release.sketches.records import record_sketch_steps
-from shoal.release.sources import DocumentSource
 from shoal.results.exploration import Outcome, Trial
 from shoal.terms.vector_space import VectorSpace
 from shoal.utility.vector_space import order_kept

@@ -26,18 +26,18 @@ from shoal.assessment.exploration.trials import (
 from shoal.data import Roles, Table, read_table, resolve_roles
 from shoal.data.columns import check_labels, check_no_gaps
 from shoal.data.files import shown, unknown_column
+from shoal.data.inputs import DocumentSource, open_source
+from shoal.data.kinds.outlines import agreed_columns, outline_column
 from shoal.data.roles import ColumnChoices, asked_choices, asked_roles
 from shoal.data.sources import table_source
 from shoal.errors import InputError
 from shoal.methods.label_columns import Equals
-from shoal.release.sources import DocumentSource, open_source
-from shoal.release.tables.columns import OntologyColumns, agreed_columns, outline_column
 from shoal.release.tables.reading import KEPT
 from shoal.request.option import BASKETS, DOCUMENTS, TABLES
 from shoal.request.request import Request
 from shoal.results.exploration import Outcome, Trial
 from shoal.terms.hierarchy import ontologies_of
-from shoal.terms.value_mapping import check_mapping, explained_columns
+from shoal.terms.value_mapping import check_mapping, ontology_columns
 from shoal.terms.wordnet import WordNet
 
 
@@ -109,29 +109,29 @@ def open_table(
     """Read a table, and recognise its quasi-identifiers, as `protect` does."""
     ontology, mapping = setup.ontology, setup.mapping
     asked = asked.with_roles(roles)
-    table = read_table(source, verbatim=(*explained_columns(ontology, mapping), *asked.as_text))
+    explained = ontology_columns(ontology, mapping)
+    table = read_table(source, verbatim=(*explained.named, *asked.as_text))
     check_mapping(mapping, table.data.column_names)
     if id_column is not None and id_column not in table.data.column_names:
         raise unknown_column(id_column, table.data.column_names, "the table")
     roles = resolve_roles(table, roles)
     asked.check(table.data.column_names, roles.quasi)
-    explained = OntologyColumns.by(ontology, mapping)
     outlines = {name: outline_column(name, table.data[name], asked, explained) for name in roles.quasi}
-    recognised = agreed_columns(roles.quasi, [outlines], asked)
-    labels = tuple(name for name in roles.quasi if name not in recognised.forms)
-    by_meaning = tuple(name for name in labels if name not in recognised.categories)
+    forms, categories = agreed_columns(roles.quasi, [outlines], asked)
+    labels = tuple(name for name in roles.quasi if name not in forms)
+    by_meaning = tuple(name for name in labels if name not in categories)
     if by_meaning:
         check_labels(table.data, by_meaning, hierarchy=ontology is not None or mapping is not None)
-    numbers = {name: form.numbers(table.data[name], shown(name)) for name, form in recognised.forms.items()}
+    numbers = {name: form.numbers(table.data[name], shown(name)) for name, form in forms.items()}
     columns, complete, filled = _without_gaps(numbers, table.data.num_rows, missing)
     columns |= {name: table.data[name].combine_chunks() for name in by_meaning}
-    columns |= {name: _texts(table, name) for name in recognised.categories}
-    kind = "numbers" if not labels else "mixed" if recognised.forms else "labels"
+    columns |= {name: _texts(table, name) for name in categories}
+    kind = "numbers" if not labels else "mixed" if forms else "labels"
     given = replace(setup, kind=kind)
     meaning: Any = ontology
-    if recognised.categories:
+    if categories:
         meaning = dict(ontology) if isinstance(ontology, Mapping) else dict.fromkeys(by_meaning, ontology or WordNet())
-        meaning |= {name: _equals(columns[name]) for name in recognised.categories}
+        meaning |= {name: _equals(columns[name]) for name in categories}
     quasi = pa.table({name: columns[name] for name in roles.quasi}).filter(pa.array(complete))
     return ExploredTable(quasi, roles, replace(given, ontology=meaning), given, filled)
 

@@ -102,7 +102,7 @@ def coarser(masked: pa.Table, coarsen: tuple[tuple[str, int], ...]) -> pa.Table:
 
 def judged(trial: Trial, quasi: pa.Table, model: Any, masked: pa.Table) -> Outcome:
     """What the masked table lost and what it risks."""
-    smallest = int(np.bincount(equal_rows([column.combine_chunks() for column in masked.columns])).min())
+    smallest = int(np.bincount(equal_rows(masked, masked.column_names)).min())
     if trial.method == "sa-mdav":
         linked = 100.0 * linked_by_equality(*_concepts(quasi, model))
         loss = 100.0 * float(model.information_loss_)
@@ -140,10 +140,11 @@ def _concepts(quasi: pa.Table, model: Any) -> tuple[NDArray[np.int64], NDArray[n
 def _linked_to_nearest(quasi: pa.Table, model: Any, masked: pa.Table) -> float:
     """Probability that an attacker with the originals links a record to its row: the nearest, among its equals."""
     nearest = model.transform(quasi)
-    rows = [
+    columns = [
         pa.concat_arrays([*released.chunks, *other.chunks]) for released, other in zip(masked, nearest, strict=True)
     ]
-    own, linked = np.split(equal_rows(rows), 2)
+    both = pa.Table.from_arrays(columns, masked.column_names)
+    own, linked = np.split(equal_rows(both, both.column_names), 2)
     return float(np.mean((own == linked) / np.bincount(own)[own]))
 
 

@@ -22,9 +22,9 @@ from shoal.index.client.results import DAY, WAIT, IndexStatus, PutReport, Search
 
 # Imported where they are needed: what reads, counts and ranks documents. It takes seconds to load.
 if TYPE_CHECKING:
+    from shoal.data.inputs import Source
     from shoal.index.client.published import Vocabulary
     from shoal.index.client.sources import Start
-    from shoal.release.sources import Source
 
 DOCUMENT_ID = re.compile("[0-9a-f]{32}")
 GROUPS_AT_ONCE = 200

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from shoal.data import Corpus
 from shoal.data.files import decode, kind_of, read_bytes, reading, shown
+from shoal.data.inputs import DocumentSource, Source, open_source
 from shoal.data.records import collection_kind, list_folder
 from shoal.data.sources import local_copy
 from shoal.errors import InputError
@@ -27,7 +28,6 @@ from shoal.methods.pools import THOUSAND, members_with, rank_of_pools
 from shoal.release.load import load
 from shoal.release.private_mapping import private_folder, read_mapping, rows_of_parts
 from shoal.release.protect import protect
-from shoal.release.sources import DocumentSource, Source, open_source
 
 
 def open_documents(source: Source, text_column: str | None = None, id_column: str | None = None) -> DocumentSource:

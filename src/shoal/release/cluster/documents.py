@@ -15,10 +15,12 @@ from sklearn.base import clone
 
 from shoal import progress
 from shoal.attacks.rates import rate_of
+from shoal.data.inputs import DocumentSource
 from shoal.methods.blocks.block import Block
 from shoal.methods.blocks.executors import Schedule
 from shoal.methods.blocks.grouping import divided_into_blocks, group_in_blocks
 from shoal.methods.blocks.tree import sample_keys
+from shoal.promises.groups import GroupTotals, totals_of
 from shoal.release.cluster.parts import join_parts, write_parts
 from shoal.release.documents import steps as one_piece
 from shoal.release.documents.methods import DocumentMethod, with_space
@@ -33,11 +35,8 @@ from shoal.release.documents.rows import (
 )
 from shoal.release.documents.steps import DocumentSteps
 from shoal.release.draft import Draft
-from shoal.release.part_facts import GroupTotals, totals_of
-from shoal.release.publishing.distances import NOT_PUBLISHED
-from shoal.release.publishing.loss import FEW
+from shoal.release.publishing.figures import FEW, NOT_PUBLISHED
 from shoal.release.sketches.crowd import CrowdSketches
-from shoal.release.sources import DocumentSource
 from shoal.release.unmixing import GROUPS_TRIED
 from shoal.request.options import GroupPromises
 from shoal.results.attacks import Rate

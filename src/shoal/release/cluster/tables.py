@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
@@ -17,40 +18,25 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal import progress
+from shoal.data import read_table, resolve_roles
 from shoal.data.columns import sort_rows, tie_keys, values_of
+from shoal.data.files import shown
+from shoal.data.inputs import TableSource
+from shoal.data.sources import local_copy
 from shoal.errors import InputError
 from shoal.methods.blocks.block import Block
 from shoal.methods.blocks.executors import Schedule
 from shoal.methods.blocks.grouping import divided_into_blocks, group_in_blocks
+from shoal.promises.groups import GroupTotals, totals_of
 from shoal.release.cluster.parts import join_parts, write_parts
 from shoal.release.draft import Draft
-from shoal.release.part_facts import GroupTotals, totals_of
-from shoal.release.sources import TableSource
-from shoal.release.tables import records, released
-from shoal.release.tables.draft import (
-    SHOWN,
-    Findings,
-    Publication,
-    Spread,
-    checked_coarsening,
-    deviation_sums,
-    draft_of,
-    largest_deviation,
-    reasons_of,
-    spread_of,
-    warn_of_few_values,
-)
+from shoal.release.tables import reading, released
+from shoal.release.tables.columns import ColumnPlan, PartSchema, TableOptions, column_plan
+from shoal.release.tables.draft import SHOWN, Findings, Publication, Spread, draft_of, reasons_of, spread_of
 from shoal.release.tables.grouping import join_groups
 from shoal.release.tables.labels import Concepts
-from shoal.release.tables.reading import (
-    CompletePart,
-    PartSchema,
-    deviations_of,
-    filled,
-    load_part,
-    schema_of,
-    smallest_keys,
-)
+from shoal.release.tables.reading import CompletePart, LoadedPart, PartStatistics, ReadingPlan
+from shoal.release.tables.records import PreparedTable, column_means, prepared_table, reading_plan
 from shoal.release.tables.rows import MaskedRows, TableLayout, TableMethod, TableRows
 from shoal.request.options import GroupPromises
 
@@ -59,7 +45,7 @@ Ints = NDArray[np.int64]
 
 
 def draft_table_in_parts(
-    source: TableSource, k: int, options: records.TableOptions, folders: tuple[Path, Path], schedule: Schedule
+    source: TableSource, k: int, options: TableOptions, folders: tuple[Path, Path], schedule: Schedule
 ) -> Draft:
     """Protect the table and write its rows into the folders (private, release); the draft has the rest."""
     if options.promises.person is not None:
@@ -67,21 +53,19 @@ def draft_table_in_parts(
     submit, gather = schedule.submit, schedule.gather
     table, parts = _read(source, k, options, schedule)
     layout, method = table.layout, table.method
-    coarsen = checked_coarsening(options, table)
     spread = _spread(parts, table, schedule)
     blocks = [submit(_block_of, part, layout, method) for part in parts]
     parts.clear()  # what nobody holds any more need not be kept
     blocks = _grouped(blocks, table, schedule)
     if options.promises:
         blocks = _joined(blocks, table, options.promises, schedule)
-    masked = _coarsened([submit(_represented, block, layout, method) for block in blocks], layout, coarsen, schedule)
+    masked = _coarsened([submit(_represented, block, layout, method) for block in blocks], table, schedule)
 
     def total(figure: Callable[..., float], *given: Any) -> float:
         return math.fsum(gather([submit(figure, rows, layout, *given) for rows in masked]))
 
     error = total(released.squared_error)
-    steps = released.grid_steps(table, error, spread.spread, partial(total, released.added_error))
-    warn_of_few_values(table.few)
+    steps = released.grid_steps(table, error, spread.spread, partial(total, released.rounding_error))
     rows = [submit(released.released_rows, part, layout, method, steps, False) for part in masked]
     first = gather([submit(_first_row, part) for part in rows])
     rows = [rows[number] for number in sort_rows(pa.concat_tables(first)).tolist()]
@@ -91,42 +75,130 @@ def draft_table_in_parts(
 
     facts: list[released.TableFacts] = write_parts("table", write, len(rows), folders, schedule)
     reasons = reasons_of(facts, table, spread)
-    publication = Publication(facts, spread, coarsen, steps, error, bound=0.0, reasons=reasons)
+    publication = Publication(facts, spread, steps, error, bound=0.0, reasons=reasons)
     return draft_of(table, publication, Findings(), options)
 
 
-def _read(
-    source: TableSource, k: int, options: records.TableOptions, schedule: Schedule
-) -> tuple[records.PreparedTable, list[Any]]:
+def _read(source: TableSource, k: int, options: TableOptions, schedule: Schedule) -> tuple[PreparedTable, list[Any]]:
     """What holds for all files, and the rows of each that are released (futures)."""
     submit, gather, n_parts = schedule.submit, schedule.gather, len(source.parts)
-    reading = records.reading_plan(source.roles, options)
+    how = reading_plan(source.roles, options)
     progress.step("reading", 0, n_parts)
-    loaded = [submit(load_part, part, reading, False) for part in source.parts]
+    loaded = [submit(_loaded, part, how) for part in source.parts]
     schemas: list[PartSchema] = []
     for part in loaded:
-        schemas += gather([submit(schema_of, part, reading)])
+        schemas += gather([submit(_schema, part, how)])
         progress.step("reading", len(schemas), n_parts)
-    plan = records.column_plan(schemas, source.parts, k, options)
-    complete = [submit(plan.complete, part, options) for part in loaded]
-    statistics = gather([submit(attrgetter("statistics"), part) for part in complete])
-    totals = records.TableTotals.of(statistics, source.parts, plan)
-    deviations = gather([submit(deviations_of, part, totals.mean) for part in complete])
-    return records.prepared_table(plan, totals, deviations, options), complete
+    _check_same_columns(source.parts, schemas)
+    plan = column_plan(schemas, k, options)
+    complete = [submit(_completed, part, plan, options) for part in loaded]
+    of_parts = gather([submit(attrgetter("statistics"), part) for part in complete])
+    statistics = _added_up(source.parts, of_parts)
+    mean = column_means(plan, statistics)
+    sums, largest = zip(*gather([submit(_deviations, part, mean) for part in complete]), strict=True)
+    return prepared_table(plan, statistics, mean, (sums, np.max(largest, axis=0)), options), complete
 
 
-def _spread(parts: list[Any], table: records.PreparedTable, schedule: Schedule) -> Spread:
-    found = schedule.gather([schedule.submit(_spread_in, part, table.layout) for part in parts])
-    farthest, deviations, keys, numbers = zip(*found, strict=True)
-    smallest = np.argsort(np.concatenate(keys), kind="stable")[:SHOWN]
-    return spread_of(table, np.max(farthest, axis=0), deviations, np.concatenate(numbers)[smallest])
+@contextmanager
+def _named(part: str) -> Iterator[None]:
+    """Mistakes in one of several files say which it is."""
+    try:
+        yield
+    except InputError as problem:
+        raise InputError(f"{shown(part)}: {problem}") from None
 
 
-def _spread_in(part: CompletePart, layout: TableLayout) -> tuple[Floats, list[int], NDArray[np.uint64], Floats]:
-    """Of a file: the largest deviations, their sums, and keys and numbers of the rows with the smallest keys."""
-    numbers = filled(part.values, layout.mean)
-    keys, rows = smallest_keys(numbers, layout, SHOWN)
-    return largest_deviation(numbers, layout.mean), deviation_sums(numbers, layout.mean), keys, numbers[rows]
+def _loaded(part: str, how: ReadingPlan) -> LoadedPart:
+    with local_copy(part) as path:
+        table = read_table(path, verbatim=how.verbatim)
+    with _named(part):
+        return LoadedPart(table, resolve_roles(table, how.roles), part)
+
+
+def _schema(loaded: LoadedPart, how: ReadingPlan) -> PartSchema:
+    with _named(loaded.part):
+        return reading.schema_of(loaded, how)
+
+
+def _completed(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -> CompletePart:
+    with _named(loaded.part):
+        return reading.complete_part(loaded, plan, options)
+
+
+def _deviations(part: CompletePart, mean: Floats) -> tuple[list[int], Floats]:
+    return reading.squared_deviations(part.values, mean)
+
+
+def _added_up(parts: Sequence[Any], statistics: Sequence[PartStatistics]) -> PartStatistics:
+    """The statistics of all files together."""
+    schema = _agreed_schema(parts, statistics)
+    return PartStatistics(
+        schema,
+        sum(part.n_rows for part in statistics),
+        [sum(sums) for sums in zip(*(part.sums for part in statistics), strict=True)],
+        np.array([part.gaps for part in statistics], dtype=np.int64).sum(axis=0),
+        np.min([part.lowest for part in statistics], axis=0),
+        np.max([part.highest for part in statistics], axis=0),
+        tuple(_all_values(column) for column in zip(*(part.few for part in statistics), strict=True)),
+        [name for part in statistics for name in part.withheld],
+        {name: _all_labels(statistics, name, schema.field(name).type) for name in statistics[0].labels},
+    )
+
+
+def _all_labels(statistics: Sequence[PartStatistics], name: str, kind: pa.DataType) -> tuple[pa.Array, Ints]:
+    """The different labels of a column over all files, and how many records have each."""
+    values = pa.concat_arrays([part.labels[name][0].cast(kind) for part in statistics])
+    counts = np.concatenate([part.labels[name][1] for part in statistics])
+    encoded = values.dictionary_encode(null_encoding="encode")
+    return encoded.dictionary, np.bincount(np.asarray(encoded.indices), weights=counts).astype(np.int64)
+
+
+def _all_values(sets: Sequence[frozenset[float] | None]) -> frozenset[float] | None:
+    """The different values of a number over all files; None where they are not few in one of them."""
+    known = [values for values in sets if values is not None]
+    return frozenset().union(*known) if len(known) == len(sets) else None
+
+
+def _check_same_columns(parts: Sequence[Any], schemas: Sequence[PartSchema]) -> None:
+    for part, schema in zip(parts, schemas, strict=True):
+        if schema.columns != schemas[0].columns:
+            raise InputError(
+                f"{shown(part)} has {_listed(schema.columns)} where {shown(parts[0])} has "
+                f"{_listed(schemas[0].columns)}; give all parts the same columns in the same order"
+            )
+
+
+def _listed(columns: tuple[str, ...]) -> str:
+    return ", ".join(shown(name) for name in columns[:10]) + (", …" if len(columns) > 10 else "")
+
+
+def _agreed_schema(parts: Sequence[Any], statistics: Sequence[PartStatistics]) -> pa.Schema:
+    """The types that every file has; a column that is empty in a file may have any type there."""
+    schema = statistics[0].schema
+    for part, of_part in zip(parts, statistics, strict=True):
+        for number, column in enumerate(of_part.schema):
+            agreed = schema.field(number)
+            if pa.types.is_null(agreed.type):
+                schema = schema.set(number, column)
+            elif column.type != agreed.type and not pa.types.is_null(column.type):
+                raise InputError(
+                    f"{shown(part)}: column {shown(column.name)} is {column.type}, in the parts before it "
+                    f"{agreed.type}; write all parts with the same types"
+                )
+    return schema
+
+
+def _spread(parts: list[Any], table: PreparedTable, schedule: Schedule) -> Spread:
+    samples = schedule.gather([schedule.submit(_sampled, part, table.layout) for part in parts])
+    keys, numbers = (np.concatenate(side) for side in zip(*samples, strict=True))
+    return spread_of(table, numbers[np.argsort(keys, kind="stable")[:SHOWN]])
+
+
+def _sampled(part: CompletePart, layout: TableLayout) -> tuple[NDArray[np.uint64], Floats]:
+    """Keys and numbers of the rows of a file with the smallest keys."""
+    numbers = np.where(np.isnan(part.values), layout.mean, part.values)
+    keys, rows = reading.smallest_keys(numbers, layout, SHOWN)
+    return keys, numbers[rows]
 
 
 def _block_of(part: CompletePart, layout: TableLayout, method: TableMethod) -> Block:
@@ -134,7 +206,7 @@ def _block_of(part: CompletePart, layout: TableLayout, method: TableMethod) -> B
     n_rows = len(part.values)
     columns = {name: _plain(part.others[name], layout.schema.field(name).type) for name in part.others.column_names}
     row_columns: dict[str, NDArray[Any]] = {"name": part.names}
-    row_columns["numbers"] = filled(part.values, layout.mean)
+    row_columns["numbers"] = np.where(np.isnan(part.values), layout.mean, part.values)
     if layout.has_gaps:
         row_columns["gaps"] = np.isnan(part.values)
     row_columns |= {} if part.person is None else {"person": part.person}
@@ -168,7 +240,7 @@ def _rows_in(block: Block, layout: TableLayout) -> TableRows:
     return TableRows(held["numbers"], held.get("gaps"), columns, held["name"], held.get("person"), held.get("own k"))
 
 
-def _grouped(blocks: list[Any], table: records.PreparedTable, schedule: Schedule) -> list[Any]:
+def _grouped(blocks: list[Any], table: PreparedTable, schedule: Schedule) -> list[Any]:
     """Blocks of like rows, each in groups (futures)."""
     method = table.method
     plan = method.block_plan(table.n_rows)
@@ -182,7 +254,7 @@ def _grouped_block(block: Block, layout: TableLayout, method: TableMethod) -> Bl
     return replace(block, groups=method.group(_rows_in(block, layout))[0])
 
 
-def _joined(blocks: list[Any], table: records.PreparedTable, promises: GroupPromises, schedule: Schedule) -> list[Any]:
+def _joined(blocks: list[Any], table: PreparedTable, promises: GroupPromises, schedule: Schedule) -> list[Any]:
     """Blocks with groups joined until each has what is promised (futures)."""
     layout, method, confidential = table.layout, table.method, table.layout.roles.confidential
     totals = schedule.gather([schedule.submit(_totals, block, confidential) for block in blocks])
@@ -210,11 +282,11 @@ def _represented(block: Block, layout: TableLayout, method: TableMethod) -> Mask
     return method.represent(_rows_in(block, layout), block.groups)
 
 
-def _coarsened(masked: list[Any], layout: TableLayout, coarsen: dict[str, int], schedule: Schedule) -> list[Any]:
+def _coarsened(masked: list[Any], table: PreparedTable, schedule: Schedule) -> list[Any]:
     """The blocks with columns aggregated once more, in classes over all rows."""
     classes: dict[int, tuple[Floats, Floats]] = {}
-    for name, least in coarsen.items():
-        column = layout.numbers.index(name)
+    for name, least in table.coarsen.items():
+        column = table.layout.numbers.index(name)
         counts = schedule.gather([schedule.submit(released.value_counts, rows, column) for rows in masked])
         classes[column] = released.coarse_classes(counts, least)
     return [schedule.submit(released.coarse, rows, classes) for rows in masked] if classes else masked
@@ -230,4 +302,4 @@ def _written(
 ) -> released.TableFacts:
     """Write the rows, and report what is known of them."""
     released.write_rows(rows, layout.roles.quasi, target, mapping)
-    return released.facts_of_rows(rows, layout, method, smallest_keys(rows.before.numbers, layout, SHOWN))
+    return released.facts_of_rows(rows, layout, method, reading.smallest_keys(rows.before.numbers, layout, SHOWN))

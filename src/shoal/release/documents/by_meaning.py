@@ -27,7 +27,7 @@ from shoal.release.documents.rows import (
     Vocabulary,
     without_visible_members,
 )
-from shoal.release.publishing.distances import MOST_IN_MEANING, distances_in_meaning
+from shoal.release.publishing.figures import MOST_IN_MEANING, distances_in_meaning
 from shoal.results.summary import Distances
 from shoal.results.utility import Loss
 from shoal.terms.counting import Tally

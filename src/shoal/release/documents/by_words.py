@@ -25,7 +25,7 @@ from shoal.release.documents.rows import (
     Vocabulary,
     without_visible_members,
 )
-from shoal.release.publishing.distances import SAMPLE, cosine_distances
+from shoal.release.publishing.figures import SAMPLE, cosine_distances
 from shoal.results.summary import Distances
 from shoal.results.utility import Loss
 from shoal.terms.counting import Tally

@@ -16,14 +16,14 @@ from sklearn.base import clone
 from shoal import progress
 from shoal.data import Corpus, Skipped
 from shoal.data.columns import tie_keys
+from shoal.data.inputs import DocumentSource
 from shoal.data.sources import local_copy
 from shoal.errors import InputError
 from shoal.methods.blocks.executors import memory_of
 from shoal.methods.pools import unit_rows, with_length
 from shoal.promises.values import person_numbers
 from shoal.release.documents.rows import DocumentRows
-from shoal.release.folders import Writer, write_csv
-from shoal.release.sources import DocumentSource
+from shoal.release.folders import Content, csv_text
 from shoal.results.claims import Withheld
 from shoal.results.summary import WordsLeftOut
 from shoal.terms.counting import Counted, Tally
@@ -96,13 +96,13 @@ class FittedCorpus:
         steps = sorted(self.space.words_left_out_.items())
         return tuple(WordsLeftOut(step, len(words), sum(words.values())) for step, words in steps)
 
-    def private_files(self) -> dict[str, Writer]:
+    def private_files(self) -> dict[str, Content]:
         """Every document and every word that was left out, and why."""
         steps = sorted(self.space.words_left_out_.items())
         words = [(step, word, seen) for step, words in steps for word, seen in sorted(words.items())]
         return {
-            "withheld.csv": write_csv(("document", "reason"), self.left_out),
-            "words_left_out.csv": write_csv(("step", "word", "occurrences"), words),
+            "withheld.csv": csv_text(("document", "reason"), self.left_out),
+            "words_left_out.csv": csv_text(("step", "word", "occurrences"), words),
         }
 
 

@@ -24,7 +24,7 @@ from shoal.release.documents.vectors import (
 )
 from shoal.release.draft import Draft
 from shoal.release.folders import CERTIFICATE, PUBLIC_FOLDER, check_free, folders_written_aside
-from shoal.release.publishing.distances import NOT_PUBLISHED
+from shoal.release.publishing.figures import NOT_PUBLISHED
 from shoal.release.writing import write_release
 from shoal.results.claims import Withheld
 from shoal.results.summary import DocumentFigures, StatedLoss, Summary

@@ -13,9 +13,11 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from shoal.data.inputs import DocumentSource
 from shoal.methods.blocks.executors import release_arrow_memory
 from shoal.methods.people import crowds_of_people
-from shoal.promises.joining import join_until
+from shoal.promises.groups import check_totals, crowd_figures, facts_of, totals_of
+from shoal.promises.joining import JOINED, join_until
 from shoal.promises.people import PeopleGroups, joined_crowds
 from shoal.promises.values import value_requirements
 from shoal.release.documents.methods import DocumentMethod, with_space
@@ -29,22 +31,11 @@ from shoal.release.documents.rows import (
     Vocabulary,
 )
 from shoal.release.documents.vectors import Vectors
-from shoal.release.draft import Draft
-from shoal.release.folders import MAPPING
-from shoal.release.formulas import formulas_in
-from shoal.release.part_facts import (
-    check_totals,
-    crowd_figures,
-    diversity_parameters,
-    facts_of,
-    replacing,
-    totals_of,
-    write_mapping_part,
-)
-from shoal.release.publishing.distances import NOT_PUBLISHED, spread_out
-from shoal.release.publishing.loss import FEW, stated_loss
+from shoal.release.draft import Draft, formulas_in
+from shoal.release.folders import MAPPING, replacing
+from shoal.release.private_mapping import write_mapping_part
+from shoal.release.publishing.figures import FEW, NOT_PUBLISHED, spread_out, stated_loss
 from shoal.release.sketches.crowd import CrowdSketches
-from shoal.release.sources import DocumentSource
 from shoal.release.unmixing import GROUPS_TRIED, taken_apart
 from shoal.request.options import GroupPromises
 from shoal.results.attacks import Rate
@@ -201,8 +192,8 @@ class DocumentSteps:
             "attacked": self.attacked,
         }
         draft = self.form.draft(corpus, method, totals.vocabulary.names, facts, stated, matrix)
-        parameters = draft.parameters | diversity_parameters(self.promises)
-        return replace(draft, parameters=parameters, measured_loss=facts.loss.information_loss)
+        joined = {"diversity": JOINED} if self.promises else {}
+        return replace(draft, parameters=draft.parameters | joined, measured_loss=facts.loss.information_loss)
 
 
 def join_groups(

@@ -16,8 +16,8 @@ from shoal.release.documents.methods import DocumentMethod
 from shoal.release.documents.records import FittedCorpus
 from shoal.release.documents.rows import CorpusTotals, DocumentFacts, ReleasedDocuments, Vocabulary
 from shoal.release.draft import Draft
-from shoal.release.folders import Writer, write_text
-from shoal.release.publishing.loss import FEW
+from shoal.release.folders import Content
+from shoal.release.publishing.figures import FEW
 from shoal.results.summary import DocumentFigures, Summary, TermUse
 from shoal.terms.vector_space import VectorSpace
 
@@ -120,9 +120,9 @@ def files_of_release(whole: bool, label: str | None) -> tuple[tuple[str, str], .
     return (("vectors", f"folder of parts, {rows}"), ("terms.txt", "every term of the release, one per line"))
 
 
-def files_beside(names: NDArray[Any], matrix: tuple[sp.csr_matrix, Ints] | None) -> dict[str, Writer]:
+def files_beside(names: NDArray[Any], matrix: tuple[sp.csr_matrix, Ints] | None) -> dict[str, Content]:
     """The terms, one per line; and in one piece the weights of all rows, from those of groups and the group of each."""
-    files: dict[str, Writer] = {"terms.txt": write_text("".join(f"{name}\n" for name in names.tolist()))}
+    files: dict[str, Content] = {"terms.txt": "".join(f"{name}\n" for name in names.tolist())}
     if matrix is not None:
         weights, group_of_row = matrix
         files["vectors.npz"] = lambda path: sp.save_npz(path, sp.csr_array(weights[group_of_row]))

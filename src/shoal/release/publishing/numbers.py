@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.data import Roles
-from shoal.data.exact_sums import scale_of, squared_deviations
+from shoal.data.exact_sums import scale_of
 from shoal.data.files import shown, unknown_column
 from shoal.errors import InputError
 from shoal.methods.numeric import coarsened
-from shoal.release.publishing.loss import FEW
+from shoal.release.publishing.figures import FEW
 from shoal.results.summary import ColumnChange
 
 Floats = NDArray[np.float64]
@@ -56,7 +56,7 @@ def limits_of(values: Floats, k: int) -> Limits:
 
 def dominance(values: Floats) -> Floats:
     """The largest share that one record has of each column's squared deviations; 0 for a constant column."""
-    squares = squared_deviations(values, values.mean(axis=0))
+    squares = (values - values.mean(axis=0)) ** 2
     total = squares.sum(axis=0)
     varies = (values.max(axis=0) > values.min(axis=0)) & (total > 0.0)
     shares: Floats = np.divide(squares.max(axis=0, initial=0.0), total, out=np.zeros_like(total), where=varies)
@@ -78,14 +78,10 @@ def chosen_steps(error: float, n_rows: int, spread: Floats, added: Callable[[Flo
     # An error spread evenly over a step has the mean square step² / 12.
     share = float(np.sqrt(12.0 * ADDED * error / (n_rows * max(len(spread), 1))))
     for halvings in range(TRIES):
-        steps = _steps(share / 2**halvings * spread)
+        steps = np.array([round_step(width) for width in (share / 2**halvings * spread).tolist()], dtype=np.float64)
         if not steps.any() or added(steps) <= ADDED * error:  # errors need not be even: those of halves are not
             return steps
     return np.zeros_like(spread)  # what was lost is rounding noise already
-
-
-def _steps(most: Floats) -> Floats:
-    return np.array([round_step(width) for width in most.tolist()], dtype=np.float64)
 
 
 def round_step(most: float) -> float:
@@ -104,18 +100,13 @@ def round_step(most: float) -> float:
 def on_grid(means: Floats, steps: Floats) -> Floats:
     """The means (rows, columns), each the nearest multiple of its column's step; as they are where the step is 0."""
     rounded = means.copy()
-    for place in np.flatnonzero(steps):
-        rounded[:, place] = _nearest(means[:, place], float(steps[place]))
+    for column in np.flatnonzero(steps).tolist():
+        step = float(steps[column])
+        digit, power = (int(part) for part in f"{step:.0e}".split("e"))
+        multiples = np.rint(means[:, column] / step) * digit
+        # Dividing by a power of ten gives the number nearest to the decimal: 0.3, not 0.30000000000000004.
+        rounded[:, column] = multiples / 10.0**-power if power < 0 else multiples * 10.0**power
     return rounded + 0.0  # no negative zeros: equal numbers are written alike
-
-
-def _nearest(column: Floats, step: float) -> Floats:
-    digit, exponent = f"{step:.0e}".split("e")
-    multiples = np.rint(column / step) * float(digit)
-    power = int(exponent)
-    # Dividing by a power of ten gives the number nearest to the decimal: 0.3, not 0.30000000000000004.
-    nearest: Floats = multiples / 10.0**-power if power < 0 else multiples * 10.0**power
-    return nearest
 
 
 def checked_coarsening(coarsen: Any) -> dict[str, int]:
@@ -202,11 +193,6 @@ def warn_of_dominance(names: Sequence[str], shares: Floats, n_rows: int) -> None
                 "group tells it to whoever can guess the others; cap the column's largest values or leave it out",
                 stacklevel=2,
             )
-
-
-def grid_of(names: Sequence[str], steps: Floats) -> dict[str, float]:
-    """What the means of each rounded column are multiples of."""
-    return {name: step for name, step in zip(names, steps.tolist(), strict=True) if step > 0.0}
 
 
 def changes_of(

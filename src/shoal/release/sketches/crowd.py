@@ -21,7 +21,7 @@ from shoal.release.documents.methods import DocumentMethod
 from shoal.release.documents.records import FittedCorpus
 from shoal.release.documents.rows import CorpusTotals, DocumentFacts, ReleasedDocuments, Vocabulary
 from shoal.release.draft import Draft
-from shoal.release.publishing.distances import SAMPLE, estimated_distances
+from shoal.release.publishing.figures import SAMPLE, estimated_distances
 from shoal.release.sketches.files import DECIMALS, WHOLE, draft_of_sketches, write_sketches
 from shoal.results.summary import Distances
 

@@ -13,23 +13,22 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from shoal.data.inputs import DocumentSource
 from shoal.errors import InputError
 from shoal.methods.pools import unit_rows
 from shoal.methods.sketches import DeltaSketch, KVarianceSketch
 from shoal.methods.sketches.key import key_of
 from shoal.methods.sketches.sketches import SketchedRows
+from shoal.promises.groups import crowd_figures, facts_of
 from shoal.promises.values import codes_of
 from shoal.release.documents.methods import check_space
 from shoal.release.documents.records import FittedCorpus, read_documents
 from shoal.release.documents.rows import DocumentRows
-from shoal.release.draft import Draft
+from shoal.release.draft import Draft, formulas_in
 from shoal.release.folders import MAPPING
-from shoal.release.formulas import formulas_in
-from shoal.release.part_facts import crowd_figures, facts_of, write_mapping_part
-from shoal.release.publishing.distances import NOT_PUBLISHED, SAMPLE, estimated_distances, spread_out
-from shoal.release.publishing.loss import FEW
+from shoal.release.private_mapping import write_mapping_part
+from shoal.release.publishing.figures import FEW, NOT_PUBLISHED, SAMPLE, estimated_distances, spread_out
 from shoal.release.sketches.files import DECIMALS, WHOLE, draft_of_sketches, write_sketches
-from shoal.release.sources import DocumentSource
 from shoal.results.claims import NOTHING_MORE
 from shoal.terms.vector_space import VectorSpace
 

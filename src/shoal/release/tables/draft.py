@@ -4,46 +4,39 @@ from __future__ import annotations
 
 import json
 import math
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.data.exact_sums import exact_sums, mean_of_sums, squared_deviations
-from shoal.data.files import shown
 from shoal.data.kinds.number_forms import NumberForm, date_parameters, unit_of
-from shoal.data.kinds.recognition import FEW_VALUES
 from shoal.data.roles import SET, Kind
 from shoal.pages.leak_card import leaks_html
+from shoal.promises.groups import crowd_figures
+from shoal.promises.joining import JOINED
 from shoal.release.draft import Draft
-from shoal.release.folders import GONE, LOSS, Writer, write_csv, write_text
-from shoal.release.part_facts import crowd_figures, diversity_parameters
-from shoal.release.publishing.distances import NOT_PUBLISHED, SAMPLE, euclidean_distances, spread_out
+from shoal.release.folders import GONE, LOSS, csv_text
+from shoal.release.publishing.figures import NOT_PUBLISHED, SAMPLE, euclidean_distances, stated_loss
 from shoal.release.publishing.labels import generalisation
-from shoal.release.publishing.loss import stated_loss
 from shoal.release.publishing.numbers import (
     DIGITS,
     FEW_MOVED,
     TELLS_WHO_LEFT,
     Limits,
     changes_of,
-    check_coarsened_columns,
-    grid_of,
     limits_of,
     reason_of_all,
     reasons_withheld,
     warn_of_dominance,
 )
+from shoal.release.tables.columns import TableOptions
 from shoal.release.tables.files import Copy, described
 from shoal.release.tables.following import Following
 from shoal.release.tables.labels import Concepts
-from shoal.release.tables.reading import filled
-from shoal.release.tables.records import PreparedTable, TableOptions
+from shoal.release.tables.records import PreparedTable
 from shoal.release.tables.released import TableFacts
 from shoal.release.tables.rows import TableLayout
 from shoal.results.attacks import LeakCard, Rate
@@ -81,7 +74,6 @@ class Publication:
 
     facts: Sequence[TableFacts]
     spread: Spread
-    coarsen: dict[str, int]
     steps: Floats  # of each number's grid
     error: float  # squared, before rounding
     bound: float  # the least error that any groups could have; 0 if that is not known
@@ -97,32 +89,12 @@ class Publication:
         return not {FEW_MOVED, TELLS_WHO_LEFT} & set(self.reasons)
 
 
-def checked_coarsening(options: TableOptions, table: PreparedTable) -> dict[str, int]:
-    """The columns to aggregate once more, in the order of the quasi-identifiers."""
-    layout, asked = table.layout, options.coarsen
-    numbers = [name for name, form in zip(layout.numbers, layout.forms, strict=True) if not form.median]
-    check_coarsened_columns(asked, table.schema.columns, layout.roles, numbers, table.n_rows)
-    return {name: asked[name] for name in layout.roles.quasi if name in asked}
-
-
-def largest_deviation(numbers: Floats, mean: Floats) -> Floats:
-    """The largest squared deviation of each number."""
-    largest: Floats = squared_deviations(numbers, mean).max(axis=0, initial=0.0)
-    return largest
-
-
-def deviation_sums(numbers: Floats, mean: Floats) -> list[int]:
-    """The exact sum of the squared deviations of each number."""
-    return exact_sums(squared_deviations(numbers, mean))
-
-
-def spread_of(table: PreparedTable, farthest: Floats, deviations: Sequence[list[int]], sample: Floats) -> Spread:
+def spread_of(table: PreparedTable, sample: Floats) -> Spread:
     """How the numbers are spread; the owner is warned of columns that one record decides."""
-    layout, n_rows = table.layout, table.n_rows
-    total = n_rows * mean_of_sums(deviations, n_rows)
-    varies = ~layout.constant & (total > 0)
-    dominance = np.divide(farthest, total, out=np.zeros_like(total), where=varies)
-    warn_of_dominance(layout.numbers, dominance, n_rows)
+    layout = table.layout
+    varies = ~layout.constant & (layout.squares > 0)
+    dominance = np.divide(layout.largest_square, layout.squares, out=np.zeros_like(layout.squares), where=varies)
+    warn_of_dominance(layout.numbers, dominance, table.n_rows)
     limits = limits_of(sample, table.method.k)
     return Spread(limits, limits.spread(sample), dominance)
 
@@ -143,10 +115,16 @@ def draft_of(table: PreparedTable, publication: Publication, findings: Findings,
     reasons, publishable = publication.reasons, publication.publishable
     error, bound = publication.error, publication.bound
     gaps = dict(sum((Counter(part.gaps) for part in facts), Counter()))
+    copy, withheld = publication.copy, Counter(INCOMPLETE for _ in table.withheld)
+    if table.follow_up is not None:
+        withheld.update(sorted(reason for _, reason in table.follow_up.withheld))
+    files: list[tuple[str, str]] = [("table", "folder of parts, one row per record")]
+    if publication.name is not None:
+        files = [(publication.name, "one row per record"), *([] if copy is None else [(copy.name, copy.in_words)])]
     figures = TableFigures(
         columns=_column_changes(publication, layout),
         generalisations=_generalisations(publication, table),
-        coarsened=tuple(publication.coarsen.items()),
+        coarsened=tuple(table.coarsen.items()),
         linked=findings.linked,
         insensitive=layout.roles.insensitive,
         text_columns=publication.text,
@@ -154,9 +132,7 @@ def draft_of(table: PreparedTable, publication: Publication, findings: Findings,
         few_values=table.few,
         medians_of=tuple(name for name, form in zip(layout.numbers, layout.forms, strict=True) if form.median),
         gaps=tuple((name, count) for name, count in gaps.items() if count),
-        above_optimum=(
-            round(error / bound - 1.0, 3) if bound > 0 and not any(reasons) and not publication.coarsen else None
-        ),
+        above_optimum=(round(error / bound - 1.0, 3) if bound > 0 and not any(reasons) and not table.coarsen else None),
     )
     groups = [part.groups for part in facts]
     crowds = crowd_figures(sum(groups[1:], start=groups[0]), options.promises)
@@ -170,17 +146,16 @@ def draft_of(table: PreparedTable, publication: Publication, findings: Findings,
         **crowds,
         loss=_stated_loss(facts, reasons),
         distances=_distances(publication, table) if publishable and not layout.labels else NOT_PUBLISHED,
-        withheld=_withheld(table),
+        withheld=tuple(Withheld(reason, count) for reason, count in withheld.items()),
         promised=options.promises,
         attacks=findings.attacks,
         attacked=options.attack,
         figures=figures,
-        files=_files(publication),
+        files=tuple(files),
     )
-    copy = publication.copy
     return Draft(
         summary=summary,
-        columns=described(_schema(layout), layout.roles, publication.text, gaps),
+        columns=described(layout, publication.text, gaps),
         shared_columns=method.together,
         parameters=_parameters(publication, table, options),
         files={} if copy is None else {copy.name: copy.write},
@@ -242,9 +217,8 @@ def _distances(publication: Publication, table: PreparedTable) -> Distances:
     """On a scale that no record decides: distances on it do not reveal how far out the most unusual one is."""
     spread, layout = publication.spread.spread, table.layout
     inner = np.where(spread > 0.0, spread, layout.scale)
-    before, after = (filled(rows, layout.mean) for rows in _sampled(publication.facts))
-    rows = spread_out(len(before), SAMPLE)
-    return euclidean_distances(before[rows] / inner, after[rows] / inner, table.n_rows)
+    before, after = (np.where(np.isnan(rows), layout.mean, rows) for rows in _sampled(publication.facts))
+    return euclidean_distances(before / inner, after / inner, table.n_rows)
 
 
 def _generalisations(publication: Publication, table: PreparedTable) -> tuple[Generalisation, ...]:
@@ -266,29 +240,14 @@ def _generalisations(publication: Publication, table: PreparedTable) -> tuple[Ge
     return tuple(trees)
 
 
-def _withheld(table: PreparedTable) -> tuple[Withheld, ...]:
-    incomplete = (Withheld(INCOMPLETE, len(table.withheld)),) if table.withheld else ()
-    if table.follow_up is None:
-        return incomplete
-    counts = Counter(reason for _, reason in table.follow_up.withheld)
-    return (*incomplete, *(Withheld(reason, counts[reason]) for reason in sorted(counts)))
-
-
-def _files(publication: Publication) -> tuple[tuple[str, str], ...]:
-    """What the release holds, for people."""
-    if publication.name is None:
-        return (("table", "folder of parts, one row per record"),)
-    copy = publication.copy
-    return ((publication.name, "one row per record"), *([] if copy is None else [(copy.name, copy.in_words)]))
-
-
 def _parameters(publication: Publication, table: PreparedTable, options: TableOptions) -> dict[str, Any]:
     """How the rows were made, as far as it may be published."""
     method, layout = table.method, table.layout
     forms = dict(zip(layout.numbers, layout.forms, strict=True))
+    steps = dict(zip(layout.numbers, publication.steps.tolist(), strict=True))
     stated = {
-        "coarsen": publication.coarsen,
-        "rounded_to": grid_of(layout.numbers, publication.steps),
+        "coarsen": dict(table.coarsen),
+        "rounded_to": {name: step for name, step in steps.items() if step},
         "dates": {name: date_parameters(form) for name, form in forms.items() if form.kind is Kind.DATE},
         "medians_of": [name for name, form in forms.items() if form.kind is Kind.ORDERED],
         "whole_numbers": [name for name, form in forms.items() if form.kind is Kind.WHOLE],
@@ -299,50 +258,33 @@ def _parameters(publication: Publication, table: PreparedTable, options: TableOp
     return (
         {"microaggregation" if method.k > 1 else "masking": method.parameters()}
         | {name: value for name, value in stated.items() if value}
-        | diversity_parameters(options.promises)
+        | ({"diversity": JOINED} if options.promises else {})
         | ({} if table.follow_up is None else table.follow_up.parameters())
     )
 
 
-def _private_files(publication: Publication, table: PreparedTable, card: LeakCard | None) -> dict[str, Writer]:
+def _private_files(publication: Publication, table: PreparedTable, card: LeakCard | None) -> dict[str, str]:
     """For the owner alone."""
     follow_up, facts = table.follow_up, publication.facts
     withheld = [(row, INCOMPLETE) for row in table.withheld]
     withheld += [] if follow_up is None else follow_up.withheld
-    files = {"withheld.csv": write_csv(("row", "reason"), withheld)}
+    files = {"withheld.csv": csv_text(("row", "reason"), withheld)}
     if follow_up is not None:
-        files[GONE] = write_csv(("record",), [(record,) for record in follow_up.gone])
+        files[GONE] = csv_text(("record",), [(record,) for record in follow_up.gone])
         loss = {"information_loss": _measured_loss(facts).information_loss, "starting_anew": publication.anew}
-        files[LOSS] = write_text(json.dumps(loss) + "\n")
+        files[LOSS] = json.dumps(loss) + "\n"
     if table.layout.labels:
         files["generalisations.csv"] = _every_generalisation(facts, table.layout)
     if card is not None:
-        files["leaks.html"] = write_text(leaks_html(card, table.n_rows))
+        files["leaks.html"] = leaks_html(card, table.n_rows)
     return files
 
 
-def _every_generalisation(facts: Sequence[TableFacts], layout: TableLayout) -> Writer:
+def _every_generalisation(facts: Sequence[TableFacts], layout: TableLayout) -> str:
     """What every label became, how often."""
     rows: list[tuple[Any, ...]] = []
     for name in layout.labels:
         pairs = sum((part.texts[name] for part in facts), Counter())
         listed = [(name, before, after, count) for (before, after), count in pairs.items()]
         rows += sorted(listed, key=lambda row: (str(row[1]), str(row[2])))
-    return write_csv(("column", "before", "after", "records"), rows)
-
-
-def warn_of_few_values(names: Sequence[str]) -> None:
-    """Tell the owner what was averaged that may be codes."""
-    for name in names:
-        warnings.warn(
-            f"column {shown(name)} holds at most {FEW_VALUES} different whole numbers and was averaged; if they are "
-            f"codes, pass --categorical {shown(name)}",
-            stacklevel=2,
-        )
-
-
-def _schema(layout: TableLayout) -> pa.Schema:
-    """The released columns: numbers as their forms write them, labels as text, the rest as it came."""
-    forms = dict(zip(layout.numbers, layout.forms, strict=True))
-    types = {name: form.type for name, form in forms.items()} | dict.fromkeys(layout.labels, pa.string())
-    return pa.schema([(name, types.get(name) or layout.schema.field(name).type) for name in layout.released])
+    return csv_text(("column", "before", "after", "records"), rows)

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from shoal.data import Roles
 from shoal.data.columns import MISSING
 from shoal.release.tables.copies import copied, writer_of
+from shoal.release.tables.rows import TableLayout
 from shoal.results.summary import Code, ColumnDictionary, Dialect, TextColumn
 
 # Codes such as 007 are no numbers, and numbers of more digits than a double has are no doubles.
@@ -43,14 +44,17 @@ FOR_PEOPLE = {
 
 
 def described(
-    schema: pa.Schema, roles: Roles, in_text: tuple[TextColumn, ...] = (), gaps: Mapping[str, int] | None = None
+    layout: TableLayout, in_text: tuple[TextColumn, ...], gaps: Mapping[str, int]
 ) -> tuple[dict[str, Any], ...]:
     """Name, role and type of each released column, in a text file the type it can be read as; and its gaps, if any."""
-    types = {field.name: str(field.type) for field in schema} | {column.name: column.type for column in in_text}
+    roles, types = layout.roles, {field.name: str(field.type) for field in layout.schema}
+    types |= {name: str(form.type) for name, form in zip(layout.numbers, layout.forms, strict=True)}
+    types |= dict.fromkeys(layout.labels, "string") | {column.name: column.type for column in in_text}
+    role_of = dict.fromkeys(roles.quasi, "quasi") | dict.fromkeys(roles.confidential, "confidential")
     return tuple(
-        {"name": name, "role": _role_of(name, roles), "type": types[name]}
-        | ({"gaps": gaps[name]} if gaps and gaps.get(name) else {})
-        for name in schema.names
+        {"name": name, "role": role_of.get(name, "insensitive"), "type": types[name]}
+        | ({"gaps": gaps[name]} if gaps.get(name) else {})
+        for name in layout.released
     )
 
 
@@ -73,12 +77,6 @@ def _as_numbers(name: str, column: pa.ChunkedArray) -> TextColumn:
         if len(given) and pc.all(pc.match_substring_regex(given, spelling)).as_py():
             return TextColumn(name, kind, tuple(sorted(cells.filter(missing).to_pylist())))
     return TextColumn(name, "string")
-
-
-def _role_of(name: str, roles: Roles) -> str:
-    if name in roles.quasi:
-        return "quasi"
-    return "confidential" if name in roles.confidential else "insensitive"
 
 
 def file_name(format: str, dialect: Dialect | None = None) -> str:

@@ -88,7 +88,7 @@ def followed_up(loaded: LoadedPart, earlier: Earlier, k: int, promises: GroupPro
             "--after"
         )
     quasi = earlier.columns("quasi")
-    groups = equal_rows([earlier.rows[name].combine_chunks() for name in quasi])
+    groups = equal_rows(earlier.rows, quasi)
     shown_columns = earlier.columns("confidential", "insensitive")
     shown = _ReleasedValues(earlier, loaded.table.data, now, k, l).shown() if shown_columns else None
     followed = follow(groups, now >= 0, k, _RowDistance(earlier.rows, groups, quasi), shown=shown)

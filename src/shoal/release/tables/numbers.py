@@ -52,20 +52,23 @@ class Means:
         return ready
 
     def group(self, rows: TableRows) -> tuple[Ints, float]:
-        model = clone(self._model)
+        model = clone(self._model).set_params(attribute_groups=None)
         if rows.gaps is not None:
-            return model.set_params(attribute_groups=None).fit(self._points(rows)).groups_, 0.0
-        model.fit(number_table(rows.numbers, self._layout))
+            return model.fit(coordinates(rows.numbers, rows.gaps, self._layout)).groups_, 0.0
+        model.fit(rows.numbers)
         return model.groups_, float(getattr(model, "lower_bound_", 0.0))
 
     def nearest(self, grouped: TableRows, group_of_row: Ints, others: TableRows) -> Ints:
-        means, points = group_means(self._points(grouped), group_of_row), self._points(others)
+        means, points = (
+            group_means(coordinates(grouped.numbers, grouped.gaps, self._layout), group_of_row),
+            coordinates(others.numbers, others.gaps, self._layout),
+        )
         no_labels = np.empty((len(points), 0), np.int64), np.empty((0, 1, 1))
         nearest: Ints = nearest_point(points, *no_labels, means, np.empty((len(means), 0), np.int64))
         return nearest
 
     def group_distances(self, rows: TableRows, group_of_row: Ints) -> GroupDistances:
-        return distance_to_means(self._points(rows), group_of_row)
+        return distance_to_means(coordinates(rows.numbers, rows.gaps, self._layout), group_of_row)
 
     def represent(self, rows: TableRows, group_of_row: Ints) -> MaskedRows:
         numbers, gaps = group_numbers(rows, group_of_row, self._layout)
@@ -85,9 +88,6 @@ class Means:
         return Plan(model.k, most, EuclideanSpace, model.refine, model.time_budget, model.random_state)
 
     def block_coordinates(self, rows: TableRows) -> Floats:
-        return self._points(rows)
-
-    def _points(self, rows: TableRows) -> Floats:
         return coordinates(rows.numbers, rows.gaps, self._layout)
 
 
@@ -121,7 +121,7 @@ class Columnwise:
         raise InputError(f"{type(self._model).__name__} makes no groups over all quasi-identifiers to be joined")
 
     def represent(self, rows: TableRows, group_of_row: Ints) -> MaskedRows:
-        table = number_table(rows.numbers, self._layout)
+        table = pa.table(dict(zip(self._layout.numbers, map(pa.array, rows.numbers.T), strict=True)))
         masked = clone(self._model).set_output(transform="default").fit_transform(table)
         return MaskedRows(rows, np.column_stack([column.to_numpy() for column in masked.columns]), {})
 
@@ -151,11 +151,6 @@ def attribute_groups(method: Microaggregation, names: tuple[str, ...]) -> tuple[
     model: Microaggregation = clone(method)
     model.feature_names_in_ = np.array(names, dtype=object)
     return tuple(tuple(names[column] for column in columns) for columns in model.columns_apart(len(names)))
-
-
-def number_table(numbers: Floats, layout: TableLayout) -> pa.Table:
-    """The numbers under the names of their columns, as estimators take them."""
-    return pa.table(dict(zip(layout.numbers, map(pa.array, numbers.T), strict=True)))
 
 
 def number_squares(masked: MaskedRows, released: Floats, layout: TableLayout) -> tuple[float, float]:

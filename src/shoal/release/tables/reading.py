@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,30 +13,19 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from shoal.data import Roles, Table, read_table, resolve_roles
-from shoal.data.columns import (
-    MISSING,
-    check_labels,
-    check_no_gaps,
-    check_sortable,
-    plain,
-    sort_protected,
-    values_of,
-)
-from shoal.data.exact_sums import exact_sums, squared_deviations
+from shoal.data import Roles, Table
+from shoal.data.columns import MISSING, check_labels, check_no_gaps, check_sortable, plain, sort_protected, values_of
+from shoal.data.exact_sums import exact_sums
 from shoal.data.files import counted, shown, unknown_column
-from shoal.data.kinds.number_forms import NumberForm
+from shoal.data.kinds.outlines import OntologyColumns, outline_column
 from shoal.data.kinds.recognition import FEW_VALUES
 from shoal.data.roles import ColumnChoices
-from shoal.data.sources import local_copy
 from shoal.errors import InputError
 from shoal.methods.blocks.executors import memory_of
 from shoal.methods.blocks.tree import sample_keys
 from shoal.promises.values import person_numbers
-from shoal.release.tables.columns import ColumnOutline, OntologyColumns, outline_column
+from shoal.release.tables.columns import ColumnPlan, PartSchema, TableOptions
 from shoal.release.tables.rows import TableLayout, TableRows
-from shoal.request.options import GroupPromises
-from shoal.results.summary import ColumnDictionary, Dialect
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -52,21 +40,9 @@ class LoadedPart:
 
     table: Table
     roles: Roles
-    part: str  # its name; "" for a table in one piece
+    part: str = ""  # its name; "" for a table in one piece
     rows: Ints | None = None  # of the file, from 0, where some were left out
     records: NDArray[Any] | None = None  # the id of each row's record, where a column has it
-
-
-@dataclass(frozen=True)
-class PartSchema:
-    """The columns of a file."""
-
-    roles: Roles
-    columns: tuple[str, ...]  # of the file
-    quasi: Mapping[str, ColumnOutline]
-    format: str
-    dictionary: Mapping[str, ColumnDictionary] = field(default_factory=dict)
-    dialect: Dialect | None = None
 
 
 @dataclass(frozen=True)
@@ -110,68 +86,45 @@ class ReadingPlan:
     verbatim: tuple[str, ...]  # released unchanged, explained by an ontology, or ids
 
 
-def load_part(part: Any, plan: ReadingPlan, whole: bool) -> LoadedPart:
-    """Read a file."""
-    if whole:
-        table = read_table(part, verbatim=plan.verbatim)
-        return LoadedPart(table, resolve_roles(table, plan.roles), "")
-    with local_copy(part) as path:
-        table = read_table(path, verbatim=plan.verbatim)
-    with _named(part):
-        return LoadedPart(table, resolve_roles(table, plan.roles), part)
-
-
 def schema_of(loaded: LoadedPart, plan: ReadingPlan) -> PartSchema:
     """The columns of a file, and of which kind its quasi-identifiers are."""
-    data, quasi = loaded.table.data, loaded.roles.quasi
-    with _named(loaded.part):
-        plan.choices.check(data.column_names, quasi)
-        columns = {name: outline_column(name, data[name], plan.choices, plan.explained) for name in quasi}
-    table = loaded.table
+    table, quasi = loaded.table, loaded.roles.quasi
+    data = table.data
+    plan.choices.check(data.column_names, quasi)
+    columns = {name: outline_column(name, data[name], plan.choices, plan.explained) for name in quasi}
     return PartSchema(loaded.roles, tuple(data.column_names), columns, table.format, table.dictionary, table.dialect)
 
 
-def complete_part(
-    loaded: LoadedPart,
-    forms: Mapping[str, NumberForm],
-    missing: str,
-    unexplained: Sequence[str] | None,
-    hierarchy: bool,
-    promises: GroupPromises,
-) -> CompletePart:
-    """The rows that are released, sorted by quasi-identifiers if they are all; `forms` are those of the numbers.
-
-    `unexplained` are columns of labels without an ontology of their own; None: labels are not protected as such.
-    """
-    roles, data = loaded.roles, loaded.table.data
-    with _named(loaded.part):
-        if unexplained is not None:
-            check_labels(data, unexplained, hierarchy)
-        values = np.empty((data.num_rows, len(forms)), dtype=np.float64)
-        for column, (name, form) in enumerate(forms.items()):
-            values[:, column] = form.numbers(data[name], shown(name))
-        complete: NDArray[np.bool_] = np.ones(len(values), dtype=bool)
-        if missing == "refuse":
-            check_no_gaps(tuple(forms), values, KEPT)
-        elif missing == "withhold":
-            complete = np.logical_not(np.isnan(values).any(axis=1))
-        labels = tuple(name for name in roles.quasi if name not in forms)
-        beside = (*labels, *roles.confidential, *roles.insensitive)
-        others = pa.table({name: plain(data[name]) for name in data.column_names if name in beside})
-        for name in others.column_names:
-            check_sortable(name, others[name])
-        crowd = {
-            "person": None if promises.person is None else _people(data[promises.person], shown(promises.person)),
-            "own_k": None if promises.k_column is None else _own_k(data[promises.k_column], shown(promises.k_column)),
-        }
-    rows = np.flatnonzero(complete)
+def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -> CompletePart:
+    """The rows that are released, sorted by quasi-identifiers if they are all."""
+    roles, data, forms, promises = loaded.roles, loaded.table.data, plan.forms, options.promises
+    if plan.unexplained is not None:
+        check_labels(data, plan.unexplained, plan.hierarchy)
+    values = np.empty((data.num_rows, len(forms)), dtype=np.float64)
+    for column, (name, form) in enumerate(forms.items()):
+        values[:, column] = form.numbers(data[name], shown(name))
+    complete: NDArray[np.bool_] = np.ones(len(values), dtype=bool)
+    if options.missing == "refuse":
+        check_no_gaps(tuple(forms), values, KEPT)
+    elif options.missing == "withhold":
+        complete = np.logical_not(np.isnan(values).any(axis=1))
+    labels = tuple(name for name in roles.quasi if name not in forms)
+    beside = (*labels, *roles.confidential, *roles.insensitive)
+    others = pa.table({name: plain(data[name]) for name in data.column_names if name in beside})
+    check_sortable(others)
+    crowd: dict[str, Ints] = {}
+    if promises.person is not None:
+        crowd["person"] = _people(data[promises.person], shown(promises.person))
+    if promises.k_column is not None:
+        crowd["own_k"] = _own_k(data[promises.k_column], shown(promises.k_column))
     prefix = f"{Path(loaded.part).name}:" if loaded.part else ""
     row_numbers = range(len(complete)) if loaded.rows is None else loaded.rows.tolist()
     names = np.array([f"{prefix}{row + 1}" for row in row_numbers], dtype=object)
+    rows = np.flatnonzero(complete)
     if not loaded.part:
         order = sort_protected(data.select(list(roles.quasi)), names.tolist())
         rows = order[complete[order]]
-    values, kept_rows = values[rows], others.take(pa.array(rows)) if others.num_columns else others
+    values, others_of_rows = values[rows], others.take(pa.array(rows)) if others.num_columns else others
     statistics = PartStatistics(
         schema=others.schema,
         n_rows=len(rows),
@@ -181,22 +134,11 @@ def complete_part(
         highest=np.where(np.isnan(values), -np.inf, values).max(axis=0, initial=-np.inf),
         few=tuple(map(_few, values.T)),
         withheld=names[~complete].tolist(),
-        labels={name: _different(kept_rows[name]) for name in labels},
+        labels={name: _different(others_of_rows[name]) for name in labels},
     )
     records = None if loaded.records is None else loaded.records[rows]
-    of_rows = {name: None if asked is None else asked[rows] for name, asked in crowd.items()}
-    return CompletePart(statistics, values, kept_rows, names[rows], **of_rows, records=records)
-
-
-@contextmanager
-def _named(part: str) -> Iterator[None]:
-    """Mistakes in one of several files say which it is."""
-    try:
-        yield
-    except InputError as problem:
-        if not part:
-            raise
-        raise InputError(f"{shown(part)}: {problem}") from None
+    of_rows = {name: asked[rows] for name, asked in crowd.items()}
+    return CompletePart(statistics, values, others_of_rows, names[rows], **of_rows, records=records)
 
 
 def _few(column: Floats) -> frozenset[float] | None:
@@ -266,21 +208,18 @@ def with_record_ids(loaded: LoadedPart, id_column: str) -> LoadedPart:
     return LoadedPart(loaded.table, roles, loaded.part, loaded.rows, records)
 
 
-def filled(values: Floats, mean: Floats) -> Floats:
-    """Numbers with the column's mean in place of each gap."""
-    return np.where(np.isnan(values), mean, values)
-
-
-def deviations_of(part: CompletePart, mean: Floats) -> list[int]:
-    """The exact sum of the squared deviations of each number."""
-    return exact_sums(squared_deviations(filled(part.values, mean), mean))
+def squared_deviations(values: Floats, mean: Floats) -> tuple[list[int], Floats]:
+    """Of each number: the exact sum of its squared deviations, and the largest one; a gap stands at the mean."""
+    squares = (np.where(np.isnan(values), mean, values) - mean) ** 2
+    return exact_sums(squares), squares.max(axis=0, initial=0.0)
 
 
 def rows_of(part: CompletePart, layout: TableLayout) -> TableRows:
     """The rows of a file, gaps filled."""
+    gaps = np.isnan(part.values)
     return TableRows(
-        numbers=filled(part.values, layout.mean),
-        gaps=np.isnan(part.values) if layout.has_gaps else None,
+        numbers=np.where(gaps, layout.mean, part.values),
+        gaps=gaps if layout.has_gaps else None,
         columns={name: part.others[name].combine_chunks() for name in part.others.column_names},
         names=part.names,
         person=part.person,

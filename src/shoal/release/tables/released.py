@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from shoal.data.columns import equal_rows, sort_rows, values_of
 from shoal.methods.blocks.executors import memory_of
 from shoal.methods.numeric import coarsened
-from shoal.release.formulas import formulas_in
-from shoal.release.part_facts import GroupFacts, facts_of, replacing, write_mapping_part
+from shoal.promises.groups import GroupFacts, facts_of
+from shoal.release.draft import formulas_in
+from shoal.release.folders import replacing
+from shoal.release.private_mapping import write_mapping_part
 from shoal.release.publishing.numbers import chosen_steps, moved_records, on_grid
 from shoal.release.tables.files import write_table
 from shoal.release.tables.numbers import writable
@@ -47,12 +49,6 @@ class ReleasedRows:
 
     def __sizeof__(self) -> int:
         return memory_of(self.before.names, self.before.numbers, self.numbers) + int(self.released.nbytes)
-
-    def with_gaps(self) -> tuple[Floats, Floats]:
-        """The numbers before and after, NaN where a value is missing."""
-        if self.before.gaps is None or self.gaps is None:
-            return self.before.numbers, self.numbers
-        return np.where(self.before.gaps, np.nan, self.before.numbers), np.where(self.gaps, np.nan, self.numbers)
 
 
 @dataclass(frozen=True)
@@ -100,8 +96,8 @@ def squared_error(masked: MaskedRows, layout: TableLayout) -> float:
     return float(np.sum(((masked.rows.numbers - masked.numbers) / layout.scale) ** 2))
 
 
-def added_error(masked: MaskedRows, layout: TableLayout, steps: Floats) -> float:
-    """What rounding adds to that."""
+def rounding_error(masked: MaskedRows, layout: TableLayout, steps: Floats) -> float:
+    """What rounding to multiples of `steps` adds to that."""
     return float(np.sum(((on_grid(masked.numbers, steps) - masked.numbers) / layout.scale) ** 2))
 
 
@@ -123,9 +119,9 @@ def released_rows(
     masked: MaskedRows, layout: TableLayout, method: TableMethod, steps: Floats, in_text: bool
 ) -> ReleasedRows:
     """The rows in the order of what will be released of them, means on a grid of the given steps."""
+    moved = np.where(layout.constant, 0, moved_records(masked.rows.numbers, masked.numbers)).tolist()
     numbers = writable(masked, layout, steps)
     gaps = np.zeros(numbers.shape, dtype=bool) if masked.gaps is None else masked.gaps
-    moved = np.where(layout.constant, 0, moved_records(masked.rows.numbers, masked.numbers)).tolist()
     columns: dict[str, Any] = {name: labels.released for name, labels in masked.labels.items()}
     columns |= {name: masked.rows.columns[name] for name in layout.schema.names if name not in columns}
     for column, (name, form) in enumerate(zip(layout.numbers, layout.forms, strict=True)):
@@ -154,14 +150,19 @@ def released_rows(
 
 def facts_of_rows(rows: ReleasedRows, layout: TableLayout, method: TableMethod, sample: Sample) -> TableFacts:
     """What is known of rows; `sample` are those whose distances the report may show."""
-    groups = _equal(rows.released, layout.roles.quasi)
+    groups = equal_rows(rows.released, layout.roles.quasi)
     before, after = (layout.standardised(numbers) for numbers in (rows.before.numbers, rows.numbers))
     keys, sampled = sample
-    shown_before, shown_after = rows.with_gaps()
+    shown_before, shown_after = rows.before.numbers, rows.numbers
+    if rows.before.gaps is not None and rows.gaps is not None:
+        shown_before, shown_after = (
+            np.where(rows.before.gaps, np.nan, shown_before),
+            np.where(rows.gaps, np.nan, shown_after),
+        )
     confidential = {name: values_of(rows.released[name]) for name in layout.roles.confidential}
     return TableFacts(
         groups=facts_of(groups, confidential, rows.before.person, rows.before.own_k),
-        smallest=min(int(np.bincount(_equal(rows.released, columns)).min()) for columns in method.together),
+        smallest=min(int(np.bincount(equal_rows(rows.released, columns)).min()) for columns in method.together),
         moved=rows.moved,
         loss=rows.loss,
         lost=np.sum((before - after) ** 2, axis=0),
@@ -179,7 +180,7 @@ def write_rows(rows: ReleasedRows, quasi: Sequence[str], target: str, mapping: s
     """Write the rows, and privately which record became which of them."""
     with replacing(target) as path:
         write_table(rows.released, path)
-    write_mapping_part(rows.before.names, _equal(rows.released, quasi), mapping, rows.before.records)
+    write_mapping_part(rows.before.names, equal_rows(rows.released, quasi), mapping, rows.before.records)
 
 
 def _texts(before: pa.Array, after: pa.Array) -> Counter[tuple[Any, Any]]:
@@ -191,10 +192,6 @@ def _gaps(column: pa.ChunkedArray) -> int:
     """Cells without a value; text files have no other sign for it than the empty text."""
     empty = pc.sum(pc.equal(column, "")).as_py() if pa.types.is_string(column.type) else 0
     return int(column.null_count + (empty or 0))
-
-
-def _equal(released: pa.Table, names: Sequence[str]) -> Ints:
-    return equal_rows([released[name].combine_chunks() for name in names])
 
 
 def _pairs(before: Ints, after: Ints) -> Counter[tuple[int, int]]:

@@ -34,6 +34,8 @@ class TableLayout:
     constant: Mask  # columns of one value
     lowest: Floats
     highest: Floats
+    squares: Floats  # the sum of squared deviations from the mean
+    largest_square: Floats
     released: tuple[str, ...]  # columns of the release, in the file's order
     categories: Mapping[str, str] = field(default_factory=dict)  # labels without meaning, and what stands for a group
     has_gaps: bool = False  # some numbers are missing; they stand as the mean of their column

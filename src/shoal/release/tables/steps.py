@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,38 +14,29 @@ from numpy.typing import NDArray
 
 from shoal.attacks.disclosure import IntervalDisclosure
 from shoal.attacks.distance import DistanceLinkage, linked_by_equality
+from shoal.data.inputs import TableSource
 from shoal.methods.people import crowds_of_people
 from shoal.pages.leak_card import learned_rates
+from shoal.promises.groups import check_totals, totals_of
 from shoal.promises.people import PeopleGroups
 from shoal.release.draft import Draft
 from shoal.release.folders import MAPPING
 from shoal.release.leaks import leaks_of_release
-from shoal.release.part_facts import check_totals, totals_of
-from shoal.release.sources import TableSource
-from shoal.release.tables.draft import (
-    Findings,
-    Publication,
-    checked_coarsening,
-    deviation_sums,
-    draft_of,
-    largest_deviation,
-    reasons_of,
-    spread_of,
-    warn_of_few_values,
-)
+from shoal.release.tables.columns import TableOptions
+from shoal.release.tables.draft import Findings, Publication, draft_of, reasons_of, spread_of
 from shoal.release.tables.files import copy_of, file_name, text_columns
 from shoal.release.tables.following import Following
 from shoal.release.tables.grouping import join_groups, warn_of_majority
 from shoal.release.tables.people import join_people, represent_people
-from shoal.release.tables.records import TableOptions, TableRecords, read_records
+from shoal.release.tables.records import TableRecords, read_records
 from shoal.release.tables.released import (
     ReleasedRows,
-    added_error,
     coarse,
     coarse_classes,
     facts_of_rows,
     grid_steps,
     released_rows,
+    rounding_error,
     squared_error,
     value_counts,
     write_rows,
@@ -85,7 +77,6 @@ class TableSteps:
     def read(self, source: TableSource) -> TableRecords:
         """The rows, sorted by content, and the method that their columns need."""
         records = read_records(source, self.k, self.options)
-        checked_coarsening(self.options, records.table)
         if self.options.promises:
             rows = records.rows
             check_totals(totals_of(len(rows), (), rows.person, rows.own_k), (), self.k, self.options.promises)
@@ -122,17 +113,13 @@ class TableSteps:
     def publish(self, masked: MaskedRows, groups: TableGroups, records: TableRecords) -> TablePublication:
         """The rows as they will be released, in canonical order, and the figures that may be published."""
         table, layout, method = records.table, records.table.layout, records.table.method
-        numbers, everything = records.rows.numbers, np.arange(table.n_rows)
-        deviations = [deviation_sums(numbers, layout.mean)]
-        spread = spread_of(table, largest_deviation(numbers, layout.mean), deviations, numbers)
-        coarsen = checked_coarsening(self.options, table)
-        columns = {layout.numbers.index(name): least for name, least in coarsen.items()}
+        spread = spread_of(table, records.rows.numbers)
+        columns = {layout.numbers.index(name): least for name, least in table.coarsen.items()}
         masked = coarse(
             masked, {column: coarse_classes([value_counts(masked, column)], least) for column, least in columns.items()}
         )
         error = squared_error(masked, layout)
-        steps = grid_steps(table, error, spread.spread, lambda steps: added_error(masked, layout, steps))
-        warn_of_few_values(table.few)
+        steps = grid_steps(table, error, spread.spread, partial(rounding_error, masked, layout))
         schema = table.schema
         name = file_name(schema.format, schema.dialect)
         in_text = not name.endswith(".parquet")
@@ -141,11 +128,11 @@ class TableSteps:
         if table.follow_up is not None and isinstance(method, Following):
             table.follow_up.check_kept(rows.released, rows.before.records, layout.roles.quasi)
             anew = method.loss_anew(records.rows, self.options.promises)
-        facts = [facts_of_rows(rows, layout, method, (np.zeros(table.n_rows, dtype=np.uint64), everything))]
+        everything = np.zeros(table.n_rows, dtype=np.uint64), np.arange(table.n_rows)
+        facts = [facts_of_rows(rows, layout, method, everything)]
         figures = Publication(
             facts=facts,
             spread=spread,
-            coarsen=coarsen,
             steps=steps,
             error=error,
             bound=groups.bound,

@@ -69,12 +69,13 @@ def _with_texts(data: pa.Table, labels: Sequence[str]) -> pa.Table:
 
 def _as_numbers(data: pa.Table, quasi: Sequence[str], ontology: Any) -> tuple[pa.Table, NDArray[np.bool_]]:
     """Dates as the numbers that a release averages, and which rows lack no number."""
-    from shoal.release.tables.columns import OntologyColumns, agreed_columns, outline_column
+    from shoal.data.kinds.outlines import agreed_columns, outline_column
+    from shoal.terms.value_mapping import ontology_columns
 
     outlines = {
-        name: outline_column(name, data[name], ColumnChoices(), OntologyColumns.by(ontology, None)) for name in quasi
+        name: outline_column(name, data[name], ColumnChoices(), ontology_columns(ontology, None)) for name in quasi
     }
-    forms = agreed_columns(quasi, [outlines], ColumnChoices()).forms
+    forms, _ = agreed_columns(quasi, [outlines], ColumnChoices())
     complete = np.ones(data.num_rows, dtype=bool)
     for name, form in forms.items():
         numbers = form.numbers(data[name], shown(name))

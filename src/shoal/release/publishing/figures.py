@@ -1,7 +1,8 @@
-"""Distances between records before and after protection, as a histogram for the report."""
+"""Figures over all records as they are published: the loss, and a histogram of distances before and after."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,12 @@ from sklearn.preprocessing import normalize
 
 from shoal.methods.sketches import Sketches
 from shoal.methods.sketches.sketches import dot_products
-from shoal.results.summary import Distances
+from shoal.results.summary import Distances, StatedLoss
+from shoal.results.utility import Loss
 from shoal.utility.vector_space import order_kept
 
+FEW = 30  # of fewer records that moved, figures about the originals tell each of them
+FEW_RECORDS = f"of fewer than {FEW} records, figures about the originals tell each of them"
 SAMPLE = 2_000  # records whose pairs are looked at: two million pairs
 MOST_IN_MEANING = 400  # documents whose pairs are looked at: each takes its time
 BINS = 10
@@ -81,3 +85,15 @@ def _histogram(before: Any, after: Any, edges: NDArray[np.float64], n_rows: int,
         sampled=n_rows > sample,
         order_kept=order_kept(before, after),
     )
+
+
+def stated_loss(loss: Loss, publishable: bool, reason: str | None = FEW_RECORDS, digits: int = 6) -> StatedLoss:
+    """The loss as it is published: as measured, in so many digits; else the tenths it lies between, and why no more."""
+    if publishable:
+        sse, ssa = (float(f"{part:.{digits}g}") for part in (loss.sse, loss.ssa))
+        share = Loss(sse, ssa).information_loss
+        return StatedLoss(share, share, sse, ssa)
+    if loss.sse <= 0.0:
+        return StatedLoss(0.0, 0.0)  # nothing at all
+    high = max(math.ceil(10.0 * loss.information_loss - 1e-9), 1)
+    return StatedLoss((high - 1) / 10.0, high / 10.0, reason=reason)

@@ -1,27 +1,19 @@
-"""What is known of the parts that were written, when no machine saw them all: their groups, and files put in place."""
+"""Groups counted: what each has of what is promised, and what all records have together."""
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from shoal.data.files import shown
-from shoal.data.private_files import PRIVATE_FILE
 from shoal.errors import InputError
 from shoal.promises import closeness, diversity, likeness
 from shoal.promises.diversity import check_kept, reachable
-from shoal.promises.joining import JOINED
 from shoal.promises.values import counted_values, meanings
 from shoal.request.options import GroupPromises
 from shoal.results.claims import Crowd
@@ -126,46 +118,12 @@ def _crowds_in(groups: Ints, person: Ints | None, own_k: Ints | None) -> Counter
 
 def crowd_figures(facts: GroupFacts, promises: GroupPromises) -> dict[str, Any]:
     """What a summary says of groups: their sizes, and the confidential values in them."""
+    crowds = sorted(facts.crowds, key=lambda crowd: [figure or 0 for figure in crowd])
     return {
         "smallest_group": min(facts.sizes),
         "group_sizes": tuple(sorted(Counter(facts.sizes).items())),
         "diversity": tuple(diversity.figures(name, groups, promises) for name, groups in facts.values.items()),
         "closeness": tuple(closeness.figures(name, groups) for name, groups in facts.values.items()),
         "further": tuple(further for further in [likeness.promise(promises, facts.values)] if further is not None),
-        "crowds": tuple(Crowd(groups, *crowd) for crowd, groups in sorted(facts.crowds.items(), key=_by_figures)),
+        "crowds": tuple(Crowd(facts.crowds[crowd], *crowd) for crowd in crowds),
     }
-
-
-def _by_figures(crowd: tuple[tuple[int | None, ...], int]) -> tuple[int, ...]:
-    return tuple(figure or 0 for figure in crowd[0])
-
-
-def diversity_parameters(promises: GroupPromises) -> dict[str, Any]:
-    """How groups were joined, where that was asked for."""
-    return {"diversity": JOINED} if promises else {}
-
-
-def write_mapping_part(
-    names: NDArray[Any], groups: NDArray[np.int64], target: str, records: NDArray[Any] | None = None
-) -> None:
-    """Privately: which record became which row of the part; `records` are the ids that it goes by in other tables."""
-    private = {"id": names.tolist(), "released_row": np.arange(1, len(names) + 1), "group": groups}
-    private |= {} if records is None else {"record": records.tolist()}
-    with replacing(target) as path:
-        pq.write_table(pa.table(private), path)
-        path.chmod(PRIVATE_FILE)  # here, for on a cluster the worker may be another user than who asked
-
-
-@contextmanager
-def replacing(target: str) -> Iterator[Path]:
-    """A file aside that takes the target's place when it is whole.
-
-    A worker that a cluster gave up may still be writing when another does its work again.
-    """
-    place = Path(target)
-    aside = place.with_name(f".{uuid4().hex}-{place.name}")
-    try:
-        yield aside
-        os.replace(aside, place)
-    finally:
-        aside.unlink(missing_ok=True)

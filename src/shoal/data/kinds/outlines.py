@@ -1,0 +1,157 @@
+"""The kind of each quasi-identifier in a file, and the numbers behind it; and what several files agree on."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.data.columns import holds_numbers, is_text, value_type
+from shoal.data.files import shown
+from shoal.data.kinds.dates import DateForm, check_period
+from shoal.data.kinds.number_forms import DateColumn, Doubles, NumberForm, Ranks, Wholes, date_forms, unit_of
+from shoal.data.kinds.recognition import Recognised, recognise
+from shoal.data.roles import CATEGORIES, MODE, ColumnChoices, Kind
+from shoal.errors import InputError
+
+NUMBERS = (Kind.NUMBER, Kind.WHOLE)
+
+
+@dataclass(frozen=True)
+class ColumnOutline:
+    """A quasi-identifier in one part."""
+
+    kind: Kind
+    forms: tuple[Any, ...] = ()  # as which it can be read as numbers; none for labels
+    empty: bool = False  # it holds nothing there, and so may be anything
+    categories: bool = False  # its type says that its values are categories
+
+
+@dataclass(frozen=True)
+class OntologyColumns:
+    """The columns of labels of which an ontology or a mapping says what they mean."""
+
+    named: frozenset[str] = frozenset()
+    all_texts: bool = False  # one for every column of text
+
+
+def outline_column(name: str, column: Any, choices: ColumnChoices, explained: OntologyColumns) -> ColumnOutline:
+    """The kind of a quasi-identifier in one part, as it was given or by what it holds."""
+    given, spelling = choices.kind_of(name)
+    empty = column.null_count == len(column)
+    recognised = recognise(name, column)
+    has_meaning = name in explained.named or (explained.all_texts and is_text(value_type(column.type)))
+    kind = given or (Kind.LABEL if has_meaning else _kind_by_content(column.type, recognised))
+    if given is None and not has_meaning:
+        _warn_of_doubts(name, kind, recognised)
+    if empty and given is None:
+        return ColumnOutline(Kind.NUMBER, (Doubles(),), empty=True)
+    if name in choices.rounded and kind not in NUMBERS:
+        raise InputError(f"--round {shown(name)}: the column is a {kind.in_words}, not a number; leave it out")
+    if kind is Kind.DATE:
+        period = choices.generalise.get(name)
+        return ColumnOutline(kind, tuple(date_forms(name, column, spelling, period, given is not None)), empty)
+    if kind is Kind.ORDERED:
+        order = choices.order.get(name) or recognised.order
+        if not order:
+            raise InputError(
+                f"column {shown(name)} is an ordered label without an order; give it: --order {shown(name)}=low<…<high"
+            )
+        return ColumnOutline(kind, (Ranks(order),), empty)
+    if kind in NUMBERS:
+        form = Wholes(given is not None) if name in choices.rounded else Doubles(given is not None)
+        return ColumnOutline(kind, (form,), empty)
+    return ColumnOutline(kind, (), empty, pa.types.is_dictionary(column.type) and not has_meaning)
+
+
+def _warn_of_doubts(name: str, kind: Kind, recognised: Recognised) -> None:
+    """Tell the owner what is averaged, or compared by meaning, that looks like something else."""
+    if recognised.kind is Kind.IDENTIFIER and kind is Kind.NUMBER:
+        warnings.warn(
+            f"{shown(name)} has {recognised.reason} and is averaged; if it names the record, drop it: "
+            f"--drop {shown(name)}",
+            stacklevel=2,
+        )
+    if recognised.kind is Kind.ORDERED and kind is Kind.LABEL:
+        warnings.warn(
+            f"{shown(name)} {recognised.reason} and is compared by meaning; for the median of each group give its "
+            f"order: --order {shown(name)}=lowest<…<highest",
+            stacklevel=2,
+        )
+
+
+def _kind_by_content(stored: pa.DataType, recognised: Recognised) -> Kind:
+    """The kind of a column that was given none."""
+    kind = recognised.kind if recognised.certain else Kind.LABEL
+    if pa.types.is_dictionary(stored):
+        return kind
+    if holds_numbers(stored):
+        return kind if kind in (Kind.CODE, Kind.DATE) else Kind.WHOLE if kind is Kind.WHOLE else Kind.NUMBER
+    return kind if kind in (Kind.CODE, Kind.DATE, Kind.YES_NO) else Kind.LABEL
+
+
+def agreed_columns(
+    quasi: Sequence[str], parts: Sequence[Mapping[str, ColumnOutline]], choices: ColumnChoices
+) -> tuple[dict[str, NumberForm], dict[str, str]]:
+    """The form of every quasi-identifier with numbers behind it; and of plain categories what stands for a group."""
+    outlines = {name: _agreed_outline(name, [part[name] for part in parts], choices) for name in quasi}
+    forms: dict[str, NumberForm] = {name: outline.forms[0] for name, outline in outlines.items() if outline.forms}
+    categories = [name for name, outline in outlines.items() if outline.categories and name not in forms]
+    return forms, {name: choices.categorical.get(name, MODE) for name in categories}
+
+
+def _agreed_outline(name: str, outlines: Sequence[ColumnOutline], choices: ColumnChoices) -> ColumnOutline:
+    """The outline of a column that fits all parts, with one form; parts that hold nothing of it fit any."""
+    filled = [outline for outline in outlines if not outline.empty] or outlines
+    kinds = {outline.kind for outline in filled}
+    if kinds <= {*NUMBERS}:
+        return ColumnOutline(Kind.NUMBER if Kind.NUMBER in kinds else Kind.WHOLE, filled[0].forms)
+    if len(kinds) > 1 and any(outline.forms and outline.kind not in NUMBERS for outline in filled):
+        listed = " and ".join(sorted(kind.in_words for kind in kinds))
+        raise InputError(f"column {shown(name)} is {listed} in different parts; say which: --kind {shown(name)}=…")
+    if all(outline.forms for outline in filled):
+        return ColumnOutline(filled[0].kind, (_agreed_form(name, filled, choices),))
+    kind = next(outline.kind for outline in filled if outline.kind not in NUMBERS)
+    return ColumnOutline(kind, categories=kind in CATEGORIES or any(outline.categories for outline in filled))
+
+
+def _agreed_form(name: str, outlines: Sequence[ColumnOutline], choices: ColumnChoices) -> NumberForm:
+    """The one form that fits all parts."""
+    common = [form for form in outlines[0].forms if all(_among(form, outline.forms) for outline in outlines)]
+    if not common:
+        raise InputError(f"column {shown(name)} is not written alike in all parts; write it in one form")
+    spellings = {form.form.spelling.replace("%m", "%d") for form in common if isinstance(form, DateColumn)}
+    if 0 < len(spellings) < len(common):
+        raise InputError(
+            f"column {shown(name)}: day and month cannot be told apart; say which comes first: "
+            f"--kind {shown(name)}=date:{common[0].form.spelling}, or the other way round"
+        )
+    form: NumberForm = common[0]
+    if isinstance(form, DateColumn):
+        dates = [column.form for outline in outlines for column in outline.forms]
+        same = [date for date in dates if date.spelling == form.form.spelling]
+        form = replace(form, form=_merged(same))
+    unit = unit_of(form)
+    period = getattr(form, "period", None)
+    if period is not None and not check_period(unit, period):
+        raise InputError(f"--generalise {shown(name)}={period}: its dates are by the {unit}; take a longer period")
+    return form
+
+
+def _among(form: Any, others: Sequence[Any]) -> bool:
+    if isinstance(form, DateColumn):
+        return any(isinstance(other, DateColumn) and other.form.spelling == form.form.spelling for other in others)
+    return form in others
+
+
+def _merged(forms: Sequence[DateForm]) -> DateForm:
+    zones = {form.zone for form in forms}
+    return DateForm(
+        forms[0].spelling,
+        all(form.padded for form in forms),
+        zones.pop() if len(zones) == 1 else "+00:00",
+        max(form.digits for form in forms),
+    )
