@@ -21,11 +21,12 @@ import pyarrow.compute as pc
 from scipy.stats import rankdata
 
 from shoal.assessment.originals import Original, read_original
-from shoal.data.columns import holds_numbers, plain
+from shoal.data.columns import holds_numbers, plain, values_of
 from shoal.data.files import counted, shown, unknown_column
 from shoal.data.pairs import NumericTable, comparable_columns, numeric_table
 from shoal.errors import InputError
 from shoal.kernels import Ints
+from shoal.promises.values import person_numbers
 from shoal.release.folders import CERTIFICATE
 from shoal.release.load import Release, load
 from shoal.release.private_mapping import PrivateMapping, private_folder, read_mapping, rows_of_parts
@@ -54,6 +55,8 @@ class AlignedTables:
     release: Release | None = None  # where the protected table is one, its rows in the order of `after`
     original_rows: Ints | None = None  # by the private mapping, the row of the original that each was
     in_parts: bool = False
+    released: tuple[str, ...] = ()  # columns of the protected table
+    person: Ints | None = None  # whose each row is, by a column of the original
 
     @cached_property
     def original(self) -> NumericTable:
@@ -75,6 +78,7 @@ def align_tables(
     columns: Sequence[str] | None = None,
     aligned: bool = False,
     target: str | None = None,
+    person: str | None = None,
 ) -> AlignedTables:
     """Read both and put their rows side by side; see the module."""
     if isinstance(protected, str | os.PathLike) and (Path(protected).parent / CERTIFICATE).is_file() and key is None:
@@ -100,6 +104,7 @@ def align_tables(
                 f"the original has {counted(before.num_rows, 'row')} and the protected table {after.num_rows}; "
                 "give tables with the same rows, or the column that names them with --key"
             )
+    owners = None if person is None else _owners(before, person)
     names = _columns(before, after, columns, key, release)
     certified = None if release is None else release.certificate["stated"]["parameters"]
     before, after = comparable_columns(before, after, names, certified)
@@ -118,6 +123,8 @@ def align_tables(
         release=None if key is not None else release,
         original_rows=original_rows,
         in_parts=bool(parts),
+        released=tuple(after.column_names),
+        person=owners,
     )
     _check_missing(pair)
     if not aligned:
@@ -182,6 +189,17 @@ def _by_key(before: pa.Table, after: pa.Table, key: str) -> tuple[pa.Table, pa.T
             "leave rows out that have no counterpart"
         )
     return before.take(orders[0]), after.take(orders[1])
+
+
+def _owners(before: pa.Table, person: str) -> Ints:
+    """A number for the person of each row."""
+    if person not in before.column_names:
+        raise unknown_column(person, before.column_names, "the original")
+    numbers = person_numbers(values_of(before[person]))
+    if (numbers < 0).any():
+        nobody = counted(int(np.sum(numbers < 0)), "row")
+        raise InputError(f"{nobody} of the original without a value in {shown(person)}; leave these out", "person")
+    return numbers
 
 
 def _check_column(name: str, before: pa.Table, after: pa.Table) -> None:

@@ -117,6 +117,7 @@ def assess(
     differencing: int | None = None,
     earlier: str | os.PathLike[str] | None = None,
     earlier_private: str | os.PathLike[str] | None = None,
+    person: str | None = None,
     queries: Any = None,
     policy: Any = None,
     relevance: float | None = None,
@@ -174,6 +175,8 @@ def assess(
         counted, and one release is subtracted from the other. Both must have ids, or the same rows.
     earlier_private : path
         The private folder of that release. Default: next to it, "-private" added.
+    person : str
+        A column of the original that says whose each row is: who carries all the published rows that somebody carries?
     text_column, id_column : str
         For documents and texts, as in `protect`.
     queries : path, or sequence of str

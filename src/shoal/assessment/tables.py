@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from shoal import progress
 from shoal.assessment.aligned import AlignedTables, align_tables, control_records
+from shoal.assessment.confidential import confidential_of, people_of, unattacked_columns
 from shoal.assessment.minimality import minimality_of
 from shoal.assessment.several_releases import overlap_of, protection_of
 from shoal.attacks.differencing import Differencing
@@ -141,6 +142,7 @@ class TableOptions:
     differencing: int = 0
     earlier: Any = None
     earlier_private: Any = None
+    person: str | None = None
 
     def __post_init__(self) -> None:
         if not self.prove >= 0:
@@ -170,6 +172,7 @@ def assess_tables(
         columns=options.columns,
         aligned=aligned,
         target=options.target,
+        person=options.person,
     )
     _check_ontology(options.ontology, pair)
     distance = options.distance or "weighted-mean"
@@ -211,6 +214,7 @@ def assess_tables(
         with progress.stage("differencing"):
             attack = Differencing(removals=int(options.differencing), random_state=random_state)
             differencing = attack.run(pair.original, protection)
+    confidential, people = confidential_of(pair, random_state), people_of(pair)
     alike = np.bincount(equal_rows(pair.after, pair.after.column_names))
     labels = [_cells(table, pair.labels) for table in (pair.before, pair.after)]
     return TableAssessment(
@@ -231,6 +235,9 @@ def assess_tables(
         minimality=minimality,
         differencing=differencing,
         overlap=overlap,
+        confidential=confidential,
+        people=people,
+        unattacked=unattacked_columns(pair),
         notes=notes,
     )
 

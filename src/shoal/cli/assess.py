@@ -93,6 +93,12 @@ def _of_a_table(found: Any) -> Iterator[str]:
             f"joined groups; {_share(guess)} of all guessed right, "
             f"{guess.baseline:.1%} without knowing the method"
         )
+    for rate in found.confidential:
+        yield f"matched      {_share(rate)} by {printable(rate.about)}; at random {rate.baseline:.1%}"
+    if found.people is not None:
+        yield printable(f"people       {found.people.sentence}")
+    for rate in () if found.people is None else found.people.constants:
+        yield f"constant     {_share(rate)}: {printable(rate.about)}; by one group {rate.baseline:.1%}"
     for rate in found.gdpr:
         if rate.control is not None:
             strangers = replace(rate, rate=rate.control, low=rate.control_low, high=rate.control_high)
@@ -110,6 +116,8 @@ def _of_a_table(found: Any) -> Iterator[str]:
         yield printable(f"together     {found.overlap.sentence}")
     if found.labels_linked is not None:
         yield f"labels       {found.labels_linked:.2%} linked by equal labels"
+    if found.unattacked:
+        yield printable(f"not attacked {', '.join(found.unattacked)}: released, and used by no attack")
     for score in () if found.models is None else found.models.scores:
         yield (
             f"learned      {printable(found.models.predicted(score))} by {score.model}: {score.measure} "

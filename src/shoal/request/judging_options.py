@@ -80,6 +80,12 @@ class AssessOptions:
     earlier_private: str | os.PathLike[str] | None = table_option(
         None, "Private folder of that release.", File(), word="with-private", otherwise="WITH-private"
     )
+    person: str | None = table_option(
+        None,
+        "Column of the original that says whose each row is: who carries all the rows that somebody carries?",
+        Column(),
+        see="assess.md#who-has-which-confidential-value",
+    )
     queries: Any = text_option(
         None,
         "File of searches that readers make, one per line.",

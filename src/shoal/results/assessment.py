@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from shoal.results.attacks import Differenced, Disclosure, Inferred, LeakCard, Rate, SketchAttacks
+from shoal.results.attacks import (
+    Differenced,
+    Disclosure,
+    Inferred,
+    IntersectedPeople,
+    LeakCard,
+    Rate,
+    SketchAttacks,
+)
 from shoal.results.utility import ModelUtility, SpaceUtility, TableLoss
 
 
@@ -76,6 +84,9 @@ class TableAssessment:
     minimality: tuple[tuple[str, Inferred], ...] = ()  # by confidential column, what joined groups reveal
     differencing: Differenced | None = None  # what a second release without a record reveals of it
     overlap: Overlap | None = None  # with an earlier release: crowds in common, and what subtracting shows
+    confidential: tuple[Rate, ...] = ()  # by confidential column: values matched to the members of their group
+    people: IntersectedPeople | None = None  # where whose a row is was given
+    unattacked: tuple[str, ...] = ()  # released columns that no attack used
     notes: tuple[str, ...] = ()  # what makes figures less certain, in a sentence each
 
     @property
@@ -93,6 +104,8 @@ class TableAssessment:
             data["risk"] |= {"DR": self.risk.risk, "linkage": self.risk.linkage}
         if self.overlap is not None:
             data["overlap"] |= {"sentence": self.overlap.sentence, "safe": self.overlap.safe}
+        if self.people is not None:
+            data["people"]["sentence"] = self.people.sentence
         return data | {"score": self.score}
 
 

@@ -218,3 +218,25 @@ class SketchAttacks:
     def most_known(self) -> SignsRecovered:
         """With the most records known."""
         return self.knowing_records[-1]
+
+
+@dataclass(frozen=True)
+class IntersectedPeople:
+    """Who carries all the published rows that a person carries."""
+
+    k: int  # people that are promised, or rows where none are
+    people: int
+    smallest: int  # fewest people who carry all rows of somebody
+    alone: int  # people who are the only one
+    exposed: Rate  # people with fewer than k; the baseline counts the people of one group
+    constants: tuple[Rate, ...]  # confidential columns that are constant in people, guessed right; baseline: one group
+
+    @property
+    def sentence(self) -> str:
+        """The result in plain words."""
+        if self.smallest >= self.k:
+            return f"Of {self.people:,} people, at least {self.smallest:,} carry all the rows that any one of them carries."
+        return (
+            f"{self.exposed.rate:.1%} of {self.people:,} people are among fewer than k={self.k} who carry all the rows "
+            f"that they carry, at worst {self.smallest:,}; {self.alone:,} are alone."
+        )
