@@ -18,7 +18,7 @@ def test_a_person_in_two_groups_whose_company_differs_is_alone():
 def test_people_who_carry_the_same_rows_stay_together():
     found = PeopleIntersection(k=2).run(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), {})
     assert (found.smallest, found.alone, found.exposed.rate) == (2, 0, 0.0)
-    assert found.sentence == "Of 2 people, at least 2 carry all the rows that any one of them carries."
+    assert found.sentence == "Of 2 people, at least 2 carry all rows that any one of them carries."
 
 
 def test_whoever_carries_more_rows_covers_whoever_carries_fewer():

@@ -235,7 +235,7 @@ class IntersectedPeople:
     def sentence(self) -> str:
         """The result in plain words."""
         if self.smallest >= self.k:
-            return f"Of {self.people:,} people, at least {self.smallest:,} carry all the rows that any one of them carries."
+            return f"Of {self.people:,} people, at least {self.smallest:,} carry all rows that any one of them carries."
         return (
             f"{self.exposed.rate:.1%} of {self.people:,} people are among fewer than k={self.k} who carry all the rows "
             f"that they carry, at worst {self.smallest:,}; {self.alone:,} are alone."
