@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
 from typing import Any
 
@@ -48,6 +50,11 @@ def names(label_limit: int, field: str = "name", **axis: object) -> dict[str, ob
 
 
 def _svg(spec: Mapping[str, object], description: str) -> str:
+    return _drawn(json.dumps(spec), description)
+
+
+@lru_cache(maxsize=64)  # A release that was just made, or is verified again, has the same pictures.
+def _drawn(spec: str, description: str) -> str:
     import vl_convert  # brings a JavaScript engine along: loaded only when something is drawn
 
     axis: dict[str, Any] = {
@@ -75,7 +82,7 @@ def _svg(spec: Mapping[str, object], description: str) -> str:
             "axis": axis,
             "legend": {"labelFont": FONT, "labelFontSize": 13, "labelColor": INK},
         },
-        **spec,
+        **json.loads(spec),
     }
     # No round corners, no clipping: Vega numbers clip paths through the life of a process, and bytes would differ.
     drawn: str = vl_convert.vegalite_to_svg(whole)

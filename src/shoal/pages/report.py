@@ -22,6 +22,11 @@ _MOST_SIZE_BARS = 14
 _MOST_BARS = 20
 
 
+def release_pages(summary: Summary) -> dict[str, str]:
+    """The pages of a release by their names."""
+    return {"report.html": report_html(summary), "README.md": readme_text(summary)}
+
+
 def report_html(summary: Summary) -> str:
     """The whole page: style and pictures inside, nothing to fetch, nothing to run."""
     pictures = {

@@ -28,6 +28,11 @@ NOUNS = {
 }
 
 
+def sanitized_pages(summary: SanitizedSummary) -> dict[str, str]:
+    """The pages of a release of sanitized documents by their names."""
+    return {"report.html": sanitized_report(summary), "README.md": sanitized_readme(summary)}
+
+
 def sanitized_report(summary: SanitizedSummary) -> str:
     """The page for everybody."""
     pictures = {"kinds": _kinds(summary.kinds), "dial": _dial(summary)}

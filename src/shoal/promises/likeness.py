@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.promises.requirements import ROUNDING, ConfidentialColumn, Requirement, ShareRequirement
 from shoal.request.options import GroupPromises
-from shoal.results.claims import FurtherPromise
+from shoal.results.claims import FurtherPromise, likeness_in_words
 
 Ints = NDArray[np.int64]
 
@@ -49,8 +49,7 @@ def promise(promises: GroupPromises, columns: Mapping[str, Sequence[Mapping[str,
         NAME,
         promises.beta,
         tuple((column, round(_largest_gain(groups), 4)) for column, groups in columns.items()),
-        f"In every group a confidential value is at most {1.0 + promises.beta:g} times as frequent as in the whole "
-        f"release (enhanced β-likeness, β = {promises.beta:g})",
+        likeness_in_words(promises.beta),
     )
 
 

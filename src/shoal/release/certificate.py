@@ -14,15 +14,16 @@ import numpy as np
 
 from shoal.release.draft import Draft
 from shoal.request.options import DISTINCT
+from shoal.results.stated import reported, worded, worded_parameters
 from shoal.results.summary import SketchFigures, StatedLoss, Summary
 
-FORMAT = "shoal-certificate/2"
+FORMAT = "shoal-certificate/3"
 
 
-def certificate(draft: Draft, folder: Path) -> dict[str, Any]:
-    """The certificate of a draft whose files are in `folder`."""
+def promises_of(draft: Draft) -> dict[str, Any]:
+    """What the release promises."""
     summary, figures = draft.summary, draft.summary.figures
-    promises = {
+    return {
         "rows": summary.rows,
         "columns": list(draft.columns),
         "anonymity": {
@@ -36,22 +37,28 @@ def certificate(draft: Draft, folder: Path) -> dict[str, Any]:
         **_lengths(figures),
         **_of_groups(summary),
     }
-    stated = {
-        "method": summary.method,
-        "parameters": _plain(draft.parameters),
+
+
+def stated_of(draft: Draft) -> dict[str, Any]:
+    """What only the owner can know: figures, and how the release was made, in words of Shoal's own."""
+    summary, figures = draft.summary, draft.summary.figures
+    columns = {column["name"] for column in draft.columns}
+    return {
+        "method": worded(summary.method),
+        "parameters": worded_parameters(_plain(draft.parameters), columns),
+        "report": _plain(reported(summary, columns)),
         **_loss(summary.loss),
         "loss_of_means": getattr(figures, "loss_of_means", None),
         "above_optimum": getattr(figures, "above_optimum", None),
         "linked": getattr(figures, "linked", None),
         "attacks": [
-            {"about": attack.about, "n": attack.n}
+            {"about": worded(attack.about), "n": attack.n}
             | {name: round(getattr(attack, name), 4) for name in ("rate", "low", "high", "baseline")}
             for attack in summary.attacks
         ],
         "closeness": [asdict(closeness) for closeness in summary.closeness],
-        "withheld": [asdict(withheld) for withheld in summary.withheld],
+        "withheld": [{"reason": worded(reason.reason), "count": reason.count} for reason in summary.withheld],
     }
-    return sealed_certificate(summary.kind, promises, stated, folder)
 
 
 def sealed_certificate(kind: str, promises: dict[str, Any], stated: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -65,6 +72,7 @@ def sealed_certificate(kind: str, promises: dict[str, Any], stated: dict[str, An
             "shoal": version("shoal"),
             "python": ".".join(platform.python_version_tuple()[:2]),
             "numpy": version("numpy"),
+            "charts": version("vl-convert-python"),
         },
         "files": {
             path.relative_to(folder).as_posix(): fingerprint(path)
@@ -107,7 +115,7 @@ def _loss(loss: StatedLoss | None) -> dict[str, Any]:
     """The loss as measured, or the tenths between which one lies that may not be published so; null: there is none."""
     if loss is None:
         return dict.fromkeys(("sse", "ssa", "information_loss", "loss_range"))
-    about = None if loss.measured else {"low": loss.low, "high": loss.high, "reason": loss.reason}
+    about = None if loss.measured else {"low": loss.low, "high": loss.high, "reason": worded(loss.reason or "")}
     share = round(loss.low, 6) if loss.measured else None
     return {"sse": loss.sse, "ssa": loss.ssa, "information_loss": share, "loss_range": about}
 

@@ -30,8 +30,9 @@ from shoal.results.claims import Claim
 from shoal.results.summary import Dialect
 from shoal.verification.copies import dictionary_of
 from shoal.verification.delimited import text_of
-from shoal.verification.pages import PAGES
+from shoal.verification.pages import pages_of
 from shoal.verification.parquet import parquet_file
+from shoal.verification.promises import Counts
 from shoal.verification.release_files import ReleaseFolder
 from shoal.verification.sanitized_files import repacked_pictures
 from shoal.verification.signatures import SIGNATURE
@@ -63,14 +64,18 @@ def _copied(release: ReleaseFolder, content: dict[str, Any]) -> bytes:
     return copied(rows, copy["file"], dictionary_of(copy), dialect)
 
 
-def rewrite_release(release: ReleaseFolder, content: dict[str, Any], out: Path) -> None:
+def rewrite_release(release: ReleaseFolder, content: dict[str, Any], counts: Counts, out: Path) -> None:
     """Write what was counted of a release, and nothing else, to a new folder."""
     check_free(out, False, lambda names: False)
     promises = content["promises"]
     with folders_written_aside((out, PUBLIC_FOLDER)) as (aside,):
+        pages = pages_of(content, counts)
         for name in content["files"]:
             (aside / name).parent.mkdir(exist_ok=True)
-            _rewrite_file(release, name, content, aside / name)
+            if name in pages:
+                (aside / name).write_bytes(pages[name])
+            else:
+                _rewrite_file(release, name, content, aside / name)
         if "copy" in promises:
             promises = promises | {"copy": promises["copy"] | {"writer": writer_of(promises["copy"]["file"])}}
         written = dump(sealed_certificate(content["kind"], promises, content["stated"], aside))
@@ -84,8 +89,6 @@ def _rewrite_file(release: ReleaseFolder, name: str, content: dict[str, Any], pa
     promises = content["promises"]
     if name == promises.get("copy", {}).get("file"):
         path.write_bytes(_copied(release, content))
-    elif name in PAGES:
-        path.write_bytes(release.read(name, PAGES[name]))
     elif name.endswith(".parquet"):
         _rewrite_rows(release, name, _rows_at_once(content), path)
     elif name == "vectors.npz":

@@ -54,5 +54,5 @@ def verify(
 
     if rewrite is None:
         return replace(result, claims=(*result.claims, *copy_claims(release, content)))
-    rewrite_release(release, content, Path(rewrite))
+    rewrite_release(release, content, result.counts, Path(rewrite))
     return verify(rewrite, None, min_k, secrets, None, after)

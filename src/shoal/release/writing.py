@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from shoal import progress
-from shoal.pages.report import readme_text, report_html
-from shoal.release.certificate import certificate, dump
+from shoal.pages.report import release_pages
+from shoal.release.certificate import dump, promises_of, sealed_certificate, stated_of
 from shoal.release.draft import Draft, warn_of_formulas
 from shoal.release.folders import CERTIFICATE, write_files
+from shoal.results.stated import summary_of
 
 EPOCH = 315_532_800  # the beginning of 1980, the first time that every archive can hold
 
@@ -21,9 +22,11 @@ def write_release(draft: Draft, folder: Path) -> dict[str, Any]:
     progress.step("writing", 0, 2)
     write_files(folder, draft.files)
     progress.step("writing", 1, 2)
-    pages = {"report.html": report_html(draft.summary), "README.md": readme_text(draft.summary)}
-    write_files(folder, pages)
-    content = certificate(draft, folder)
+    promises, stated, summary = promises_of(draft), stated_of(draft), draft.summary
+    # The pages are made of what the certificate says, so that whoever has the release can make them again.
+    shown = summary_of(summary.kind, promises, stated, summary.group_sizes, getattr(summary.figures, "lengths", ()))
+    write_files(folder, release_pages(shown))
+    content = sealed_certificate(summary.kind, promises, stated, folder)
     (folder / CERTIFICATE).write_bytes(dump(content))
     without_times(folder)
     progress.step("writing", 2, 2)

@@ -69,6 +69,14 @@ class Statement:
     file: str
 
 
+def likeness_in_words(beta: float) -> str:
+    """β-likeness as a report promises it."""
+    return (
+        f"In every group a confidential value is at most {1.0 + beta:g} times as frequent as in the whole "
+        f"release (enhanced β-likeness, β = {beta:g})"
+    )
+
+
 @dataclass(frozen=True)
 class FurtherPromise:
     """A promise about confidential values beside l and t: its bound, what each column has, and a sentence."""

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from shoal.results.stated import is_worded, worded_parameters
 from shoal.verification.copies import COPIES
 from shoal.verification.json_rules import (
     Rule,
@@ -22,9 +23,10 @@ from shoal.verification.json_rules import (
     number,
     one_of,
     or_null,
-    plain,
     text,
+    version_number,
     whole,
+    wording,
 )
 from shoal.verification.release_files import Refused, ReleaseFolder
 
@@ -71,18 +73,21 @@ _ASKED_FOR: dict[str, Rule] = {
 }
 
 _STATED: dict[str, Rule] = {
-    "method": text,
-    "parameters": by_name(plain),
+    "method": wording,
+    "parameters": by_name(anything),
+    "report": fields(
+        {"attacked": boolean, "files": each(each(text))} | dict.fromkeys(("distances", "figures"), by_name(anything))
+    ),
     "sse": or_null(number),
     "ssa": or_null(number),
     "information_loss": or_null(number),
-    "loss_range": or_null(fields({"low": number, "high": number, "reason": text})),
+    "loss_range": or_null(fields({"low": number, "high": number, "reason": wording})),
     "loss_of_means": or_null(number),
-    "withheld": each(fields({"reason": text, "count": whole(1)})),
+    "withheld": each(fields({"reason": wording, "count": whole(1)})),
     "above_optimum": or_null(number),
     "linked": or_null(number),
     "attacks": each(
-        fields({"about": text, "n": whole(0), "rate": number, "low": number, "high": number, "baseline": number})
+        fields({"about": wording, "n": whole(0), "rate": number, "low": number, "high": number, "baseline": number})
     ),
     "closeness": each(fields({"column": text, "t": number, "ordered": boolean})),
 }
@@ -125,7 +130,7 @@ _PROMISES_OF_SANITIZED: dict[str, Rule] = {
     "vault": digest,
 }
 _STATED_OF_SANITIZED = fields(
-    {"model": text, "policy": text, "threshold": number}
+    {"model": wording, "policy": wording, "threshold": number, "hidden_share": or_null(number), "dial": each(anything)}
     | {"masked": by_name(fields({"entities": whole(0), "places": whole(1)}))}
     | {name: whole(0) for name in ("blocks", "kept", "reviewers", "unseen", "rejected", "withheld")}
 )
@@ -140,7 +145,7 @@ def _content(kinds: Mapping[str, tuple[Rule, Rule]]) -> Rule:
             "kind": one_of(*kinds),
             "promises": by_name(anything),
             "stated": by_name(anything),
-            "versions": fields({"shoal": text, "python": text, "numpy": text}),
+            "versions": fields(dict.fromkeys(("shoal", "python", "numpy", "charts"), version_number)),
             "files": by_name(fields({"sha256": digest, "bytes": whole(0)})),
             "seal": digest,
         }
@@ -155,8 +160,8 @@ def _content(kinds: Mapping[str, tuple[Rule, Rule]]) -> Rule:
     return rule
 
 
-FORMAT = "shoal-certificate/2"
-OLDER = ("shoal-certificate/1",)
+FORMAT = "shoal-certificate/3"
+OLDER = ("shoal-certificate/1", "shoal-certificate/2")
 CONTENT = _content(
     {
         "documents": (fields(_PROMISES, _ASKED_FOR), _STATED_OF_RECORDS),
@@ -187,6 +192,7 @@ def read_certificate(release: ReleaseFolder) -> dict[str, Any]:
     try:
         CONTENT(content, "")
         _check_names(content["promises"])
+        _check_words(content["promises"], content["stated"])
     except Unfit as unfit:
         raise refused(f"the certificate is not as its format has it: {unfit}") from None
     if raw != written:
@@ -198,6 +204,16 @@ def is_sealed(content: Mapping[str, Any]) -> bool:
     """Whether the seal is that of the content."""
     rest = {key: value for key, value in content.items() if key != "seal"}
     return bool(content["seal"] == hashlib.sha256(dump(rest)).hexdigest())
+
+
+def _check_words(promises: Mapping[str, Any], stated: Mapping[str, Any]) -> None:
+    """No text is free: those that are stated are names of columns, or worded by Shoal."""
+    columns = {column["name"] for column in promises.get("columns", ())}
+    parameters = stated.get("parameters", {})
+    if worded_parameters(parameters, columns) != parameters:
+        raise Unfit("stated.parameters", "known names with numbers, names of columns or wordings of Shoal")
+    if "report" in stated and not is_worded(stated["report"], columns):
+        raise Unfit("stated.report", "without a text that is not worded by Shoal")
 
 
 def _check_names(promises: Mapping[str, Any]) -> None:

@@ -21,6 +21,7 @@ from shoal.results.claims import Claim
 from shoal.verification.npz import Matrix
 from shoal.verification.parquet import check_memory, layout_of, parquet_file
 from shoal.verification.promises import (
+    Counts,
     GroupCounts,
     check_rows,
     columns_as_promised,
@@ -47,7 +48,7 @@ SLACK = 1.5e-9  # machines may differ in the last digit
 Row = tuple[Any, Ints, NDArray[np.float64]]  # term numbers, counts, weights
 
 
-def document_claims(release: ReleaseFolder, promises: dict[str, Any]) -> Iterator[Claim]:
+def document_claims(release: ReleaseFolder, promises: dict[str, Any], counts: Counts) -> Iterator[Claim]:
     """Every promise about the rows, counted from the files."""
     if promises["form"] is None:
         yield Claim("form", False, "it is not said what is published of a group", VECTORS)
@@ -85,6 +86,8 @@ def document_claims(release: ReleaseFolder, promises: dict[str, Any]) -> Iterato
         file = parquet_file(release, name, layout.texts)
         for number in range(len(layout.row_groups)):
             rows.count(file.read_row_group(number), name)
+    counts.group_sizes.update(rows.groups.sizes)
+    counts.documents_with.update(rows.pools.documents_with(rows.groups.sizes, terms))
     yield from crowd_claims([rows.groups], rows.groups, rows.values, rows.in_order, promises, VECTORS)
     unit = "every row has length 1" if rows.unit else "some row has not length 1"
     yield Claim("unit length", rows.unit, unit, VECTORS)
@@ -268,6 +271,13 @@ class Pools:
     def add(self, group: int, numbers: Any, counts: Ints, weights: NDArray[np.float64]) -> None:
         """The row of a group."""
         self._rows.setdefault(group, (numbers.copy(), counts.copy(), weights.copy()))
+
+    def documents_with(self, sizes: Sequence[int], terms: pa.Array) -> dict[str, int]:
+        """How many rows have each term."""
+        documents = np.zeros(self.n_terms, dtype=np.int64)
+        for group, (numbers, _, _) in self._rows.items():
+            documents[numbers] += sizes[group]
+        return dict(zip(terms.to_pylist(), documents.tolist(), strict=True))
 
     def claim(self, sizes: Sequence[int], form: str, file: str) -> Claim:
         """Whether every weight is the one that the counts of groups of these sizes give."""

@@ -6,8 +6,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from shoal.results.stated import worded
+
 LARGEST_NUMBER = 2**53  # whole numbers that every reader of JSON has exactly
-DEEPEST = 5  # lists in lists, among the parameters
+LONGEST_TEXT = 1_000  # characters, of a column's name or label
 
 Rule = Callable[[Any, str], None]  # looks at a value and its place; raises Unfit
 
@@ -20,8 +22,18 @@ class Unfit(ValueError):
 
 
 def text(value: Any, place: str) -> None:
-    if type(value) is not str:
-        raise Unfit(place, "text")
+    if type(value) is not str or len(value) > LONGEST_TEXT:
+        raise Unfit(place, f"text of at most {LONGEST_TEXT:,} characters")
+
+
+def wording(value: Any, place: str) -> None:
+    if type(value) is not str or worded(value) != value:
+        raise Unfit(place, "worded by Shoal")
+
+
+def version_number(value: Any, place: str) -> None:
+    if type(value) is not str or not re.fullmatch(r"\d{1,4}(\.\d{1,4}){1,3}(\.?(a|b|rc|post|dev)\d{0,4}){0,2}", value):
+        raise Unfit(place, "the number of a version")
 
 
 def anything(value: Any, place: str) -> None:
@@ -125,14 +137,3 @@ def fields(rules: Mapping[str, Rule], may: Mapping[str, Rule] | None = None) -> 
 
 def _below(place: str, name: str) -> str:
     return f"{place}.{name}" if place else name
-
-
-def plain(value: Any, place: str, depth: int = 0) -> None:
-    """A parameter of a method, of which only its maker knows what it is."""
-    if type(value) in (list, dict):
-        if depth == DEEPEST:
-            raise Unfit(place, f"nested at most {DEEPEST} deep")
-        for one in value if type(value) is list else value.values():
-            plain(one, place, depth + 1)
-    elif value is not None and type(value) not in (str, bool):
-        number(value, place)

@@ -1,84 +1,71 @@
-"""report.html and README.md: what they say is the owner's word; that they run and fetch nothing is checked.
-
-A page is read by a grammar much smaller than that of HTML: tags and attributes of a list, and whatever does not fit is
-refused. A browser therefore finds in it what was found here.
-"""
+"""report.html and README.md: made again from the certificate and what was counted, and compared."""
 
 from __future__ import annotations
 
-import re
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
+from shoal.pages.report import release_pages
+from shoal.pages.sanitized import sanitized_pages
+from shoal.results.claims import Claim, Statement
+from shoal.results.stated import sanitized_summary, summary_of
+from shoal.results.summary import DocumentFigures
+from shoal.verification.certificate import CERTIFICATE
+from shoal.verification.promises import Counts
 from shoal.verification.release_files import Refused, ReleaseFolder
 
 PAGE = "page"
 PAGES = {"report.html": 4_000_000, "README.md": 1_000_000}  # and the bytes that each may have
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-HEAD = '<!DOCTYPE html>\n<html lang="en">\n<head>\n'
-FIRST = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
-
-TAGS = re.compile(
-    "a|article|aside|b|blockquote|body|br|caption|code|col|colgroup|dd|details|div|dl|dt|em|figcaption|figure|footer|"
-    "h[1-5]|head|header|hr|html|i|kbd|li|main|mark|meta|nav|ol|p|pre|q|s|samp|section|small|span|strong|sub|summary|"
-    "sup|table|tbody|td|tfoot|th|thead|time|title|tr|u|ul|var|wbr|"
-    "circle|clippath|defs|desc|ellipse|g|line|lineargradient|marker|path|pattern|polygon|polyline|radialgradient|rect|"
-    "stop|svg|symbol|text|tspan|use"
-)
-FETCHING = re.compile("on.*|action|background|data|formaction|from|ping|poster|src|srcdoc|srcset|to|values")
-TOKEN = re.compile(
-    r"""(?P<text>[^<]+)
-    |<(?P<tag>[A-Za-z][A-Za-z0-9]*)(?P<attributes>(?:\s++[A-Za-z_][-\w.]*+(?:="[^"<>]*+")?+)*+)\s*+/?>
-    |</[A-Za-z][A-Za-z0-9]*>""",
-    re.VERBOSE,
-)
-ATTRIBUTE = re.compile(r'([A-Za-z_][-\w.]*)(?:="([^"<>]*)")?')
-STYLE = re.compile(r"<style>([^<]*)</style>")
-META = ("charset", "name", "content")
-WORDS = ("alt", "aria-label", "class", "content", "title")  # attributes that no reader follows
-STYLE_FETCHES = re.compile(r"@import|@font-face|url\s*\(|image-set|expression|\\", re.IGNORECASE)
-ADDRESS = re.compile(r"url\s*\((?!#)|[a-z]+script\s*:|data\s*:|//|&|\\", re.IGNORECASE)
+DRAWN_BY = {"shoal": "shoal", "charts": "vl-convert-python"}  # versions that decide what a page looks like
 
 
-def check_pages(release: ReleaseFolder) -> None:
-    """Refuse a page that could run or fetch something, and a text that is none."""
+def page_results(
+    release: ReleaseFolder, content: dict[str, Any], counts: Counts
+) -> tuple[list[Claim], tuple[Statement, ...]]:
+    """Whether each page is what certificate and rows make it; one by another version is not ours to vouch for."""
+    claims, statements = [], []
+    pages = pages_of(content, counts)
+    ours = all(content["versions"][name] == _installed(package) for name, package in DRAWN_BY.items())
     for name, largest in PAGES.items():
         if name not in release:
             continue
-        raw = release.read(name, largest)
-        try:
-            text = raw.decode("utf-8")
-        except UnicodeDecodeError:
-            raise Refused("page", "is not text in UTF-8", name) from None
-        if name == "report.html" and (problem := _problem(text)):
-            raise Refused("page", problem, name)
+        same = release.size(name) <= largest and release.read(name, largest) == pages[name]
+        if same or ours:
+            other = "is not what certificate and rows make it; rewriting the release makes it anew"
+            claims.append(Claim(PAGE, same, "is what certificate and rows make it" if same else other, name))
+        else:
+            by = f"made by Shoal {content['versions']['shoal']}, and not ours to vouch for"
+            statements.append(Statement(PAGE, f"{by}; rewriting the release makes it anew", name))
+    return claims, tuple(statements)
 
 
-def _problem(page: str) -> str | None:
-    if not page.startswith(HEAD + FIRST):
-        return "does not begin with its content security policy"
-    page = page[len(HEAD) + len(FIRST) :]
-    if any(STYLE_FETCHES.search(style) for style in STYLE.findall(page)):
-        return "has a style that may fetch something"
-    page = STYLE.sub("", page)
-    at = 0
-    while at < len(page):
-        token = TOKEN.match(page, at)
-        if token is None:
-            return "has a tag that a report does not have"
-        if token["tag"] and (problem := _of_tag(token["tag"].lower(), token["attributes"])):
-            return problem
-        at = token.end()
-    return None
+def pages_of(content: dict[str, Any], counts: Counts) -> dict[str, bytes]:
+    """The pages that belong to a certificate and the rows that were counted."""
+    promises, stated = content["promises"], content["stated"]
+    try:
+        if content["kind"] == "sanitized":
+            pages = sanitized_pages(sanitized_summary(promises, stated))
+        else:
+            sizes, lengths = (tuple(sorted(counter.items())) for counter in (counts.group_sizes, counts.lengths))
+            summary = summary_of(content["kind"], promises, stated, sizes, lengths)
+            if isinstance(summary.figures, DocumentFigures):
+                _check_terms(summary.figures, counts)
+            pages = release_pages(summary)
+    except (ValueError, TypeError, KeyError, IndexError, ArithmeticError, AttributeError):
+        raise Refused(PAGE, "the figures that are stated make no report", CERTIFICATE) from None
+    return {name: page.encode() for name, page in pages.items()}
 
 
-def _of_tag(tag: str, attributes: str) -> str | None:
-    if not TAGS.fullmatch(tag):
-        return f"has a tag that a report does not have: {tag[:20]}"
-    for name, value in ATTRIBUTE.findall(attributes):
-        name = name.lower()
-        if FETCHING.fullmatch(name) or (tag == "meta" and name not in META):
-            return f"has an attribute that may run or fetch something: {name[:20]}"
-        if name in ("href", "xlink:href") and not value.startswith("#"):
-            return "has an address that leads elsewhere"
-        if name not in WORDS and ADDRESS.search(value):
-            return f"has an attribute that may run or fetch something: {name[:20]}"
-    return None
+def _check_terms(figures: DocumentFigures, counts: Counts) -> None:
+    """The terms that a report shows are terms of the release, in as many documents as it says."""
+    if figures.vocabulary != len(counts.documents_with):
+        raise ValueError("another vocabulary")
+    if any(counts.documents_with.get(use.term) != use.documents for use in figures.terms):
+        raise ValueError("other terms")
+
+
+def _installed(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from shoal.results.claims import Claim
 from shoal.verification.likeness import likeness_claims
 from shoal.verification.release_files import Refused
 from shoal.verification.values import DistinctValues, value_claims
+
+
+@dataclass
+class Counts:
+    """What was counted of the rows and a report shows."""
+
+    group_sizes: Counter[int] = field(default_factory=Counter)  # how many groups have each
+    lengths: Counter[int] = field(default_factory=Counter)  # how many sketches have each
+    documents_with: dict[str, int] = field(default_factory=dict)  # how many documents have each term
 
 
 def columns_as_promised(expected: list[str], found: list[str], promises: dict[str, Any], file: str) -> Claim:

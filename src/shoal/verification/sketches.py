@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from shoal.results.claims import Claim, Statement
 from shoal.verification.parquet import check_memory, layout_of, parquet_file
 from shoal.verification.promises import (
+    Counts,
     GroupCounts,
     check_rows,
     columns_as_promised,
@@ -34,7 +36,7 @@ Floats = NDArray[np.float64]
 Row = tuple[Any, ...]  # the numbers of a sketch, and the labels
 
 
-def sketch_claims(release: ReleaseFolder, promises: dict[str, Any]) -> Iterator[Claim]:
+def sketch_claims(release: ReleaseFolder, promises: dict[str, Any], counts: Counts) -> Iterator[Claim]:
     """Every promise about the rows, counted from the files."""
     confidential = [column["name"] for column in promises["columns"] if column["role"] == "confidential"]
     if promises["anonymity"]["shared_columns"] != [[SKETCH]]:
@@ -67,6 +69,8 @@ def sketch_claims(release: ReleaseFolder, promises: dict[str, Any]) -> Iterator[
         file = parquet_file(release, name, confidential)
         for number in range(len(layout.row_groups)):
             rows.count(file.read_row_group(number), name)
+    counts.group_sizes.update(rows.groups.sizes)
+    counts.lengths.update(rows.lengths)
     yield from crowd_claims([rows.groups], rows.groups, rows.values, rows.in_order, promises, SKETCHES)
     yield _lengths(rows, promises["lengths"])
 
@@ -114,6 +118,7 @@ class SketchRows:
         self.values = {name: DistinctValues() for name in confidential}
         self.in_order = True
         self.shortest, self.longest = 1 << 62, 0
+        self.lengths: Counter[int] = Counter()  # how many sketches have each
         self._before: Row | None = None  # the row before
         self._first: Row | None = None  # row of the part before
 
@@ -129,6 +134,7 @@ class SketchRows:
         check_memory(bytes_of_labels(labels), file)
         lengths = np.diff(ends)
         self.shortest, self.longest = min(self.shortest, int(lengths.min())), max(self.longest, int(lengths.max()))
+        self.lengths.update(lengths.tolist())
         rise = _compared_with_the_one_before(ends, numbers)
         self._look_at_order(ends, numbers, rise, labels)
         group_of_row = self._grouped(ends, numbers, rise)

@@ -17,6 +17,7 @@ from shoal.verification import delimited
 from shoal.verification.copies import as_shown, check_dictionary
 from shoal.verification.parquet import check_memory, layout_of, parquet_file
 from shoal.verification.promises import (
+    Counts,
     GroupCounts,
     check_rows,
     columns_as_promised,
@@ -34,7 +35,7 @@ Ints = NDArray[np.int64]
 NO_VALUE = np.iinfo(np.int64).min  # the bits of a gap: those of minus zero, which no release has
 
 
-def table_claims(release: ReleaseFolder, promises: dict[str, Any]) -> Iterator[Claim]:
+def table_claims(release: ReleaseFolder, promises: dict[str, Any], counts: Counts) -> Iterator[Claim]:
     """Every promise about the rows, counted from the file, or from its parts one at a time."""
     parts = release.parts("table")
     copy = promises.get("copy")
@@ -61,6 +62,7 @@ def table_claims(release: ReleaseFolder, promises: dict[str, Any]) -> Iterator[C
         yield from _count_parquet(release, parts or [file], promises, rows)
     else:
         yield from _count_text(release, file, promises, rows)
+    counts.group_sizes.update(rows.whole.sizes)
     yield rows_as_promised(rows.n_rows, promises, file)
     yield from gaps_as_promised(rows.gaps, promises, file)
     yield from crowd_claims(rows.sets, rows.whole, rows.values, rows.in_order(), promises, file)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from shoal.errors import InputError, ShoalError
@@ -17,7 +17,8 @@ from shoal.results.sanitizing import Secrets
 from shoal.verification.certificate import CERTIFICATE, dump, is_sealed, read_certificate
 from shoal.verification.documents import DOCUMENT_FILES, document_claims
 from shoal.verification.followup import FOLLOWS, following_claims
-from shoal.verification.pages import PAGE, PAGES, check_pages
+from shoal.verification.pages import PAGE, PAGES, page_results
+from shoal.verification.promises import Counts
 from shoal.verification.release_files import NOT_PLAIN, Refused, ReleaseFolder, is_part
 from shoal.verification.sanitized import sanitized_claims, sanitized_statements
 from shoal.verification.sanitized_files import document_name
@@ -37,6 +38,7 @@ class Verification:
     claims: tuple[Claim, ...]
     stated: tuple[Statement, ...] = ()  # what is the owner's word, and cannot be counted
     signature: str = UNSIGNED  # who vouches for it, in a sentence
+    counts: Counts = field(default_factory=Counts, repr=False, compare=False)  # what the pages show of them
 
     @property
     def holds(self) -> bool:
@@ -72,6 +74,7 @@ def verify(
     secrets: Secrets | None = None,
     signer: str | os.PathLike[str] | None = None,
     after: str | os.PathLike[str] | None = None,
+    with_pages: bool = True,
 ) -> Verification:
     """Every promise that can be counted from the release alone; see `shoal.verify` for what can be asked."""
     release = folder if isinstance(folder, ReleaseFolder) else opened_release(folder)
@@ -85,10 +88,18 @@ def verify(
         claims.append(_enough(content, min_k))
     if any(claim.detail == NOT_PLAIN for claim in claims):  # A pipe would block the reader, a device never end.
         return Verification(tuple(claims), signature=vouching)
-    claims += _counted(release, content, secrets)
+    counts = Counts()
+    claims += _counted(release, content, secrets, counts)
     if after is not None:
         claims += _followed(release, content, opened_release(after), all(claim.holds for claim in claims))
-    return Verification(tuple(claims), _statements(content, secrets), vouching)
+    statements = _statements(content, secrets)
+    if with_pages and all(claim.holds for claim in claims):
+        try:
+            of_pages, not_ours = page_results(release, content, counts)
+            claims, statements = claims + of_pages, statements + not_ours
+        except Refused as refused:
+            claims.append(refused.claim)
+    return Verification(tuple(claims), statements, vouching, counts)
 
 
 def opened_release(folder: str | os.PathLike[str]) -> ReleaseFolder:
@@ -104,7 +115,7 @@ def opened_release(folder: str | os.PathLike[str]) -> ReleaseFolder:
 
 def _followed(release: ReleaseFolder, content: dict[str, Any], earlier: ReleaseFolder, holds: bool) -> Iterator[Claim]:
     """What the pair promises, where both releases hold on their own."""
-    before = verify(earlier)
+    before = verify(earlier, with_pages=False)
     if not before:
         broken = before.broken[0]
         yield Claim(FOLLOWS, False, f"the earlier release does not hold: {broken.promise}, {broken.detail}")
@@ -161,26 +172,22 @@ def _unchanged(release: ReleaseFolder, name: str, fingerprint: dict[str, Any]) -
     return Claim("files", same, "unchanged (SHA-256)" if same else "was changed: its SHA-256 differs", name)
 
 
-COUNTED: dict[str, Callable[[ReleaseFolder, dict[str, Any]], Iterator[Claim]]] = {
+COUNTED: dict[str, Callable[[ReleaseFolder, dict[str, Any], Counts], Iterator[Claim]]] = {
     "documents": document_claims,
     "sketches": sketch_claims,
     "table": table_claims,
 }
 
 
-def _counted(release: ReleaseFolder, content: dict[str, Any], secrets: Secrets | None) -> Iterator[Claim]:
+def _counted(
+    release: ReleaseFolder, content: dict[str, Any], secrets: Secrets | None, counts: Counts
+) -> Iterator[Claim]:
     """The promises about the data, counted anew."""
-    try:
-        check_pages(release)
-    except Refused as refused:
-        yield refused.claim
-    except OSError:
-        yield Claim("page", False, "the pages for people cannot be read")
     try:
         if content["kind"] == SANITIZED:
             yield from sanitized_claims(release, content, secrets)
         else:
-            yield from COUNTED[content["kind"]](release, content["promises"])
+            yield from COUNTED[content["kind"]](release, content["promises"], counts)
         release.check_unchanged()
     except Refused as refused:
         yield refused.claim

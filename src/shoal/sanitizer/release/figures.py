@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from shoal.results.sanitizing import KINDS, MaskedKind, SanitizedSummary
+from shoal.results.stated import worded
 from shoal.sanitizer.release.masking import REMOVED
 from shoal.sanitizer.release.plan import PlannedDocument
 from shoal.sanitizer.review.decisions import active
@@ -42,8 +43,8 @@ def summary_of(work: WorkFolder, planned: Sequence[PlannedDocument], form: str, 
         blocks=blocks,
         kept=kept,
         hidden_share=hidden / (hidden + shown) if pieces >= FEWEST else None,
-        model=settings["model"],
-        policy=settings["policy"],
+        model=worded(settings["model"]),
+        policy=worded(settings["policy"]),
         threshold=settings["threshold"],
         decisions=len(log),
         reviewers=len(people),
@@ -76,7 +77,8 @@ def promises_of(
 def stated_of(summary: SanitizedSummary) -> dict[str, Any]:
     """The owner's word."""
     masked = {kind.kind: {"entities": kind.entities, "places": kind.places} for kind in summary.kinds}
-    return {"masked": masked} | {name: getattr(summary, name) for name in STATED}
+    stated = {name: getattr(summary, name) for name in (*STATED, "hidden_share")}
+    return stated | {"masked": masked, "dial": [list(step) for step in summary.dial]}
 
 
 def _counts(strings: Sequence[str], texts: Iterable[str]) -> Counter[str]:
