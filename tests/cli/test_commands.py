@@ -98,7 +98,7 @@ def test_a_release_is_made_and_verifies(command: str, files: set[str], folder: P
     crowd = ", but NO crowd is promised: a record may be one of a kind" if "NO " in printed else ""
     assert checked.complaints == [
         f"shoal: all {len(checked.out.splitlines())} promises hold{crowd}; "
-        "it is not signed, so nothing tells who made it; report.html and README.md are the owner's words, not counted"
+        "it is not signed, so nothing tells who made it; figures that the report marks as stated are the owner's word"
     ]
 
 

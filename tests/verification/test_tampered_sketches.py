@@ -228,7 +228,7 @@ def test_sketches_that_call_themselves_documents_are_found(sound):
 
 
 @pytest.mark.parametrize("kind", ["delta"])
-@pytest.mark.parametrize("value", [None, "a lie", [1], {}])
+@pytest.mark.parametrize("value", [None, {}])
 def test_what_is_stated_of_delta_never_breaks_the_reader(sound, value):
     content = certificate_of(sound)
     content["stated"]["parameters"]["sketch"] = value

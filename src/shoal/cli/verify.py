@@ -83,7 +83,7 @@ def verify(
     crowd = (
         "" if result.promises_crowd or result.sanitized else ", but NO crowd is promised: a record may be one of a kind"
     )
-    uncounted = "report.html and README.md are the owner's words, not counted"
+    uncounted = "figures that the report marks as stated are the owner's word"
     written = "" if rewrite is None else f"{rewrite} was written anew; "
     say(f"{written}all {len(result.claims)} promises hold{crowd}; {result.signature}; {uncounted}")
 

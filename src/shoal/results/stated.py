@@ -127,7 +127,7 @@ _SETTINGS = (
     "arabic|basque|catalan|greek|hindi|indonesian|lithuanian|nepali|tamil|armenian|serbian|yiddish|the owner's own",
     r"(%[YmdHMSfz]|[-/. :TZ]){1,20}|(year|month|day|minute|second|step)s|string|int64|double|document|basket",
     "stop words|not in WordNet|too (short|rare)|everywhere|beyond (the|a document's) heaviest terms",
-    r"[0-9a-f]{64}|(en|de|fr|es|it|nl|pt|xx)_[a-z]+_[a-z]+ \d+(\.\d+){1,3}|none|own|health|legal|personal|press|court",
+    r"[0-9a-f]{64}|[a-z]{2}_core_(web|news)_(sm|md|lg|trf) \d+(\.\d+){1,3}|none|own|health|legal|personal|press|court",
 )
 _SUFFIX = "((, refined)?(, sketched)?(, after an earlier release)?)"
 WORDS = re.compile(
