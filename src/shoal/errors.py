@@ -20,7 +20,7 @@ PLACE = "{option}"
 
 
 def spelled(message: str, options: Iterable[str], spelling: Spelling) -> str:
-    """The message with its options: where it says {option}, or in brackets at its end.
+    """The message with its options: where it says {option}, each in its place or all in one, or in brackets at its end.
 
     An option may come with a value, after a blank: "missing withhold".
 
@@ -28,6 +28,8 @@ def spelled(message: str, options: Iterable[str], spelling: Spelling) -> str:
     "the table has gaps; fill them (missing='withhold')"
     """
     listed = [spelling(*option.partition(" ")[::2]) for option in options]
+    if len(listed) > 1 and message.count(PLACE) == len(listed):
+        return "".join(part for pair in zip(message.split(PLACE), [*listed, ""], strict=True) for part in pair)
     together = " or ".join(filter(None, (", ".join(listed[:-1]), *listed[-1:])))
     if PLACE in message:
         return message.replace(PLACE, together)

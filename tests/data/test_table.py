@@ -210,7 +210,7 @@ def test_without_roles_a_table_of_numbers_is_all_quasi_identifiers() -> None:
 def test_without_roles_other_columns_are_named_with_the_remedy() -> None:
     message = refusal(resolve_roles, in_memory(a=[1], city=["x"], ok=[True]), None)
     assert message.startswith("2 columns not numeric (city, ok); ")
-    assert "--quasi, --confidential and --drop" in message
+    assert "quasi, confidential and drop" in message
 
 
 def test_roles_must_fit_the_table() -> None:

@@ -276,8 +276,8 @@ def test_unknown_values_are_counted_and_never_quoted():
     with pytest.raises(InputError) as refused:
         CategoricalMicroaggregation(2, ontology=SPORTS).fit(people)
     assert str(refused.value) == (
-        "column sport: 2 values not in the hierarchy; take all as plain categories (--categorical sport), map them "
-        "with `shoal map INPUT sport -o mapping.csv`, or give a hierarchy of your own with --ontology"
+        "column sport: 2 values not in the hierarchy; take all as plain categories (categorical='sport'), map them "
+        "with `shoal map INPUT sport -o mapping.csv`, or give a hierarchy of your own with ontology"
     )
 
 

@@ -162,7 +162,7 @@ def test_newcomers_who_are_all_alike_do_not_wait_for_somebody_to_be_told_from(tm
     mixed = PEOPLE.assign(ill=alike["ill"].where(PEOPLE.index < N + 5, PEOPLE["ill"]))
     third = release(mixed[: N + 15], tmp_path / "third", after=after, **options)
     assert set(published(third)) == {*PEOPLE["who"][:N], *PEOPLE["who"][N + 5 : N + 15]}
-    with pytest.raises(InputError, match=r"promises l=2; give --l 2 or more"):
+    with pytest.raises(InputError, match=r"promises l=2; give l=2 or more"):
         release(PEOPLE[:N], tmp_path / "less", after=first, roles=WITH_ILLNESS)
     assert not (tmp_path / "less").exists()
 
@@ -330,7 +330,7 @@ def test_what_cannot_follow_is_refused_and_nothing_is_written(
 
 def test_an_earlier_release_without_ids_or_tampered_with_is_refused(made: Path, tmp_path: Path) -> None:
     quietly(protect, PEOPLE[:N], K, tmp_path / "bare", roles=ROLES, method=TABLE_MDAV, attack=False)
-    with pytest.raises(InputError, match="made without --id-column"):
+    with pytest.raises(InputError, match="made without id_column"):
         release(PEOPLE[:N], tmp_path / "next", after=tmp_path / "bare")
     broken = copy_of(made / "plain", tmp_path / "broken")
     (broken / "README.md").write_text("other words")

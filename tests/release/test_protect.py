@@ -144,7 +144,7 @@ def test_a_failure_in_the_middle_leaves_an_earlier_release_as_it_was(tmp_path, m
 def test_nothing_is_replaced_unless_forced(tmp_path, make):
     made = make(tmp_path)
     public = files_of(made.folder)
-    with pytest.raises(InputError, match="exists; choose another name or pass --force"):
+    with pytest.raises(InputError, match="exists; choose another name or pass force"):
         make(tmp_path, k=2)
     assert files_of(made.folder) == public
     make(tmp_path, k=2, force=True)

@@ -438,7 +438,7 @@ def test_an_unknown_form_is_refused(work: WorkFolder, tmp_path: Path) -> None:
 def test_a_release_replaces_an_earlier_one_only_by_force(work: WorkFolder, tmp_path: Path) -> None:
     accept_everything(work)
     made = released(work, tmp_path / "release")
-    with pytest.raises(InputError, match="--force"):
+    with pytest.raises(InputError, match="force"):
         released(work, tmp_path / "release")
     assert replace(released(work, tmp_path / "release", force=True)).certificate == made.certificate
 

@@ -102,7 +102,8 @@ def align_tables(
         if before.num_rows != after.num_rows:
             raise InputError(
                 f"the original has {counted(before.num_rows, 'row')} and the protected table {after.num_rows}; "
-                "give tables with the same rows, or the column that names them with --key"
+                "give tables with the same rows, or the column that names them with {option}",
+                "key",
             )
     owners = None if person is None else _owners(before, person)
     names = _columns(before, after, columns, key, release)
@@ -233,7 +234,9 @@ def _kinds(before: pa.Table, after: pa.Table, names: Sequence[str]) -> tuple[tup
     for name, (before_is_number, after_is_number) in kinds.items():
         if before_is_number != after_is_number:
             types = f"{before[name].type} in the original and {after[name].type} in the protected table"
-            raise InputError(f"column {shown(name)} is {types}; make it one type, or leave it out with --columns")
+            raise InputError(
+                f"column {shown(name)} is {types}; make it one type, or leave it out with {{option}}", "columns"
+            )
     numbers = tuple(name for name in names if kinds[name][0])
     return numbers, tuple(name for name in names if name not in numbers)
 
@@ -256,7 +259,8 @@ def _check_missing(pair: AlignedTables) -> None:
             if wrong:
                 raise InputError(
                     f"{called}: {counted(wrong, 'missing or infinite value')} in column {shown(name)}; "
-                    "leave these rows out, or the column with --columns"
+                    "leave these rows out, or the column with {option}",
+                    "columns",
                 )
 
 
@@ -278,7 +282,8 @@ def _check_related(pair: AlignedTables) -> None:
         raise InputError(
             f"{len(related) - sum(related)} of {counted(len(related), 'column')} do not go with their counterparts: "
             f"the rows, put side by side {pair.how}, do not belong together, or little is left; give the column that "
-            "names rows with --key, the right table or private folder, or say --aligned if all is right"
+            "names rows with {option}, the right table or private folder, or say {option} if all is right",
+            ("key", "aligned"),
         )
 
 

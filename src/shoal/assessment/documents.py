@@ -148,7 +148,8 @@ def check_related(before: sp.csr_matrix, after: sp.csr_matrix) -> None:
     if n_rows >= FEWEST and own.mean() - other.mean() <= 4 * error:
         raise InputError(
             "the rows are no more alike than rows drawn at random: they are in different orders, or nothing is left; "
-            "give the right collection or private folder, or say --aligned if all is right"
+            "give the right collection or private folder, or say {option} if all is right",
+            "aligned",
         )
 
 

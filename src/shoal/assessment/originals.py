@@ -114,7 +114,8 @@ def vectors_in_order(
     if unknown:
         raise InputError(
             f"{counted(unknown, 'document')} of the release not among the originals; give the collection that was "
-            "protected, and its --id-column"
+            "protected, and its {option}",
+            "id_column",
         )
     in_order = [row_of[name] for name in ids]
     return sp.csr_matrix(vectors[in_order]), space.count_rows(counted_texts)[in_order]

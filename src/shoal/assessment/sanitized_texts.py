@@ -74,7 +74,7 @@ def is_sanitized(protected: Any) -> bool:
 def align_texts(original: Any, protected: Any, columns: Mapping[str, str | None]) -> AlignedTexts:
     """Read both sides. Texts are matched by id, files by name; the suffix may differ, as of letter.docx in text."""
     if any(columns.values()) and not (_has_columns(original) or _has_columns(protected)):
-        raise InputError("text files have no columns; leave out --text-column and --id-column")
+        raise InputError("text files have no columns; leave out {option} and {option}", ("text_column", "id_column"))
     released = is_sanitized(protected)
     before = (_unmasked(original) if released else None) or read_texts(original, columns)
     after = _released(Path(protected)) if released else read_texts(protected, columns)
@@ -82,11 +82,12 @@ def align_texts(original: Any, protected: Any, columns: Mapping[str, str | None]
         before, after = _by_stem(before), _by_stem(after)
     unknown = len(after.keys() - before.keys())
     if unknown:
-        remedy = "give the collection that was sanitized, and its --id-column"
+        remedy = "give the collection that was sanitized, and its {option}"
         if released:  # its documents have names of their own, in an order of their own
             remedy = "give the originals as shoal unmask writes them"
         raise InputError(
-            f"{counted(unknown, 'sanitized text')} of {len(after)} not among the originals by name; {remedy}"
+            f"{counted(unknown, 'sanitized text')} of {len(after)} not among the originals by name; {remedy}",
+            () if released else "id_column",
         )
     withheld = len(before) - len(after)
     notes = [] if not withheld else [f"{counted(withheld, 'text')} withheld or empty after sanitizing"]

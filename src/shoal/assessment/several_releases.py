@@ -72,7 +72,8 @@ def overlap_of(
     later, first = _side(release, private), _side(earlier, earlier_private)
     if later.by_ids != first.by_ids or (not later.by_ids and sorted(later.names) != sorted(first.names)):
         raise InputError(
-            "records cannot be matched across the two releases: make both with --id-column, or both of the same rows"
+            "records cannot be matched across the two releases: make both with {option}, or both of the same rows",
+            "id_column",
         )
     names = set(later.names), set(first.names)
     both, k = names[0] & names[1], min(later.k, first.k)
@@ -114,7 +115,8 @@ def _side(release: str | os.PathLike[str], private: Any) -> _PublishedRecords:
         sound &= not seal.is_file() or seal.read_text(encoding="ascii").strip() == loaded.certificate["seal"]
     except (pa.ArrowException, OSError, KeyError, ValueError):
         raise InputError(
-            f"{shown(file)} is not there, or no mapping; give the private folders with --private and --with-private"
+            f"{shown(file)} is not there, or no mapping; give the private folders with {{option}} and {{option}}",
+            ("private", "earlier_private"),
         ) from None
     if not sound:
         raise InputError(f"{shown(file)} is the mapping of another release; give the private folder of this one")
@@ -165,7 +167,7 @@ def protection_of(release: Any, names: tuple[str, ...]) -> Callable[[Floats], Fl
     """What turned the numbers of a table, one column for each name, into those of the release."""
     stated, columns = _certified(release)
     if sorted(columns) != sorted(names):
-        raise InputError("differencing needs all protected columns; leave out --columns")
+        raise InputError("differencing needs all protected columns; leave out {option}", "columns")
     coarsen = stated["parameters"].get("coarsen", {})
     method = Microaggregation(**stated["parameters"]["microaggregation"]).set_output(transform="default")
 

@@ -248,7 +248,8 @@ def _key(private: Path) -> SketchKey:
     if not file.is_file():
         raise InputError(
             f"{shown(file)} is not there, and only with the key can sketches be attacked as an insider would; "
-            "give the private folder with --private"
+            "give the private folder with {option}",
+            "private",
         )
     return SketchKey.read(file)
 
@@ -294,7 +295,8 @@ def _check_related(sketched: SketchedRecords, terms: Sequence[str], key: SketchK
     if same < ALIKE * len(rows):
         raise InputError(
             "the sketches are not those of these records under this key: give the collection that was protected, in "
-            "its order if records have no ids, and the private folder of the release; or say --aligned if all is right"
+            "its order if records have no ids, and the private folder of the release; or say {option} if all is right",
+            "aligned",
         )
 
 

@@ -52,7 +52,8 @@ def models_of_target(pair: AlignedTables, target: str, random_state: int = 0) ->
     if not known:
         raise InputError(
             f"target {shown(target)} can be learned from numbers only, and no other number is compared; "
-            "name more columns with --columns, or leave the target out"
+            "name more columns with {option}, or leave the target out",
+            "columns",
         )
     before, after = _readings(*pair.target, target)
     rows = np.flatnonzero(~(_missing(before) | _missing(after)))
@@ -157,7 +158,9 @@ class TableOptions:
         if not isinstance(removals, int | np.integer) or isinstance(removals, bool) or removals < 0:
             raise InputError(f"differencing={removals!r} must be a whole number of records, 0 or more")
         if self.earlier_private is not None and self.earlier is None:
-            raise InputError("earlier_private is the private side of an earlier release; name that, too: --with")
+            raise InputError(
+                "earlier_private is the private side of an earlier release; name that, too: {option}", "earlier"
+            )
 
 
 def assess_tables(
@@ -181,7 +184,9 @@ def assess_tables(
     overlap = None
     if options.earlier is not None:
         if pair.release is None or not isinstance(protected, str | os.PathLike):
-            raise InputError("--with compares two releases, and the protected table is none; give the folder of one")
+            raise InputError(
+                "{option} compares two releases, and the protected table is none; give the folder of one", "earlier"
+            )
         overlap = overlap_of(protected, private, options.earlier, options.earlier_private, pair.before)
     control, notes = (None, ()) if options.control is None else control_records(options.control, pair)
     minimality, untried = minimality_of(pair, options.ontology)

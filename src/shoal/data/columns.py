@@ -20,7 +20,7 @@ from shoal.errors import InputError
 
 MISSING = ("", ".", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
 NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
-_OTHER_ROLE = "give it another role (--confidential, --drop)"
+_OTHER_ROLE = "give it another role, confidential or drop"
 _LARGEST = 1e150  # squares of larger numbers overflow
 
 
@@ -184,7 +184,9 @@ def _refuse(wrong: NDArray[np.bool_], name: str, noun: str, complaint: str) -> N
         raise InputError(f"column {name}: {counted(rows.size, noun)} {message}")
 
 
-def not_numbers(column: pa.ChunkedArray, name: str, remedy: str = "correct them") -> InputError:
+def not_numbers(
+    column: pa.ChunkedArray, name: str, remedy: str = "correct them", options: Sequence[str] = ()
+) -> InputError:
     """Why this column cannot be averaged, and what to do."""
     kind = column.type
     if pa.types.is_boolean(kind):
@@ -204,11 +206,14 @@ def not_numbers(column: pa.ChunkedArray, name: str, remedy: str = "correct them"
         )
     return InputError(
         f"column {name} is text, which cannot be averaged: {rows.size} of {counted(len(column), 'value')} not numbers "
-        f"(first in row {rows[0] + 1}); {remedy}, or {_OTHER_ROLE}"
+        f"(first in row {rows[0] + 1}); {remedy}, or {_OTHER_ROLE}",
+        options,
     )
 
 
-def check_no_gaps(columns: Sequence[str], numbers: NDArray[np.float64], remedy: str) -> None:
+def check_no_gaps(
+    columns: Sequence[str], numbers: NDArray[np.float64], remedy: str, options: Sequence[str] = ()
+) -> None:
     """Refuse missing values (NaN) of columns side by side: count them by column and name the first row."""
     gaps: list[str] = []
     for number, column in enumerate(columns):
@@ -218,7 +223,7 @@ def check_no_gaps(columns: Sequence[str], numbers: NDArray[np.float64], remedy: 
         elif rows.size:
             gaps.append(f"{shown(column)}: {rows.size}")
     if gaps:
-        raise InputError(f"column {', '.join(gaps)}; fill them, drop the rows{remedy}")
+        raise InputError(f"column {', '.join(gaps)}; fill them, drop the rows{remedy}", options)
 
 
 def check_labels(data: pa.Table, columns: Iterable[str], hierarchy: bool) -> None:
@@ -236,7 +241,8 @@ def check_labels(data: pa.Table, columns: Iterable[str], hierarchy: bool) -> Non
                 raise not_numbers(
                     column.cast(pa.large_string()),
                     shown(name),
-                    "correct them, say that they are plain categories (--categorical) or what they mean (--ontology)",
+                    "correct them, say that they are plain categories ({option}) or what they mean ({option})",
+                    ("categorical", "ontology"),
                 )
 
 

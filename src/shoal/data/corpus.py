@@ -141,9 +141,9 @@ class Corpus:
         self._skipped = skipped
         labelled, owned, of_items = self._asked.label is not None, self._asked.person is not None, self.of_items
         hashes = array("q")  # 8 bytes a document: the ids themselves may not fit in memory
-        nameless = _Count("id", "fill in the ids or name another column with --id-column")
+        nameless = _Count("id", "fill in the ids or name another column with {option}", "id_column")
         ownerless = _Count("a person", "say whose they are, or leave them out")
-        unlabelled = _Count("label", "label them, leave them out or name another column with --label-column")
+        unlabelled = _Count("label", "label them, leave them out or name another column with {option}", "label_column")
         for record in self._records():
             if isinstance(record, Skipped):
                 skipped.append(record)
@@ -189,19 +189,21 @@ class Corpus:
         # Only hashes were kept: the place is found by reading again. The id itself may name a person.
         records = (record for record in self._records() if isinstance(record, Record))
         first = next((record.place for record in records if hash(_as_name(record.id)) in repeated), "?")
-        remedy = "leave out the id column" if self._fields.id else "name another column with --id-column"
+        remedy = "leave out the id column" if self._fields.id else "name another column with {option}"
         raise InputError(
             f"{self.name}: {counted(len(repeated), 'id')} given more than once (first: {first}); "
-            f"make them unique or {remedy}"
+            f"make them unique or {remedy}",
+            () if self._fields.id else "id_column",
         )
 
 
 class _Count:
     """How many documents lack something every one must have, and where the first of them stands."""
 
-    def __init__(self, what: str, remedy: str) -> None:
+    def __init__(self, what: str, remedy: str, *options: str) -> None:
         self.what = what
         self.remedy = remedy
+        self.options = options
         self.first = ""
         self.count = 0
 
@@ -212,7 +214,9 @@ class _Count:
     def check(self, name: str) -> None:
         if self.count:
             documents = counted(self.count, "document")
-            raise InputError(f"{name}: {documents} without {self.what} (first: {self.first}); {self.remedy}")
+            raise InputError(
+                f"{name}: {documents} without {self.what} (first: {self.first}); {self.remedy}", self.options
+            )
 
 
 def _as_name(value: object) -> str | None:

@@ -123,7 +123,8 @@ def resolve_roles(table: Table, roles: Roles | None) -> Roles:
             listed = ", ".join(text[:10]) + (", …" if len(text) > 10 else "")
             raise InputError(
                 f"{counted(len(text), 'column')} not numeric ({listed}); "
-                "give the columns roles with --quasi, --confidential and --drop"
+                "give the columns roles with {option}, {option} and {option}",
+                ("quasi", "confidential", "drop"),
             )
         return Roles(quasi=tuple(columns))
     if not roles.quasi:
@@ -234,15 +235,17 @@ class ColumnChoices:
 
     def check(self, columns: Sequence[str], quasi: Sequence[str]) -> None:
         """Refuse columns that are not there, and demands on columns that are not protected."""
-        asked: dict[str, Iterable[str]] = {"--kind": self.kinds, "--categorical": self.categorical}
-        asked |= {"--order": self.order, "--round": self.rounded, "--generalise": self.generalise}
+        asked: dict[str, Iterable[str]] = {"kinds": self.kinds, "categorical": self.categorical}
+        asked |= {"order": self.order, "round": self.rounded, "generalise": self.generalise}
         for option, names in asked.items():
             for name in names:
                 if name not in columns:
-                    raise InputError(f"{option} {shown(name)}: {unknown_column(name, columns, 'the table')}")
-                if name not in quasi and name not in self.of_file and option != "--kind":
+                    problem = unknown_column(name, columns, "the table")
+                    raise InputError(f"{{option}}: {problem}", f"{option} {shown(name)}")
+                if name not in quasi and name not in self.of_file and option != "kinds":
                     raise InputError(
-                        f"{option} {shown(name)}: the column is not protected; name it in --quasi, or leave it out"
+                        "{option}: the column is not protected; name it in {option}, or leave it out",
+                        (f"{option} {shown(name)}", "quasi"),
                     )
         for name in quasi:
             self._check_kind(name)
@@ -251,15 +254,22 @@ class ColumnChoices:
         kind, _ = self.kind_of(name)
         if kind in (Kind.TEXT, Kind.IDENTIFIER):
             raise InputError(
-                f"column {shown(name)} is {kind.in_words}, which no value of a group can stand for; drop it (--drop), "
-                "or give it another kind"
+                f"column {shown(name)} is {kind.in_words}, which no value of a group can stand for; "
+                "drop it ({option}), or give it another kind",
+                "drop",
             )
         if name in self.rounded and kind not in (None, Kind.NUMBER, Kind.WHOLE):
-            raise InputError(f"--round {shown(name)}: the column is a {kind.in_words}, not a number; leave it out")
+            raise InputError(
+                f"{{option}}: the column is a {kind.in_words}, not a number; leave it out", f"round {shown(name)}"
+            )
         if name in self.generalise and kind is not Kind.DATE:
-            raise InputError(f"--generalise {shown(name)}: the column is a {kind}, not a date; leave it out")
+            raise InputError(
+                f"{{option}}: the column is a {kind}, not a date; leave it out", f"generalise {shown(name)}"
+            )
         if name in self.order and kind is not Kind.ORDERED:
-            raise InputError(f"--order {shown(name)}: the column is given as {kind}; leave out one of the two")
+            raise InputError(
+                f"{{option}}: the column is given as {kind}; leave out one of the two", f"order {shown(name)}"
+            )
 
 
 def asked_roles(asked: ColumnOptions) -> Roles | None:
@@ -298,7 +308,9 @@ def asked_choices(asked: ColumnOptions) -> ColumnChoices:
     for name in choices.categorical.keys() & choices.kinds.keys():
         kind, _ = kind_and_spelling(choices.kinds[name])
         if kind not in (*CATEGORIES, Kind.LABEL):
-            raise InputError(f"--categorical {shown(name)}: the column is given as {kind}; leave out one of the two")
+            raise InputError(
+                f"{{option}}: the column is given as {kind}; leave out one of the two", f"categorical {shown(name)}"
+            )
     return choices
 
 

@@ -68,7 +68,9 @@ class Keys:
         """Into a new file that only its owner can read, locked with a passphrase if there is one."""
         content = f"# public key: {self.public}\n{self.identity}\n".encode()
         if passphrase == "":
-            raise InputError("an empty passphrase locks nothing; give one, or make the key without --passphrase")
+            raise InputError(
+                "an empty passphrase locks nothing; give one, or make the key without {option}", "passphrase"
+            )
         if passphrase is not None:
             content = pyrage.passphrase.encrypt(content, passphrase)
         try:
@@ -103,7 +105,8 @@ class Keys:
         except pyrage.DecryptError:
             raise InputError(
                 "this document cannot be decrypted: it was not encrypted for your key, or it was changed; give the "
-                "right key with --key"
+                "right key with {option}",
+                "key",
             ) from None
 
 

@@ -71,7 +71,7 @@ def read_table(source: Any, verbatim: Iterable[str] = ()) -> Table:
 def _in_format(source: str | os.PathLike[str], format: str, verbatim: Iterable[str]) -> Table:
     """A table of a statistics package or a spreadsheet, or a Feather file."""
     if format == "database":
-        raise InputError(f"{Query(source, '…')} is a database; say what to read: --query 'select * from …'")
+        raise InputError(f"{Query(source, '…')} is a database; say what to read: {{option}}", "query select * from …")
     name, given = shown(source), source if isinstance(source, TableFile) else TableFile(source)
     if is_folder(source):
         raise InputError(f"{name} is a folder; give one file")

@@ -147,8 +147,9 @@ class ColumnReading:
             name = shlex.quote(shown(self.name))
             raise InputError(
                 f"{where}: {counted(int(unknown.sum()), 'value')} not in {those}; take all as plain categories "
-                f"(--categorical {name}), map them with `shoal map INPUT {name} -o mapping.csv`, or give a hierarchy "
-                "of your own with --ontology"
+                f"({{option}}), map them with `shoal map INPUT {name} -o mapping.csv`, or give a hierarchy "
+                "of your own with {option}",
+                (f"categorical {name}", "ontology"),
             )
         distinct, code_of_value = np.unique(np.array(concepts, dtype=np.int64), return_inverse=True)
         return Encoded(distinct, code_of_value[value_of_row], values, code_of_value, np.bincount(value_of_row))

@@ -85,7 +85,8 @@ def _records(private: Path, n_rows: int, seal: str) -> NDArray[Any]:
     place = private / MAPPING
     if not place.is_file():
         raise InputError(
-            f"{shown(place)} is not there; give the private folder of the earlier release: --earlier-private"
+            f"{shown(place)} is not there; give the private folder of the earlier release: {{option}}",
+            "earlier_private",
         )
     try:
         table = pq.read_table(place).sort_by("released_row")
@@ -95,8 +96,9 @@ def _records(private: Path, n_rows: int, seal: str) -> NDArray[Any]:
         raise InputError(f"{shown(place)} is not the mapping of a release; give its private folder") from None
     if "record" not in table.column_names or made_with is None:
         raise InputError(
-            f"{shown(place)} does not say who is who: the earlier release was made without --id-column; "
-            "make it anew with one"
+            f"{shown(place)} does not say who is who: the earlier release was made without {{option}}; "
+            "make it anew with one",
+            "id_column",
         )
     if not np.array_equal(order, np.arange(1, n_rows + 1)) or made_with != seal:
         raise InputError(

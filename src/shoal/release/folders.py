@@ -102,9 +102,11 @@ def _check_free(folder: Path, force: bool, is_ours: Callable[[list[str]], bool])
     except OSError as problem:
         raise InputError(f"{shown(folder)} cannot be used: {_reason(problem)}; choose another") from None
     if content and not force:
-        raise InputError(f"{folder} exists; choose another name or pass --force to replace it")
+        raise InputError(f"{folder} exists; choose another name or pass {{option}} to replace it", "force")
     if content and not is_ours(content):
-        raise InputError(f"{folder} was not made by Shoal, so --force does not replace it; choose another name")
+        raise InputError(
+            f"{folder} was not made by Shoal, so {{option}} does not replace it; choose another name", "force"
+        )
 
 
 def _check_name(folder: Path) -> None:

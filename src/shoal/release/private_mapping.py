@@ -65,7 +65,8 @@ def read_mapping(folder: Path, sizes: Sequence[int]) -> PrivateMapping:
         if not place.is_file():
             raise InputError(
                 f"{shown(place)} is not there, and the rows of a release are in an order of their own; "
-                "give the private folder with --private, or for tables a column that both have with --key"
+                "give the private folder with {option}, or for tables a column that both have with {option}",
+                ("private", "key"),
             )
     tables = [_read(file) for file in files]
     found = [table.num_rows for table in tables]
@@ -88,5 +89,7 @@ def _read(file: Path) -> pa.Table:
     except (pa.ArrowException, OSError, KeyError, ValueError):
         sound = False
     if not sound:
-        raise InputError(f"{shown(file)} is not the mapping of a release; give its private folder with --private")
+        raise InputError(
+            f"{shown(file)} is not the mapping of a release; give its private folder with {{option}}", "private"
+        )
     return found

@@ -135,7 +135,7 @@ def sign(
     if (release / SIGNATURE).is_symlink():
         raise InputError(f"{shown(release / SIGNATURE)} is a link, not a file; remove it")
     if (release / SIGNATURE).exists() and not force:
-        raise InputError(f"{shown(release / SIGNATURE)} exists; pass --force to sign anew")
+        raise InputError(f"{shown(release / SIGNATURE)} exists; pass {{option}} to sign anew", "force")
     # An earlier signature may be of another certificate, and is replaced.
     broken = [claim for claim in verify(release).broken if claim.file != SIGNATURE]
     if broken:

@@ -54,7 +54,7 @@ def read_plan(path: str | os.PathLike[str], over: Mapping[str, Any] | None = Non
     where = f"plan {short(Path(path).name)}"
     content = _read(path, where)
     if not set(MARKS) & content.keys():
-        raise InputError(f"{where} has none of [source], [columns] and [promise]; shoal inspect --plan proposes one")
+        raise InputError(f"{where} has none of [source], [columns] and [promise]; let shoal inspect propose one")
     _check_keys(content, (SOURCE, COLUMNS, *SECTIONS), where, "section")
     for section, table in content.items():
         if not isinstance(table, dict):

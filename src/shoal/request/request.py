@@ -126,7 +126,7 @@ def checked_value(name: str, value: Any, table: Mapping[str, Option] | None = No
 def words_of(known: Option, value: Any) -> list[str]:
     """An option as a command line spells it."""
     if isinstance(known.about.value, Switch):
-        return [known.flag if value else known.flag.replace("--", "--no-", 1)]
+        return [known.flag if value else f"{known.flag[:2]}no-{known.flag[2:]}"]
     texts = known.about.value.write(value)
     # A value may begin with a hyphen only if it is joined to the option.
     pairs = ([f"{known.flag}={text}"] if text.startswith("-") else [known.flag, text] for text in texts)

@@ -6,6 +6,8 @@ import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from shoal.request.request import OPTIONS, words_of
+
 LEARNED = "learned, worst case"  # the figure that hardening brings down, in per cent
 WITHOUT_CROWD = ("ranking", "k-variance-sketch")  # methods that have a k and promise no crowd of whole records
 
@@ -66,12 +68,9 @@ class Trial:
     @property
     def options(self) -> str:
         """The options of `shoal protect` that do this."""
-        given = {"--method": self.method, "-k": self.k, "--attribute-groups": self.attribute_groups}
-        given |= {"--percent": None if self.percent is None else f"{self.percent:g}", "--components": self.components}
-        given |= {"--delta": None if self.delta is None else f"{self.delta:g}"}
-        pairs = [(option, str(value)) for option, value in given.items() if value is not None]
-        pairs += [("--coarsen", f"{column}={least}") for column, least in self.coarsen]
-        return " ".join(f"{option} {shlex.quote(value)}" for option, value in pairs)
+        given = {name: value for name, value in vars(self).items() if value not in (None, ())}
+        given |= {"coarsen": dict(self.coarsen)} if self.coarsen else {}
+        return shlex.join(word for name, value in given.items() for word in words_of(OPTIONS[name], value))
 
 
 @dataclass(frozen=True)

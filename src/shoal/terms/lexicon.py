@@ -68,7 +68,7 @@ class Lexicon:
 @lru_cache(maxsize=1)
 def lexicon() -> Lexicon:
     """WordNet's words, read once."""
-    return Lexicon(english_folder(otherwise=", or do without WordNet (--no-wordnet)"))
+    return Lexicon(english_folder(otherwise=", or do without WordNet"))
 
 
 @lru_cache(maxsize=1)

@@ -189,7 +189,7 @@ def write_proposals(
     if any(target.exists() and Path(source).exists() and target.samefile(source) for source in keep):
         raise InputError(f"{shown(target)} is what the proposals are made from; give another name")
     if target.is_dir() or (target.exists() and not force):
-        raise InputError(f"{shown(target)} exists; give another name, or --force to replace the file")
+        raise InputError(f"{shown(target)} exists; give another name, or {{option}} to replace the file", "force")
     try:
         # Its owner's alone, in a folder that others may write to as well: nobody can have put a file in its way.
         with TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as folder:

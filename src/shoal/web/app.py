@@ -21,7 +21,7 @@ from shoal.web.jobs import Jobs
 from shoal.web.protecting.look import PreviewCache
 from shoal.web.rendering import page
 from shoal.web.routes import assess, desk, explore, index, jobs, protect, review, sample, start, uploads, verify
-from shoal.web.wording import for_people
+from shoal.web.wording import for_people, message_of
 from shoal.web.worker_process import WorkerProcess
 from shoal.web.workspace import Workspace
 
@@ -58,7 +58,7 @@ def create_app(workspace: Workspace, token: str, port: int) -> FastAPI:
 
 def _mistake(request: Request, error: Any) -> Response:
     """What a person gave cannot be used: the one line that says why and what to do."""
-    return _problem(request, 422, "This cannot be done", for_people(str(error)))
+    return _problem(request, 422, "This cannot be done", for_people(message_of(error)))
 
 
 def _not_there(request: Request, error: Any) -> Response:

@@ -11,6 +11,7 @@ from shoal.errors import InputError
 from shoal.web.commands import options, python_call
 from shoal.web.jobs import Command
 from shoal.web.protecting.reading import Reading, opened_in_python, reading_words
+from shoal.web.wording import message_of
 
 OUT = "assessment"
 FIRST = 6  # rows that are shown
@@ -50,7 +51,7 @@ def side_by_side(original: Path, protected: Path, private: Path | None, comparin
             original, protected, key=comparing.key or None, private=private, aligned=comparing.aligned
         )
     except InputError as problem:
-        return SideBySide(problem=str(problem))
+        return SideBySide(problem=message_of(problem))
     columns = (*aligned.numbers, *aligned.labels)
     cells = [
         [aligned.before[name].slice(0, FIRST).to_pylist(), aligned.after[name].slice(0, FIRST).to_pylist()]

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+from shoal.errors import InputError
+from shoal.request.request import spelled_option
+
 # What each promise means to whoever receives a release.
 PROMISES = {
     "certificate": "The list of promises is the one that was sealed.",
@@ -53,6 +56,13 @@ _WORDING = tuple(
         (r" (?:with|in) --[a-z-]+(?:(?:,| and) --[a-z-]+)*", ""),
     )
 )
+
+
+def message_of(problem: Exception) -> str:
+    """What a command would say of it, which `for_people` words for the pages."""
+    if not isinstance(problem, InputError):
+        return str(problem)
+    return problem.spelled(lambda name, value: f"{spelled_option(name)} {value}".rstrip())
 
 
 def for_people(text: str) -> str:

@@ -155,7 +155,7 @@ def test_gaps_are_tried_as_they_are_released(
     monkeypatch.setattr(module, "number_trials", lambda *_: ways)
     table = TABLE.astype(float).mask(np.arange(120).reshape(40, 3) % 60 == 4)  # two gaps, both in the second column
     assert table["b"].isna().sum() == 2
-    with pytest.raises(InputError, match=r"column b: 2 missing values .* or pass --missing group, impute or withhold"):
+    with pytest.raises(InputError, match=r"column b: 2 missing values .* or pass missing group, impute or withhold"):
         explore(table, tmp_path / "out", workers=1)
     found = explore(table, tmp_path / "out", missing=missing, refine=False, workers=1)
     assert len(found.outcomes) == (3 if missing == "withhold" else 1)  # gaps are kept in groups only

@@ -74,7 +74,7 @@ def test_an_interrupted_hardening_goes_on_with_what_it_has(explored: tuple[Explo
 
 
 def test_hardening_without_a_limit_and_of_labels_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="--max-risk"):
+    with pytest.raises(InputError, match="max_risk"):
         shoal.explore(table(), tmp_path / "explored", harden=True)
     towns = pa.table({"town": ["bath", "york"] * 20})
     hierarchy = shoal.Hierarchy.from_pairs([("bath", "england"), ("york", "england")])

@@ -81,7 +81,7 @@ def test_one_of_several_sheets_must_be_named(tmp_path: Path) -> None:
             pd.DataFrame({sheet: [1, 2]}).to_excel(book, sheet_name=sheet, index=False)
     assert sheet_names_in_subprocess(path) == ["first", "second"]
     assert read_spreadsheet(path, "second").column_names == ["second"]
-    for sheet, says in ((None, "2 sheets .first, second.; name one with --sheet"), ("third", "no sheet third")):
+    for sheet, says in ((None, "2 sheets .first, second.; name one with sheet"), ("third", "no sheet third")):
         with pytest.raises(InputError, match=says):
             read_spreadsheet(path, sheet)
 

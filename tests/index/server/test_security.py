@@ -234,7 +234,7 @@ def test_an_account_may_ask_again_when_its_bucket_has_filled_up() -> None:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.4", "shoal.example.org"])
 def test_an_address_beyond_this_machine_needs_tls_or_a_proxy(host: str) -> None:
-    with pytest.raises(InputError, match="--behind-proxy"):
+    with pytest.raises(InputError, match="behind_proxy"):
         Binding(host).check()
     Binding(host, behind_proxy=True).check()
 

@@ -259,7 +259,7 @@ def test_the_certificate_of_a_file_has_the_coarsening_too(tmp_path):
     ("coarsen", "says"),
     [
         ({"income": 3}, r"coarsen income=3: the table has no column income, only: .*pay"),
-        ({"illness": 3}, r"coarsen illness=3: the column is not protected; name it in --quasi, or leave it out"),
+        ({"illness": 3}, r"coarsen illness=3: the column is not protected; name it in quasi, or leave it out"),
         ({"name": 3}, r"coarsen name=3: the column is not protected"),
         ({"pay": 9}, r"coarsen pay=9 needs at least 9 rows, got 8; lower it or add rows"),
         ({"pay": 1}, r"coarsen pay=1 must be a whole number of at least 2"),

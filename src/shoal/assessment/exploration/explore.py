@@ -155,12 +155,19 @@ def trial_request(request: Request, trial: Trial, kind: str = "numbers") -> Requ
 def _check_hardening(limits: Limits, explored: Explored) -> None:
     n_rows = len(explored)
     if limits.max_risk is None:
-        raise InputError("hardening needs a limit to reach; give max_risk, in per cent of the records: --max-risk")
+        raise InputError(
+            "hardening needs a limit to reach; give max_risk, in per cent of the records: {option}", "max_risk"
+        )
     if explored.kind != "numbers":
         what = {"labels": "labels", "mixed": "numbers and labels", "documents": "documents"}[explored.kind]
-        raise InputError(f"only numbers can be hardened, and these are {what}; leave --harden out, or raise k")
+        raise InputError(
+            f"only numbers can be hardened, and these are {what}; leave {{option}} out, or raise k", "harden"
+        )
     if isinstance(explored, ExploredTable) and explored.filled:
-        raise InputError("columns with gaps cannot be coarsened; pass --missing withhold, or leave --harden out")
+        raise InputError(
+            "columns with gaps cannot be coarsened; pass {option}, or leave {option} out",
+            ("missing withhold", "harden"),
+        )
     if limits.max_risk < 100.0 / n_rows:
         raise InputError(
             f"max_risk={limits.max_risk:g} must be a per cent from {100.0 / n_rows:.2g}, what guessing finds, to 100"

@@ -49,7 +49,8 @@ class ExplorationFolder:
         if known is not None and known.get("fingerprint") != fingerprint and not force:
             raise InputError(
                 f"{shown(folder)} has results of another table or other settings; "
-                "choose another folder, or --force to drop them"
+                "choose another folder, or {option} to drop them",
+                "force",
             )
         try:
             close_to_others(folder)  # it may have been there, open to others

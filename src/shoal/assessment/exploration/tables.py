@@ -143,13 +143,13 @@ def _without_gaps(
     gaps = {name: np.isnan(values) for name, values in numbers.items()}
     complete = np.ones(n_rows, dtype=bool)
     if missing == "refuse":
-        check_no_gaps(tuple(numbers), np.column_stack([np.empty((n_rows, 0)), *numbers.values()]), KEPT)
+        check_no_gaps(tuple(numbers), np.column_stack([np.empty((n_rows, 0)), *numbers.values()]), KEPT, ["missing"])
     for name, there in gaps.items():
         if there.all():
-            raise InputError(f"column {shown(name)} holds no value at all; drop it (--drop)")
+            raise InputError(f"column {shown(name)} holds no value at all; drop it ({{option}})", "drop")
         complete &= ~there if missing == "withhold" else True
     if not complete.any():
-        raise InputError("no row is complete; pass --missing group or impute")
+        raise InputError("no row is complete; pass {option} group or impute", "missing")
     columns = {name: pa.array(np.where(gaps[name], np.nanmean(values), values)) for name, values in numbers.items()}
     return columns, complete, missing != "withhold" and any(there.any() for there in gaps.values())
 

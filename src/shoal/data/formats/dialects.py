@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from shoal.data.columns import all_match, is_gap, is_text
 from shoal.data.delimited import parse_table
 from shoal.data.sources import TableFile
-from shoal.errors import InputError
+from shoal.errors import InputError, Note
 from shoal.results.summary import Dialect
 
 DELIMITERS = ",;\t|"
@@ -48,7 +48,9 @@ def parse_in_dialect(
     data = parse_table(utf8, kind, name, verbatim, delimiter)
     decimal = given.decimal or ("." if delimiter == "," else _decimal(data, delimiter, name))
     if decimal == "," and any(pa.types.is_floating(field.type) for field in data.schema):
-        raise InputError(f"{name} has numbers with a point, though the decimal sign is a comma; give --decimal point")
+        raise InputError(
+            f"{name} has numbers with a point, though the decimal sign is a comma; give {{option}}", "decimal point"
+        )
     dialect = Dialect(delimiter, decimal, encoding)
     usual = Dialect("\t" if kind == "tsv" else ",")
     recognised = [
@@ -58,7 +60,10 @@ def parse_in_dialect(
     ]
     if any(option is None and unusual for option, unusual in recognised):
         warnings.warn(
-            f"{name} is read as {dialect.in_words}; if that is wrong, give --delimiter, --decimal or --encoding",
+            Note(
+                f"{name} is read as {dialect.in_words}; if that is wrong, give {{option}}, {{option}} or {{option}}",
+                ("delimiter", "decimal", "encoding"),
+            ),
             stacklevel=4,
         )
     return _with_commas(data, set(verbatim)) if decimal == "," else data, None if dialect == usual else dialect
@@ -81,7 +86,7 @@ def _decoded(content: bytes, given: str | None, name: str) -> tuple[str, str]:
         try:
             return content.decode(given), given
         except UnicodeError:
-            raise InputError(f"{name} is not text in {given}; give another --encoding") from None
+            raise InputError(f"{name} is not text in {given}; give another {{option}}", "encoding") from None
     for mark, (encoding, called) in MARKS.items():
         if content.startswith(mark):
             return content.decode(encoding, "strict" if encoding == "utf-16" else "surrogateescape"), called
@@ -115,7 +120,8 @@ def _delimiter(text: str, name: str) -> str:
         return "," if "," in there else max(there, key=bare.count)
     raise InputError(
         f"{name} has {' and '.join(_named(sign) for sign in even)} in its header, and either may divide the cells; "
-        "say which: --delimiter"
+        "say which: {option}",
+        "delimiter",
     )
 
 
@@ -153,7 +159,8 @@ def _decimal(data: pa.Table, delimiter: str, name: str) -> str:
     if points or all(all_match(texts[column], GROUPED) for column in commas):
         raise InputError(
             f"{name} has numbers with a comma, which may be a decimal sign or divide thousands; "
-            "say which sign is the decimal one: --decimal comma or --decimal point"
+            "say which sign is the decimal one: {option} or {option}",
+            ("decimal comma", "decimal point"),
         )
     return ","
 

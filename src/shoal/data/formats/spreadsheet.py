@@ -26,7 +26,7 @@ def read_spreadsheet(path: str, sheet: str | None) -> pa.Table:
         if sheet is not None and sheet not in names:
             raise InputError(f"{name} has no sheet {shown(sheet)}, only: {_listed(names)}; name one of them")
         if sheet is None and len(names) != 1:
-            raise InputError(f"{name} has {len(names)} sheets ({_listed(names)}); name one with --sheet")
+            raise InputError(f"{name} has {len(names)} sheets ({_listed(names)}); name one with {{option}}", "sheet")
         page = book.get_sheet_by_name(sheet or names[0])
         _check_merged(page.merged_cell_ranges or [], name)
         rows = page.to_python(skip_empty_area=True)

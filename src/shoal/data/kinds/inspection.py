@@ -267,7 +267,7 @@ def write_roles(inspection: Inspection, path: str | os.PathLike[str], force: boo
         with Path(path).open("w" if force else "x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        raise InputError(f"{shown(path)} exists already; give another name or --force") from None
+        raise InputError(f"{shown(path)} exists already; give another name or {{option}}", "force") from None
     except OSError as problem:
         raise InputError(f"{shown(path)} cannot be written: {problem.strerror}; give another name") from None
 

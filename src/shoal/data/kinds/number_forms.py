@@ -99,7 +99,8 @@ class Years(Wholes):
         given = years[~np.isnan(years)]
         if np.any((given < 1) | (given > 9999) | (given != np.rint(given))):
             raise InputError(
-                f"column {name}: a number is no year from 1 to 9999; correct it, or say --kind {name}=number"
+                f"column {name}: a number is no year from 1 to 9999; correct it, or say {{option}}",
+                f"kinds {name}=number",
             )
         return years
 
@@ -133,7 +134,8 @@ class Ranks:
             values = len(texts.filter(pa.array(unknown)).unique())
             raise InputError(
                 f"column {name}: {counted(values, 'label')} (in {counted(int(unknown.sum()), 'row')}, first in row "
-                f"{np.flatnonzero(unknown)[0] + 1}) not in its order; add them: --order {name}=lowest<…<highest"
+                f"{np.flatnonzero(unknown)[0] + 1}) not in its order; add them: {{option}}",
+                f"order {name}=lowest<…<highest",
             )
         numbers = np.asarray(places.fill_null(0)).astype(np.float64)
         return np.where(np.asarray(missing), np.nan, numbers)

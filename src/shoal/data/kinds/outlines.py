@@ -15,7 +15,7 @@ from shoal.data.kinds.dates import DateForm, check_period
 from shoal.data.kinds.number_forms import DateColumn, Doubles, NumberForm, Ranks, Wholes, date_forms, unit_of
 from shoal.data.kinds.recognition import Recognised, recognise
 from shoal.data.roles import CATEGORIES, MODE, ColumnChoices, Kind
-from shoal.errors import InputError
+from shoal.errors import InputError, Note
 
 NUMBERS = (Kind.NUMBER, Kind.WHOLE)
 
@@ -50,7 +50,9 @@ def outline_column(name: str, column: Any, choices: ColumnChoices, explained: On
     if empty and given is None:
         return ColumnOutline(Kind.NUMBER, (Doubles(),), empty=True)
     if name in choices.rounded and kind not in NUMBERS:
-        raise InputError(f"--round {shown(name)}: the column is a {kind.in_words}, not a number; leave it out")
+        raise InputError(
+            f"{{option}}: the column is a {kind.in_words}, not a number; leave it out", f"round {shown(name)}"
+        )
     if kind is Kind.DATE:
         period = choices.generalise.get(name)
         return ColumnOutline(kind, tuple(date_forms(name, column, spelling, period, given is not None)), empty)
@@ -58,7 +60,8 @@ def outline_column(name: str, column: Any, choices: ColumnChoices, explained: On
         order = choices.order.get(name) or recognised.order
         if not order:
             raise InputError(
-                f"column {shown(name)} is an ordered label without an order; give it: --order {shown(name)}=low<…<high"
+                f"column {shown(name)} is an ordered label without an order; give it: {{option}}",
+                f"order {shown(name)}=low<…<high",
             )
         return ColumnOutline(kind, (Ranks(order),), empty)
     if kind in NUMBERS:
@@ -71,14 +74,19 @@ def _warn_of_doubts(name: str, kind: Kind, recognised: Recognised) -> None:
     """Tell the owner what is averaged, or compared by meaning, that looks like something else."""
     if recognised.kind is Kind.IDENTIFIER and kind is Kind.NUMBER:
         warnings.warn(
-            f"{shown(name)} has {recognised.reason} and is averaged; if it names the record, drop it: "
-            f"--drop {shown(name)}",
+            Note(
+                f"{shown(name)} has {recognised.reason} and is averaged; if it names the record, drop it: {{option}}",
+                f"drop {shown(name)}",
+            ),
             stacklevel=2,
         )
     if recognised.kind is Kind.ORDERED and kind is Kind.LABEL:
         warnings.warn(
-            f"{shown(name)} {recognised.reason} and is compared by meaning; for the median of each group give its "
-            f"order: --order {shown(name)}=lowest<…<highest",
+            Note(
+                f"{shown(name)} {recognised.reason} and is compared by meaning; for the median of each group give its "
+                f"order: {{option}}",
+                f"order {shown(name)}=lowest<…<highest",
+            ),
             stacklevel=2,
         )
 
@@ -111,7 +119,9 @@ def _agreed_outline(name: str, outlines: Sequence[ColumnOutline], choices: Colum
         return ColumnOutline(Kind.NUMBER if Kind.NUMBER in kinds else Kind.WHOLE, filled[0].forms)
     if len(kinds) > 1 and any(outline.forms and outline.kind not in NUMBERS for outline in filled):
         listed = " and ".join(sorted(kind.in_words for kind in kinds))
-        raise InputError(f"column {shown(name)} is {listed} in different parts; say which: --kind {shown(name)}=…")
+        raise InputError(
+            f"column {shown(name)} is {listed} in different parts; say which: {{option}}", f"kinds {shown(name)}=…"
+        )
     if all(outline.forms for outline in filled):
         return ColumnOutline(filled[0].kind, (_agreed_form(name, filled, choices),))
     kind = next(outline.kind for outline in filled if outline.kind not in NUMBERS)
@@ -127,7 +137,8 @@ def _agreed_form(name: str, outlines: Sequence[ColumnOutline], choices: ColumnCh
     if 0 < len(spellings) < len(common):
         raise InputError(
             f"column {shown(name)}: day and month cannot be told apart; say which comes first: "
-            f"--kind {shown(name)}=date:{common[0].form.spelling}, or the other way round"
+            f"{{option}}, or the other way round",
+            f"kinds {shown(name)}=date:{common[0].form.spelling}",
         )
     form: NumberForm = common[0]
     if isinstance(form, DateColumn):
@@ -137,7 +148,9 @@ def _agreed_form(name: str, outlines: Sequence[ColumnOutline], choices: ColumnCh
     unit = unit_of(form)
     period = getattr(form, "period", None)
     if period is not None and not check_period(unit, period):
-        raise InputError(f"--generalise {shown(name)}={period}: its dates are by the {unit}; take a longer period")
+        raise InputError(
+            f"{{option}}: its dates are by the {unit}; take a longer period", f"generalise {shown(name)}={period}"
+        )
     return form
 
 

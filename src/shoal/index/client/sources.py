@@ -40,7 +40,9 @@ def open_documents(source: Source, text_column: str | None = None, id_column: st
     opened = open_source(source, text_column=text_column, id_column=id_column)
     if not isinstance(opened, DocumentSource):
         name = shown(source) if isinstance(source, str | os.PathLike) else "this"
-        raise InputError(f"{name} is a table without texts; name the column that has them with --text-column")
+        raise InputError(
+            f"{name} is a table without texts; name the column that has them with {{option}}", "text_column"
+        )
     return opened
 
 
@@ -97,7 +99,8 @@ def read_start(
     if "ontology" in parameters.get("microaggregation", {}) or "vector_space" not in parameters:
         raise InputError(
             f"{shown(release)} was protected by meaning, or without stating how words were counted; an index counts "
-            "words: protect the documents with --method mdav"
+            "words: protect the documents with {option}",
+            "method mdav",
         )
     counts = sp.csr_matrix(loaded.counts)
     rank = rank_of_pools(counts)

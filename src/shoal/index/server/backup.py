@@ -30,7 +30,7 @@ COPIED = [table for table in metadata.sorted_tables if table not in (state, chan
 def back_up(database: Database, out: Path, force: bool = False) -> int:
     """Write a backup while servers run; the file appears whole or not at all. Returns its number of documents."""
     if out.exists() and not force:
-        raise InputError(f"{shown(out)} exists; name another file, or replace it with --force")
+        raise InputError(f"{shown(out)} exists; name another file, or replace it with {{option}}", "force")
     if not out.parent.is_dir():
         raise InputError(f"the folder of {shown(out)} does not exist; create it, or name another")
     with TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as folder:

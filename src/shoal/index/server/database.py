@@ -42,7 +42,7 @@ class Database:
     def __init__(self, address: str, *, must_exist: bool = False) -> None:
         self.url = _url(address)
         if must_exist and self.file is not None and not self.file.is_file():
-            raise InputError(f"there is no database {shown(self.file)}; name the server's with --database")
+            raise InputError(f"there is no database {shown(self.file)}; name the server's with {{option}}", "database")
         self._engine = _engine(self.url)
         self._writer = Lock()  # threads of one process queue here, fairly; processes queue at the database's own lock
 

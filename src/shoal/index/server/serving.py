@@ -99,7 +99,9 @@ class Binding:
     def check(self) -> None:
         """Refuse addresses where tokens would be sent unencrypted."""
         if (self.tls_certificate is None) != (self.tls_key is None):
-            raise InputError("TLS needs both a certificate and its key; give --tls-cert and --tls-key")
+            raise InputError(
+                "TLS needs both a certificate and its key; give {option} and {option}", ("tls_cert", "tls_key")
+            )
         for file in (self.tls_certificate, self.tls_key):
             if file is not None and not file.is_file():
                 raise InputError(f"{file} does not exist; give a file in PEM format")
@@ -114,14 +116,15 @@ class Binding:
         if not (_is_loopback(self.host) or self.tls_certificate or self.behind_proxy):
             raise InputError(
                 f"{self.host} can be reached from other machines, and tokens would be sent unencrypted; give "
-                "--tls-cert and --tls-key, or --behind-proxy if a proxy in front of it speaks TLS"
+                "{option} and {option}, or {option} if a proxy in front of it speaks TLS",
+                ("tls_cert", "tls_key", "behind_proxy"),
             )
 
 
 def open_store(database: Database, key_file: Path | None) -> Store:
     """The store of a migrated database. The key file of an SQLite file is beside it unless another is named."""
     if key_file is None and database.file is None:
-        raise InputError("PostgreSQL has no folder for the server's key; name a key file with --key-file")
+        raise InputError("PostgreSQL has no folder for the server's key; name a key file with {option}", "key_file")
     store = Store(database, OperatorKey.read_or_make(key_file or Path(f"{database.file}.key")))
     store.check_key()
     return store

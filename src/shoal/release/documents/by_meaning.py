@@ -51,7 +51,9 @@ class ByMeaning:
     def __init__(self, space: VectorSpace, method: SemanticMicroaggregation, k: int) -> None:
         in_wordnet = method.ontology is None or isinstance(method.ontology, WordNet)
         if space.stem:
-            raise InputError("stems are no words, and a meaning is a word's; leave out --stem, or use stem=False")
+            raise InputError(
+                "stems are no words, and a meaning is a word's; leave out {option}, or use stem=False", "stem"
+            )
         if in_wordnet and space.language != "english":
             raise InputError(f"WordNet is English, the language is {space.language}; use another ontology or method")
         self.space = space

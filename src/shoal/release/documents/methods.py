@@ -36,7 +36,7 @@ def method_of(method: Any, space: VectorSpace | None, k: int, of_items: bool = F
 def _check_meanings(method: Any, of_items: bool) -> None:
     if of_items and isinstance(method, SemanticMicroaggregation):
         raise InputError(
-            "these are baskets, and only words have meanings; use SphericalMicroaggregation (--method mdav)"
+            "these are baskets, and only words have meanings; use SphericalMicroaggregation ({option})", "method mdav"
         )
 
 

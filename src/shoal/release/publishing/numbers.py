@@ -132,7 +132,8 @@ def check_coarsened_columns(
             raise InputError(f"coarsen {shown(name)}={least}: {unknown_column(name, columns, 'the table')}")
         if name not in roles.quasi:
             raise InputError(
-                f"coarsen {shown(name)}={least}: the column is not protected; name it in --quasi, or leave it out"
+                f"coarsen {shown(name)}={least}: the column is not protected; name it in {{option}}, or leave it out",
+                "quasi",
             )
         if name not in numbers:
             raise only_numbers(name, least)

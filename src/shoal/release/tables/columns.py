@@ -78,7 +78,8 @@ def column_plan(schemas: Sequence[PartSchema], k: int, options: TableOptions) ->
             kind = next(part.quasi[name].kind for part in schemas if not part.quasi[name].forms).in_words
             raise InputError(
                 f"column {shown(name)} is a {kind}, which {type(estimator).__name__} would take for an amount; choose "
-                f"another method, or say --kind {shown(name)}=number"
+                f"another method, or say {{option}}",
+                f"kinds {shown(name)}=number",
             )
     method = method_of(estimator, k, numbers)
     by_meaning = [name for name in labels if name not in categories]

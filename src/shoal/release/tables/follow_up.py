@@ -53,7 +53,8 @@ class FollowUp:
             if (name in numbers) != holds_numbers(self.rows[name].type):
                 raise InputError(
                     f"column {shown(name)}: a release can follow by plain numbers and labels, the same in both, not by "
-                    "dates and ordered labels; start anew without --after"
+                    "dates and ordered labels; start anew without {option}",
+                    "after",
                 )
 
     def check_kept(self, released: pa.Table, records: NDArray[Any] | None, quasi: Sequence[str]) -> None:
@@ -66,7 +67,8 @@ class FollowUp:
             if (now != then).any():
                 raise InputError(
                     f"column {shown(name)} would be released otherwise than before; give the options of the earlier "
-                    "release, or start anew without --after"
+                    "release, or start anew without {option}",
+                    "after",
                 )
 
     def parameters(self) -> dict[str, Any]:
@@ -77,7 +79,7 @@ class FollowUp:
 def followed_up(loaded: LoadedPart, earlier: Earlier, k: int, promises: GroupPromises) -> tuple[LoadedPart, FollowUp]:
     """The rows of a table that are published after an earlier release, and what is published of them."""
     if loaded.records is None:
-        raise InputError("who is who in two releases goes by an id; name its column with --id-column")
+        raise InputError("who is who in two releases goes by an id; name its column with {option}", "id_column")
     l = None if promises.l is None else int(promises.l)
     _check_alike(loaded, earlier, k, l)
     place = {record: row for row, record in enumerate(loaded.records.tolist())}
@@ -85,7 +87,8 @@ def followed_up(loaded: LoadedPart, earlier: Earlier, k: int, promises: GroupPro
     if not (now >= 0).any():
         raise InputError(
             "no record of the earlier release is in this table; give the ids it was made with, or start anew without "
-            "--after"
+            "{option}",
+            "after",
         )
     quasi = earlier.columns("quasi")
     groups = equal_rows(earlier.rows, quasi)
@@ -93,7 +96,9 @@ def followed_up(loaded: LoadedPart, earlier: Earlier, k: int, promises: GroupPro
     shown = _ReleasedValues(earlier, loaded.table.data, now, k, l).shown() if shown_columns else None
     followed = follow(groups, now >= 0, k, _RowDistance(earlier.rows, groups, quasi), shown=shown)
     if not followed.kept.any():
-        raise InputError("of no group of the earlier release enough is left to go on; start anew without --after")
+        raise InputError(
+            "of no group of the earlier release enough is left to go on; start anew without {option}", "after"
+        )
     return _chosen(loaded, earlier, followed, _newcomers(loaded, earlier, k, l))
 
 
@@ -200,7 +205,9 @@ class _RowDistance:
 def _check_alike(loaded: LoadedPart, earlier: Earlier, k: int, l: int | None) -> None:
     """Refuse a release of other columns, of another k, of a smaller l or in another format."""
     if earlier.k is None:
-        raise InputError("the earlier release promises no crowd, so there is none to keep; start anew without --after")
+        raise InputError(
+            "the earlier release promises no crowd, so there is none to keep; start anew without {option}", "after"
+        )
     if earlier.k != k:
         raise InputError(f"k={k}, and the earlier release has k={earlier.k}; give -k {earlier.k}, or start anew")
     kinds = {"closeness", "crowds"} & earlier.certificate["promises"].keys()
@@ -208,9 +215,13 @@ def _check_alike(loaded: LoadedPart, earlier: Earlier, k: int, l: int | None) ->
         raise InputError("the earlier release promises more than k and distinct l, which cannot be kept; start anew")
     least = earlier.certificate["promises"]["diversity"]["l"]
     if least is not None and (l is None or l < least):
-        raise InputError(f"the earlier release promises l={least:g}; give --l {least:g} or more, or start anew")
+        raise InputError(
+            f"the earlier release promises l={least:g}; give {{option}} or more, or start anew", f"l {least:g}"
+        )
     if "coarsen" in earlier.certificate["stated"]["parameters"]:
-        raise InputError("the earlier release has coarsened columns, which cannot go on; start anew without --after")
+        raise InputError(
+            "the earlier release has coarsened columns, which cannot go on; start anew without {option}", "after"
+        )
     roles = loaded.roles
     for role, columns in (
         ("quasi", roles.quasi),
@@ -221,7 +232,8 @@ def _check_alike(loaded: LoadedPart, earlier: Earlier, k: int, l: int | None) ->
             odd = sorted(set(columns) ^ set(earlier.columns(role)))
             raise InputError(
                 f"{role} columns differ from those of the earlier release ({', '.join(map(shown, odd[:5]))}); "
-                "give the same, or start anew without --after"
+                "give the same, or start anew without {option}",
+                "after",
             )
     now, before = file_name(loaded.table.format, loaded.table.dialect), file_name(earlier.format)
     if now != before:

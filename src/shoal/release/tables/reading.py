@@ -30,7 +30,7 @@ from shoal.release.tables.rows import TableLayout, TableRows
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-KEPT = ", or pass --missing group, impute or withhold"  # what else can be done with gaps
+KEPT = ", or pass {option} group, impute or withhold"  # what else can be done with gaps
 LARGEST_CROWD = 2**31  # that anybody may ask for
 
 
@@ -105,7 +105,7 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
         values[:, column] = form.numbers(data[name], shown(name))
     complete: NDArray[np.bool_] = np.ones(len(values), dtype=bool)
     if options.missing == "refuse":
-        check_no_gaps(tuple(forms), values, KEPT)
+        check_no_gaps(tuple(forms), values, KEPT, ["missing"])
     elif options.missing == "withhold":
         complete = np.logical_not(np.isnan(values).any(axis=1))
     labels = tuple(name for name in roles.quasi if name not in forms)
@@ -177,7 +177,8 @@ def _own_k(column: pa.ChunkedArray, name: str) -> Ints:
         numbers = column.cast(pa.float64()).to_numpy()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise InputError(
-            f"column {name} is {column.type}, and a crowd is a whole number; correct it, or leave out --k-column"
+            f"column {name} is {column.type}, and a crowd is a whole number; correct it, or leave out {{option}}",
+            "k_column",
         ) from None
     asked = np.where(np.isnan(numbers), 1.0, numbers)
     wrong = np.flatnonzero((asked < 1) | (asked > LARGEST_CROWD) | (asked != np.floor(asked)))

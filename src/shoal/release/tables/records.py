@@ -16,7 +16,7 @@ from shoal.data.files import shown
 from shoal.data.inputs import TableSource
 from shoal.data.kinds.recognition import FEW_VALUES
 from shoal.data.roles import Kind, Roles
-from shoal.errors import InputError
+from shoal.errors import InputError, Note
 from shoal.release.publishing.numbers import check_coarsened_columns
 from shoal.release.tables.columns import ColumnPlan, PartSchema, TableOptions, column_plan
 from shoal.release.tables.follow_up import FollowUp, followed_up
@@ -94,7 +94,7 @@ def column_means(plan: ColumnPlan, statistics: PartStatistics) -> Floats:
         raise InputError(f"k={k} needs at least {k} rows, got {n_rows}{why}; lower k or add rows")
     for name, count in zip(plan.forms, gaps.tolist(), strict=True):
         if count == n_rows:
-            raise InputError(f"column {shown(name)} holds no value at all; drop it (--drop)")
+            raise InputError(f"column {shown(name)} holds no value at all; drop it ({{option}})", "drop")
     means: Floats = mean_of_sums([statistics.sums], n_rows) * (n_rows / (n_rows - gaps))
     return means
 
@@ -142,8 +142,11 @@ def prepared_table(
         method = Following(method, follow_up.rows, follow_up.row_of, layout)
     for name in few:
         warnings.warn(
-            f"column {shown(name)} holds at most {FEW_VALUES} different whole numbers and was averaged; if they are "
-            f"codes, pass --categorical {shown(name)}",
+            Note(
+                f"column {shown(name)} holds at most {FEW_VALUES} different whole numbers and was averaged; if they "
+                "are codes, pass {option}",
+                f"categorical {shown(name)}",
+            ),
             stacklevel=2,
         )
     averaged = [name for name, form in plan.forms.items() if not form.median]
@@ -157,8 +160,9 @@ def _check_gaps(plan: ColumnPlan, gaps: Ints, options: TableOptions) -> None:
     for name, count in zip(plan.forms, gaps.tolist(), strict=True):
         if count and not plan.method.k_anonymous:
             raise InputError(
-                f"--missing {options.missing} needs groups over all quasi-identifiers, and this method makes none; "
-                "withhold the rows, or choose another method"
+                "{option} needs groups over all quasi-identifiers, and this method makes none; "
+                "withhold the rows, or choose another method",
+                f"missing {options.missing}",
             )
         if count and name in options.coarsen:
             raise InputError(

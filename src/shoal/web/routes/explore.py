@@ -18,6 +18,7 @@ from shoal.web.protecting.look import Look
 from shoal.web.protecting.reading import reading_from, readings_of
 from shoal.web.rendering import page
 from shoal.web.requests import Fields, Form, Query, TheJob, TheJobs, ThePreviews, TheUpload, TheWorkspace
+from shoal.web.wording import message_of
 from shoal.web.workspace import Upload
 
 router = APIRouter(prefix="/explore")
@@ -53,7 +54,7 @@ async def explore(
             hierarchies = await hierarchy_files(chosen, preview, upload, workspace, folder, request.app.state.worker)
             words, python = source_words(chosen, preview, hierarchies, folder / "work")
     except InputError as problem:
-        return _shown(request, upload, preview, chosen, str(problem))
+        return _shown(request, upload, preview, chosen, message_of(problem))
     about = {"upload": upload.id, "words": list(words), "python": python, "choices": chosen.as_data()}
     command = explore_command(source, words, python, preview.reading, limits)
     job = jobs.start(folder, "explore", f"Exploration of {upload.name}", command, about)

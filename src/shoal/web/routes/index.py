@@ -9,6 +9,7 @@ from shoal.errors import InputError
 from shoal.web.commands import index_command
 from shoal.web.rendering import page
 from shoal.web.requests import Form, TheIndex, TheJobs, TheWorkspace
+from shoal.web.wording import message_of
 
 router = APIRouter(prefix="/index")
 SHOWN = 20  # hits
@@ -35,7 +36,7 @@ async def connect(request: Request, form: Form, index: TheIndex) -> Response:
     try:
         await index.connect(server, form.text("token"), form.text("key"), form.text("passphrase"))
     except InputError as problem:
-        shown = {"has_key": index.key_file.exists(), "problem": str(problem), "server": server}
+        shown = {"has_key": index.key_file.exists(), "problem": message_of(problem), "server": server}
         return page(request, "index_connect.html.jinja", status=422, **shown)
     return RedirectResponse("/index", 303)
 

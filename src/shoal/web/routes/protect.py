@@ -20,6 +20,7 @@ from shoal.web.protecting.look import MOST_VALUES, Look, sheets_of, values_of
 from shoal.web.protecting.reading import Reading, opened, reading_from, readings_of
 from shoal.web.rendering import page
 from shoal.web.requests import Form, Query, TheJob, TheJobs, ThePreviews, TheUpload, TheWorker, TheWorkspace
+from shoal.web.wording import message_of
 from shoal.web.workspace import Upload, Workspace
 
 router = APIRouter(prefix="/protect")
@@ -61,7 +62,7 @@ async def protect(
             earlier = await run_in_threadpool(earlier_release, chosen, workspace, folder)
             command = protect_command(chosen, preview, source, hierarchies, folder / "work", earlier)
     except InputError as problem:
-        return _shown(request, workspace, upload, preview, chosen, str(problem))
+        return _shown(request, workspace, upload, preview, chosen, message_of(problem))
     uploads = [chosen.after, chosen.earlier_private] if earlier else []
     about = {"upload": upload.id, "uploads": uploads, "choices": chosen.as_data()}
     job = jobs.start(folder, "protect", f"Release of {upload.name}", command, about)
@@ -114,7 +115,7 @@ async def _unread(request: Request, upload: Upload, reading: Reading, problem: I
         upload=upload,
         readings=readings,
         reading=reading,
-        problem=str(problem),
+        problem=message_of(problem),
     )
 
 

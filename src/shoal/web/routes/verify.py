@@ -14,6 +14,7 @@ from shoal.web.archives import lend_unpacked, unpack_release
 from shoal.web.commands import verify_command
 from shoal.web.rendering import page
 from shoal.web.requests import Form, TheJobs, TheWorkspace
+from shoal.web.wording import message_of
 from shoal.web.workspace import Upload, Workspace
 
 router = APIRouter(prefix="/verify")
@@ -34,7 +35,7 @@ async def verify(request: Request, form: Form, workspace: TheWorkspace, jobs: Th
     try:
         min_k = form.whole("min_k", 2, "least crowd")
     except InputError as problem:
-        return _shown(request, uploads, expect, form.text("min_k"), str(problem))
+        return _shown(request, uploads, expect, form.text("min_k"), message_of(problem))
     try:
         with workspace.new_job() as folder:
             title = uploads["upload"].name
