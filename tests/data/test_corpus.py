@@ -236,7 +236,7 @@ def test_missing_labels_and_missing_ids_are_counted(write: Write) -> None:
 def test_ids_given_more_than_once_are_counted_and_the_remedy_depends_on_who_chose_the_column(write: Write) -> None:
     path = write("a.jsonl", "".join(f'{{"id": "{name}", "key": "k", "text": "t"}}\n' for name in "abcbaa"))
     assert "2 ids given more than once (first: line 1)" in refusal(Corpus(path))
-    assert "--id-column" in refusal(Corpus(path))
+    assert "id_column" in refusal(Corpus(path))
     assert "leave out the id column" in refusal(Corpus(path, id_column="key"))
 
 

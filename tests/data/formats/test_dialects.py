@@ -43,7 +43,7 @@ def test_a_dialect_is_recognised_and_said_once(tmp_path, content, dialect) -> No
     assert data.schema.types[0] == pa.float64()
     assert data.column(0).to_pylist() == [1.5, 2.0]
     assert len(said) == (dialect is not None)
-    assert all("--delimiter" in one and "t.csv" in one for one in said)
+    assert all("delimiter" in one and "t.csv" in one for one in said)
 
 
 @pytest.mark.parametrize(
@@ -84,9 +84,9 @@ def test_what_is_given_is_not_guessed_and_not_said(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("content", "option"),
     [
-        (b"a,b;c,d\n1,2;3,4\n5,6;7,8\n", "--delimiter"),
-        (b"a;b\n1,234;x\n2,345;y\n", "--decimal"),
-        (b"a;b\n1,5;2.5\n2,5;3.5\n", "--decimal"),
+        (b"a,b;c,d\n1,2;3,4\n5,6;7,8\n", "delimiter"),
+        (b"a;b\n1,234;x\n2,345;y\n", "decimal"),
+        (b"a;b\n1,5;2.5\n2,5;3.5\n", "decimal"),
     ],
 )
 def test_what_may_be_read_in_two_ways_is_refused_with_the_option_that_settles_it(tmp_path, content, option) -> None:
