@@ -184,9 +184,7 @@ def assess_tables(
     overlap = None
     if options.earlier is not None:
         if pair.release is None or not isinstance(protected, str | os.PathLike):
-            raise InputError(
-                "{option} compares two releases, and the protected table is none; give the folder of one", "earlier"
-            )
+            raise InputError("{option} needs two releases, and the protected table is none; give one", "earlier")
         overlap = overlap_of(protected, private, options.earlier, options.earlier_private, pair.before)
     control, notes = (None, ()) if options.control is None else control_records(options.control, pair)
     minimality, untried = minimality_of(pair, options.ontology)
