@@ -77,6 +77,7 @@ def protect(
     round: Any = None,
     generalise: Mapping[str, str] | None = None,
     coarsen: Mapping[str, int] | None = None,
+    allow: Sequence[str] | None = None,
     missing: str = "refuse",
     l: float | None = None,
     diversity: str = "distinct",
@@ -181,6 +182,7 @@ def make_release(request: Request) -> Protected:
             choices,
             columns.id_column,
             _earlier(publication, hidden, release),
+            tuple(columns.allow or ()),
         )
         _check_following(asked, opened.whole)
         steps = TableSteps(request.k, asked)

@@ -209,6 +209,14 @@ class ColumnOptions:
         see="methods/numeric-microaggregation.md#coarsening",
         column="coarsen",
     )
+    allow: Sequence[str] | None = table_option(
+        None,
+        "Columns released as they are although they single records out, comma-separated; the report names them.",
+        Columns(),
+        see="crowds.md#a-column-that-is-released-as-it-is",
+        label="Release although they single records out",
+        column="allow",
+    )
     missing: str = table_option(
         "refuse",
         "Rows with gaps in protected columns: refuse, withhold, group (a gap is a value) or impute.",

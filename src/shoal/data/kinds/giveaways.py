@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,21 +33,20 @@ def giveaways(data: pa.Table, roles: Roles) -> dict[str, str]:
     return reasons
 
 
-def check_released_columns(data: pa.Table, roles: Roles, allowed: Sequence[str]) -> dict[str, str]:
-    """Refuse columns that give records away, unless they are allowed; those that are, and why they would be refused."""
-    reasons = giveaways(data, roles)
-    for name, reason in reasons.items():
+def check_released_columns(data: pa.Table, roles: Roles, allowed: Sequence[str]) -> None:
+    """Refuse columns that give records away, unless they are allowed."""
+    for name, reason in giveaways(data, roles).items():
         if name not in allowed:
             raise InputError(
                 f"column {shown(name)} would be released as it is, and {reason}; drop it, protect it, or say that it "
                 "may be released with {option}",
                 f"allow {shown(name)}",
             )
+        warnings.warn(f"column {shown(name)} is released as it is, and {reason}", stacklevel=2)
     released = {*roles.confidential, *roles.insensitive}
     for name in allowed:
         if name not in released:
             raise InputError(f"column {shown(name)} is not released as it is, so nothing need be allowed; leave it out")
-    return reasons
 
 
 def _names_records(name: str, column: pa.ChunkedArray) -> str | None:

@@ -37,6 +37,7 @@ class TableOptions:
     choices: ColumnChoices = field(default_factory=ColumnChoices)
     id_column: str | None = None  # that names the records, privately
     after: Earlier | None = None  # the release that this one follows
+    allow: tuple[str, ...] = ()  # columns released as they are although they single records out
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from shoal.data import Roles, Table
 from shoal.data.columns import MISSING, check_labels, check_no_gaps, check_sortable, plain, sort_protected, values_of
 from shoal.data.exact_sums import exact_sums
 from shoal.data.files import counted, shown, unknown_column
+from shoal.data.kinds.giveaways import check_released_columns
 from shoal.data.kinds.outlines import OntologyColumns, outline_column
 from shoal.data.kinds.recognition import FEW_VALUES
 from shoal.data.roles import ColumnChoices
@@ -98,6 +99,7 @@ def schema_of(loaded: LoadedPart, plan: ReadingPlan) -> PartSchema:
 def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -> CompletePart:
     """The rows that are released, sorted by quasi-identifiers if they are all."""
     roles, data, forms, promises = loaded.roles, loaded.table.data, plan.forms, options.promises
+    check_released_columns(data, roles, options.allow)
     if plan.unexplained is not None:
         check_labels(data, plan.unexplained, plan.hierarchy)
     values = np.empty((data.num_rows, len(forms)), dtype=np.float64)
