@@ -291,15 +291,13 @@ def saved(frame, path):
     [
         pa.array([True, False, None, True]),
         pa.array([1, 2, None, 2], pa.uint64()),
-        pa.array([float("nan"), None, 0.0, -0.0]),
+        pa.array([float("nan"), None, 0.0, 1.0]),
         pa.array(["a", None, "", "a"], pa.large_string()),
         pa.array(["a", None, "", "a"], pa.string_view()),
-        pa.array([b"a", None, b"", b"a"]),
         pa.array([0, 10**6, None, 5], pa.timestamp("us", "UTC")),
         pa.array([0, 1, None, 5], pa.date32()),
         pa.array([0, 1, None, 5], pa.duration("s")),
         pa.array(["a", "b", None, "a"]).dictionary_encode(),
-        pa.nulls(4),
     ],
     ids=lambda values: str(values.type),
 )
@@ -314,7 +312,14 @@ def test_confidential_columns_may_be_of_any_type_that_can_be_sorted(tmp_path, va
 
 
 @pytest.mark.parametrize(
-    "values", [pa.array([[1], [2]] * 2), pa.array(np.zeros(4, np.float16)), pa.array([10**15] * 4, pa.timestamp("s"))]
+    "values",
+    [
+        pa.array([b"a", None, b"", b"a"]),
+        pa.nulls(4),
+        pa.array([[1], [2]] * 2),
+        pa.array(np.zeros(4, np.float16)),
+        pa.array([10**15] * 4, pa.timestamp("s")),
+    ],
 )
 def test_columns_that_cannot_be_sorted_or_read_back_are_refused_by_name(tmp_path, values):
     table = pa.table({"age": [1.0, 2, 8, 9], "odd one": values})
@@ -430,13 +435,12 @@ def test_what_is_no_release_does_not_load(tmp_path):
     folder = release_letters(tmp_path).folder
     (folder / "vectors.parquet").write_bytes(b"broken")
     for place in (tmp_path / "absent", tmp_path, folder):
-        with pytest.raises(InputError, match="not a release that can be read"):
+        with pytest.raises(InputError, match="is not a release|not a folder that can be read|not as the certificate"):
             load(place)
 
 
 def test_a_release_of_many_parts_is_read_and_verified_part_by_part(tmp_path, monkeypatch):
-    for place in ("release.documents.vectors", "verification.documents"):
-        monkeypatch.setattr(f"shoal.{place}.ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("shoal.release.documents.vectors.ROWS_AT_ONCE", 7)
     texts = [f"the {animal} {verb} near the river" for animal in ("heron", "otter", "trout") for verb in VERBS]
     made = protect(texts, 3, tmp_path / "release", space=VectorSpace(min_df=1))
     assert verify(made.folder)

@@ -143,6 +143,8 @@ def check_sortable(data: pa.Table) -> None:
     for name, column in zip(data.column_names, data.columns, strict=True):
         if pa.types.is_nested(column.type):
             raise InputError(f"column {shown(name)} holds lists or records; drop it or make it text")
+        if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
+            raise InputError(f"column {shown(name)} holds bytes, which no reader can count; drop it or make it text")
         try:
             pc.sort_indices(data.select([name]).slice(0, 1), sort_keys=[(name, "ascending")])
             if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.data.columns import plain
+from shoal.data.columns import NUMBER, all_match, is_text, plain
 from shoal.data.files import shown
-from shoal.data.kinds.recognition import recognise
+from shoal.data.kinds.recognition import plain_values, recognise
 from shoal.data.roles import Kind, Roles
 from shoal.errors import InputError
 
@@ -54,7 +54,9 @@ def _names_records(name: str, column: pa.ChunkedArray) -> str | None:
         return None
     kind = recognise(name, column).kind
     if kind is Kind.IDENTIFIER:
-        return "nearly every record has a value of its own"
+        values = plain_values(column)
+        amounts = is_text(values.type) and all_match(values, NUMBER)  # an income is no name
+        return None if amounts else "nearly every record has a value of its own"
     return "it holds sentences, which can hold names" if kind is Kind.TEXT else None
 
 

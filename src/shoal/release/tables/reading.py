@@ -99,7 +99,6 @@ def schema_of(loaded: LoadedPart, plan: ReadingPlan) -> PartSchema:
 def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -> CompletePart:
     """The rows that are released, sorted by quasi-identifiers if they are all."""
     roles, data, forms, promises = loaded.roles, loaded.table.data, plan.forms, options.promises
-    check_released_columns(data, roles, options.allow)
     if plan.unexplained is not None:
         check_labels(data, plan.unexplained, plan.hierarchy)
     values = np.empty((data.num_rows, len(forms)), dtype=np.float64)
@@ -114,6 +113,7 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
     beside = (*labels, *roles.confidential, *roles.insensitive)
     others = pa.table({name: plain(data[name]) for name in data.column_names if name in beside})
     check_sortable(others)
+    check_released_columns(data, roles, options.allow)
     crowd: dict[str, Ints] = {}
     if promises.person is not None:
         crowd["person"] = _people(data[promises.person], shown(promises.person))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.data import read_table, resolve_roles
@@ -113,6 +114,9 @@ def prepared_table(
     """
     roles, n_rows, numbers, gaps = plan.schema.roles, statistics.n_rows, tuple(plan.forms), statistics.gaps
     _check_gaps(plan, gaps, options)
+    for column in statistics.schema:
+        if pa.types.is_null(column.type):
+            raise InputError(f"column {shown(column.name)} holds no value at all; drop it")
     variance, constant = mean_of_sums(deviations[0], n_rows), statistics.lowest == statistics.highest
     layout = TableLayout(
         roles=roles,
