@@ -123,3 +123,18 @@ def test_the_items_are_not_released_as_a_label(tmp_path: Path) -> None:
     source.write_text('{"items": ["tea"]}\n' * 9)
     with pytest.raises(InputError, match="the label column items is also the text or the id"):
         protect(source, 3, tmp_path / "out", label_column="items")
+
+
+def test_baskets_that_are_a_table_are_told_to_be_one(tmp_path: Path) -> None:
+    """Six columns of two or three values: the pools show them, and more baskets are recovered than can be read off."""
+    random = np.random.default_rng(2)
+    kind = random.integers(0, 4, 200)
+    usual = random.integers(0, 3, (4, 6))
+    values = np.where(random.random((200, 6)) < 0.15, random.integers(0, 3, (200, 6)), usual[kind])
+    source = dat(tmp_path, "table.dat", [[f"c{column}v{value}" for column, value in enumerate(row)] for row in values])
+    with pytest.warns(UserWarning, match="this is a table: every basket has exactly one item") as warned:
+        made = protect(source, 3, tmp_path / "release", method=PLAIN)
+    assert not any("copies" in str(warning.message) for warning in warned)
+    exact = made.certificate["stated"]["attacks"][0]
+    assert exact["low"] > exact["baseline"]
+    assert assess(source, made.folder).is_table

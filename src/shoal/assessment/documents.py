@@ -19,7 +19,7 @@ from shoal.errors import InputError
 from shoal.release.folders import CERTIFICATE
 from shoal.release.load import Release, kind_of_release, load
 from shoal.release.private_mapping import private_folder, read_mapping, rows_of_parts
-from shoal.release.unmixing import taken_apart
+from shoal.release.unmixing import is_table, taken_apart
 from shoal.results.assessment import SpaceAssessment
 from shoal.results.attacks import Rate
 from shoal.terms.vector_space import VectorSpace
@@ -73,7 +73,7 @@ def assess_documents(
     utility = space_utility(pair.before, pair.after, pair.labels, random_state)
     alike = Counter(_content(pair.after, row) for row in range(pair.after.shape[0])).values()
     return SpaceAssessment(
-        pair.after.shape[0], pair.how, min(alike), sum(count == 1 for count in alike), utility, attacks
+        pair.after.shape[0], pair.how, min(alike), sum(count == 1 for count in alike), utility, attacks, _is_table(pair)
     )
 
 
@@ -121,11 +121,9 @@ def _attack(pair: AlignedDocuments) -> tuple[Rate, ...]:
     release, space = pair.release, pair.space
     if release is None or space is None or pair.counts is None:
         return ()
-    rows = sp.csr_matrix(release.vectors if release.counts is None else release.counts)
-    content = [_content(rows, row) for row in range(rows.shape[0])]
-    _, first, groups = np.unique(content, return_index=True, return_inverse=True)
+    rows, groups = _rows_of_groups(release)
     return taken_apart(
-        rows[first],
+        rows,
         np.asarray(release.terms),
         pair.counts,
         space.terms_,
@@ -134,6 +132,18 @@ def _attack(pair: AlignedDocuments) -> tuple[Rate, ...]:
         pooled=release.counts is not None,
         n_documents=space.n_documents_,
     )
+
+
+def _is_table(pair: AlignedDocuments) -> bool:
+    return pair.release is not None and pair.release.counts is not None and is_table(*_rows_of_groups(pair.release))
+
+
+def _rows_of_groups(release: Release) -> tuple[sp.csr_matrix, NDArray[np.int64]]:
+    """A row for each group, counts or in an older form weights; and the group of each document."""
+    rows = sp.csr_matrix(release.vectors if release.counts is None else release.counts)
+    content = [_content(rows, row) for row in range(rows.shape[0])]
+    _, first, groups = np.unique(content, return_index=True, return_inverse=True)
+    return rows[first], groups
 
 
 def check_related(before: sp.csr_matrix, after: sp.csr_matrix) -> None:

@@ -150,6 +150,8 @@ def _of_documents(found: Any) -> Iterator[str]:
     yield f"lost         {found.utility.loss.information_loss:.1%} of the information"
     for one in found.attacks:
         yield f"taken apart  {one.rate:.1%} of {one.about} (the row itself gives {one.baseline:.1%} away)"
+    if found.is_table:
+        yield "table        every record has exactly one item of each of several columns: protect it as a table"
     kept = found.utility.order_kept
     if kept is not None:
         yield f"order        the nearer of two pairs is still the nearer one in {kept:.1%} (chance: 50%)"

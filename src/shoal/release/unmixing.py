@@ -9,11 +9,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal.attacks.unmixing.attack import Unmixing
+from shoal.attacks.unmixing.columns import split_by_columns, table_columns
 from shoal.attacks.unmixing.published import Published
 from shoal.attacks.unmixing.scoring import score
 from shoal.results.attacks import Rate
 
 GROUPS_TRIED = 100  # drawn at random
+FEWEST_COLUMNS = 2  # of a table
 
 Ints = NDArray[np.int64]
 
@@ -39,8 +41,18 @@ def taken_apart(
     sizes = np.bincount(groups, minlength=rows.shape[0]).astype(np.int64)
     n_rows = len(groups) if n_documents is None else n_documents
     published = Published(_in_columns(rows, row_terms, both), sizes, n_rows, min_df, pooled)
-    found = score(Unmixing(groups=tried).run(published), published, _in_columns(counts, terms, both), groups)
+    members, guesses = _in_columns(counts, terms, both), Unmixing(groups=tried).run(published)
+    found = score(guesses, published, members, groups)
+    columns = table_columns(published.rows, sizes) if pooled else []
+    if len(columns) >= FEWEST_COLUMNS:
+        by_columns = score(split_by_columns(published, columns, guesses.tried), published, members, groups)
+        found = max(found, by_columns, key=lambda result: result.exact.rate)
     return found.exact, found.nearly
+
+
+def is_table(pools: sp.csr_matrix, groups: Ints) -> bool:
+    """Whether the records of pooled groups are rows of a table: each has one item of every column."""
+    return len(table_columns(pools, np.bincount(groups, minlength=pools.shape[0]))) >= FEWEST_COLUMNS
 
 
 def _in_columns(rows: sp.csr_matrix, terms: NDArray[Any], all_terms: NDArray[Any]) -> sp.csr_matrix:

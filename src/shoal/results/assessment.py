@@ -119,6 +119,7 @@ class SpaceAssessment:
     unique: int
     utility: SpaceUtility
     attacks: tuple[Rate, ...] = ()  # documents recovered from the rows of their groups
+    is_table: bool = False  # each record has one item of every column of a table, which shows in the groups
 
     def data(self) -> dict[str, Any]:
         """All of it as JSON has it."""

@@ -1,0 +1,73 @@
+"""Items that add up to the size of every group are the columns of a table, and tie the split of a pool."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from shoal.attacks.unmixing.columns import split_by_columns, table_columns
+from shoal.attacks.unmixing.published import Published
+
+# Items red, blue (a colour) and round, long (a form). Baskets come in twos: red are round and blue are long.
+RED, BLUE = [1, 0, 1, 0], [0, 1, 0, 1]
+
+
+def pooled(*groups):
+    pools = [np.sum(group, axis=0) for group in groups]
+    return sp.csr_matrix(np.array(pools, dtype=np.float64)), np.array([len(group) for group in groups])
+
+
+def table_in_baskets():
+    """Ten groups; only the last two mix colours, and there the forms go with the colours."""
+    odd = [0, 1, 1, 0]  # one blue basket is round, so that no form is the same as a colour
+    return pooled(*([[RED, RED]] * 4), *([[BLUE, BLUE]] * 3), [BLUE, odd], [RED, BLUE], [RED, BLUE, BLUE])
+
+
+def test_items_that_add_up_to_the_size_of_every_group_are_columns():
+    pools, sizes = table_in_baskets()
+    columns = sorted(sorted(column.tolist()) for column in table_columns(pools, sizes))
+    assert columns == [[0, 1], [2, 3]]
+
+
+def test_items_that_one_basket_lacks_are_no_column():
+    pools, sizes = table_in_baskets()
+    pools[9, 3] -= 1
+    columns = [sorted(column.tolist()) for column in table_columns(pools, sizes)]
+    assert columns == [[0, 1]]
+
+
+@pytest.mark.parametrize("many", [3, 8])
+def test_few_groups_show_no_column(many):
+    pools, sizes = table_in_baskets()
+    assert table_columns(pools[:many], sizes[:many]) == []
+
+
+def test_counts_of_words_are_no_columns():
+    pools, sizes = table_in_baskets()
+    pools[0, 0] = 5  # two documents, five times the word
+    assert table_columns(pools, sizes) == []
+
+
+def test_values_that_other_groups_have_together_go_together_in_a_mixed_group():
+    """The pool of the ninth group is 1, 1, 1, 1, which fits two splits; other groups say which."""
+    pools, sizes = table_in_baskets()
+    published = Published(pools, sizes, int(sizes.sum()), 1, pooled=True)
+    guesses = split_by_columns(published, table_columns(pools, sizes), np.array([8, 9]))
+    of_group = [sorted(guesses.counts[guesses.group_of_guess == group].toarray().tolist()) for group in (8, 9)]
+    assert of_group == [sorted([RED, BLUE]), sorted([RED, BLUE, BLUE])]
+
+
+def test_an_item_of_no_column_goes_where_it_fits():
+    """A fifth item, in red baskets only, is in some of them: no column, and still given to the red one."""
+    with_ribbon, without = [1, 0, 1, 0, 1], [1, 0, 1, 0, 0]
+    blue = [0, 1, 0, 1, 0]
+    both, one = [with_ribbon, with_ribbon], [with_ribbon, without]
+    pools, sizes = pooled(
+        both, one, both, [*one, without], *([[blue, blue]] * 5), [blue, [0, 1, 1, 0, 0]], [with_ribbon, blue]
+    )
+    published = Published(pools, sizes, int(sizes.sum()), 1, pooled=True)
+    columns = table_columns(pools, sizes)
+    assert sorted(sorted(column.tolist()) for column in columns) == [[0, 1], [2, 3]]
+    guesses = split_by_columns(published, columns, np.array([10]))
+    assert sorted(guesses.counts.toarray().tolist()) == sorted([with_ribbon, blue])
