@@ -71,3 +71,41 @@ def test_an_item_of_no_column_goes_where_it_fits():
     assert sorted(sorted(column.tolist()) for column in columns) == [[0, 1], [2, 3]]
     guesses = split_by_columns(published, columns, np.array([10]))
     assert sorted(guesses.counts.toarray().tolist()) == sorted([with_ribbon, blue])
+
+
+def test_groups_with_equal_pools_are_split_as_one_of_them():
+    """Four groups of two red baskets are one to the reader: eight members, and the pool of two."""
+    odd = [0, 1, 1, 0]
+    groups = [
+        [RED, BLUE],
+        [RED, BLUE, BLUE],
+        [BLUE, odd],
+        [BLUE, BLUE],
+        [BLUE, BLUE, BLUE],
+        [RED, RED, BLUE],
+        [RED, odd],
+    ]
+    pools, sizes = pooled([RED, RED], *groups, [BLUE, BLUE, BLUE, odd], [RED, BLUE, odd])
+    sizes[0] = 8
+    columns = table_columns(pools, sizes)
+    assert sorted(sorted(column.tolist()) for column in columns) == [[0, 1], [2, 3]]
+    guesses = split_by_columns(Published(pools, sizes, int(sizes.sum()), 1, pooled=True), columns, np.array([0, 1]))
+    assert guesses.counts.toarray().tolist()[:8] == [RED] * 8
+    assert guesses.group_of_guess.tolist() == [0] * 8 + [1] * 2
+
+
+def test_a_group_that_does_not_add_up_is_no_group_of_a_table():
+    """One group of two baskets with a colour between them and no form: the forms are no column any more."""
+    pools, sizes = table_in_baskets()
+    sparse = sp.csr_matrix(sp.vstack([pools, sp.csr_matrix([[1.0, 0.0, 0.0, 0.0]])]))
+    (colours,) = table_columns(sparse, np.append(sizes, 2))
+    assert sorted(colours.tolist()) == [0, 1]
+
+
+def test_two_columns_among_many_other_items_make_no_table():
+    """Every basket has four further items besides its colour and its form."""
+    pools, sizes = table_in_baskets()
+    further = np.tile(sizes[:, None], 4)
+    many, of_many = sp.csr_matrix(np.tile(np.hstack([pools.toarray(), further]), (2, 1))), np.tile(sizes, 2)
+    assert len(table_columns(many[:, :4], of_many)) == 2
+    assert table_columns(many, of_many) == []

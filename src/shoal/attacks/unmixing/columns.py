@@ -16,6 +16,8 @@ from shoal.kernels import Floats, Ints
 
 MOST_ITEMS = 400  # of more, no columns are sought
 MORE_GROUPS = 5  # than items, or anything adds up
+HALF = 0.5  # of the items of a record must be those of columns
+MOST_MEMBERS = 50  # of a group that is taken apart
 WHOLE = 0.55  # of the most items that members of a group have
 PRIME = 2**31 - 1  # sums are reduced exactly, by numbers modulo a prime
 SWEEPS = 5
@@ -24,32 +26,35 @@ SMOOTH = 0.5  # pseudo-counts in the odds of two items
 
 
 def table_columns(pools: sp.csr_matrix, sizes: Ints) -> list[Ints]:
-    """Sets of items, of two or more each, of which every basket has exactly one."""
+    """Sets of items, of two or more each, of which every basket has exactly one; none if they are the lesser part."""
     pools = sp.csr_matrix(pools)
     items = np.unique(pools.indices[pools.data > 0])
-    # Groups with equal pools are one to the reader, with half as many items for each member or fewer: left out.
-    items_of_member = np.asarray(pools.sum(axis=1)).ravel() / sizes
-    single = np.flatnonzero(items_of_member > WHOLE * items_of_member.max(initial=0.0))
-    if len(items) > MOST_ITEMS or len(single) < len(items) + MORE_GROUPS or not len(items):
+    if not 0 < len(items) <= MOST_ITEMS:
         return []
-    pools, sizes = pools[single], sizes[single]
     counts = np.asarray(pools[:, items].todense()).astype(np.int64)
-    if (counts > sizes[:, None]).any():
-        return []  # somebody has an item twice
-    some = np.unique(np.linspace(0, len(sizes) - 1, 2 * (len(items) + MORE_GROUPS)).astype(np.int64))
+    # Groups with equal pools are one to the reader, with half as many items for each member or fewer.
+    of_member = counts.sum(axis=1) / sizes
+    single = np.flatnonzero(of_member > WHOLE * of_member.max())
+    if len(single) < len(items) + MORE_GROUPS:
+        return []
+    some = single[np.unique(np.linspace(0, len(single) - 1, 2 * (len(items) + MORE_GROUPS)).astype(np.int64))]
     reduced, pivots = _reduced(np.column_stack([sizes, counts])[some])
     columns: list[Ints] = []
-    taken = np.zeros(len(items), dtype=bool)
+    members, taken = sizes, np.zeros(len(items), dtype=bool)
     for last in np.setdiff1d(np.arange(1, len(items) + 1), pivots).tolist():
         # The last item of a column is the size less all others: 1 for the size, -1 for each of them.
         of_size, *factors = reduced[: len(pivots), last].tolist()
-        if pivots[0] == 0 and of_size == 1 and set(factors) <= {0, PRIME - 1}:
-            others = [pivot for pivot, factor in zip(pivots[1:], factors, strict=True) if factor]
+        others = [pivot for pivot, factor in zip(pivots[1:], factors, strict=True) if factor]
+        if pivots[0] == 0 and of_size == 1 and others and set(factors) <= {0, PRIME - 1}:
             column = np.array([*others, last]) - 1
-            if len(column) > 1 and not taken[column].any() and (counts[:, column].sum(axis=1) == sizes).all():
-                taken[column] = True
-                columns.append(items[column])
-    return columns
+            sums = counts[:, column].sum(axis=1)
+            whole = sums.min() > 0 and (sums[single] == sizes[single]).all() and not (sizes % sums).any()
+            if whole and not taken[column].any() and (not columns or np.array_equal(sums, members)):
+                columns.append(column)
+                members, taken[column] = sums, True
+    if len(columns) < HALF * of_member.max() or (counts > members[:, None]).any():
+        return []
+    return [items[column] for column in columns]
 
 
 def _reduced(system: Ints) -> tuple[Ints, list[int]]:
@@ -72,27 +77,26 @@ def _reduced(system: Ints) -> tuple[Ints, list[int]]:
 def split_by_columns(published: Published, columns: list[Ints], tried: Ints, random_state: int = 0) -> Guesses:
     """The members of each group tried: one item of each column, and what else there is, where it fits best."""
     pools = published.rows
-    together = np.asarray(((sp.diags(1.0 / published.sizes) @ pools).T @ pools).todense())
-    totals, n_rows = np.asarray(pools.sum(axis=0)).ravel(), published.sizes.sum()
-    blocks, group_of_guess = [], []
+    members = np.asarray(pools[:, columns[0]].sum(axis=1)).ravel().astype(np.int64)
+    repeats = published.sizes // members  # groups that have the same pool
+    together = np.asarray((pools.T @ sp.diags(repeats / members) @ pools).todense())
+    totals, n_rows = repeats @ pools, published.sizes.sum()
+    blocks = []
     for group in tried.tolist():
         terms, counts = published.row(group)
-        size = int(counts[np.isin(terms, columns[0])].sum())  # without the groups that have the same pool
         # As other groups show it: how often two items are together, beside what chance gives.
-        both = together[np.ix_(terms, terms)] - np.outer(counts, counts) / size
-        of_item = totals[terms] - counts
-        by_chance = np.outer(of_item, of_item) / max(1, n_rows - size)
+        both = together[np.ix_(terms, terms)] - repeats[group] * np.outer(counts, counts) / members[group]
+        of_item = totals[terms] - repeats[group] * counts
+        by_chance = np.outer(of_item, of_item) / max(1, n_rows - published.sizes[group])
         odds = np.zeros((len(terms) + 1, len(terms) + 1))  # the last stands for no item
-        odds[:-1, :-1] = np.log((both + SMOOTH) / (by_chance + SMOOTH))
-        parts = _parts(terms, counts.astype(np.int64), columns, size)
+        odds[:-1, :-1] = np.log((np.maximum(both, 0.0) + SMOOTH) / (by_chance + SMOOTH))
+        parts = _parts(terms, counts.astype(np.int64), columns, int(members[group]))
         item_of = _arranged(parts, odds, np.random.default_rng([random_state, group]))
         member, kind = np.nonzero(item_of < len(terms))
-        ones = np.ones(len(member))
-        shape = (size, pools.shape[1])
-        guessed = sp.csr_matrix((ones, (member, terms[item_of[member, kind]])), shape=shape)
-        blocks += [guessed] * (int(published.sizes[group]) // size)
-        group_of_guess.append(np.full(len(item_of) * (int(published.sizes[group]) // size), group))
-    return Guesses(sp.csr_matrix(sp.vstack(blocks)), np.concatenate(group_of_guess), tried, "columns of a table")
+        of_members = np.ones(len(member)), (member, terms[item_of[member, kind]])
+        blocks += [sp.csr_matrix(of_members, shape=(len(item_of), pools.shape[1]))] * int(repeats[group])
+    group_of_guess = np.repeat(tried, published.sizes[tried])
+    return Guesses(sp.csr_matrix(sp.vstack(blocks)), group_of_guess, tried, "columns of a table")
 
 
 def _parts(terms: Ints, counts: Ints, columns: list[Ints], size: int) -> Ints:
@@ -107,17 +111,19 @@ def _arranged(parts: Ints, odds: Floats, random: np.random.Generator) -> Ints:
     """Each part given to the members anew, by how it fits their other parts, until nothing changes; the best start."""
     open_parts = np.flatnonzero((parts != parts[0]).any(axis=0))
     best, most = parts, -np.inf
-    for _ in range(STARTS):
+    for _ in range(STARTS if len(parts) <= MOST_MEMBERS else 0):
         given = random.permuted(parts, axis=0)
+        fits = odds[given].sum(axis=1)  # (members, items)
         for _ in range(SWEEPS):
             before = given.copy()
             for part in random.permutation(open_parts).tolist():
-                others = np.delete(given, part, axis=1)
-                fits = odds[others][:, :, given[:, part]].sum(axis=1)  # (members, items of the part)
-                given[:, part] = given[linear_sum_assignment(fits, maximize=True)[1], part]
+                items = given[:, part]
+                fits -= odds[items]
+                given[:, part] = items[linear_sum_assignment(fits[:, items], maximize=True)[1]]
+                fits += odds[given[:, part]]
             if np.array_equal(given, before):
                 break
-        fit = sum(float(odds[np.ix_(items, items)].sum()) for items in given)
+        fit = float(np.take_along_axis(fits, given, axis=1).sum())
         if fit > most:
             best, most = given, fit
     return best
