@@ -207,7 +207,7 @@ def test_the_promise_names_the_crowd() -> None:
 
 
 def test_with_confidential_columns_the_promise_is_about_the_others() -> None:
-    assert "identical to at least 2 others in all the columns that could point to a person" in readme_text(TABLE)
+    assert "identical to at least 2 others in the columns that the owner named for protection" in readme_text(TABLE)
     labelled = replace(DOCUMENTS, diversity=TABLE.diversity)
     assert "has the same terms and weights as at least 4 others" in readme_text(labelled)
 
@@ -295,6 +295,6 @@ def test_numbers_have_thousands_separators_and_four_digits() -> None:
 
 def test_columns_released_unchanged_are_named_and_records_not_called_identical() -> None:
     summary = of_kind(replace(TABLE, diversity=()), insensitive=("ward",))
-    assert "in all the columns that could point to a person" in guarantee(summary)
+    assert "in the columns that the owner named for protection" in guarantee(summary)
     assert "nothing protects it: ward." in report_html(summary)
     assert "`ward` is released as it was, and nothing protects it." in readme_text(summary)

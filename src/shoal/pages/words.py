@@ -160,10 +160,13 @@ def guarantee(summary: Summary) -> str:
     # Confidential and insensitive columns are released as they are, so the promise is about everything else.
     if summary.kind == "documents":
         return f"{every} has the same terms and weights as at least {others} in this release: by its words, {crowd}."
-    return (
-        f"{every} is identical to at least {others} in all the columns that could point to a person: "
-        f"by those columns, {crowd}."
-    )
+    promise = f"{every} is identical to at least {others} in the columns that the owner named for protection"
+    allowed = getattr(summary.figures, "allowed", ())
+    if allowed:
+        are = "is" if len(allowed) == 1 else "are"
+        found = f"whoever knows a value there may find the {noun}"
+        return f"{promise}. But {', '.join(allowed)} {are} released unchanged, and {found}."
+    return f"{promise}: by those columns, {crowd}."
 
 
 def value_promises(summary: Summary) -> list[str]:

@@ -210,6 +210,7 @@ class TableFigures:
     coarsened: tuple[tuple[str, int], ...] = ()  # columns aggregated once more, and the least of a class there
     linked: float | None = None  # chance to link a record with its original by equal labels (RL), if all are labels
     insensitive: tuple[str, ...] = ()  # columns released as they are, that the owner called harmless
+    allowed: tuple[str, ...] = ()  # of them and of the confidential columns, those that single records out
     dropped_columns: int = 0  # identifiers and columns without a role
     text_columns: tuple[TextColumn, ...] = ()  # all released columns, in order, if they are in a text file
     above_optimum: float | None = None  # SSE is at most this share above the least possible, if that is known

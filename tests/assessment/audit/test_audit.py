@@ -141,7 +141,7 @@ MISTAKES = {
     "no quasi-identifier": ({"confidential": ["w"]}, "no column is a quasi-identifier"),
     "two sizes of the population": ({"quasi": KEYS, "weight": "w", "population": 900}, "leave out population"),
     "a population that is too small": ({"quasi": KEYS, "population": 7}, "population=7 must be from 8"),
-    "a threshold above 1": ({"quasi": KEYS, "threshold": 20}, "must be a risk above 0 and at most 1"),
+    "a threshold above 1": ({"quasi": KEYS, "threshold": 20}, "must be a number above 0 and at most 1"),
     "an unknown way to read gaps": ({"quasi": KEYS, "missing": "skip"}, "use one of group, match"),
     "gaps that match and people": (
         {"quasi": KEYS[:3], "missing": "match", "person": "Key4"},

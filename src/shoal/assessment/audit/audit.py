@@ -30,10 +30,9 @@ from shoal.data.private_files import PRIVATE_FOLDER
 from shoal.errors import InputError
 from shoal.pages.audit import audit_html
 from shoal.release.folders import PUBLIC_FOLDER, check_free, folders_written_aside
-from shoal.request.audit_options import GAP_IS_VALUE, AuditOptions
-from shoal.request.option import options_of
+from shoal.request.judging_options import AuditOptions
 from shoal.request.options import ColumnOptions
-from shoal.request.values import short
+from shoal.request.request import checked_part
 from shoal.results.audit import LIMITS, Audit
 
 FILES = {"report.html", "audit.json", "combinations.csv", "columns.csv", "records.csv"}
@@ -52,7 +51,7 @@ def audit(
     weight: str | None = None,
     population: int | None = None,
     household: str | None = None,
-    missing: str = GAP_IS_VALUE,
+    missing: str = "group",
     max_size: int | None = None,
     threshold: float = 0.2,
     force: bool = False,
@@ -94,10 +93,8 @@ def audit(
     >>> found.k, found.below[0], found.attackers[0].average
     (1, 2, 0.75)
     """
-    asked = _checked(locals())
-    columns = ColumnOptions(
-        quasi=_names("quasi", quasi), confidential=_names("confidential", confidential), roles=roles
-    )
+    asked = checked_part(AuditOptions, locals())
+    columns = ColumnOptions(quasi=asked.quasi, confidential=asked.confidential, roles=asked.roles)
     if out is not None:
         check_free(Path(out), force, lambda content: set(content) <= FILES)
     found = audit_table(read_audited(source, columns, person, asked), asked)
@@ -217,25 +214,6 @@ def _notes(table: AuditedTable, asked: AuditOptions, size: int | None) -> list[s
             "categories that people outside it share."
         )
     return notes
-
-
-def _checked(given: Mapping[str, Any]) -> AuditOptions:
-    """The options of `audit` itself, each checked for itself."""
-    checked = {}
-    for name, known in options_of(AuditOptions).items():
-        if given[name] is not None:
-            try:
-                checked[name] = known.about.value.check(given[name])
-            except ValueError as problem:
-                raise InputError(f"{name}={short(repr(given[name]))} {problem}") from None
-    return AuditOptions(**checked)
-
-
-def _names(option: str, given: Any) -> Any:
-    try:
-        return None if given is None else options_of(ColumnOptions)[option].about.value.check(given)
-    except ValueError as problem:
-        raise InputError(f"{option}={short(repr(given))} {problem}") from None
 
 
 def write_audit(out: Path, found: Audit) -> None:

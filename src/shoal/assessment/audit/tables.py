@@ -18,7 +18,7 @@ from shoal.data.roles import Role, Roles, asked_roles, resolve_roles
 from shoal.data.table import Table, read_table
 from shoal.errors import InputError
 from shoal.release.load import kind_of_release, load
-from shoal.request.audit_options import GAP_MATCHES, AuditOptions
+from shoal.request.judging_options import AuditOptions
 from shoal.request.options import ColumnOptions
 
 
@@ -64,7 +64,7 @@ def read_audited(source: Any, columns: ColumnOptions, person: str | None, asked:
     keys = KeyColumns(
         roles.quasi,
         tuple(_codes(table, name) for name in roles.quasi),
-        gaps_match=asked.missing == GAP_MATCHES,
+        gaps_match=asked.missing == "match",
         person=None if person is None else _owners(table, person),
     )
     return AuditedTable(
