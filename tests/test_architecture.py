@@ -147,7 +147,7 @@ def test_verification_shares_nothing_with_what_it_checks() -> None:
 
 def test_the_server_shares_nothing_with_its_client() -> None:
     imported = imported_by_folder("index/server")
-    faults = sorted(name for name in imported if name.startswith(("shoal.index.client", "shoal.data.sealing")))
+    faults = sorted(name for name in imported if name.startswith(("shoal.index.client", "shoal.data.keys")))
     report(faults, "the server could not open a document if it wanted to; it imports no encryption of the client's:")
 
 

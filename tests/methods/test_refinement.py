@@ -19,7 +19,7 @@ from shoal.methods import refinement
 from shoal.methods.mdav import EuclideanSpace, SphericalSpace, numbered_by_first_row
 from shoal.methods.numeric import lower_bound
 from shoal.methods.refinement import refined, without_large_groups
-from tests.reference import partition_search as twin
+from tests.reference import refinement as twin
 
 BRIEF = 0.004
 
@@ -198,7 +198,7 @@ def test_progress_is_told_and_ends_at_its_total():
 
 def test_an_interrupted_search_keeps_the_best_so_far(monkeypatch):
     X = np.random.default_rng(0).normal(size=(200, 4))
-    search, calls = refinement.partition_search.anneal, []
+    search, calls = refinement.refinement.anneal, []
 
     def interrupted(*arguments):
         calls.append(1)
@@ -206,7 +206,7 @@ def test_an_interrupted_search_keeps_the_best_so_far(monkeypatch):
             raise KeyboardInterrupt
         search(*arguments)
 
-    monkeypatch.setattr(refinement.partition_search, "anneal", interrupted)
+    monkeypatch.setattr(refinement.refinement, "anneal", interrupted)
     with pytest.warns(UserWarning, match="interrupted: the best groups so far are kept"):
         model = Microaggregation(k=3, time_budget=0.4).fit(X)
     assert sizes_hold(model.groups_, 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from shoal.data.sealing import Keys
+from shoal.data.keys import Keys
 from shoal.results.sanitizing import Secrets
 from shoal.sanitizer.redact import Redacted, Sealing, redact
 from shoal.sanitizer.release.vault import read_secrets

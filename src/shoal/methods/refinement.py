@@ -2,7 +2,7 @@
 
 Each region has a random stream and an amount of work of its own, so neither the number of threads nor the machine's
 speed shows in the result. Rows in Euclidean space or on the sphere are searched by destroy and repair (see
-kernels/grouping/partition_search.py), labels and numbers by moves and swaps (kernels/grouping/label_search.py).
+kernels/grouping/refinement.py), labels and numbers by moves and swaps (kernels/grouping/label_refinement.py).
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from sklearn.utils import check_random_state
 
 from shoal import progress
 from shoal.errors import SearchStopped
-from shoal.kernels.grouping import label_search, partition_search
+from shoal.kernels.grouping import label_refinement, refinement
 from shoal.kernels.grouping.group_errors import Items, Problem, group_errors
 from shoal.kernels.grouping.labels import represent
-from shoal.kernels.grouping.partition_search import Cooling
+from shoal.kernels.grouping.refinement import Cooling
 from shoal.kernels.threads import side_by_side
 from shoal.methods.mdav import EuclideanSpace, SphericalSpace, numbered_by_first_row
 
@@ -64,7 +64,7 @@ def refined(
     n_rows = X.shape[0]
     random = _random_stream(random_state)
     X = sp.csr_matrix(X, dtype=np.float64)
-    rows = partition_search.Rows(X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data, X.shape[1])
+    rows = refinement.Rows(X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data, X.shape[1])
     groups = numbered_by_first_row(without_large_groups(groups, k))
     n_regions = _number_of_regions(n_rows, max(REGION_ROWS, 4 * k))
     work = _work(time_budget, n_rows, n_regions)
@@ -75,13 +75,13 @@ def refined(
         n_rounds = 0  # there is one group, or nothing to gain
 
     def search_region(inside: Groups, own_groups: Groups, cooling: Cooling) -> None:
-        if len(inside) > partition_search.LARGEST_REGION:
-            partition_search.descend(rows, inside, own_groups, k, space.number, cooling.work, cooling.seed)
+        if len(inside) > refinement.LARGEST_REGION:
+            refinement.descend(rows, inside, own_groups, k, space.number, cooling.work, cooling.seed)
             return
         gram = np.empty((len(inside), len(inside)))
-        left = cooling.work - partition_search.PRODUCT * partition_search.products(rows, inside, gram)
+        left = cooling.work - refinement.PRODUCT * refinement.products(rows, inside, gram)
         most_freed = int(np.clip(FREED_ROWS // k, 2, FREED_GROUPS))
-        partition_search.anneal(gram, own_groups, k, space.number, most_freed, cooling._replace(work=left))
+        refinement.anneal(gram, own_groups, k, space.number, most_freed, cooling._replace(work=left))
 
     def search_all(groups: Groups) -> Groups:
         return _search_regions(
@@ -110,7 +110,7 @@ def regrouped(problem: Problem, groups: Groups, k: int, time_budget: float | Non
     def search_region(inside: Groups, own_groups: Groups, cooling: Cooling) -> None:
         items = problem.items
         own = Items(items.counts[inside], items.codes[inside], items.numbers[inside])
-        label_search.anneal(problem._replace(items=own), own_groups, k, cooling)
+        label_refinement.anneal(problem._replace(items=own), own_groups, k, cooling)
 
     def search_all(groups: Groups) -> Groups:
         region_of_group = _split_labels(problem, groups, n_regions, random)

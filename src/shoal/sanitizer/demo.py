@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from shoal.data.keys import Keys
 from shoal.data.private_files import PRIVATE_FOLDER
-from shoal.data.sealing import Keys
 from shoal.sanitizer.propose import Proposing, propose
 from shoal.sanitizer.redact import Redacted, Sealing, redact
 from shoal.sanitizer.release.masking import unmasked

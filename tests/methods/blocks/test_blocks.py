@@ -210,7 +210,7 @@ def test_blocks_say_how_far_they_are():
 @ESTIMATORS
 def test_one_interrupt_ends_the_search_in_every_block_and_keeps_what_was_found(estimator, monkeypatch):
     X = distinct_rows(400)
-    anneal, searched, before_the_interrupt = refinement.partition_search.anneal, [], []
+    anneal, searched, before_the_interrupt = refinement.refinement.anneal, [], []
 
     def counted(*arguments):
         searched.append(1)
@@ -221,7 +221,7 @@ def test_one_interrupt_ends_the_search_in_every_block_and_keeps_what_was_found(e
             before_the_interrupt.extend(searched)
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(refinement.partition_search, "anneal", counted)
+    monkeypatch.setattr(refinement.refinement, "anneal", counted)
 
     with progress.listening(interrupt), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.data.sealing import Keys, padded, sealed
+from shoal.data.keys import Keys, padded, sealed
 from shoal.errors import InputError
 from shoal.sanitizer.release.masking import masked
 from shoal.sanitizer.release.vault import Vault

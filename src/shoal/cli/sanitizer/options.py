@@ -50,7 +50,7 @@ def probability(meaning: str) -> Any:
 
 def identities_of(key: Path | None) -> tuple[tuple[str, ...], str | None]:
     """What opens a vault: the key in a file, or the passphrase in the environment."""
-    from shoal.data.sealing import Keys
+    from shoal.data.keys import Keys
 
     passphrase = os.environ.get("SHOAL_PASSPHRASE")
     if key is None and passphrase:
@@ -63,7 +63,7 @@ def identities_of(key: Path | None) -> tuple[tuple[str, ...], str | None]:
 
 def recipients_of(key: Path | None, recipients: list[str] | None) -> tuple[tuple[str, ...], str | None]:
     """For whom a vault is sealed; the owner's key is made when there is none yet."""
-    from shoal.data.sealing import Keys, check_recipient
+    from shoal.data.keys import Keys, check_recipient
 
     for recipient in recipients or ():
         check_recipient(recipient)

@@ -17,7 +17,7 @@ try:
 except ImportError:
     raise MissingExtra("service", "the client of the index") from None
 
-from shoal.data.sealing import Keys
+from shoal.data.keys import Keys
 from shoal.index.client.client import IndexClient
 from shoal.index.client.results import IndexStatus, PutReport, SearchHit
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from shoal import progress
 from shoal.data.files import counted, shown
+from shoal.data.keys import Keys
 from shoal.data.private_files import state_folder
-from shoal.data.sealing import Keys
 from shoal.errors import InputError
 from shoal.index.client.connection import Connection, Refusal
 from shoal.index.client.journal import digest_of

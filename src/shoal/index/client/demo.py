@@ -13,7 +13,7 @@ from threading import Thread
 
 import uvicorn
 
-from shoal.data.sealing import Keys
+from shoal.data.keys import Keys
 from shoal.index.client.client import IndexClient
 from shoal.index.client.results import SearchHit
 from shoal.index.server.accounts import make_account, token_of

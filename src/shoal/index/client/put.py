@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from shoal import progress
-from shoal.data.sealing import Keys
+from shoal.data.keys import Keys
 from shoal.errors import InputError
 from shoal.index.client.connection import JSON, OCTETS, Connection, Refusal, new_key
 from shoal.index.client.journal import Journal, PendingRequest, Upload, digest_of

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from shoal.data.files import PathLike, counted, reading, shown
+from shoal.data.keys import opened, sealed
 from shoal.data.private_files import private_file
-from shoal.data.sealing import opened, sealed
 from shoal.errors import InputError
 from shoal.results.sanitizing import Secrets
 from shoal.sanitizer.release.masking import Masked, Piece, unmasked

@@ -78,7 +78,7 @@ def redact_command(chosen: Redacting) -> Command:
     if chosen.form == "pdf":
         named += f", pdf_bars=PdfBars({chosen.bars!r}, {chosen.keep_pictures})"
     python = (
-        "from shoal.data.private_files import config_folder\nfrom shoal.data.sealing import Keys\n"
+        "from shoal.data.private_files import config_folder\nfrom shoal.data.keys import Keys\n"
         "from shoal.sanitizer.redact import PdfBars, Sealing, redact\n\n"
         'keys = Keys.read(config_folder() / "sanitizer.key")\n'
         f"sealing = Sealing((keys.public, *{chosen.recipients!r}))\nredact({WORK!r}, {RELEASE!r}, sealing{named})"
@@ -90,7 +90,7 @@ def verify_sanitized_command() -> Command:
     """With the vault and the log, which only the owner has."""
     python = (
         "from pathlib import Path\n\nfrom shoal import verify\nfrom shoal.data.private_files import config_folder\n"
-        "from shoal.data.sealing import Keys\nfrom shoal.sanitizer.release.vault import read_secrets\n\n"
+        "from shoal.data.keys import Keys\nfrom shoal.sanitizer.release.vault import read_secrets\n\n"
         'keys = Keys.read(config_folder() / "sanitizer.key")\n'
         f"secrets = read_secrets(Path({PRIVATE!r}), (str(keys.identity),), None)\n"
         f"verify({RELEASE!r}, secrets=secrets)"

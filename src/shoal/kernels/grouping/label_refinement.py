@@ -22,7 +22,7 @@ from shoal.kernels.grouping.group_errors import (
     nearest_others,
     shift,
 )
-from shoal.kernels.grouping.partition_search import Cooling, copy_into
+from shoal.kernels.grouping.refinement import Cooling, copy_into
 from shoal.kernels.grouping.repair import draw
 
 NEIGHBOURS = 20

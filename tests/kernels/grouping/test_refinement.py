@@ -8,10 +8,10 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.kernels.grouping import partition_search as search
+from shoal.kernels.grouping import refinement as search
 from shoal.kernels.grouping import repair
 from shoal.methods.mdav import EuclideanSpace, SphericalSpace
-from tests.reference import partition_search as twin
+from tests.reference import refinement as twin
 
 BOTH_SPACES = pytest.mark.parametrize("space", [EuclideanSpace, SphericalSpace])
 

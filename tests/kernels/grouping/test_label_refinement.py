@@ -13,15 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.data.frames import columns_of
-from shoal.kernels.grouping import label_search as kernel
+from shoal.kernels.grouping import label_refinement as kernel
 from shoal.kernels.grouping.group_errors import group_errors
-from shoal.kernels.grouping.partition_search import Cooling
+from shoal.kernels.grouping.refinement import Cooling
 from shoal.methods.categorical import distinct_tuples
 from shoal.methods.label_columns import ColumnReading, label_column
 from shoal.methods.mixed import mixed_rows, scales_of
 from shoal.methods.refinement import REGION_ITEMS, errors_of_groups, regrouped
 from tests.reference import categorical as twin
-from tests.reference.partition_search import partitions
+from tests.reference.refinement import partitions
 from tests.terms.hierarchies import hierarchies, hierarchy_of
 
 BRIEF = 2e6  # nanoseconds of work
