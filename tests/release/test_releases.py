@@ -7,15 +7,18 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from shoal import Microaggregation, Roles, SphericalMicroaggregation, VectorSpace, verify
+from shoal import Microaggregation, Roles, SphericalMicroaggregation, VectorSpace, protect, verify
 from tests.release.releases import (
     certificate_of,
     fewest_values,
     files_of,
+    quietly,
     release_frame,
     release_texts,
     rows_of,
@@ -153,3 +156,12 @@ def test_other_methods_promise_what_can_be_counted(frame, method):
         assert min(smallest_class(rows, part) for part in anonymity["shared_columns"]) == anonymity["smallest_group"]
         assert anonymity["smallest_group"] >= 3
         assert verify(folder)
+
+
+def test_ids_that_are_numbers_are_numbers_in_the_mapping_so_that_sorting_pairs_them(tmp_path):
+    table = pa.table({"person": list(range(1, 25)), "age": [float(age) for age in range(24)]})
+    roles = Roles(identifier=("person",), quasi=("age",))
+    made = quietly(protect, table, 3, tmp_path / "release", roles=roles, id_column="person")
+    mapping = pq.read_table(made.private / "mapping.parquet")
+    assert [str(mapping.schema.field(name).type) for name in ("id", "record")] == ["int64", "int64"]
+    assert mapping.sort_by("record")["record"].to_pylist() == list(range(1, 25))

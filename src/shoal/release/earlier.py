@@ -104,7 +104,7 @@ def _records(private: Path, n_rows: int, seal: str) -> NDArray[Any]:
         raise InputError(
             f"{shown(place)} maps {counted(len(order), 'row')} of another release; give the private folder of this one"
         )
-    return np.array(table["record"].to_pylist(), dtype=object)
+    return np.array([str(record) for record in table["record"].to_pylist()], dtype=object)
 
 
 def _gone(private: Path) -> frozenset[str]:

@@ -31,6 +31,7 @@ from shoal.verification.json_rules import (
 from shoal.verification.release_files import Refused, ReleaseFolder
 
 CERTIFICATE = "certificate.json"
+MOST_ENTRIES = 50  # of attacks and of reasons why records are withheld
 LARGEST = 4_000_000  # bytes; a release of ten thousand parts has a certificate of two million
 
 _DIVERSITY: dict[str, Rule] = {
@@ -212,6 +213,11 @@ def _check_words(promises: Mapping[str, Any], stated: Mapping[str, Any]) -> None
     parameters = stated.get("parameters", {})
     if worded_parameters(parameters, columns) != parameters:
         raise Unfit("stated.parameters", "known names with numbers, names of columns or wordings of Shoal")
+    measured = [column["column"] for column in stated.get("closeness", ())]
+    if len(set(measured)) < len(measured) or not columns.issuperset(measured):
+        raise Unfit("stated.closeness", "about released columns, each once")
+    if any(len(stated.get(name, ())) > MOST_ENTRIES for name in ("attacks", "withheld", "dial")):
+        raise Unfit("stated", f"without a list of more than {MOST_ENTRIES} entries")
     if "report" in stated and not is_worded(stated["report"], columns):
         raise Unfit("stated.report", "without a text that is not worded by Shoal")
 

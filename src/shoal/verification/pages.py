@@ -52,7 +52,7 @@ def pages_of(content: dict[str, Any], counts: Counts) -> dict[str, bytes]:
                 _check_terms(summary.figures, counts)
             pages = release_pages(summary)
     except (ValueError, TypeError, KeyError, IndexError, ArithmeticError, AttributeError):
-        raise Refused(PAGE, "the figures that are stated make no report", CERTIFICATE) from None
+        raise Refused("certificate", "the figures that are stated make no report", CERTIFICATE) from None
     return {name: page.encode() for name, page in pages.items()}
 
 
