@@ -54,5 +54,5 @@ def test_a_table_without_a_certificate_is_refused():
 
 @pytest.mark.parametrize("records", [-1, 2.5, True])
 def test_a_number_of_records_that_makes_no_sense_is_refused(records):
-    with pytest.raises(InputError, match=r"differencing=.* must be a whole number of records, 0 or more"):
+    with pytest.raises(InputError, match=r"differencing=.* must be a whole number of at least 1"):
         assess(people(), people(), differencing=records)

@@ -117,7 +117,7 @@ def test_a_failure_in_the_middle_leaves_nothing_behind(tmp_path, make, monkeypat
     def fail(summary):
         raise RuntimeError("in the middle")
 
-    monkeypatch.setattr(module, "report_html", fail)
+    monkeypatch.setattr(module, "release_pages", fail)
     with pytest.raises(RuntimeError, match="in the middle"):
         make(tmp_path / "deep" / "down")
     assert [path.suffix for path in (tmp_path / "deep" / "down").iterdir()] in ([".csv"], [".jsonl"])
@@ -131,7 +131,7 @@ def test_a_failure_in_the_middle_leaves_an_earlier_release_as_it_was(tmp_path, m
     made = make(tmp_path)
     public, private = files_of(made.folder), files_of(made.private)
     before = sorted(os.listdir(tmp_path))
-    monkeypatch.setattr(module, "readme_text", lambda summary: 1 / 0)
+    monkeypatch.setattr(module, "release_pages", lambda summary: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         make(tmp_path, k=2, force=True)
     assert files_of(made.folder) == public
