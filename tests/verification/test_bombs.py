@@ -163,7 +163,7 @@ BOMBS = [
     ("documents", large_certificate, "size"),
     ("documents", deep_certificate, "certificate"),
     ("documents", wide_certificate, "certificate"),
-    ("documents", large_page, "size"),
+    ("documents", large_page, "page"),
     ("documents", slow_page, "page"),
 ]
 
