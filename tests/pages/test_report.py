@@ -167,7 +167,7 @@ def test_hostile_terms_and_names_are_shown_and_not_obeyed() -> None:
 
 def test_a_column_name_cannot_leave_its_code_span_in_the_readme() -> None:
     table = of_kind(TABLE, columns=(ColumnChange("a`\n# b <b>", 1.0, 2.0, 1.0, 0.75),))
-    assert "`` a` # b <b> `` was changed" in readme_text(table)
+    assert "`` a` # b <b> `` was protected" in readme_text(table)
 
 
 @pytest.mark.parametrize("least", [1, 2, 3])

@@ -524,7 +524,7 @@ def test_a_refined_table_says_how_far_from_the_best_it_can_be(tmp_path):
     )
     above = made.certificate["stated"]["above_optimum"]
     assert 0 <= above < 2
-    assert "above the least possible" in (made.folder / "report.html").read_text()
+    assert "above the least that groups" in (made.folder / "report.html").read_text()
 
 
 def test_when_files_were_written_is_not_told(tmp_path):

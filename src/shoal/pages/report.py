@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
 from shoal.pages.charts import DEEP, SAND, Picture, names, picture, quantity
-from shoal.pages.words import count, guarantee, number, page, percent
+from shoal.pages.words import aside, count, guarantee, number, page, percent
 from shoal.results.summary import ColumnChange, Distances, SketchFigures, Summary, TermUse, TextColumn
 
 # How each format is read without Shoal: the import, and the call on a path.
@@ -51,6 +51,7 @@ def _render(template: str, summary: Summary, **more: object) -> str:
         f=summary.figures,
         noun=summary.figures.record,
         guarantee=guarantee(summary),
+        aside=aside(summary),
         groups=sum(many for _, many in summary.group_sizes),
         unique=sum(many for size, many in summary.group_sizes if size == 1),
         withheld=sum(reason.count for reason in summary.withheld),

@@ -150,12 +150,12 @@ def guarantee(summary: Summary) -> str:
         )
     others = count(summary.k - 1, "other")
     if summary.promised.person is not None:
-        others = f"{count(summary.k - 1, 'record of another person', 'records of as many other people')}"
+        others = f"{count(summary.k - 1, f'{noun} of another person', f'{noun}s of as many other people')}"
     every = f"Every one of the {count(summary.rows, noun)}"
     crowd = f"nobody can tell which of {summary.k:,} or more is yours"
     if sketches:
         return f"{every} has the same sketch as at least {others} in this release: by its sketch, {crowd}."
-    if not summary.diversity and not getattr(summary.figures, "insensitive", ()):
+    if not aside(summary):
         return f"{every} is identical to at least {others} in this release: {crowd}."
     # Confidential and insensitive columns are released as they are, so the promise is about everything else.
     if summary.kind == "documents":
@@ -167,6 +167,13 @@ def guarantee(summary: Summary) -> str:
         found = f"whoever knows a value there may find the {noun}"
         return f"{promise}. But {', '.join(allowed)} {are} released unchanged, and {found}."
     return f"{promise}: by those columns, {crowd}."
+
+
+def aside(summary: Summary) -> str:
+    """What does not count where records are called identical: columns that are released as they are."""
+    if not summary.diversity and not getattr(summary.figures, "insensitive", ()):
+        return ""
+    return ", columns released unchanged aside" if summary.kind == "table" else ", labels aside"
 
 
 def value_promises(summary: Summary) -> list[str]:
