@@ -62,7 +62,7 @@ def seals(
         {"k": 3, "l": None, "refine": False},
         {"roles": {0: "identifier", 1: "quasi", 2: "quasi", 3: "insensitive", 4: "confidential"}, "refine": False},
         {"roles": {0: "identifier", 1: "quasi", 2: "quasi", 3: "identifier", 4: "identifier"}, "l": None},
-        {"roles": {0: "identifier", 1: "insensitive", 2: "identifier", 3: "quasi", 4: "identifier"}, "l": None},
+        {"roles": {0: "identifier", 1: "identifier", 2: "identifier", 3: "quasi", 4: "insensitive"}, "l": None},
         {"labels": {3: PLAIN}, "whole": True, "t": 0.5, "person": "id", "missing": "group"},
         {"labels": {3: PLAIN}, "l": 1.5, "diversity": "entropy", "k_column": "own_k", "whole": True, "refine": False},
         {"labels": {3: PLAIN}, "kinds": {6: "code"}, "whole": True, "refine": False},
