@@ -28,6 +28,7 @@ def zipped(release: Path, folder: Path) -> Path:
 def verified(page: Page, sent: Path, signer: Path | None = None) -> None:
     """By keyboard alone."""
     page.get_by_role("link", name="Verify").first.press("Enter")
+    page.wait_for_url("**/verify")  # with its script, which takes the file
     page.get_by_label("Choose a file").first.set_input_files(sent)
     if signer is not None:
         page.get_by_text("More", exact=True).press("Enter")
