@@ -44,8 +44,8 @@ def test_at_least_k_authors_carry_all_rows_that_an_author_carries(letters, tmp_p
     author_of = {str(one["id"]): one["author"] for one in map(json.loads, letters.read_text().splitlines())}
     groups_of, authors_of = defaultdict(set), defaultdict(set)
     for name, group in zip(mapping["id"], mapping["group"], strict=True):
-        groups_of[author_of[name]].add(group)
-        authors_of[group].add(author_of[name])
+        groups_of[author_of[str(name)]].add(group)
+        authors_of[group].add(author_of[str(name)])
     for groups in groups_of.values():
         assert len(set.intersection(*(authors_of[group] for group in groups))) >= 3
     assert all(crowd["people"] >= 3 for crowd in made.certificate["promises"]["crowds"])

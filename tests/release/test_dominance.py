@@ -111,7 +111,7 @@ def test_the_reason_is_given_and_the_other_columns_are_still_told(tmp_path):
     assert made.certificate["stated"]["loss_range"]["reason"] == f"in some column {reason}"
     assert made.certificate["stated"]["sse"] is None
     assert made.certificate["stated"]["attacks"]
-    assert "`age` was changed, to multiples of" in (made.folder / "README.md").read_text(encoding="utf-8")
+    assert "`age` was protected, to multiples of" in (made.folder / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_owner_is_warned_that_the_rows_give_the_record_away(tmp_path):

@@ -173,7 +173,7 @@ def test_median_and_spread_are_of_the_values_that_are_there(tmp_path: Path) -> N
     made = release(rows, tmp_path, k=2, missing="group")
     assert Counter(cells(made, "hours"))[None] == 60
     readme = (made.folder / "README.md").read_text()
-    assert re.search(r"`hours` was changed.*: median 10, spread 4.33 \(before: 4.33\)", readme)
+    assert re.search(r"`hours` was protected.*: median 10, spread 4.33 \(before: 4.33\)", readme)
 
 
 def test_a_column_of_which_no_group_shows_a_value_has_no_figures(tmp_path: Path) -> None:
@@ -218,8 +218,10 @@ def test_pages_speak_of_dates_ranks_gaps_and_categories_as_such(tmp_path: Path) 
     options: Any = {"order": {"risk": ["low", "mid", "high"]}, "categorical": shown}
     made = release(rows, tmp_path, k=5, missing="group", **options)
     readme, report = ((made.folder / name).read_text() for name in ("README.md", "report.html"))
-    assert re.search(r"`born` was changed, to multiples of \d+ days: median 19\d\d-\d\d-\d\d, spread [\d,]+ d", readme)
-    assert re.search(r"`risk` was changed: median (low|mid|high), spread [\d.]+ steps", readme)
+    assert re.search(
+        r"`born` was protected, to multiples of \d+ days: median 19\d\d-\d\d-\d\d, spread [\d,]+ d", readme
+    )
+    assert re.search(r"`risk` was protected: median (low|mid|high), spread [\d.]+ steps", readme)
     assert re.search("`hours` has a gap in \\d+ records: where too few of a group have a value", readme)
     assert "`roof` holds categories: each group shows its most frequent value" in readme
     assert "`wall` holds sets" in readme and "more general" not in readme

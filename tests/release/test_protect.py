@@ -206,7 +206,7 @@ def test_missing_values_are_refused_or_their_rows_withheld(tmp_path):
     assert "secret" not in {row["illness"] for row in rows}
     assert made.certificate["stated"]["withheld"] == [{"count": 1, "reason": "a quasi-identifier is missing"}]
     assert rows_of(made.private / "withheld.csv") == [{"row": "3", "reason": "a quasi-identifier is missing"}]
-    assert sorted(row["id"] for row in rows_of(made.private / "mapping.parquet")) == ["1", "2", "4", "5"]
+    assert sorted(row["id"] for row in rows_of(made.private / "mapping.parquet")) == [1, 2, 4, 5]
     assert verify(made.folder)
 
 

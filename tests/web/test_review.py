@@ -87,6 +87,7 @@ def expect_stands(page: Page, *expected: str) -> None:
 
 
 def test_from_a_letter_to_a_verified_release_by_keyboard_alone(page: Page, tmp_path: Path) -> None:
+    page.context.clear_cookies(name="shoal-reviewer")  # as if nobody had reviewed anything here yet
     letter = tmp_path / "letter.txt"
     letter.write_text("Prof. Smith called Maria Garcia on 972 418 000. The submarine fired a missile at the fortress.")
     tab_to(page, "Review")

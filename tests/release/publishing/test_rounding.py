@@ -107,7 +107,7 @@ def test_the_report_says_that_averages_are_rounded_and_to_what(tmp_path):
     made = release_frame(frame, 4, tmp_path / "release")
     step = steps_of(made)["pay"]
     assert "Averages are rounded" in (made.folder / "report.html").read_text(encoding="utf-8")
-    assert f"`pay` was changed, to multiples of {step:g}: median" in (made.folder / "README.md").read_text("utf-8")
+    assert f"`pay` was protected, to multiples of {step:g}: median" in (made.folder / "README.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("k", [3, 5])
