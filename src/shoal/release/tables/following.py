@@ -62,9 +62,6 @@ class Following:
             groups = np.unique(groups, return_inverse=True)[1].astype(np.int64)
         return groups
 
-    def nearest(self, grouped: TableRows, group_of_row: Ints, others: TableRows) -> Ints:
-        return self.newcomers.nearest(grouped, group_of_row, others)
-
     def group_distances(self, rows: TableRows, group_of_row: Ints) -> GroupDistances:
         return self.newcomers.group_distances(rows, group_of_row)
 

@@ -89,11 +89,6 @@ class Concepts:
         fitted = model.fit_scaled(quasi, self._all_scales()) if self._mixed else model.fit(quasi)
         return fitted.groups_, 0.0
 
-    def nearest(self, grouped: TableRows, group_of_row: Ints, others: TableRows) -> Ints:
-        model = self._represented(self._quasi(grouped), group_of_row)
-        nearest: Ints = model.nearest(self._quasi(others))
-        return nearest
-
     def group_distances(self, rows: TableRows, group_of_row: Ints) -> GroupDistances:
         quasi = self._quasi(rows)
         distances: GroupDistances = self._represented(quasi, group_of_row).distance_to_groups(quasi)

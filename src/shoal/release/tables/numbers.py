@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from shoal.errors import InputError
-from shoal.kernels.grouping.euclidean import nearest_point
 from shoal.methods.blocks.grouping import Plan, block_count
 from shoal.methods.masking import Noise, RankSwap
 from shoal.methods.mdav import EuclideanSpace
@@ -57,15 +56,6 @@ class Means:
             return model.fit(coordinates(rows.numbers, rows.gaps, self._layout)).groups_, 0.0
         model.fit(rows.numbers)
         return model.groups_, float(getattr(model, "lower_bound_", 0.0))
-
-    def nearest(self, grouped: TableRows, group_of_row: Ints, others: TableRows) -> Ints:
-        means, points = (
-            group_means(coordinates(grouped.numbers, grouped.gaps, self._layout), group_of_row),
-            coordinates(others.numbers, others.gaps, self._layout),
-        )
-        no_labels = np.empty((len(points), 0), np.int64), np.empty((0, 1, 1))
-        nearest: Ints = nearest_point(points, *no_labels, means, np.empty((len(means), 0), np.int64))
-        return nearest
 
     def group_distances(self, rows: TableRows, group_of_row: Ints) -> GroupDistances:
         return distance_to_means(coordinates(rows.numbers, rows.gaps, self._layout), group_of_row)
@@ -113,9 +103,6 @@ class Columnwise:
 
     def group(self, rows: TableRows) -> tuple[Ints, float]:
         return np.zeros(len(rows), dtype=np.int64), 0.0
-
-    def nearest(self, grouped: TableRows, group_of_row: Ints, others: TableRows) -> Ints:
-        raise InputError("rows without groups have none that is nearest; use a method that makes groups")
 
     def group_distances(self, rows: TableRows, group_of_row: Ints) -> GroupDistances:
         raise InputError(f"{type(self._model).__name__} makes no groups over all quasi-identifiers to be joined")

@@ -114,9 +114,6 @@ class TableMethod(Protocol):
     def group(self, rows: TableRows) -> tuple[Ints, float]:
         """The group of each row, and the least SSE that any groups could have; 0 if that is not known."""
 
-    def nearest(self, grouped: TableRows, group_of_row: Ints, others: TableRows) -> Ints:
-        """The group that is nearest to each of some other rows."""
-
     def group_distances(self, rows: TableRows, group_of_row: Ints) -> GroupDistances:
         """How far the centre of some rows is from some groups."""
 
