@@ -92,12 +92,12 @@ KINDS = (
     ),
     case(
         "gaps imputed",
-        f"protect gaps.csv -k 4 -o release --quasi age,income,birth --missing impute --generalise birth=decade {QUICK}",
+        f"protect gaps.csv -k 4 -o release --quasi age,income,birth --missing impute --recode birth=decade {QUICK}",
     ),
     case(
         "dates and codes",
         "protect people.csv -k 5 -o release --quasi birth,visit,zip --kind visit=date:%d/%m/%Y,zip=code "
-        "--generalise visit=month --confidential illness --l 2 --no-attack",
+        "--recode visit=month --confidential illness --l 2 --no-attack",
     ),
     case(
         "categories and orders",

@@ -81,9 +81,9 @@ def test_dates_keep_the_type_they_are_stored_as(stored: pa.DataType, tmp_path: P
 
 @pytest.mark.parametrize(("period", "released"), [("month", "1980-01"), ("year", "1980"), ("decade", "1980s")])
 def test_dates_are_generalised_to_the_period_of_their_mean(period: str, released: str, tmp_path: Path) -> None:
-    made = release({"born": ["1980-01-01", "1980-01-21"]}, tmp_path, generalise={"born": period})
+    made = release({"born": ["1980-01-01", "1980-01-21"]}, tmp_path, recode={"born": period})
     assert cells(made, "born") == [released] * 2
-    years = release({"birth_year": [1981, 1984]}, tmp_path, generalise={"birth_year": "decade"})
+    years = release({"birth_year": [1981, 1984]}, tmp_path, recode={"birth_year": "decade"})
     assert cells(years, "birth_year") == ["1980s"] * 2
 
 
@@ -349,7 +349,7 @@ def test_parts_agree_on_dates_codes_and_gaps(tmp_path: Path) -> None:
     assert set(table["zip"].to_pylist()) <= {"01000", "01001", "01002", "01003"} and table["hours"].null_count
 
 
-@pytest.mark.parametrize("options", [{}, {"generalise": {"born": "year"}}])
+@pytest.mark.parametrize("options", [{}, {"recode": {"born": "year"}}])
 def test_a_release_of_dates_codes_and_gaps_is_assessed(options: Any, tmp_path: Path) -> None:
     random = np.random.default_rng(5)
     rows = {

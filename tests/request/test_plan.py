@@ -80,7 +80,7 @@ def test_a_request_that_was_written_is_read_again(folder: Path, monkeypatch: pyt
     monkeypatch.chdir(folder)
     odd = ["age, in years", ' "b" ', "c\nd\x7f\\é", "e=f"]
     options: dict[str, Any] = {"quasi": odd, "confidential": ["g"], "order": {odd[0]: ("low", "high")}, "t": 0.25}
-    options |= {"categorical": {"e=f": "set"}, "generalise": {odd[2]: "year"}, "ontology": {' "b" ': "b.csv"}}
+    options |= {"categorical": {"e=f": "set"}, "recode": {odd[2]: "year"}, "ontology": {' "b" ': "b.csv"}}
     options |= {
         "delimiter": "tab",
         "person": "h",

@@ -19,7 +19,7 @@ from shoal.cli.terminal import examples, printable, say, shown_progress, write
     epilog=examples(
         "shoal protect letters.jsonl -k 5 -o release/ --label-column speciality",
         "shoal protect people.csv -k 5 -o release/ --quasi age,income --confidential diagnosis --l 2",
-        "shoal protect people.csv -k 5 -o release/ --quasi birth,zip,sex --kind zip=code --generalise birth=year",
+        "shoal protect people.csv -k 5 -o release/ --quasi birth,zip,sex --kind zip=code --recode birth=year",
         "shoal protect postgresql://host/study --query 'select age, income from people' -o release/",
         "shoal protect baskets.dat -k 5 -o release/ --method crowd-sketch",
         "shoal protect plan.toml",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.data.columns import holds_numbers
 from shoal.data.files import check_names, counted, is_folder, reading, shown, unknown_column
 from shoal.data.kinds.dates import FORMS, PERIODS
+from shoal.data.recoding import Bands, Codes, Level, Period, rule_of
 from shoal.errors import InputError
 from shoal.request.options import ColumnOptions
 
@@ -195,7 +196,8 @@ class ColumnChoices:
     categorical: Mapping[str, str] = field(default_factory=dict)  # column: MODE or SET
     order: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rounded: tuple[str, ...] = ()
-    generalise: Mapping[str, str] = field(default_factory=dict)  # column: a period
+    recode: Mapping[str, str] = field(default_factory=dict)  # column: a rule
+    treat: Mapping[str, str] = field(default_factory=dict)  # column: a treatment
     of_file: frozenset[str] = frozenset()  # columns that only the roles file mentions: any role will do
 
     def with_roles(self, roles: Roles | None) -> ColumnChoices:
@@ -210,18 +212,37 @@ class ColumnChoices:
             self.categorical,
             {**order, **self.order},
             self.rounded,
-            self.generalise,
+            self.recode,
+            self.treat,
             frozenset(only),
         )
 
     def _named(self) -> set[str]:
-        return {*self.kinds, *self.categorical, *self.order, *self.rounded, *self.generalise}
+        return {*self.kinds, *self.categorical, *self.order, *self.rounded, *self.recode, *self.treat}
+
+    def treated(self, treatment: str) -> tuple[str, ...]:
+        """The columns that are treated so."""
+        return tuple(name for name, given in self.treat.items() if given == treatment)
+
+    def bands_of(self, name: str) -> tuple[str, ...]:
+        """The bands to which a column of numbers is recoded, from the lowest to the highest."""
+        rule = rule_of(self.recode[name]) if name in self.recode else None
+        return rule.labels if isinstance(rule, Bands) else ()
+
+    def period_of(self, name: str) -> str | None:
+        """The period to which a column of dates is recoded."""
+        return self.recode[name] if self.recode.get(name) in PERIODS else None
 
     def kind_of(self, name: str) -> tuple[Kind | None, str | None]:
         """The kind given to a column, and the form of its dates; None if none was given."""
         if name in self.categorical:
             return Kind.CODE, None
-        if name in self.generalise and name not in self.kinds:
+        rule = rule_of(self.recode[name]) if name in self.recode else None
+        if isinstance(rule, Codes | Level):
+            return Kind.CODE, None
+        if isinstance(rule, Bands):
+            return Kind.ORDERED, None
+        if isinstance(rule, Period) and name not in self.kinds:
             return Kind.DATE, None
         if name in self.order and name not in self.kinds:
             return Kind.ORDERED, None
@@ -231,12 +252,13 @@ class ColumnChoices:
     def as_text(self) -> tuple[str, ...]:
         """Columns of a text file that are to be taken as they stand."""
         kinds = {name: self.kind_of(name)[0] for name in self._named()}
-        return tuple(name for name, kind in kinds.items() if kind not in (None, Kind.NUMBER, Kind.WHOLE))
+        numbers = (None, Kind.NUMBER, Kind.WHOLE)
+        return tuple(name for name, kind in kinds.items() if kind not in numbers and not self.bands_of(name))
 
     def check(self, columns: Sequence[str], quasi: Sequence[str]) -> None:
         """Refuse columns that are not there, and demands on columns that are not protected."""
         asked: dict[str, Iterable[str]] = {"kinds": self.kinds, "categorical": self.categorical}
-        asked |= {"order": self.order, "round": self.rounded, "generalise": self.generalise}
+        asked |= {"order": self.order, "round": self.rounded, "recode": self.recode, "treat": self.treat}
         for option, names in asked.items():
             for name in names:
                 if name not in columns:
@@ -262,10 +284,8 @@ class ColumnChoices:
             raise InputError(
                 f"{{option}}: the column is a {kind.in_words}, not a number; leave it out", f"round {shown(name)}"
             )
-        if name in self.generalise and kind is not Kind.DATE:
-            raise InputError(
-                f"{{option}}: the column is a {kind}, not a date; leave it out", f"generalise {shown(name)}"
-            )
+        if self.period_of(name) and kind is not Kind.DATE:
+            raise InputError(f"{{option}}: the column is a {kind}, not a date; leave it out", f"recode {shown(name)}")
         if name in self.order and kind is not Kind.ORDERED:
             raise InputError(
                 f"{{option}}: the column is given as {kind}; leave out one of the two", f"order {shown(name)}"
@@ -303,7 +323,8 @@ def asked_choices(asked: ColumnOptions) -> ColumnChoices:
         _categories(asked.categorical),
         checked_orders(asked.order),
         _names("round", asked.round),
-        _periods(asked.generalise),
+        _recodings(asked.recode),
+        dict(asked.treat or {}),
     )
     for name in choices.categorical.keys() & choices.kinds.keys():
         kind, _ = kind_and_spelling(choices.kinds[name])
@@ -338,12 +359,11 @@ def _names(what: str, given: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _periods(given: Any) -> dict[str, str]:
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise InputError(f"generalise={given!r} must be a dict of columns and periods, such as {{'birth': 'year'}}")
-    for name, period in given.items():
-        if period not in PERIODS:
-            raise InputError(f"generalise {shown(str(name))}={period}: use one of {', '.join(PERIODS)}")
-    return {str(name): str(period) for name, period in given.items()}
+def _recodings(given: Mapping[str, str] | None) -> dict[str, str]:
+    rules = {str(name): " ".join(str(rule).split()) for name, rule in (given or {}).items()}
+    for name, rule in rules.items():
+        try:
+            rule_of(rule)
+        except ValueError as problem:
+            raise InputError(f"recode {shown(name)}={rule} {problem}") from None
+    return rules

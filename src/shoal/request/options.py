@@ -28,6 +28,11 @@ from shoal.request.values import (
 PROTECT, EXPLORE = ("protect",), ("protect", "explore")
 READING = ("protect", "explore", "assess", "audit", "inspect", "map")
 
+# What becomes of a protected column: true in every row; true, and as coarse as its group needs it; true, or left blank
+# where it must be; or what stands for its group (mean, median, most frequent value).
+KEEP, GENERALISE, BLANK, AVERAGE = "keep", "generalise", "blank", "average"
+TREATMENTS = (KEEP, GENERALISE, BLANK, AVERAGE)
+
 DISTINCT, ENTROPY, RECURSIVE = "distinct", "entropy", "recursive"
 DIVERSITIES = (DISTINCT, ENTROPY, RECURSIVE)  # how the values of a group are counted for l
 
@@ -195,12 +200,20 @@ class ColumnOptions:
         label="Whole numbers stay whole",
         column="round",
     )
-    generalise: Mapping[str, str] | None = table_option(
+    recode: Mapping[str, str] | None = table_option(
         None,
-        "Dates to release as periods, such as birth=year: month, year or decade.",
-        Pairs(example="birth=year"),
-        see="kinds.md",
-        column="generalise",
+        "Coarser values for a whole column: bands, limits, prefixes, classes of codes, periods of dates.",
+        Pairs(example="age=0-17,18-64,65+", repeated=True, metavar="<column=rule>"),
+        see="treatments.md#recoding",
+        column="recode",
+    )
+    treat: Mapping[str, str] | None = table_option(
+        None,
+        "What becomes of protected columns, such as region=keep,age=generalise: keep, generalise, blank or average.",
+        Pairs(OneOf(TREATMENTS), example="region=keep"),
+        see="treatments.md",
+        label="Treatment",
+        column="treat",
     )
     coarsen: Mapping[str, int] | None = table_option(
         None,

@@ -102,6 +102,16 @@ class Hierarchy:
         exact = self._number.get(name, self._synonyms.get(name))
         return exact if exact is not None else self._by_plain_name.get(_plain(name))
 
+    def above(self, name: str, steps: int) -> str:
+        """The concept so many steps above a value, or the root if that is nearer."""
+        concept = self.concept(name)
+        if concept is None:
+            raise InputError("a value to recode is not in the hierarchy of its column; add it there")
+        for _ in range(steps):
+            parents = self.taxonomy.parents_of(concept)
+            concept = int(parents[0]) if len(parents) else concept
+        return self.label(concept)
+
     def is_clear(self, value: str) -> bool:
         """Whether the value has a concept: a name has one meaning here."""
         return self.concept(value) is not None

@@ -54,10 +54,10 @@ def outline_column(name: str, column: Any, choices: ColumnChoices, explained: On
             f"{{option}}: the column is a {kind.in_words}, not a number; leave it out", f"round {shown(name)}"
         )
     if kind is Kind.DATE:
-        period = choices.generalise.get(name)
+        period = choices.period_of(name)
         return ColumnOutline(kind, tuple(date_forms(name, column, spelling, period, given is not None)), empty)
     if kind is Kind.ORDERED:
-        order = choices.order.get(name) or recognised.order
+        order = choices.order.get(name) or choices.bands_of(name) or recognised.order
         if not order:
             raise InputError(
                 f"column {shown(name)} is an ordered label without an order; give it: {{option}}",
@@ -149,7 +149,7 @@ def _agreed_form(name: str, outlines: Sequence[ColumnOutline], choices: ColumnCh
     period = getattr(form, "period", None)
     if period is not None and not check_period(unit, period):
         raise InputError(
-            f"{{option}}: its dates are by the {unit}; take a longer period", f"generalise {shown(name)}={period}"
+            f"{{option}}: its dates are by the {unit}; take a longer period", f"recode {shown(name)}={period}"
         )
     return form
 

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal import progress
-from shoal.data import read_table, resolve_roles
+from shoal.data import read_table
 from shoal.data.columns import sort_rows, tie_keys, values_of
 from shoal.data.files import shown
 from shoal.data.inputs import TableSource
@@ -112,7 +112,7 @@ def _loaded(part: str, how: ReadingPlan) -> LoadedPart:
     with local_copy(part) as path:
         table = read_table(path, verbatim=how.verbatim)
     with _named(part):
-        return LoadedPart(table, resolve_roles(table, how.roles), part)
+        return reading.loaded_part(table, how, part)
 
 
 def _schema(loaded: LoadedPart, how: ReadingPlan) -> PartSchema:

@@ -20,7 +20,7 @@ from shoal.release.method_choice import MethodChoice
 from shoal.release.tables.labels import Concepts
 from shoal.release.tables.numbers import Columnwise, Means, attribute_groups
 from shoal.release.tables.rows import TableMethod
-from shoal.request.options import GroupPromises
+from shoal.request.options import BLANK, KEEP, GroupPromises
 from shoal.results.summary import ColumnDictionary, Dialect
 from shoal.terms.value_mapping import check_mapping, mappings_of
 
@@ -62,6 +62,7 @@ class ColumnPlan:
     categories: Mapping[str, str]  # plain ones, and what stands for a group: the most frequent value, or the set
     unexplained: Sequence[str] | None  # labels without an ontology of their own; None: there are no labels
     hierarchy: bool  # an ontology was given
+    kept: tuple[str, ...] = ()  # quasi-identifiers that are true in every row
 
 
 def column_plan(schemas: Sequence[PartSchema], k: int, options: TableOptions) -> ColumnPlan:
@@ -70,10 +71,12 @@ def column_plan(schemas: Sequence[PartSchema], k: int, options: TableOptions) ->
     check_mapping(options.method.mapping, schema.columns)
     _check_promised_columns(options.promises, schema.columns, schema.roles)
     choices = options.choices.with_roles(schema.roles)
-    forms, categories = agreed_columns(quasi, [part.quasi for part in schemas], choices)
-    labels = tuple(name for name in quasi if name not in forms)
+    kept = tuple(name for name in quasi if choices.treat.get(name) in (KEEP, BLANK))
+    masked = tuple(name for name in quasi if name not in kept)
+    forms, categories = agreed_columns(masked, [part.quasi for part in schemas], choices)
+    labels = tuple(name for name in masked if name not in forms)
     estimator = options.method.estimator(tuple(forms), labels)
-    numbers = averaged(estimator, quasi, tuple(forms))
+    numbers = averaged(estimator, masked, tuple(forms))
     for name in numbers:
         if name in categories and not isinstance(estimator, RankSwap):
             kind = next(part.quasi[name].kind for part in schemas if not part.quasi[name].forms).in_words
@@ -83,6 +86,11 @@ def column_plan(schemas: Sequence[PartSchema], k: int, options: TableOptions) ->
                 f"kinds {shown(name)}=number",
             )
     method = method_of(estimator, k, numbers)
+    if kept and not method.k_anonymous:
+        raise InputError(
+            f"{{option}} needs groups over all quasi-identifiers, and {method.name} makes none; leave it out",
+            f"treat {shown(kept[0])}={choices.treat[kept[0]]}",
+        )
     by_meaning = [name for name in labels if name not in categories]
     return ColumnPlan(
         schema,
@@ -91,6 +99,7 @@ def column_plan(schemas: Sequence[PartSchema], k: int, options: TableOptions) ->
         {name: how for name, how in categories.items() if name not in numbers},
         unexplained(estimator, by_meaning) if isinstance(method, Concepts) else None,
         isinstance(method, Concepts) and estimator.ontology is not None,
+        kept,
     )
 
 

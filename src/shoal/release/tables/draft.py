@@ -38,14 +38,13 @@ from shoal.release.tables.following import Following
 from shoal.release.tables.labels import Concepts
 from shoal.release.tables.records import PreparedTable
 from shoal.release.tables.released import TableFacts
-from shoal.release.tables.rows import TableLayout
+from shoal.release.tables.rows import TableLayout, shared_columns
 from shoal.results.attacks import LeakCard, Rate
 from shoal.results.claims import Withheld
 from shoal.results.summary import ColumnChange, Distances, Generalisation, StatedLoss, Summary, TableFigures, TextColumn
 from shoal.results.utility import Loss
 
 SHOWN = SAMPLE  # records of a table in parts whose distances the report shows
-INCOMPLETE = "a quasi-identifier is missing"
 
 Floats = NDArray[np.float64]
 
@@ -115,7 +114,7 @@ def draft_of(table: PreparedTable, publication: Publication, findings: Findings,
     reasons, publishable = publication.reasons, publication.publishable
     error, bound = publication.error, publication.bound
     gaps = dict(sum((Counter(part.gaps) for part in facts), Counter()))
-    copy, withheld = publication.copy, Counter(INCOMPLETE for _ in table.withheld)
+    copy, withheld = publication.copy, Counter(reason for _, reason in table.withheld)
     if table.follow_up is not None:
         withheld.update(sorted(reason for _, reason in table.follow_up.withheld))
     files: list[tuple[str, str]] = [("table", "folder of parts, one row per record")]
@@ -157,7 +156,7 @@ def draft_of(table: PreparedTable, publication: Publication, findings: Findings,
     return Draft(
         summary=summary,
         columns=described(layout, publication.text, gaps),
-        shared_columns=method.together,
+        shared_columns=shared_columns(method, layout),
         parameters=_parameters(publication, table, options),
         files={} if copy is None else {copy.name: copy.write},
         copy=None if copy is None else copy.about,
@@ -247,6 +246,8 @@ def _parameters(publication: Publication, table: PreparedTable, options: TableOp
     forms = dict(zip(layout.numbers, layout.forms, strict=True))
     steps = dict(zip(layout.numbers, publication.steps.tolist(), strict=True))
     stated = {
+        "recoded": {name: rule for name, rule in options.choices.recode.items() if name in layout.roles.quasi},
+        "kept_columns": list(layout.kept),
         "coarsen": dict(table.coarsen),
         "rounded_to": {name: step for name, step in steps.items() if step},
         "dates": {name: date_parameters(form) for name, form in forms.items() if form.kind is Kind.DATE},
@@ -267,8 +268,7 @@ def _parameters(publication: Publication, table: PreparedTable, options: TableOp
 def _private_files(publication: Publication, table: PreparedTable, card: LeakCard | None) -> dict[str, str]:
     """For the owner alone."""
     follow_up, facts = table.follow_up, publication.facts
-    withheld = [(row, INCOMPLETE) for row in table.withheld]
-    withheld += [] if follow_up is None else follow_up.withheld
+    withheld = [*table.withheld, *([] if follow_up is None else follow_up.withheld)]
     files = {"withheld.csv": csv_text(("row", "reason"), withheld)}
     if follow_up is not None:
         files[GONE] = csv_text(("record",), [(record,) for record in follow_up.gone])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,24 +13,39 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from shoal.data import Roles, Table
-from shoal.data.columns import MISSING, check_labels, check_no_gaps, check_sortable, plain, sort_protected, values_of
+from shoal.data import Roles, Table, resolve_roles
+from shoal.data.columns import (
+    MISSING,
+    check_labels,
+    check_no_gaps,
+    check_sortable,
+    is_gap,
+    plain,
+    sort_protected,
+    values_of,
+)
 from shoal.data.exact_sums import exact_sums
 from shoal.data.files import counted, shown, unknown_column
 from shoal.data.kinds.giveaways import check_released_columns
 from shoal.data.kinds.outlines import OntologyColumns, outline_column
 from shoal.data.kinds.recognition import FEW_VALUES
+from shoal.data.recoding import LevelUp, recoded
 from shoal.data.roles import ColumnChoices
 from shoal.errors import InputError
 from shoal.methods.blocks.executors import memory_of
 from shoal.methods.blocks.tree import sample_keys
-from shoal.promises.values import person_numbers
+from shoal.promises.diversity import reachable
+from shoal.promises.values import counted_values, person_numbers
 from shoal.release.tables.columns import ColumnPlan, PartSchema, TableOptions
 from shoal.release.tables.rows import TableLayout, TableRows
+from shoal.request.options import GroupPromises
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+INCOMPLETE = "a quasi-identifier is missing"
+RARE = "fewer than k records have these values of the kept columns"
+UNDIVERSE = "records with these values of the kept columns have too few confidential values"
 KEPT = ", or pass {option} group, impute or withhold"  # what else can be done with gaps
 LARGEST_CROWD = 2**31  # that anybody may ask for
 
@@ -57,7 +72,7 @@ class PartStatistics:
     lowest: Floats
     highest: Floats
     few: tuple[frozenset[float] | None, ...]  # the different values of each number, where these are few
-    withheld: list[str]  # rows that miss a number
+    withheld: list[tuple[str, str]]  # rows that are not released, and why
     labels: Mapping[str, tuple[pa.Array, Ints]]  # different values of each column of labels, and their counts
 
 
@@ -84,14 +99,21 @@ class ReadingPlan:
     roles: Roles | None
     choices: ColumnChoices
     explained: OntologyColumns
+    levels: Mapping[str, LevelUp]  # how the hierarchies of columns go up
     verbatim: tuple[str, ...]  # released unchanged, explained by an ontology, or ids
+
+
+def loaded_part(content: Table, plan: ReadingPlan, part: str = "") -> LoadedPart:
+    """A file that was read, its columns recoded."""
+    roles = resolve_roles(content, plan.roles)
+    plan.choices.check(content.data.column_names, roles.quasi)
+    return LoadedPart(recoded(content, plan.choices.recode, plan.levels), roles, part)
 
 
 def schema_of(loaded: LoadedPart, plan: ReadingPlan) -> PartSchema:
     """The columns of a file, and of which kind its quasi-identifiers are."""
     table, quasi = loaded.table, loaded.roles.quasi
     data = table.data
-    plan.choices.check(data.column_names, quasi)
     columns = {name: outline_column(name, data[name], plan.choices, plan.explained) for name in quasi}
     return PartSchema(loaded.roles, tuple(data.column_names), columns, table.format, table.dictionary, table.dialect)
 
@@ -109,9 +131,15 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
         check_no_gaps(tuple(forms), values, KEPT, ["missing"])
     elif options.missing == "withhold":
         complete = np.logical_not(np.isnan(values).any(axis=1))
-    labels = tuple(name for name in roles.quasi if name not in forms)
-    beside = (*labels, *roles.confidential, *roles.insensitive)
-    others = pa.table({name: plain(data[name]) for name in data.column_names if name in beside})
+    labels = tuple(name for name in roles.quasi if name not in forms and name not in plan.kept)
+    beside = (*labels, *plan.kept, *roles.confidential, *roles.insensitive)
+    others = pa.table(
+        {
+            name: _kept(data[name]) if name in plan.kept else plain(data[name])
+            for name in data.column_names
+            if name in beside
+        }
+    )
     check_sortable(others)
     check_released_columns(data, roles, options.allow)
     crowd: dict[str, Ints] = {}
@@ -122,6 +150,10 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
     prefix = f"{Path(loaded.part).name}:" if loaded.part else ""
     row_numbers = range(len(complete)) if loaded.rows is None else loaded.rows.tolist()
     names = np.array([f"{prefix}{row + 1}" for row in row_numbers], dtype=object)
+    reasons = np.where(complete, "", INCOMPLETE).astype(object)
+    if plan.kept:
+        _withhold_rare(reasons, others, plan, promises)
+        complete = reasons == ""
     rows = np.flatnonzero(complete)
     if not loaded.part:
         order = sort_protected(data.select(list(roles.quasi)), names.tolist())
@@ -135,12 +167,47 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
         lowest=np.where(np.isnan(values), np.inf, values).min(axis=0, initial=np.inf),
         highest=np.where(np.isnan(values), -np.inf, values).max(axis=0, initial=-np.inf),
         few=tuple(map(_few, values.T)),
-        withheld=names[~complete].tolist(),
+        withheld=list(zip(names[~complete].tolist(), reasons[~complete].tolist(), strict=True)),
         labels={name: _different(others_of_rows[name]) for name in labels},
     )
     records = None if loaded.records is None else loaded.records[rows]
     of_rows = {name: asked[rows] for name, asked in crowd.items()}
     return CompletePart(statistics, values, others_of_rows, names[rows], **of_rows, records=records)
+
+
+def _kept(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column that is released as it is and counted with the crowd: a number, a date or text."""
+    column = plain(column)
+    if pa.types.is_integer(column.type) and not column.null_count:
+        return column.cast(pa.int64())
+    if pa.types.is_floating(column.type) and not column.null_count and bool(pc.all(pc.is_finite(column)).as_py()):
+        return pc.add(column.cast(pa.float64()), 0.0)  # no negative zeros
+    if pa.types.is_temporal(column.type):
+        return column
+    return pc.if_else(is_gap(column), None, column.cast(pa.string()))
+
+
+def stratum_of_row(others: pa.Table, kept: Sequence[str]) -> Ints:
+    """A number for each combination of values of the kept columns."""
+    strata = np.zeros(others.num_rows, dtype=np.int64)
+    for name in kept:
+        encoded = others[name].combine_chunks().dictionary_encode(null_encoding="encode")
+        codes = np.asarray(encoded.indices, dtype=np.int64)
+        strata = np.unique(np.column_stack([strata, codes]), axis=0, return_inverse=True)[1].reshape(-1)
+    return strata
+
+
+def _withhold_rare(reasons: NDArray[Any], others: pa.Table, plan: ColumnPlan, promises: GroupPromises) -> None:
+    """Withhold rows whose values of kept columns too few records share, or that no group could be diverse with."""
+    strata, roles = stratum_of_row(others, plan.kept), plan.schema.roles
+    values = [values_of(others[name]) for name in roles.confidential]
+    order = np.argsort(strata, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(strata[order])) + 1):
+        rows = rows[reasons[rows] == ""]
+        if len(rows) < plan.method.k:
+            reasons[rows] = RARE
+        elif promises.l is not None and not all(reachable(promises, counted_values(column[rows])) for column in values):
+            reasons[rows] = UNDIVERSE
 
 
 def _few(column: Floats) -> frozenset[float] | None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.data import read_table, resolve_roles
+from shoal.data import read_table
 from shoal.data.exact_sums import mean_of_sums, scale_of
 from shoal.data.files import shown
 from shoal.data.inputs import TableSource
@@ -23,16 +24,18 @@ from shoal.release.tables.columns import ColumnPlan, PartSchema, TableOptions, c
 from shoal.release.tables.follow_up import FollowUp, followed_up
 from shoal.release.tables.following import Following
 from shoal.release.tables.reading import (
-    LoadedPart,
     PartStatistics,
     ReadingPlan,
     complete_part,
+    loaded_part,
     rows_of,
     schema_of,
     squared_deviations,
+    stratum_of_row,
     with_record_ids,
 )
 from shoal.release.tables.rows import TableLayout, TableMethod, TableRows
+from shoal.terms.hierarchy import Hierarchy
 from shoal.terms.value_mapping import ontology_columns
 
 Floats = NDArray[np.float64]
@@ -47,7 +50,7 @@ class PreparedTable:
     method: TableMethod
     layout: TableLayout
     n_rows: int
-    withheld: list[str]  # rows that miss a number
+    withheld: list[tuple[str, str]]  # rows that are not released, and why
     few: tuple[str, ...]  # numbers of few different values, which are averaged all the same
     coarsen: Mapping[str, int]  # columns to aggregate once more, and the least number of records that share a value
     follow_up: FollowUp | None = None  # of an earlier release
@@ -60,12 +63,37 @@ class TableRecords:
     table: PreparedTable
     rows: TableRows
 
+    @cached_property
+    def strata(self) -> tuple[TableRecords, ...]:
+        """The records by their values of kept columns: what is grouped together."""
+        kept = self.table.layout.kept
+        if not kept:
+            return (self,)
+        strata = stratum_of_row(pa.table({name: self.rows.columns[name] for name in kept}), kept)
+        _check_people(self.rows.person, strata, kept)
+        order = np.argsort(strata, kind="stable")
+        pieces = np.split(order, np.flatnonzero(np.diff(strata[order])) + 1)
+        return tuple(TableRecords(self.table, self.rows.take(piece)) for piece in pieces)
+
+
+def _check_people(person: Ints | None, strata: Ints, kept: Sequence[str]) -> None:
+    """A person whose rows lie in several strata would be alone in the crowds that these have in common."""
+    if person is None:
+        return
+    in_several = len(np.unique(np.column_stack([person, strata]), axis=0)) - len(np.unique(person))
+    if in_several:
+        raise InputError(
+            f"{', '.join(map(shown, kept))}: kept, and {in_several:,} times a person's rows differ there; keep only "
+            "what is the same in all rows of a person",
+            "treat",
+        )
+
 
 def read_records(source: TableSource, k: int, options: TableOptions) -> TableRecords:
     """Read and check a table, and prepare the method that its columns need."""
     reading, follow_up = reading_plan(source.roles, options), None
     content = read_table(source.parts[0], verbatim=reading.verbatim)
-    loaded = LoadedPart(content, resolve_roles(content, reading.roles))
+    loaded = loaded_part(content, reading)
     if options.id_column is not None:
         loaded = with_record_ids(loaded, options.id_column)
         if options.after is not None:
@@ -84,7 +112,10 @@ def reading_plan(roles: Roles | None, options: TableOptions) -> ReadingPlan:
     explained = ontology_columns(options.method.ontology, options.method.mapping)
     unchanged = () if roles is None else (*roles.confidential, *roles.insensitive)
     ids = [name for name in (options.promises.person, options.id_column) if name is not None]
-    return ReadingPlan(roles, choices, explained, (*unchanged, *ids, *explained.named, *choices.as_text))
+    ontology = options.method.ontology
+    named = ontology if isinstance(ontology, Mapping) else dict.fromkeys(choices.recode, ontology)
+    levels = {name: given.above for name, given in named.items() if isinstance(given, Hierarchy)}
+    return ReadingPlan(roles, choices, explained, levels, (*unchanged, *ids, *explained.named, *choices.as_text))
 
 
 def column_means(plan: ColumnPlan, statistics: PartStatistics) -> Floats:
@@ -122,7 +153,8 @@ def prepared_table(
         roles=roles,
         schema=statistics.schema,
         numbers=numbers,
-        labels=tuple(name for name in roles.quasi if name not in numbers),
+        labels=tuple(name for name in roles.quasi if name not in numbers and name not in plan.kept),
+        kept=plan.kept,
         forms=tuple(plan.forms.values()),
         mean=mean,
         scale=scale_of(np.sqrt(variance), np.maximum(np.abs(statistics.lowest), np.abs(statistics.highest))),

@@ -25,7 +25,7 @@ from shoal.release.publishing.numbers import chosen_steps, moved_records, on_gri
 from shoal.release.tables.files import write_table
 from shoal.release.tables.numbers import writable
 from shoal.release.tables.records import PreparedTable
-from shoal.release.tables.rows import MaskedLabels, MaskedRows, TableLayout, TableMethod, TableRows
+from shoal.release.tables.rows import MaskedLabels, MaskedRows, TableLayout, TableMethod, TableRows, shared_columns
 from shoal.results.utility import Loss
 
 Floats = NDArray[np.float64]
@@ -162,7 +162,9 @@ def facts_of_rows(rows: ReleasedRows, layout: TableLayout, method: TableMethod, 
     confidential = {name: values_of(rows.released[name]) for name in layout.roles.confidential}
     return TableFacts(
         groups=facts_of(groups, confidential, rows.before.person, rows.before.own_k),
-        smallest=min(int(np.bincount(equal_rows(rows.released, columns)).min()) for columns in method.together),
+        smallest=min(
+            int(np.bincount(equal_rows(rows.released, columns)).min()) for columns in shared_columns(method, layout)
+        ),
         moved=rows.moved,
         loss=rows.loss,
         lost=np.sum((before - after) ** 2, axis=0),

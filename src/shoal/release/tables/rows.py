@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -37,6 +37,7 @@ class TableLayout:
     squares: Floats  # the sum of squared deviations from the mean
     largest_square: Floats
     released: tuple[str, ...]  # columns of the release, in the file's order
+    kept: tuple[str, ...] = ()  # quasi-identifiers that are true in every row: groups never cross them
     categories: Mapping[str, str] = field(default_factory=dict)  # labels without meaning, and what stands for a group
     has_gaps: bool = False  # some numbers are missing; they stand as the mean of their column
     averaged: bool = True  # the numbers of a group become its mean or median
@@ -99,6 +100,41 @@ class MaskedRows:
     gaps: Mask | None = None  # (rows, numbers): a gap stands for the group
 
 
+def joined_rows(pieces: Sequence[MaskedRows]) -> MaskedRows:
+    """The rows of all pieces, one piece after the other."""
+    if len(pieces) == 1:
+        return pieces[0]
+    rows = [piece.rows for piece in pieces]
+
+    def stacked(arrays: Sequence[Any]) -> Any:
+        return None if arrays[0] is None else np.concatenate(arrays)
+
+    def joined(columns: Sequence[pa.Array]) -> pa.Array:
+        return pa.chunked_array(columns).combine_chunks()
+
+    return MaskedRows(
+        TableRows(
+            np.concatenate([piece.numbers for piece in rows]),
+            stacked([piece.gaps for piece in rows]),
+            {name: joined([piece.columns[name] for piece in rows]) for name in rows[0].columns},
+            stacked([piece.names for piece in rows]),
+            stacked([piece.person for piece in rows]),
+            stacked([piece.own_k for piece in rows]),
+            stacked([piece.records for piece in rows]),
+        ),
+        np.concatenate([piece.numbers for piece in pieces]),
+        {
+            name: MaskedLabels(
+                joined([piece.labels[name].released for piece in pieces]),
+                stacked([piece.labels[name].before for piece in pieces]),
+                stacked([piece.labels[name].after for piece in pieces]),
+            )
+            for name in pieces[0].labels
+        },
+        stacked([piece.gaps for piece in pieces]),
+    )
+
+
 class TableMethod(Protocol):
     """Rows in, groups and masked rows out. `prepared` fits the method to a table; the rest needs no other rows."""
 
@@ -131,6 +167,14 @@ class TableMethod(Protocol):
 
     def block_coordinates(self, rows: TableRows) -> Floats:
         """Rows in which near ones are alike, to cut a table into blocks by."""
+
+
+def shared_columns(method: TableMethod, layout: TableLayout) -> tuple[tuple[str, ...], ...]:
+    """The sets of columns whose values at least k rows share; kept ones belong to each."""
+    return tuple(
+        tuple(name for name in layout.roles.quasi if name in columns or name in layout.kept)
+        for columns in method.together
+    )
 
 
 def gap_coordinates(gaps: Mask | None, layout: TableLayout, n_rows: int) -> Floats:

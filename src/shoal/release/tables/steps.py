@@ -12,13 +12,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal import progress
 from shoal.attacks.disclosure import IntervalDisclosure
 from shoal.attacks.distance import DistanceLinkage, linked_by_equality
+from shoal.data.columns import values_of
 from shoal.data.inputs import TableSource
 from shoal.methods.people import crowds_of_people
 from shoal.pages.leak_card import learned_rates
 from shoal.promises.groups import check_totals, totals_of
 from shoal.promises.people import PeopleGroups
+from shoal.promises.values import counted_values
 from shoal.release.draft import Draft
 from shoal.release.folders import MAPPING
 from shoal.release.leaks import leaks_of_release
@@ -41,7 +44,7 @@ from shoal.release.tables.released import (
     value_counts,
     write_rows,
 )
-from shoal.release.tables.rows import MaskedRows
+from shoal.release.tables.rows import MaskedRows, joined_rows
 from shoal.terms.wordnet import WordNet
 
 MOST_ATTACKED = 100_000  # rows up to which a release is attacked before it is handed out
@@ -82,16 +85,30 @@ class TableSteps:
             check_totals(totals_of(len(rows), (), rows.person, rows.own_k), (), self.k, self.options.promises)
         return records
 
-    def group(self, records: TableRecords) -> TableGroups:
-        """The group of each row: at least k rows. Of people: the crowd, of at least k of them."""
-        method, rows = records.table.method, records.rows
-        if rows.person is not None and method.k_anonymous:
-            points, plan = method.block_coordinates(rows), method.block_plan(len(np.unique(rows.person)))
-            return TableGroups(crowds_of_people(points, rows.person, plan), 0.0)
-        return TableGroups(*method.group(rows))
+    def group(self, records: TableRecords) -> list[TableGroups]:
+        """The group of each row, in each stratum: at least k rows. Of people: the crowd, of at least k of them."""
+        method = records.table.method
+        groups = []
+        for number, rows in enumerate(stratum.rows for stratum in records.strata):
+            progress.step("grouping", number, len(records.strata))
+            if rows.person is not None and method.k_anonymous:
+                points, plan = method.block_coordinates(rows), method.block_plan(len(np.unique(rows.person)))
+                groups.append(TableGroups(crowds_of_people(points, rows.person, plan), 0.0))
+            else:
+                groups.append(TableGroups(*method.group(rows)))
+        return groups
 
-    def join(self, groups: TableGroups, records: TableRecords) -> TableGroups:
+    def join(self, groups: list[TableGroups], records: TableRecords) -> list[TableGroups]:
         """Groups joined until each has what is promised."""
+        promises, roles = self.options.promises, records.table.layout.roles
+        overall = None  # how often each confidential value occurs, where a stratum is not all
+        if len(records.strata) > 1 and promises.of_values:
+            overall = [counted_values(values_of(records.rows.columns[name])) for name in roles.confidential]
+        return [self._joined(*pair, overall) for pair in zip(groups, records.strata, strict=True)]
+
+    def _joined(
+        self, groups: TableGroups, records: TableRecords, overall: Sequence[Mapping[str, int]] | None
+    ) -> TableGroups:
         table, rows, promises = records.table, records.rows, self.options.promises
         if rows.person is not None:
             people = join_people(table.method, rows, rows.person, groups.group_of_row, table.layout.roles, promises)
@@ -100,17 +117,21 @@ class TableSteps:
         if isinstance(table.method, Following):
             joined = table.method.join(rows, promises)
         else:
-            joined = join_groups(table.method, rows, groups.group_of_row, table.layout.roles, promises)
+            joined = join_groups(table.method, rows, groups.group_of_row, table.layout.roles, promises, overall)
         return replace(groups, group_of_row=joined)
 
-    def represent(self, groups: TableGroups, records: TableRecords) -> MaskedRows:
+    def represent(self, groups: list[TableGroups], records: TableRecords) -> MaskedRows:
         """The rows with what stands for their groups."""
-        table, rows = records.table, records.rows
-        if groups.people is not None and rows.person is not None:
-            return represent_people(table.method, rows, rows.person, groups.people, table.layout)
-        return table.method.represent(rows, groups.group_of_row)
+        table, pieces = records.table, []
+        for piece, stratum in zip(groups, records.strata, strict=True):
+            rows = stratum.rows
+            if piece.people is not None and rows.person is not None:
+                pieces.append(represent_people(table.method, rows, rows.person, piece.people, table.layout))
+            else:
+                pieces.append(table.method.represent(rows, piece.group_of_row))
+        return joined_rows(pieces)
 
-    def publish(self, masked: MaskedRows, groups: TableGroups, records: TableRecords) -> TablePublication:
+    def publish(self, masked: MaskedRows, groups: list[TableGroups], records: TableRecords) -> TablePublication:
         """The rows as they will be released, in canonical order, and the figures that may be published."""
         table, layout, method = records.table, records.table.layout, records.table.method
         spread = spread_of(table, records.rows.numbers)
@@ -135,7 +156,7 @@ class TableSteps:
             spread=spread,
             steps=steps,
             error=error,
-            bound=groups.bound,
+            bound=sum(piece.bound for piece in groups) if all(piece.bound for piece in groups) else 0.0,
             name=name,
             copy=copy_of(rows.released, schema.format, schema.dictionary, schema.dialect),
             text=text_columns(rows.released, layout.roles) if in_text else (),
@@ -154,8 +175,9 @@ class TableSteps:
         if not self.options.attack:
             return Findings(linked=linked)
         # Dates, ranks and gaps as the numbers behind them: whoever attacks, computes.
-        before = _quasi(rows.before.columns, rows.before.numbers, records)
-        after = _quasi({name: rows.released[name] for name in layout.labels}, rows.numbers, records)
+        kept = {name: rows.released[name] for name in layout.kept}
+        before = _quasi(dict(rows.before.columns) | kept, rows.before.numbers, records)
+        after = _quasi({name: rows.released[name] for name in layout.labels} | kept, rows.numbers, records)
         ontology = self.options.method.ontology
         if layout.categories:
             ontology = _by_meaning(ontology, [name for name in layout.labels if name not in layout.categories])
