@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from shoal import Microaggregation, MixedMicroaggregation, Roles, assess, protect
-from shoal.release.certificate import dump
+from shoal.release.writing import dump
 
 pytestmark = pytest.mark.usefixtures("without_attack")
 

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
-from shoal.release.certificate import dump, fingerprint
+from shoal.release.writing import dump, fingerprint
 from tests.cli.run import PATIENCE, SHOAL, run, snapshot
 from tests.cli.test_bad_input import (
     GOOD_DOCUMENTS,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.promises.likeness import Like
-from shoal.release.certificate import dump
+from shoal.release.writing import dump
 
 
 def allowed(shares: dict[str, float], group: list[str], beta: float) -> bool:

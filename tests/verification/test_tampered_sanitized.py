@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.release.certificate import dump, fingerprint
+from shoal.release.writing import dump, fingerprint
 from shoal.sanitizer.redact import Redacted
 from shoal.verification.verify import Verification, verify
 from tests.sanitizer.reading.files import pdf_of

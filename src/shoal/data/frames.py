@@ -1,10 +1,9 @@
-"""Data of any library in, the same kind out: NumPy, SciPy sparse, pandas, polars, Arrow."""
+"""Frames of any library, as columns, and made again of columns: NumPy, SciPy sparse, pandas, polars, Arrow."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, time, timedelta
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -12,34 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.validation import validate_data
 
 from shoal.data.columns import plain
-from shoal.data.files import counted, shown
+from shoal.data.files import shown
 from shoal.errors import InputError
-
-_NOT_NUMBERS = (nw.String, nw.Date, nw.Datetime, nw.Duration, nw.Time)
-_CELLS_NOT_NUMBERS = (str, bytes, date, time, timedelta, np.datetime64, np.timedelta64)
-
-
-def number_rows(estimator: Any, X: Any, *, reset: bool, sparse: bool = False) -> Any:
-    """X as rows of finite numbers, checked as scikit-learn wants an estimator to check its input; CSR if `sparse`."""
-    refuse_lazy(X)
-    _refuse_text_and_dates(X)
-    accept = "csr" if sparse else False
-    checked = validate_data(estimator, X, dtype=np.float64, accept_sparse=accept, ensure_all_finite=False, reset=reset)
-    entries = checked.data if sp.issparse(checked) else checked
-    if not np.isfinite(entries).all():
-        _refuse_missing(estimator, sp.csc_array(checked) if sp.issparse(checked) else checked)
-    return checked
-
-
-def refuse_lazy(X: Any) -> None:
-    """A lazy frame has no rows yet."""
-    if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
-        raise InputError(f"X is a {type(X).__name__}, whose rows are not computed yet; pass X.collect()")
 
 
 @dataclass(frozen=True)
@@ -90,42 +66,6 @@ def like(values: Any, X: Any, estimator: Any = None) -> Any:
         return frame.of_sparse(values)
     dense = values.toarray() if sp.issparse(values) else values
     return dense if frame is None else frame.of(dense.T)
-
-
-def _refuse_text_and_dates(X: Any) -> None:
-    """Text and dates would be read as numbers where they can be, and fail with another library's message elsewhere."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        for name in frame.columns:
-            column = frame.get_column(name)
-            objects = column.dtype in (nw.Object, nw.Categorical, nw.Enum)
-            if column.dtype in _NOT_NUMBERS or (objects and _has_text_or_dates(column.to_list())):
-                raise _not_numbers(f"column {shown(str(name))}")
-    elif not sp.issparse(X):
-        cells: NDArray[Any] = X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
-        if cells.dtype.kind in "USMm" or (cells.dtype.kind == "O" and _has_text_or_dates(cells.ravel())):
-            raise _not_numbers("X")
-
-
-def _has_text_or_dates(cells: Any) -> bool:
-    return any(isinstance(cell, _CELLS_NOT_NUMBERS) for cell in cells)
-
-
-def _not_numbers(where: str) -> InputError:
-    return InputError(f"{where} has text or dates where numbers are needed; convert them, or leave the column out")
-
-
-def _refuse_missing(estimator: Any, values: Any) -> None:
-    names = getattr(estimator, "feature_names_in_", range(values.shape[1]))
-    for number, name in enumerate(names):
-        column = values[:, [number]]
-        entries = column.data if sp.issparse(column) else column
-        wrong = int((~np.isfinite(entries)).sum())
-        if wrong:
-            raise InputError(
-                f"column {shown(str(name))}: {counted(wrong, 'missing (NaN) or infinite value')}; "
-                "fill them, or drop the rows"
-            )
 
 
 class NotALabel(InputError, TypeError):

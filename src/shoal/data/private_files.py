@@ -16,14 +16,6 @@ def private_file(path: str, flags: int) -> int:
     return descriptor
 
 
-def close_to_others(folder: Path) -> None:
-    """The folder and everything in it. What is closed already stays untouched: another's worker may have written it."""
-    for path in (folder, *folder.rglob("*")):
-        mode = PRIVATE_FOLDER if path.is_dir() else PRIVATE_FILE
-        if path.stat().st_mode & 0o777 != mode:
-            path.chmod(mode)
-
-
 def cache_folder() -> Path:
     """What can be made again: SHOAL_CACHE, or the platform's folder for caches."""
     return _folder("SHOAL_CACHE", ("LOCALAPPDATA", "Local"), "Caches", ("XDG_CACHE_HOME", ".cache"))

@@ -20,9 +20,10 @@ from sklearn.utils.validation import validate_data
 
 from shoal.data.columns import MISSING, is_text
 from shoal.data.files import counted, shown
-from shoal.data.frames import columns_of, refuse_lazy
+from shoal.data.frames import columns_of
 from shoal.errors import InputError
 from shoal.kernels.grouping.labels import ONE, Concepts, represent
+from shoal.methods.estimator import refuse_lazy
 from shoal.terms.taxonomy import Taxonomy, build_taxonomy, distances, segments
 from shoal.terms.value_mapping import ABSENT_VALUE, mappings_of
 from shoal.terms.wordnet import WordNet

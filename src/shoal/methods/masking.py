@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from shoal.data.frames import like, number_rows
+from shoal.data.frames import like
 from shoal.errors import InputError
 from shoal.kernels.rank_swapping import swap_partners
+from shoal.methods.estimator import number_rows
 
 Floats = NDArray[np.float64]
 

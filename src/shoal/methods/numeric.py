@@ -16,12 +16,12 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.data.exact_sums import scale_of
-from shoal.data.frames import like, number_rows
+from shoal.data.frames import like
 from shoal.errors import InputError
 from shoal.kernels.grouping import euclidean as kernel
 from shoal.kernels.grouping.euclidean import best_cut, nearest_point
 from shoal.methods.blocks.grouping import Plan, block_count, group_rows
-from shoal.methods.estimator import GroupsRows, check_k, check_time_budget
+from shoal.methods.estimator import GroupsRows, check_k, check_time_budget, number_rows
 from shoal.methods.mdav import EuclideanSpace
 from shoal.results.utility import Loss
 

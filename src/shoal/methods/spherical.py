@@ -17,10 +17,10 @@ from sklearn.utils.extmath import row_norms
 from sklearn.utils.sparsefuncs import inplace_row_scale
 from sklearn.utils.validation import check_is_fitted
 
-from shoal.data.frames import like, number_rows
+from shoal.data.frames import like
 from shoal.kernels.grouping import spherical as kernel
 from shoal.methods.blocks.grouping import Plan, block_count, group_rows
-from shoal.methods.estimator import GroupsRows, check_k, check_time_budget
+from shoal.methods.estimator import GroupsRows, check_k, check_time_budget, number_rows
 from shoal.methods.mdav import SphericalSpace, group_sums
 from shoal.results.utility import Loss
 

@@ -25,7 +25,7 @@ from typing import Any
 from uuid import uuid4
 
 from shoal.data.files import shown
-from shoal.data.private_files import PRIVATE_FOLDER, close_to_others
+from shoal.data.private_files import PRIVATE_FILE, PRIVATE_FOLDER
 from shoal.errors import InputError
 
 fcntl: ModuleType | None
@@ -145,6 +145,14 @@ def folders_written_aside(*targets: tuple[Path, int]) -> Iterator[tuple[Path, ..
         for parent in reversed(parents):
             with suppress(OSError):  # holds the output
                 parent.rmdir()
+
+
+def close_to_others(folder: Path) -> None:
+    """The folder and everything in it. What is closed already stays untouched: another's worker may have written it."""
+    for path in (folder, *folder.rglob("*")):
+        mode = PRIVATE_FOLDER if path.is_dir() else PRIVATE_FILE
+        if path.stat().st_mode & 0o777 != mode:
+            path.chmod(mode)
 
 
 def _without_umask(folder: Path, mode: int) -> int:

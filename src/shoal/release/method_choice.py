@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from shoal.data.kinds.outlines import OntologyColumns
 from shoal.errors import InputError
 from shoal.methods.categorical import CategoricalMicroaggregation
 from shoal.methods.masking import Noise, RankSwap
@@ -19,6 +20,7 @@ from shoal.release.sketches.records import steps_of_records
 from shoal.request.method_options import FOR_DOCUMENTS, FOR_LABELS, FOR_NUMBERS, MASKING, MethodOptions, WordOptions
 from shoal.request.option import options_of
 from shoal.terms.hierarchy import ontologies_of
+from shoal.terms.value_mapping import ontology_columns
 from shoal.terms.vector_space import VectorSpace
 
 OPTIONS = options_of(MethodOptions)
@@ -43,8 +45,9 @@ class MethodChoice:
     """What protects a table: chosen when it is known which of its quasi-identifiers are numbers and which labels."""
 
     asked: MethodOptions
-    ontology: Any = None  # what the labels mean, whether or not there are any
-    mapping: Any = None
+    ontology: Any  # what the labels mean, whether or not there are any
+    mapping: Any
+    explained: OntologyColumns  # columns of labels that either of them explains
 
     def estimator(self, numbers: Sequence[str], labels: Sequence[str]) -> Any:
         """The method for these columns."""
@@ -62,7 +65,8 @@ def table_method(asked: MethodOptions) -> MethodChoice:
         if not isinstance(asked.method, FOR_TABLES):
             names = ", ".join(kind.__name__ for kind in FOR_TABLES)
             raise InputError(f"{type(asked.method).__name__} cannot protect a table; use {names}")
-        return MethodChoice(asked, getattr(asked.method, "ontology", None), getattr(asked.method, "mapping", None))
+        ontology, mapping = (getattr(asked.method, name, None) for name in ("ontology", "mapping"))
+        return MethodChoice(asked, ontology, mapping, ontology_columns(ontology, mapping))
     name, known = asked.method, (*FOR_NUMBERS, *FOR_LABELS, *MASKING)
     _refuse(asked, "tables", *OF_SKETCHES)
     if name is not None and name not in known:
@@ -73,7 +77,8 @@ def table_method(asked: MethodOptions) -> MethodChoice:
             raise InputError(f"{name} needs to know how strong; give {{option}}, such as 5", "percent")
     else:
         _refuse(asked, "microaggregation", "percent")
-    return MethodChoice(asked, ontologies_of(asked.ontology), asked.mapping)
+    ontology = ontologies_of(asked.ontology)
+    return MethodChoice(asked, ontology, asked.mapping, ontology_columns(ontology, asked.mapping))
 
 
 def document_space(words: WordOptions, method: Any, k: int, items: bool) -> Any:

@@ -15,7 +15,6 @@ from shoal.data.private_files import PRIVATE_FOLDER
 from shoal.data.roles import asked_choices, asked_roles
 from shoal.data.sources import table_source
 from shoal.errors import InputError
-from shoal.methods.blocks.executors import release_arrow_memory
 from shoal.methods.sketches import CrowdSketch, DeltaSketch, KVarianceSketch
 from shoal.methods.sketches.sketches import check_components
 from shoal.release.cluster.documents import draft_documents_in_parts
@@ -268,7 +267,6 @@ def _write(
     """`seal_beside`: the private side says which release it belongs to, for a release that follows."""
     with folders_written_aside((private, PRIVATE_FOLDER), (release, PUBLIC_FOLDER)) as (private_aside, aside):
         draft = make_draft(private_aside, aside)
-        release_arrow_memory()
         write_files(private_aside, draft.private_files)
         content = write_release(draft, aside)
         if seal_beside:

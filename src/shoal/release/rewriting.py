@@ -17,7 +17,6 @@ import pyarrow.parquet as pq
 import scipy.sparse as sp
 
 from shoal.errors import InputError, MissingExtra
-from shoal.release.certificate import dump, sealed_certificate
 from shoal.release.documents.vectors import ROWS_AT_ONCE as DOCUMENTS_AT_ONCE
 from shoal.release.folders import CERTIFICATE, PUBLIC_FOLDER, check_free, folders_written_aside
 from shoal.release.load import read_release
@@ -25,7 +24,7 @@ from shoal.release.sketches.files import rows_at_once as sketches_at_once
 from shoal.release.tables.copies import copied, writer_of
 from shoal.release.tables.files import ROWS_AT_ONCE as TABLE_ROWS_AT_ONCE
 from shoal.release.tables.files import canonical
-from shoal.release.writing import without_times
+from shoal.release.writing import dump, sealed_certificate, without_times
 from shoal.results.claims import Claim
 from shoal.results.summary import Dialect
 from shoal.verification.copies import dictionary_of

@@ -1,194 +1,116 @@
-"""What a certificate states beside its promises: figures with their types, and texts that are Shoal's own wordings.
+"""What a certificate promises and states, as plain data: made of a summary, and the summary made of it again.
 
-The report of a release is a function of this, of the promises and of the counted rows. No text in it is free: one that
-Shoal does not word so itself is published as "other".
+The report of a release is a function of this and of the counted rows, so that whoever has them can make it again.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING, asdict, fields, is_dataclass, replace
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
+
+import numpy as np
 
 from shoal.request.options import DISTINCT, GroupPromises
 from shoal.results.attacks import Rate
 from shoal.results.claims import Closeness, Crowd, Diversity, FurtherPromise, Withheld, likeness_in_words
 from shoal.results.sanitizing import MaskedKind, SanitizedSummary
-from shoal.results.summary import (
-    IN_WORDS,
-    Distances,
-    DocumentFigures,
-    SketchFigures,
-    StatedLoss,
-    Summary,
-    TableFigures,
-)
+from shoal.results.summary import Distances, DocumentFigures, SketchFigures, StatedLoss, Summary, TableFigures
+from shoal.results.wordings import worded, worded_figures, worded_parameters
 
-OTHER = "other"
-LONGEST_LABEL = 100  # characters of a concept's name
 MOST_NUMBERS = 101  # of a list of numbers: the edges of bins
 FIGURES: dict[str, Any] = {"documents": DocumentFigures, "sketches": SketchFigures, "table": TableFigures}
 ELSEWHERE = {"form", "lengths", "loss_of_means", "linked", "above_optimum", "insensitive", "gaps"}  # not in the report
-# Names of parameters: of the vector space, the method and the sketch, and what is stated of columns.
-NAMES = frozenset(
-    [
-        "after",
-        "attribute_groups",
-        "blocks",
-        "categories",
-        "coarsen",
-        "components",
-        "correlated",
-        "dates",
-        "delta",
-        "diversity",
-        "drop_stop_words",
-        "few_values",
-        "form",
-        "generalised_to",
-        "items",
-        "k",
-        "kept",
-        "kept_columns",
-        "language",
-        "mapping",
-        "masking",
-        "max_components",
-        "max_terms",
-        "medians_of",
-        "method",
-        "microaggregation",
-        "min_df",
-        "min_letters",
-        "missing",
-        "ontology",
-        "p",
-        "random_state",
-        "recoded",
-        "refine",
-        "roles",
-        "rounded_to",
-        "seal",
-        "sketch",
-        "stem",
-        "terms_per_document",
-        "time_budget",
-        "vector_space",
-        "weighting",
-        "weights",
-        "whole_numbers",
-        "wordnet",
-    ]
-)
-_NUMBER = r"-?\d{1,15}(\.\d{1,15})?(e[+-]?\d{1,3})?"
-_METHODS = (
-    *map(re.escape, IN_WORDS.values()),
-    r"(spherical|semantic) microaggregation \(MDAV\)",
-    "(delta|k-variance) sketches",
-    "dynamic index, pools of k or more documents that never change",
-)
-_ATTACKS = (
-    "distance-based linkage, (euclidean|mahalanobis)",
-    r"interval disclosure(, \d+ of \d+ columns)?",
-    r"linkage learned from (known links, tried on others|all links \(worst case\))",
-    "documents recovered (exactly|nearly)",
-)
-_REASONS = (
-    r"(in some column )?(of )?fewer than \d+ records( changed)?, and figures about so few tell each of them",
-    r"of fewer than \d+ records, figures about the originals tell each of them",
-    "(in some column )?one record makes up more than a third of what varies, and such figures would tell it",
-    "(in some column )?compared with those of the release before, such figures would tell who left",
-    "(in some column )?no group shows a value",
-    "the originals are encrypted, and nobody has all of them|in no group yet|a quasi-identifier is missing",
-    "fewer than k records have these values of the kept columns",
-    "records with these values of the kept columns have too few confidential values",
-    "fewer than k newcomers: they wait for a later release",
-    "newcomers with fewer than l values: coming later, among others, they would tell them",
-    "others of the group left or have other values, which would show if these stayed",
-    "left an earlier release, or was withheld from one: nobody comes back",
-    rf"no component meets (delta|k)={_NUMBER}|no term left after the vector space's steps|empty",
-    "not (UTF-8 text|JSON|a JSON object|a regular file)|binary, not text|broken gzip",
-    "cannot be read|no permission to read it",
-    f"every attribute of a record is estimated with a variance of at least {_NUMBER}",
-    r"products of a record with its \d+ nearest neighbours are estimated too coarsely to tell them apart",
-)
-_FILES = (
-    "the matrix's columns: one term per line|every term of the release, one per line",
-    "the same weights as a SciPy CSR matrix|(folder of parts, )?one row per record",
-    "(folder of parts, )?one row per (document|basket): terms, how often the documents of its group have each of them, "
-    "and weights(, its label)?",
-    "(folder of parts, )?one row per (document|basket): its sketch, a list of numbers(, and its label)?",
-    "the same rows(, written as the input was| for (SPSS|Stata)| as a spreadsheet| as a Feather file)",
-    "the same rows for SAS; its format has no labels of values, so they are in place of their codes",
-    r"(table|vectors|sketches)(\.(csv|tsv|csv\.gz|tsv\.gz|parquet|npz|sav|dta|xpt|xlsx|feather))?|terms\.txt",
-)
-_SETTINGS = (
-    "mdav|sa-mdav|ranking|z-scores|principal-component|rank-swap|noise|correlated-noise|tf|tf-idf|halves|given|set",
-    "WordNet|Hierarchy|Roles|most frequent|median|stored|month|year|decade|withhold|impute|group|refuse",
-    "(dan|engl|finn|ir|pol|span|swed|turk)ish|german|french|italian|portuguese|dutch|norwegian|russian|hungarian|romanian",
-    "arabic|basque|catalan|greek|hindi|indonesian|lithuanian|nepali|tamil|armenian|serbian|yiddish|the owner's own",
-    r"(%[YmdHMSfz]|[-/. :TZ]){1,20}|(year|month|day|minute|second|step)s|string|int64|double|document|basket",
-    "stop words|not in WordNet|too (short|rare)|everywhere|beyond (the|a document's) heaviest terms",
-    r"[0-9a-f]{64}|[a-z]{2}_core_(web|news)_(sm|md|lg|trf) \d+(\.\d+){1,3}|none|own|health|legal|personal|press|court",
-)
-_SUFFIX = "((, refined)?(, sketched)?(, after an earlier release)?)"
-WORDS = re.compile(
-    "|".join([OTHER, *(f"({form}){_SUFFIX}" for form in _METHODS), *_ATTACKS, *_REASONS, *_FILES, *_SETTINGS])
-)
-CELLS = ("", ".", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")  # how a missing value may be written
 
 
-def worded(text: str, columns: Collection[str] = ()) -> str:
-    """The text, if it is a column's name or worded by Shoal."""
-    return text if text in columns or WORDS.fullmatch(text) else OTHER
+def promises_of(
+    summary: Summary,
+    columns: Sequence[dict[str, str]],
+    shared_columns: Sequence[Sequence[str]],
+    copy: dict[str, Any] | None,
+) -> dict[str, Any]:
+    """What the release promises; promises that were not asked for are absent."""
+    figures, asked = summary.figures, summary.promised
+    promises: dict[str, Any] = {
+        "rows": summary.rows,
+        "columns": list(columns),
+        "anonymity": {
+            "k": summary.k if summary.k > 1 else None,  # null: no crowd is promised
+            "whole_rows": summary.promises_k,
+            "shared_columns": [list(part) for part in shared_columns],
+            "smallest_group": summary.smallest_group,
+        },
+        "form": getattr(figures, "form", None),
+        "diversity": {
+            "l": asked.l,
+            "columns": [
+                {name: value for name, value in asdict(column).items() if value is not None}
+                for column in summary.diversity
+            ],
+        },
+    }
+    if copy is not None:
+        promises["copy"] = copy
+    if isinstance(figures, SketchFigures):
+        promises["lengths"] = {"shortest": figures.lengths[0][0], "longest": figures.lengths[-1][0]}
+    if asked.diversity != DISTINCT:
+        promises["diversity"] |= {"kind": asked.diversity} | ({} if asked.c is None else {"c": asked.c})
+    if asked.t is not None:
+        promises["closeness"] = {"t": asked.t, "columns": [asdict(column) for column in summary.closeness]}
+    for further in summary.further:
+        gains = [{"column": column, "gain": value} for column, value in further.columns]
+        promises[further.name] = {"bound": further.bound, "columns": gains}
+    if asked.person is not None or asked.k_column is not None:
+        promises["crowds"] = [asdict(crowd) for crowd in summary.crowds]
+    return promises
 
 
-def worded_parameters(value: Any, columns: Collection[str]) -> Any:
-    """Parameters by known names: numbers and worded texts, for a column or for all; lists are of columns."""
-    if isinstance(value, dict):
-        known = {name: entry for name, entry in value.items() if name in NAMES or name in columns}
-        return {name: worded_parameters(entry, columns) for name, entry in known.items()}
-    if isinstance(value, list | tuple):
-        return [name for name in dict.fromkeys(value) if name in columns] if all(map(_is_text, value)) else OTHER
-    if isinstance(value, str):
-        return worded(value, columns)
-    return value if value is None or isinstance(value, bool | int | float) else OTHER
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def reported(summary: Summary, columns: Collection[str]) -> dict[str, Any]:
-    """What the report needs beside promises, counts and the other statements; a text that is not ours is "other"."""
-    figures = {name: value for name, value in asdict(summary.figures).items() if name not in ELSEWHERE}
+def stated_of(summary: Summary, columns: Collection[str], parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """What only the owner can know: figures, and how the release was made, in words of Shoal's own."""
+    figures, loss = summary.figures, summary.loss
+    shown = {name: value for name, value in asdict(figures).items() if name not in ELSEWHERE}
+    # The loss as measured, or the tenths between which one lies that may not be published so; null: there is none.
+    lost: dict[str, Any] = dict.fromkeys(("sse", "ssa", "information_loss", "loss_range"))
+    if loss is not None and loss.reason is None:
+        lost |= {"sse": loss.sse, "ssa": loss.ssa, "information_loss": round(loss.low, 6)}
+    elif loss is not None:
+        between = {"low": loss.low, "high": loss.high, "reason": worded(str(loss.reason))}
+        lost |= {"sse": loss.sse, "ssa": loss.ssa, "loss_range": between}
     return {
-        "attacked": summary.attacked,
-        "distances": asdict(summary.distances),
-        "figures": _worded_figures(figures, columns),
-        "files": [[name, worded(meaning)] for name, meaning in summary.files],
+        "method": worded(summary.method),
+        "parameters": worded_parameters(_plain(parameters), columns),
+        "report": _plain(
+            {
+                "attacked": summary.attacked,
+                "distances": asdict(summary.distances),
+                "figures": worded_figures(shown, columns),
+                "files": [[name, worded(meaning)] for name, meaning in summary.files],
+            }
+        ),
+        **lost,
+        "loss_of_means": getattr(figures, "loss_of_means", None),
+        "above_optimum": getattr(figures, "above_optimum", None),
+        "linked": getattr(figures, "linked", None),
+        "attacks": [
+            {"about": worded(attack.about), "n": attack.n}
+            | {name: round(getattr(attack, name), 4) for name in ("rate", "low", "high", "baseline")}
+            for attack in summary.attacks
+        ],
+        "closeness": [asdict(closeness) for closeness in summary.closeness],
+        "withheld": [{"reason": worded(reason.reason), "count": reason.count} for reason in summary.withheld],
     }
 
 
-def _worded_figures(value: Any, columns: Collection[str], name: str = "") -> Any:
-    """Figures with texts as they may be published: names of columns, labels of concepts, wordings."""
+def _plain(value: Any) -> Any:
+    """A parameter as JSON has it: NumPy's numbers as numbers, sequences as lists, an object by its kind alone."""
     if isinstance(value, dict):
-        return {key: _worded_figures(entry, columns, key) for key, entry in value.items()}
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist())
     if isinstance(value, list | tuple):
-        return [_worded_figures(entry, columns, name) for entry in value]
-    if not isinstance(value, str):
-        return value
-    if name in ("label", "term", "median_in_words"):
-        return value[:LONGEST_LABEL]
-    return value if name == "missing" and value in CELLS else worded(value, columns)
-
-
-def is_worded(report: Mapping[str, Any], columns: Collection[str]) -> bool:
-    """Whether no text in what a report needs is free."""
-    files = all(worded(text) == text for pair in report["files"] for text in pair)
-    return files and _worded_figures(report["figures"], columns) == report["figures"]
+        return [_plain(one) for one in value]
+    return value if value is None or isinstance(value, str | int | float) else type(value).__name__
 
 
 def typed(kind: Any, value: Any, name: str = "") -> Any:

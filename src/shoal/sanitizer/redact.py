@@ -16,9 +16,8 @@ from shoal.data.files import PathLike
 from shoal.data.private_files import PRIVATE_FOLDER
 from shoal.errors import InputError, ShoalError
 from shoal.pages.sanitized import sanitized_readme, sanitized_report
-from shoal.release.certificate import dump, sealed_certificate
 from shoal.release.folders import CERTIFICATE, PUBLIC_FOLDER, check_places, folders_written_aside, private_beside
-from shoal.release.writing import EPOCH
+from shoal.release.writing import EPOCH, dump, sealed_certificate
 from shoal.results.sanitizing import Decision, SanitizedSummary, Secrets
 from shoal.sanitizer.release.figures import ACCEPTED_UNSEEN, promises_of, stated_of, summary_of
 from shoal.sanitizer.release.pages import BARS, PdfBars, html_page, redacted_pdf

@@ -88,27 +88,25 @@ def mappings_of(mapping: Any, columns: Iterable[str]) -> ByColumn:
     return {name: _checked(mapping.get(name, {}) if any(nested) else mapping, name) for name in names}
 
 
-def explained_columns(ontology: Any, mapping: Any) -> tuple[str, ...]:
-    """The columns that an ontology or a mapping names: they hold labels, even where these look like numbers."""
+def mapped_columns(mapping: Any) -> tuple[str, ...]:
+    """The columns that a mapping names: they hold labels, even where these look like numbers."""
     if isinstance(mapping, str | os.PathLike):
         mapping = read_mapping(mapping)
     nested = isinstance(mapping, Mapping) and all(isinstance(concept, Mapping) for concept in mapping.values())
-    names = (*(ontology if isinstance(ontology, Mapping) else ()), *(mapping if nested else ()))
-    return tuple(dict.fromkeys(str(name) for name in names))
+    return tuple(map(str, mapping)) if nested else ()
 
 
 def ontology_columns(ontology: Any, mapping: Any) -> OntologyColumns:
     """The columns of labels that have a meaning; an ontology or a mapping without names is for every column of text."""
-    if isinstance(mapping, str | os.PathLike):
-        mapping = read_mapping(mapping)
-    for_all = ontology is not None and not isinstance(ontology, Mapping)
-    for_all |= mapping is not None and not explained_columns(None, mapping)
-    return OntologyColumns(frozenset(explained_columns(ontology, mapping)), for_all)
+    mapped = mapped_columns(mapping)
+    named = map(str, ontology) if isinstance(ontology, Mapping) else ()
+    for_all = (ontology is not None and not isinstance(ontology, Mapping)) or (mapping is not None and not mapped)
+    return OntologyColumns(frozenset([*named, *mapped]), for_all)
 
 
 def check_mapping(mapping: Any, columns: Sequence[str]) -> None:
     """Refuse a mapping of columns that the table does not have."""
-    unknown = [name for name in explained_columns(None, mapping) if name not in columns]
+    unknown = [name for name in mapped_columns(mapping) if name not in columns]
     if unknown:
         more = f" and {counted(len(unknown) - 1, 'other column')}" if len(unknown) > 1 else ""
         of = f"{shown(mapping)}: rows" if isinstance(mapping, str | os.PathLike) else "the mapping: values"

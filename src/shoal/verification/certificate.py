@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from shoal.results.stated import is_worded, worded_parameters
+from shoal.results.wordings import is_worded, worded_parameters
 from shoal.verification.copies import COPIES
 from shoal.verification.json_rules import (
     Rule,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from shoal.results.stated import worded
+from shoal.results.wordings import worded
 
 LARGEST_NUMBER = 2**53  # whole numbers that every reader of JSON has exactly
 LONGEST_TEXT = 1_000  # characters, of a column's name or label

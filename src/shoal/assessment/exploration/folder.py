@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from shoal.data.files import shown
-from shoal.data.private_files import PRIVATE_FILE, PRIVATE_FOLDER, close_to_others
+from shoal.data.private_files import PRIVATE_FILE, PRIVATE_FOLDER
 from shoal.errors import InputError
+from shoal.release.folders import close_to_others
 from shoal.request.plan import plan_text
 from shoal.request.request import Request
 from shoal.results.exploration import Exploration, Outcome, Trial

@@ -9,7 +9,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Protocol
 
 import numpy as np
-import pyarrow as pa
 
 LOOKED_AT = 50  # objects of an array, to tell how large they are
 
@@ -39,11 +38,6 @@ def memory_of(*things: Any) -> int:
         elif thing is not None:
             total += sum(getattr(thing, part).nbytes for part in ("data", "indices", "indptr"))
     return total
-
-
-def release_arrow_memory() -> None:
-    """Return memory freed in small pieces to the system: half a gigabyte once a million baskets were read."""
-    pa.system_memory_pool().release_unused()
 
 
 class LocalExecutor:

@@ -20,10 +20,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import TransformerTags
 
 from shoal.data.baskets import count_baskets
-from shoal.data.frames import number_rows
 from shoal.errors import InputError
 from shoal.kernels.grouping.spherical import csr
 from shoal.kernels.sketching.sketches import fill_components, mean_products, paired_products, sign_table
+from shoal.methods.estimator import number_rows
 from shoal.methods.sketches.key import SketchKey
 
 LARGEST = 1e9  # sums of whole numbers up to it are exact in every sketch

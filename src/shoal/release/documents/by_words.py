@@ -10,7 +10,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from shoal.methods.blocks.executors import release_arrow_memory
 from shoal.methods.blocks.grouping import Plan, block_count, seconds_of_search
 from shoal.methods.mdav import SphericalSpace
 from shoal.methods.pools import pooled_counts, without_length
@@ -58,7 +57,6 @@ class ByWords:
         model = clone(self._model).set_params(time_budget=self._seconds(len(rows)))
         groups = model.fit(rows.X).groups_
         del model  # what else it knows takes as much memory as the rows
-        release_arrow_memory()
         return without_visible_members(rows, groups, self.space.idf_)
 
     def group_distances(self, rows: DocumentRows, groups: Ints) -> GroupDistances:

@@ -14,7 +14,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal.data.inputs import DocumentSource
-from shoal.methods.blocks.executors import release_arrow_memory
 from shoal.methods.people import crowds_of_people
 from shoal.promises.groups import check_totals, crowd_figures, facts_of, totals_of
 from shoal.promises.joining import JOINED, join_until
@@ -89,7 +88,6 @@ class DocumentSteps:
         warn_of_rare_terms(self.method)
         corpus, rows = read_documents(source, self.method.space, self.method.known)
         corpus.check_enough(self.method.k)
-        release_arrow_memory()
         return DocumentRecords(corpus, with_space(self.method, corpus.space), rows)
 
     def group(self, records: DocumentRecords) -> Ints:
@@ -109,7 +107,6 @@ class DocumentSteps:
                 distances_of, k = partial(records.method.group_distances, rows), self.method.k
                 return joined_crowds(groups, rows.person, rows.X, k, self.promises, labels, distances_of)
             groups = join_groups(records.method, rows, groups, self.promises)
-        release_arrow_memory()
         return groups
 
     def represent(self, groups: Ints | PeopleGroups, records: DocumentRecords) -> Pools:
@@ -150,7 +147,6 @@ class DocumentSteps:
             warn_of_table(rates, records.corpus.record)
         else:
             warn_of_copies(rates, records.corpus.record)
-        release_arrow_memory()
         return rates
 
     def write(

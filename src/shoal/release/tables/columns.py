@@ -68,7 +68,8 @@ class ColumnPlan:
 def column_plan(schemas: Sequence[PartSchema], k: int, options: TableOptions) -> ColumnPlan:
     """The method for the columns that all files have."""
     schema, quasi = schemas[0], schemas[0].roles.quasi
-    check_mapping(options.method.mapping, schema.columns)
+    if options.method.mapping is not None:
+        check_mapping(options.method.mapping, schema.columns)
     _check_promised_columns(options.promises, schema.columns, schema.roles)
     choices = options.choices.with_roles(schema.roles)
     kept = tuple(name for name in quasi if choices.treat.get(name) in (KEEP, BLANK))
@@ -105,7 +106,7 @@ def column_plan(schemas: Sequence[PartSchema], k: int, options: TableOptions) ->
 
 def _check_promised_columns(promises: GroupPromises, columns: Sequence[str], roles: Roles) -> None:
     """The columns that promises speak of are there, and are not released."""
-    if promises.of_values and not roles.confidential:
+    if not roles.confidential and promises.of_values:
         asked = promises.asked.replace(" ", "=", 1)
         raise InputError(f"{asked} needs a confidential column; name it", "confidential")
     for option, name in (("person", promises.person), ("k_column", promises.k_column)):

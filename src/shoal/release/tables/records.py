@@ -36,7 +36,6 @@ from shoal.release.tables.reading import (
 )
 from shoal.release.tables.rows import TableLayout, TableMethod, TableRows
 from shoal.terms.hierarchy import Hierarchy
-from shoal.terms.value_mapping import ontology_columns
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -109,7 +108,7 @@ def read_records(source: TableSource, k: int, options: TableOptions) -> TableRec
 def reading_plan(roles: Roles | None, options: TableOptions) -> ReadingPlan:
     """How files are read: columns that are released unchanged, labels that are explained and ids as they stand."""
     choices = options.choices.with_roles(roles)
-    explained = ontology_columns(options.method.ontology, options.method.mapping)
+    explained = options.method.explained
     unchanged = () if roles is None else (*roles.confidential, *roles.insensitive)
     ids = [name for name in (options.promises.person, options.id_column) if name is not None]
     ontology = options.method.ontology

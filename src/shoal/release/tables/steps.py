@@ -80,8 +80,8 @@ class TableSteps:
     def read(self, source: TableSource) -> TableRecords:
         """The rows, sorted by content, and the method that their columns need."""
         records = read_records(source, self.k, self.options)
-        if self.options.promises:
-            rows = records.rows
+        rows = records.rows
+        if rows.person is not None or rows.own_k is not None:
             check_totals(totals_of(len(rows), (), rows.person, rows.own_k), (), self.k, self.options.promises)
         return records
 

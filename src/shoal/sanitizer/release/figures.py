@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from shoal.results.sanitizing import KINDS, MaskedKind, SanitizedSummary
-from shoal.results.stated import worded
+from shoal.results.wordings import worded
 from shoal.sanitizer.release.masking import REMOVED
 from shoal.sanitizer.release.plan import PlannedDocument
 from shoal.sanitizer.review.decisions import active
