@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from shoal import InputError
 from shoal.assessment.minimality import evidence_of
 from shoal.attacks.minimality import Evidence, MinimalityAttack
-from shoal.promises.joining import joins_of, merge_until_diverse
+from shoal.promises.diversity import Distinct
+from shoal.promises.joining import join_until, joins_of
 
 # Groups 0 to 3 have rows 0-1, 2-3, 4-5, 6-7. Released: groups 0 and 2, groups 1 and 3, each with values 0, 0, 0, 1.
 RELEASED = np.array([0, 0, 1, 1, 0, 0, 1, 1])
@@ -84,7 +85,7 @@ def test_joined_halves_make_nobody_certain(case):
     def distances(rows, some):
         return np.abs(place[some] - place[groups[rows]].mean())
 
-    merged = merge_until_diverse(groups, [values], 2, distances)
+    merged = join_until(groups, [Distinct(values, 2)], distances)
     joins = joins_of(groups, merged, [values], 2, distances)
     if merged.max() == 0 and len(joins):
         return  # all in one: there was nothing left to join it with

@@ -22,7 +22,7 @@ def started(k: int = 2, **options: object) -> DynamicIndex:
     """Ages 10, 21 and 30 as angles: the nearer two ages are, the higher the cosine."""
     index = DynamicIndex(k, np.ones(2), **options)
     for pair, age in ((("r1", "r2"), 10), (("r3", "r4"), 21), (("r5", "r6"), 30)):
-        index.insert_group(pair, rows(at_angle(age)))
+        index.insert_groups([pair], rows(at_angle(age)))
     return index
 
 
@@ -76,7 +76,7 @@ def test_an_empty_index_starts_by_itself_once_k_documents_wait() -> None:
 
 def test_documents_like_no_group_wait_until_k_of_them_are_alike() -> None:
     index = DynamicIndex(2, np.ones(4), embargo=0.5)
-    index.insert_group(["a", "b"], rows((3, 4, 0, 0)))
+    index.insert_groups([["a", "b"]], rows((3, 4, 0, 0)))
     assert index.insert("c", rows((0, 0, 3, 1))).waits
     assert index.waiting == ("c",)
     assert index.snapshot().documents == 2
@@ -88,7 +88,7 @@ def test_documents_like_no_group_wait_until_k_of_them_are_alike() -> None:
 
 def test_others_that_wait_join_a_new_group_that_they_are_like() -> None:
     index = DynamicIndex(2, np.ones(4), embargo=0.6)
-    index.insert_group(["a", "b"], rows((3, 4, 0, 0)))
+    index.insert_groups([["a", "b"]], rows((3, 4, 0, 0)))
     # c and d have 0.1 and 1.0 with their pool (1, 10), 0.55 on average; d has 0.62 with the pool of c and e, (10, 8).
     for name, counts in (("c", (0, 0, 1, 0)), ("d", (0, 0, 0, 10)), ("e", (0, 0, 9, 8))):
         index.insert(name, rows(counts))
@@ -98,7 +98,7 @@ def test_others_that_wait_join_a_new_group_that_they_are_like() -> None:
 
 def test_a_crowd_from_whose_pool_a_member_can_be_read_off_goes_on_waiting() -> None:
     index = DynamicIndex(2, np.ones(4), embargo=0.5)
-    index.insert_group(["a", "b"], rows((3, 4, 0, 0)))
+    index.insert_groups([["a", "b"]], rows((3, 4, 0, 0)))
     for name in ("c", "d"):
         index.insert(name, rows((0, 0, 1, 1)))  # copies: half of their pool is each of them
     assert index.waiting == ("c", "d")
@@ -147,7 +147,7 @@ def test_documents_of_a_group_come_in_an_order_that_is_stable_and_has_nothing_to
     orders = set()
     for seed in range(3):
         index = DynamicIndex(2, np.ones(1), random_state=seed)
-        index.insert_group(ids, rows((7,)))
+        index.insert_groups([ids], rows((7,)))
         order = tuple(hit.document for hit in index.search(rows((1,)), limit=20))
         assert order == tuple(hit.document for hit in index.search(rows((1,)), limit=20))
         orders.add(order)
@@ -163,7 +163,7 @@ def test_documents_of_a_group_come_in_an_order_that_is_stable_and_has_nothing_to
         (lambda index: index.insert("r9", rows((1, 1, 1))), "counts are 1 x 3; give 1 x 2"),
         (lambda index: index.insert("r9", rows((-1, 1))), "a count is below 1"),
         (lambda index: index.insert_batch(["r9"], rows((1, 1))), "fewer than k=2"),
-        (lambda index: index.insert_group(["r8", "r8"], rows((1, 1))), "in the index already"),
+        (lambda index: index.insert_groups([["r8", "r8"]], rows((1, 1))), "in the index already"),
         (lambda index: index.insert_into("r9", "no such name"), "not in use"),
         (lambda index: index.delete("r9"), "no such document"),
         (lambda index: index.admit("r1"), "does not wait"),
@@ -186,19 +186,19 @@ def test_parameters_out_of_bounds_are_refused(options: dict[str, object], messag
 
 def test_documents_that_were_too_few_to_be_seen_join_the_next_group_that_is_made() -> None:
     index = DynamicIndex(2, np.ones(2))
-    index.insert_group(("r1", "r2"), rows(at_angle(10)))
+    index.insert_groups([("r1", "r2")], rows(at_angle(10)))
     index.delete("r1")
     assert groups_of(index) == set()
-    index.insert_group(("r3", "r4"), rows(at_angle(30)))
+    index.insert_groups([("r3", "r4")], rows(at_angle(30)))
     assert groups_of(index) == {frozenset({"r2", "r3", "r4"})}
 
 
 def test_a_copy_knows_that_its_last_group_was_too_small_to_be_seen() -> None:
     index, copy = DynamicIndex(2, np.ones(2)), DynamicIndex(2, np.ones(2))
-    index.insert_group(("r1", "r2"), rows(at_angle(10)))
+    index.insert_groups([("r1", "r2")], rows(at_angle(10)))
     index.delete("r1")
     copy.apply(index.changes())
-    copy.insert_group(("r3", "r4"), rows(at_angle(30)))
+    copy.insert_groups([("r3", "r4")], rows(at_angle(30)))
     assert groups_of(copy) == {frozenset({"r2", "r3", "r4"})}
 
 

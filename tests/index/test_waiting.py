@@ -21,7 +21,7 @@ def row(*counts: int) -> sp.csr_matrix:
 
 def started() -> DynamicIndex:
     index = DynamicIndex(3, np.ones(8), embargo=0.45)
-    index.insert_group(["a", "b", "c"], row(4, 5, 6, 0, 0, 0, 0, 0))
+    index.insert_groups([["a", "b", "c"]], row(4, 5, 6, 0, 0, 0, 0, 0))
     return index
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from shoal import InputError
-from shoal.promises.joining import joins_of, merge_until_diverse
+from shoal.promises.diversity import Distinct
+from shoal.promises.joining import join_until, joins_of
 
 
 @st.composite
@@ -27,6 +26,10 @@ def on_a_line(groups, place):
     return lambda rows, some: np.abs(centres[some] - place[rows].mean())
 
 
+def joined(groups, columns, least, distances):
+    return join_until(groups, [Distinct(codes, least) for codes in columns], distances)
+
+
 def values_of(codes):
     return set(codes.tolist()) - {-1}
 
@@ -35,7 +38,7 @@ def values_of(codes):
 def test_every_group_gets_l_values_and_the_result_only_joins(case):
     groups, columns, place, least = case
     assume(all(len(values_of(column)) >= least for column in columns))
-    merged = merge_until_diverse(groups, columns, least, on_a_line(groups, place))
+    merged = joined(groups, columns, least, on_a_line(groups, place))
     assert set(merged.tolist()) == set(range(merged.max() + 1))
     for group in set(merged.tolist()):
         members = merged == group
@@ -43,7 +46,7 @@ def test_every_group_gets_l_values_and_the_result_only_joins(case):
         assert all(len(values_of(column[members])) >= least for column in columns)
     for group in set(groups.tolist()):
         assert len(set(merged[groups == group].tolist())) == 1
-    again = merge_until_diverse(groups, columns, least, on_a_line(groups, place))
+    again = joined(groups, columns, least, on_a_line(groups, place))
     assert merged.tolist() == again.tolist()
 
 
@@ -53,7 +56,7 @@ def test_who_repeats_the_grouping_sees_every_join_and_needs_no_single_value_for_
     groups, columns, place, least = case
     assume(all(len(values_of(column)) >= least for column in columns))
     distances = on_a_line(groups, place)
-    merged = merge_until_diverse(groups, columns, least, distances)
+    merged = joined(groups, columns, least, distances)
     joins = joins_of(groups, merged, columns, least, distances)
     crowds = sorted(tuple(crowd.tolist()) for join in joins for crowd in join.crowds)
     released = [tuple(np.unique(groups[merged == number]).tolist()) for number in range(merged.max() + 1)]
@@ -71,7 +74,7 @@ def test_who_repeats_the_grouping_sees_every_join_and_needs_no_single_value_for_
 
 def test_groups_that_are_diverse_already_stay():
     groups, values = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
-    merged = merge_until_diverse(groups, [values], 2, on_a_line(groups, np.array([0.0, 1, 5, 6])))
+    merged = joined(groups, [values], 2, on_a_line(groups, np.array([0.0, 1, 5, 6])))
     assert merged.tolist() == [0, 0, 1, 1]
 
 
@@ -81,7 +84,7 @@ def test_a_half_that_is_short_is_mixed_evenly_with_the_other():
     place = np.array([0.0, 0, 1, 1, 8, 8, 9, 9])
     values = np.array([0, 0, 0, 0, 0, 1, 0, 1])
     distances = on_a_line(groups, place)
-    merged = merge_until_diverse(groups, [values], 2, distances)
+    merged = joined(groups, [values], 2, distances)
     assert merged.tolist() == [0, 0, 1, 1, 0, 0, 1, 1]
     (join,) = joins_of(groups, merged, [values], 2, distances)
     assert [half.tolist() for half in join.halves] == [[3, 2], [1, 0]]
@@ -92,11 +95,5 @@ def test_it_does_not_show_which_half_was_short():
     groups = np.array([0, 0, 1, 1, 2, 2, 3, 3])
     distances = on_a_line(groups, np.array([0.0, 0, 1, 1, 8, 8, 9, 9]))
     left_short, right_short = np.array([0, 0, 0, 0, 0, 1, 0, 1]), np.array([0, 1, 0, 1, 0, 0, 0, 0])
-    one, other = (merge_until_diverse(groups, [values], 2, distances) for values in (left_short, right_short))
+    one, other = (joined(groups, [values], 2, distances) for values in (left_short, right_short))
     assert one.tolist() == other.tolist()
-
-
-def test_more_values_than_there_are_is_refused():
-    groups = np.array([0, 0, 1, 1])
-    with pytest.raises(InputError, match="l=3 needs 3 different values, confidential column 1 has 2"):
-        merge_until_diverse(groups, [np.array([0, 1, 0, 1])], 3, on_a_line(groups, np.arange(4.0)))

@@ -128,10 +128,6 @@ class DynamicIndex:
         self._enter(documents, numbers)
         return [Placement(self._representatives.names[number]) for number in numbers]
 
-    def insert_group(self, documents: Sequence[str], pool: sp.csr_matrix) -> Placement:
-        """Add k or more documents as one group, by its pooled counts alone."""
-        return self.insert_groups([documents], pool)[0]
-
     def insert_groups(self, groups: Sequence[Sequence[str]], pools: sp.csr_matrix) -> list[Placement]:
         """Add groups of k or more documents, such as those of a release, by their pooled counts alone."""
         members = [document for documents in groups for document in documents]

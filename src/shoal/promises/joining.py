@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal import progress
-from shoal.errors import InputError
 from shoal.methods.mdav import numbered_by_first_row
 from shoal.methods.numeric import distance_to_means
 from shoal.promises.closeness import Close
@@ -39,18 +38,6 @@ class Join:
     halves: tuple[Ints, Ints]
     crowds: tuple[Ints, ...]
     undivided: tuple[tuple[Ints, Ints] | None, ...]  # of each crowd, the two parts that it was not divided into
-
-
-def merge_until_diverse(groups: Ints, values: Sequence[Ints], least: int, distances: GroupDistances) -> Ints:
-    """Join groups until each has `least` different values of every column; see `join_until`.
-
-    `values` are the confidential columns as codes 0, 1, ..., -1 for a missing value, which counts for nothing.
-    """
-    for column, codes in enumerate(values):
-        there = len(set(codes.tolist()) - {-1})
-        if there < least:
-            raise InputError(f"l={least} needs {least} different values, confidential column {column + 1} has {there}")
-    return join_until(groups, [Distinct(codes, least) for codes in values], distances)
 
 
 def join_until(groups: Ints, requirements: Sequence[Requirement], distances: GroupDistances) -> Ints:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.data.files import shown
-from shoal.data.inputs import DocumentSource, Source, open_source
+from shoal.data.inputs import DocumentSource, Source, TableSource, open_source
 from shoal.data.private_files import PRIVATE_FOLDER
 from shoal.data.roles import asked_choices, asked_roles
 from shoal.data.sources import table_source
@@ -163,16 +163,16 @@ def make_release(request: Request) -> Protected:
         person=request.promises.person,
         on_cluster=publication.client is not None,
     )
+    kind = TABLES if isinstance(opened, TableSource) else BASKETS if opened.of_items else DOCUMENTS
+    request.check_for(kind)
     check_places(opened.path, release, hidden, publication.force)
     steps: Any
     draft: Callable[..., Draft]
     if isinstance(opened, DocumentSource):
-        request.check_for(BASKETS if opened.of_items else DOCUMENTS)
         _check_label(request.promises, opened.label)
         steps = _document_steps(opened, request)
         draft = partial(draft_documents_in_parts, steps, opened)
     else:
-        request.check_for(TABLES)
         asked = TableOptions(
             table_method(request.method),
             request.promises,
@@ -188,7 +188,7 @@ def make_release(request: Request) -> Protected:
         steps = TableSteps(request.k, asked)
         draft = partial(draft_table_in_parts, opened, request.k, asked)
     if opened.whole:
-        sealed = not isinstance(opened, DocumentSource) and columns.id_column is not None
+        sealed = kind == TABLES and columns.id_column is not None
         return _write(lambda *folders: carry_out(steps, opened, folders), release, hidden, signing, sealed)
     with schedule_of(publication.client) as schedule:
         return _write(lambda *folders: draft(folders, schedule), release, hidden, signing, False)
@@ -211,7 +211,7 @@ def _document_steps(source: DocumentSource, request: Request) -> DocumentSteps |
 
 
 def _check_for_records(name: str, promises: GroupPromises, whole: bool) -> None:
-    if promises:
+    if promises.asked:
         raise InputError(
             f"{{option}} is for groups, and {name} have none; leave it out, or use crowd sketches", promises.asked
         )
@@ -247,7 +247,8 @@ def _check_following(options: TableOptions, whole: bool) -> None:
     if options.id_column is None:
         raise InputError("matching records across releases needs an id column; name it", "id_column")
     promises = options.promises
-    if promises.of_crowds or promises.t or promises.beta or (promises.l is not None and promises.diversity != DISTINCT):
+    others = (promises.t, promises.beta, promises.person, promises.k_column)
+    if promises.diversity != DISTINCT or any(asked is not None for asked in others):
         raise InputError("a release that follows another keeps k and distinct l; leave out what else is promised")
     if options.missing != "refuse":
         raise InputError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
 
@@ -303,6 +303,8 @@ class GroupPromises:
         label="Column with a larger k that single records ask for",
         role="own-k",
     )
+    # The first option that promises anything, with its value, for messages; empty where nothing is promised beside k.
+    asked: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.diversity != DISTINCT and self.l is None:
@@ -317,25 +319,13 @@ class GroupPromises:
         for name in fractions:  # as a certificate has them
             value = getattr(self, name)
             object.__setattr__(self, name, None if value is None else float(value))
-
-    @property
-    def asked(self) -> str:
-        """The first option that promises anything, with its value, for messages."""
-        given = {name: getattr(self, name) for name in ("l", "t", "beta", "person", "k_column")}
-        return next(f"{name} {value}" for name, value in given.items() if value is not None)
+        given = ((name, getattr(self, name)) for name in ("l", "t", "beta", "person", "k_column"))
+        object.__setattr__(self, "asked", next((f"{name} {value}" for name, value in given if value is not None), ""))
 
     @property
     def of_values(self) -> bool:
         """Whether anything is promised of confidential values."""
         return any(bound is not None for bound in (self.l, self.t, self.beta))
-
-    @property
-    def of_crowds(self) -> bool:
-        """Whether more is promised of a crowd than k records."""
-        return self.person is not None or self.k_column is not None
-
-    def __bool__(self) -> bool:
-        return self.of_values or self.of_crowds
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from shoal.errors import InputError
@@ -87,10 +87,6 @@ class Request:
         for given, value in self.given.items():
             words += words_of(OPTIONS[given], value)
         return words
-
-    def of_source(self, source: Any) -> Request:
-        """The same request of another source."""
-        return replace(self, source=source)
 
     def check_for(self, kind: str) -> None:
         """Refuse options that are not for this kind of input."""

@@ -114,7 +114,7 @@ def _grouped(
     submit, plan = schedule.submit, method.block_plan(corpus.n_rows)
     cut = divided_into_blocks if method.in_meaning else group_in_blocks  # words are grouped by their rows alone
     blocks = [submit(_grouped_block, block, method) for block in cut(parts, corpus.n_rows, plan, schedule)]
-    if not promises:
+    if not promises.asked:
         return blocks
     totals = schedule.gather([submit(_totals, block) for block in blocks])
 

@@ -57,7 +57,7 @@ def draft_table_in_parts(
     blocks = [submit(_block_of, part, layout, method) for part in parts]
     parts.clear()  # what nobody holds any more need not be kept
     blocks = _grouped(blocks, table, schedule)
-    if options.promises:
+    if options.promises.asked:
         blocks = _joined(blocks, table, options.promises, schedule)
     masked = _coarsened([submit(_represented, block, layout, method) for block in blocks], table, schedule)
 

@@ -100,7 +100,7 @@ class DocumentSteps:
     def join(self, groups: Ints, records: DocumentRecords) -> Ints | PeopleGroups:
         """Groups joined until each has what is promised of labels."""
         rows, label = records.rows, records.corpus.source.confidential
-        if self.promises:
+        if self.promises.asked:
             labels = [] if not label else [rows.labels]
             check_totals(totals_of(len(rows), labels, rows.person), label, self.method.k, self.promises)
             if rows.person is not None:
@@ -192,7 +192,7 @@ class DocumentSteps:
             "attacked": self.attacked,
         }
         draft = self.form.draft(corpus, method, totals.vocabulary.names, facts, stated, matrix)
-        joined = {"diversity": JOINED} if self.promises else {}
+        joined = {"diversity": JOINED} if self.promises.asked else {}
         return replace(draft, parameters=draft.parameters | joined, measured_loss=facts.loss.information_loss)
 
 

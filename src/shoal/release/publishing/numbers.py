@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,20 +106,6 @@ def on_grid(means: Floats, steps: Floats) -> Floats:
         # Dividing by a power of ten gives the number nearest to the decimal: 0.3, not 0.30000000000000004.
         rounded[:, column] = multiples / 10.0**-power if power < 0 else multiples * 10.0**power
     return rounded + 0.0  # no negative zeros: equal numbers are written alike
-
-
-def checked_coarsening(coarsen: Any) -> dict[str, int]:
-    """Columns and the least number of records that shall share a value there, as asked for; empty for None."""
-    if coarsen is None:
-        return {}
-    if not isinstance(coarsen, Mapping):
-        raise InputError(f"coarsen={coarsen!r} must be a dict of columns and numbers, such as {{'income': 40}}")
-    for name, least in coarsen.items():
-        if not isinstance(least, int | np.integer) or isinstance(least, bool) or least < 2:
-            raise InputError(
-                f"coarsen {shown(str(name))}={least!r} must be a whole number of at least 2; raise it or leave it out"
-            )
-    return {str(name): int(least) for name, least in coarsen.items()}
 
 
 def check_coarsened_columns(

@@ -260,7 +260,7 @@ def _parameters(publication: Publication, table: PreparedTable, options: TableOp
     return (
         {"microaggregation" if method.k > 1 else "masking": method.parameters()}
         | {name: value for name, value in stated.items() if value}
-        | ({"diversity": JOINED} if options.promises else {})
+        | ({"diversity": JOINED} if options.promises.asked else {})
         | ({} if table.follow_up is None else table.follow_up.parameters())
     )
 

@@ -35,7 +35,7 @@ def join_groups(
 
     `overall` has how many records of the whole table have each value of every confidential column; None: this is all.
     """
-    if not promises:
+    if not promises.asked:
         return group_of_row
     columns = confidential_values(method, rows, roles, promises, whole=overall is None)
     crowds = [] if rows.own_k is None or int(np.max(rows.own_k)) <= method.k else [OwnK(rows.own_k)]
