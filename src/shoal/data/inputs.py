@@ -27,16 +27,7 @@ class DocumentSource:
     whole: bool  # in one piece
     path: Path | None = None  # on this machine
     of_items: bool = False  # baskets, not texts
-
-    @property
-    def label(self) -> str | None:
-        """The confidential column that is released as it is."""
-        return self.columns["label_column"]
-
-    @property
-    def confidential(self) -> tuple[str, ...]:
-        """The names of such columns."""
-        return () if self.label is None else (self.label,)
+    label: str | None = None  # the confidential column that is released as it is
 
 
 @dataclass(frozen=True)
@@ -102,7 +93,7 @@ def _documents(
         raise InputError(f"column {shown(person)} is for {{option}} and would be released, too; name another", "person")
     if person is not None and not whole:
         raise InputError("{option} needs one file: a person's documents may lie in several parts; join them", "person")
-    return DocumentSource(parts, columns, whole, path, of_items)
+    return DocumentSource(parts, columns, whole, path, of_items, columns["label_column"])
 
 
 def _is_documents(source: Source, roles: Roles | None, text_column: str | None) -> bool:

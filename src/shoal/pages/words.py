@@ -118,7 +118,7 @@ def loss_in_figures(loss: StatedLoss) -> str:
     >>> loss_in_figures(StatedLoss(0.304, 0.304)), loss_in_figures(StatedLoss(0.0, 0.1, reason="few records"))
     ('30.4%', '0% to 10%')
     """
-    return percent(loss.low) if loss.measured else f"{loss.low:.0%} to {loss.high:.0%}"
+    return percent(loss.low) if loss.reason is None else f"{loss.low:.0%} to {loss.high:.0%}"
 
 
 def loss_in_words(loss: StatedLoss) -> str:
@@ -131,7 +131,7 @@ def loss_in_words(loss: StatedLoss) -> str:
     """
     if (loss.low, loss.high) == (0.0, 1.0):
         return "an unknown share"
-    return share_in_words(loss.low) if loss.measured else f"at most {_TENTHS[round(10 * loss.high)]}"
+    return share_in_words(loss.low) if loss.reason is None else f"at most {_TENTHS[round(10 * loss.high)]}"
 
 
 def guarantee(summary: Summary) -> str:

@@ -220,7 +220,7 @@ def _check_for_records(name: str, promises: GroupPromises, whole: bool) -> None:
 
 
 def _check_label(promises: GroupPromises, label: str | None) -> None:
-    if promises.of_values and label is None:
+    if label is None and promises.of_values:
         asked = promises.asked.replace(" ", "=", 1)
         raise InputError(f"{asked} needs a confidential column; name it", "label_column")
 

@@ -80,10 +80,6 @@ class StatedLoss:
     ssa: float | None = None
     reason: str | None = None  # why it is not published as it was measured
 
-    @property
-    def measured(self) -> bool:
-        return self.reason is None
-
 
 @dataclass(frozen=True)
 class TermUse:

@@ -132,7 +132,8 @@ class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit_counted(self, counted: Counted) -> sp.csr_matrix:
         """Learn the terms from texts that were counted, and return their rows."""
         X = self.settle([counted.tally]).weigh(counted)
-        self.leave_out_light(self.light_terms(counted))
+        if light_terms := self.light_terms(counted):
+            self.leave_out_light(light_terms)
         return X
 
     def transform(self, texts: Iterable[Any]) -> Any:
@@ -202,8 +203,7 @@ class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def leave_out_light(self, occurrences: Counter[str]) -> None:
         """Account for such terms of all parts."""
-        if occurrences:
-            self.words_left_out_[LIGHT_HERE] = dict(sorted(occurrences.items()))
+        self.words_left_out_[LIGHT_HERE] = dict(sorted(occurrences.items()))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The terms, one per column."""

@@ -26,6 +26,7 @@ from shoal.data import Corpus, Roles
 from shoal.data.inputs import DocumentSource
 from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
+from shoal.methods.pools import pooled_weights
 from shoal.methods.semantic import SemanticMicroaggregation
 from shoal.methods.sketches import CrowdSketch, DeltaSketch, KVarianceSketch, Sketches, SketchKey
 from shoal.methods.sketches.sketches import dot_products
@@ -106,7 +107,7 @@ class ExploredDocuments:
         records = steps.read(source)
         groups, rows, fitted = steps.group(records), records.rows, records.method
         documents, totals = steps.pooled(steps.represent(groups, records), groups, records)
-        weights, terms = totals.weights(documents.pools), totals.vocabulary.names
+        weights, terms = pooled_weights(documents.pools, totals.frequency, totals.n_rows), totals.vocabulary.names
         loss = fitted.loss(documents, weights, totals).above(len(rows) * NOTHING)
         lost = {"information lost": 100.0 * loss.information_loss}  # as the certificate of a release states it
         known = _in_vocabulary(rows.vectors(), fitted.space.terms_, terms)

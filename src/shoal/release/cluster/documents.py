@@ -20,6 +20,7 @@ from shoal.methods.blocks.block import Block
 from shoal.methods.blocks.executors import Schedule
 from shoal.methods.blocks.grouping import divided_into_blocks, group_in_blocks
 from shoal.methods.blocks.tree import sample_keys
+from shoal.methods.pools import members_with, pooled_weights
 from shoal.promises.groups import GroupTotals, totals_of
 from shoal.release.cluster.parts import join_parts, write_parts
 from shoal.release.documents import steps as one_piece
@@ -121,7 +122,7 @@ def _grouped(
     def join(block: Any, overall: list[Counter[str]]) -> Any:
         return submit(_joined_block, block, method, promises, overall)
 
-    return join_parts(blocks, totals, corpus.source.confidential, method.k, promises, join, schedule)
+    return join_parts(blocks, totals, (str(corpus.source.label),), method.k, promises, join, schedule)
 
 
 def _grouped_block(block: Block, method: DocumentMethod) -> Block:
@@ -155,8 +156,12 @@ def _pooled(
     documents = [submit(ReleasedDocuments.of, *part, counts, vocabulary) for part, counts in grouped]
     frequency = None
     if method.space.weighting == "tf-idf":
-        frequency = np.sum(gather([submit(ReleasedDocuments.frequency, part) for part in documents]), axis=0)
+        frequency = np.sum(gather([submit(_frequency, part) for part in documents]), axis=0)
     return documents, CorpusTotals(n_rows, vocabulary, frequency, centre, label)
+
+
+def _frequency(documents: ReleasedDocuments) -> NDArray[np.int64]:
+    return members_with(documents.pools, np.bincount(documents.groups).astype(np.int64))
 
 
 def _attacked(
@@ -175,7 +180,7 @@ def _attacked(
 
 
 def _sketched(documents: ReleasedDocuments, form: CrowdSketches, totals: CorpusTotals) -> ReleasedDocuments:
-    return form.arranged(documents, totals.weights(documents.pools), totals.vocabulary)
+    return form.arranged(documents, pooled_weights(documents.pools, totals.frequency, totals.n_rows), totals.vocabulary)
 
 
 def _shown(documents: list[Any], most: int, schedule: Schedule) -> list[int]:
@@ -199,7 +204,7 @@ def _written(
     mapping: str,
 ) -> tuple[DocumentFacts, Any]:
     """Write the rows, and report what is known of them, and some documents before and after."""
-    weights = totals.weights(documents.pools)
+    weights = pooled_weights(documents.pools, totals.frequency, totals.n_rows)
     one_piece.write_documents(documents, weights, totals, form, target, mapping)
     chosen = np.argsort(sample_keys(documents.rows.vectors()), kind="stable")[:n_shown]
     sample = form.compared_by(method).sample(documents, chosen, weights, totals.vocabulary)

@@ -162,13 +162,13 @@ def fitted_rows(counted: CountedDocuments, space: VectorSpace) -> tuple[Document
     They are in the order of their terms, so that neither labels nor the order of the input have a bearing. Each has its
     length, from which its counts are known again.
     """
-    counts = space.count_rows(counted.counted)
+    counts, light_terms = space.count_rows(counted.counted), space.light_terms(counted.counted)
     empty = np.diff(counts.indptr) == 0
     order = _order_of_terms(counts, counted.names)
     X, lengths = unit_rows(counts[order], space.idf_)
     person = None if counted.person is None else counted.person[order]
     rows = DocumentRows(with_length(X, lengths), lengths, counted.labels[order], counted.names[order], person)
-    return rows, [str(name) for name in counted.names[empty]], space.light_terms(counted.counted)
+    return rows, [str(name) for name in counted.names[empty]], light_terms
 
 
 def _order_of_terms(counts: sp.csr_matrix, names: NDArray[Any]) -> NDArray[np.int64]:
@@ -194,6 +194,7 @@ def fitted_corpus(
     light_terms: Counter[str],
 ) -> FittedCorpus:
     """What is known of all documents, from those that could not be read, those without terms, and light terms."""
-    space.leave_out_light(light_terms)
+    if light_terms:
+        space.leave_out_light(light_terms)
     left_out = [(unread.name, unread.reason) for unread in skipped] + [(name, NO_TERM) for name in without_terms]
     return FittedCorpus(space.n_documents_ - len(without_terms), space, left_out, source)

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from shoal.methods.pools import members_with, pooled_weights, rank_of_pools, without_giveaways, without_length
+from shoal.methods.pools import rank_of_pools, without_giveaways, without_length
 from shoal.methods.sketches.sketches import SketchedRows
 from shoal.promises.groups import GroupFacts
 from shoal.promises.values import codes_of
@@ -120,10 +120,6 @@ class ReleasedDocuments:
         """A group for each of the different rows."""
         return np.unique(self.rank, return_index=True)[1]
 
-    def frequency(self) -> Ints:
-        """About how many documents have each term, by the pools of the groups, in thousandths."""
-        return members_with(self.pools, np.bincount(self.groups).astype(np.int64))
-
 
 @dataclass(frozen=True)
 class CorpusTotals:
@@ -134,10 +130,6 @@ class CorpusTotals:
     frequency: Ints | None  # of the released terms, in thousandths; None for weights without it
     centre: Any  # what stands for all documents
     label: str | None  # the confidential column
-
-    def weights(self, pools: sp.csr_matrix) -> sp.csr_matrix:
-        """What is published of pools: rows of length 1."""
-        return pooled_weights(pools, self.frequency, self.n_rows)
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ def _draft(groups: PublishedGroups) -> Draft:
     group_of_row = np.repeat(np.arange(len(sizes)), sizes)
     return Draft(
         summary=_summary(groups, pools, weights, sizes, names),
-        columns=described(()),
+        columns=described(None),
         shared_columns=(tuple(TERM_COLUMNS),),
         parameters={"vector_space": groups.space.get_params()},
         files={

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.data.inputs import DocumentSource
 from shoal.methods.people import crowds_of_people
+from shoal.methods.pools import members_with, pooled_weights
 from shoal.promises.groups import check_totals, crowd_figures, facts_of, totals_of
 from shoal.promises.joining import JOINED, join_until
 from shoal.promises.people import PeopleGroups, joined_crowds
@@ -99,10 +100,10 @@ class DocumentSteps:
 
     def join(self, groups: Ints, records: DocumentRecords) -> Ints | PeopleGroups:
         """Groups joined until each has what is promised of labels."""
-        rows, label = records.rows, records.corpus.source.confidential
+        rows, label = records.rows, records.corpus.source.label
         if self.promises.asked:
-            labels = [] if not label else [rows.labels]
-            check_totals(totals_of(len(rows), labels, rows.person), label, self.method.k, self.promises)
+            labels, named = ([], ()) if label is None else ([rows.labels], (label,))
+            check_totals(totals_of(len(rows), labels, rows.person), named, self.method.k, self.promises)
             if rows.person is not None:
                 distances_of, k = partial(records.method.group_distances, rows), self.method.k
                 return joined_crowds(groups, rows.person, rows.X, k, self.promises, labels, distances_of)
@@ -121,7 +122,7 @@ class DocumentSteps:
         groups = groups.group_of_row if isinstance(groups, PeopleGroups) else groups
         method, n_rows = records.method, len(records.rows)
         pooled, totals = self.pooled(masked, groups, records)
-        weights = totals.weights(pooled.pools)
+        weights = pooled_weights(pooled.pools, totals.frequency, totals.n_rows)
         documents = self.form.arranged(pooled, weights, totals.vocabulary)
         facts = facts_of_documents(documents, weights, totals, method)
         compare, distances = self.form.compared_by(method), NOT_PUBLISHED
@@ -135,7 +136,9 @@ class DocumentSteps:
         rows, method = records.rows, records.method
         vocabulary, centre = Vocabulary.of(method.names(pools.terms)), method.common_centre([method.centre(rows)])
         documents = ReleasedDocuments.of(rows, groups, pools, vocabulary)
-        frequency = documents.frequency() if method.space.weighting == "tf-idf" else None
+        frequency = None
+        if method.space.weighting == "tf-idf":
+            frequency = members_with(documents.pools, np.bincount(groups).astype(np.int64))
         return documents, CorpusTotals(len(rows), vocabulary, frequency, centre, records.corpus.source.label)
 
     def attack(self, publication: DocumentPublication, records: DocumentRecords) -> tuple[Rate, ...]:
@@ -204,8 +207,8 @@ def join_groups(
     overall: Sequence[Mapping[str, int]] | None = None,
 ) -> Ints:
     """Groups joined until each has what is promised of labels; `overall` counts those of all documents, None: these."""
-    requirements = value_requirements(promises, [rows.labels], overall)
-    return join_until(groups, requirements, method.group_distances(rows, groups))
+    distances = method.group_distances(rows, groups)
+    return join_until(groups, value_requirements(promises, [rows.labels], overall), distances)
 
 
 def facts_of_documents(

@@ -81,7 +81,7 @@ class Vectors:
         files = files_of_release(source.whole, source.label)
         return Draft(
             summary=Summary(**stated, method=method.name, figures=figures, files=files),
-            columns=described(source.confidential),
+            columns=described(source.label),
             shared_columns=(tuple(TERM_COLUMNS),),
             parameters=method.parameters(),
             files=files_beside(names, matrix),
@@ -90,10 +90,11 @@ class Vectors:
         )
 
 
-def described(labels: tuple[str, ...]) -> tuple[dict[str, str], ...]:
+def described(label: str | None) -> tuple[dict[str, str], ...]:
     """Name, role and type of each released column."""
     columns = [{"name": name, "role": "quasi", "type": kind} for name, kind in TERM_COLUMNS.items()]
-    return (*columns, *({"name": name, "role": "confidential", "type": "text"} for name in labels))
+    confidential = [] if label is None else [{"name": label, "role": "confidential", "type": "text"}]
+    return (*columns, *confidential)
 
 
 def form_of(space: VectorSpace) -> str:

@@ -72,7 +72,7 @@ def draft_of_sketches(
     )
     rows = f"one row per {corpus.record}: its sketch, a list of numbers" + (", and its label" if source.label else "")
     files = (WHOLE, rows) if source.whole else ("sketches", f"folder of parts, {rows}")
-    labels = ({"name": name, "role": "confidential", "type": "text"} for name in source.confidential)
+    labels = ({"name": name, "role": "confidential", "type": "text"} for name in filter(None, [source.label]))
     return Draft(
         summary=Summary(**stated, figures=figures, files=(files,)),
         columns=({"name": SKETCH, "role": "quasi", "type": "list of numbers"}, *labels),
