@@ -1,0 +1,360 @@
+"""Groups of at least k rows for common values: every cell becomes the smallest band, set or ancestor of its group.
+
+    widening_groups(numbers, codes, k, widening, *, strata, refine, time_budget, random_state) -> (n,) group of each row
+    group_costs(numbers, codes, groups, widening) -> (g,) what each group costs: its size times the loss of a row
+    merge_costs(numbers, codes, groups, widening) -> f(rows, some groups) -> what joining these rows with each would add
+    bands(numbers, groups) -> (g, a) lowest, (g, a) highest, (g, a) whether the group misses some
+    value_sets(codes, groups) -> (indptr, values): the different values of group g are values[indptr[g]:indptr[g + 1]]
+    common_ancestors(codes, groups, parent) -> (g,) lowest node at or above all values of the group
+
+The loss of a cell (NCP) is between 0 and the importance of its column: of a number width of the band / range of the
+column; of a value without structure u / all values if the group has u > 1 different ones, else 0; of a value of a
+hierarchy leaves below the lowest common ancestor / all leaves, 0 if all are equal. A missing value (NaN, code -1) is a
+value of its own: a group of missing ones only loses nothing, and one that has both loses the whole column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from shoal import progress
+from shoal.kernels.grouping import widening as kernel
+from shoal.kernels.grouping import widening_search as search
+from shoal.kernels.grouping.refinement import Cooling
+from shoal.kernels.threads import side_by_side
+from shoal.methods.mdav import numbered_by_first_row
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Tree = tuple[Ints, Ints]  # parent of each node (-1: none), leaves below it (1 for a leaf)
+
+REGION = 2000  # rows that are searched together, about
+ROUNDS = 6  # of the search, each in other regions
+HOT, COLD = 1.0, 0.03  # temperatures, as shares of what a row loses on average before the search
+STEP = 1e-7  # seconds, about
+FAR = 1e9  # where missing numbers are
+
+
+@dataclass(frozen=True)
+class Widening:
+    """What makes the loss of a cell comparable across columns."""
+
+    ranges: Floats  # (a,) range of each column of numbers
+    sizes: Ints  # (b,) how many values each column of codes has
+    trees: Sequence[Tree | None]  # (b,) the hierarchy of each column of codes; codes are nodes of it
+    importance: Floats  # (a + b,)
+
+
+def widening_of(
+    numbers: Floats, codes: Ints, trees: Sequence[Tree | None] | None = None, importance: Floats | None = None
+) -> Widening:
+    """Ranges and numbers of values as they are in the table."""
+    present = np.where(np.isfinite(numbers), numbers, np.nan)
+    filled = np.isfinite(numbers).any(axis=0)
+    ranges = np.zeros(numbers.shape[1])
+    ranges[filled] = np.nanmax(present[:, filled], axis=0) - np.nanmin(present[:, filled], axis=0)
+    sizes = np.array([len(np.unique(column[column >= 0])) for column in codes.T], dtype=np.int64)
+    n_columns = numbers.shape[1] + codes.shape[1]
+    return Widening(
+        ranges,
+        sizes,
+        [None] * codes.shape[1] if trees is None else trees,
+        np.ones(n_columns) if importance is None else importance,
+    )
+
+
+def widening_groups(
+    numbers: Floats,
+    codes: Ints,
+    k: int,
+    widening: Widening,
+    *,
+    strata: Ints | None = None,
+    refine: bool = True,
+    time_budget: float | None = None,
+    random_state: Any = None,
+) -> Ints:
+    """Groups of k to 2k - 1 rows that lose little, numbered by first row; they never cross strata.
+
+    Every stratum must have at least k rows. The budget is an amount of work that takes about so many seconds of one
+    core; None is a tenth of a second per thousand rows.
+    """
+    n = len(numbers)
+    random = np.random.default_rng(check_random_state(0 if random_state is None else random_state).randint(2**31))
+    columns = columns_of(numbers, codes, widening)
+    stratum = np.zeros(n, dtype=np.int64) if strata is None else np.unique(strata, return_inverse=True)[1]
+    groups = _equal_rows(columns, stratum, k)
+    pooled = np.flatnonzero(groups < 0)
+    part = _Part(_chosen(columns, pooled), stratum[pooled], k, random)
+    own = part.started()
+    if refine:
+        seconds = n * 1e-4 if time_budget is None else float(time_budget)
+        own = part.searched(own, seconds / STEP)
+    groups[pooled] = own + groups.max() + 1
+    return numbered_by_first_row(groups)
+
+
+def columns_of(numbers: Floats, codes: Ints, widening: Widening) -> kernel.Columns:
+    """The table as the kernels take it: scaled by range and importance, all values and nodes numbered together."""
+    n_numbers = numbers.shape[1]
+    whole = np.where(np.concatenate([widening.ranges, widening.sizes.astype(float)]) > 0, widening.importance, 0.0)
+    scaled = np.zeros(numbers.shape)
+    for column in range(n_numbers):
+        if whole[column] > 0:
+            present = np.isfinite(numbers[:, column])
+            low = numbers[present, column].min(initial=0.0)
+            scaled[:, column] = (numbers[:, column] - low) / widening.ranges[column] * whole[column]
+        scaled[np.isnan(numbers[:, column]), column] = FAR
+        if whole[column] == 0 and np.isnan(numbers[:, column]).any():
+            whole[column] = widening.importance[column]
+    parents, weights, nodes = [], [], np.empty(codes.shape, dtype=np.int64)
+    unit = np.zeros(codes.shape[1])
+    offset = 0
+    for column, tree in enumerate(widening.trees):
+        parent, weight, node_of_code = _flat(int(widening.sizes[column]), codes[:, column])
+        if tree is not None:
+            parent, weight, node_of_code = _numbered_from_root(*tree)
+        nodes[:, column] = node_of_code[codes[:, column]] + offset  # code -1 is the last one
+        whole[n_numbers + column] = widening.importance[column + n_numbers]
+        unit[column] = whole[n_numbers + column] / max(1, int(weight.max()))
+        parents.append(np.where(parent >= 0, parent + offset, -1))
+        weights.append(weight)
+        offset += len(parent)
+    return kernel.Columns(
+        np.ascontiguousarray(scaled),
+        nodes,
+        np.concatenate([np.empty(0, np.int64), *parents]),
+        np.concatenate([np.empty(0, np.int64), *weights]),
+        np.array([tree is not None for tree in widening.trees], dtype=np.bool_),
+        unit,
+        whole,
+    )
+
+
+def _flat(size: int, codes: Ints) -> tuple[Ints, Ints, Ints]:
+    """Values without structure as nodes without parents; the last is the missing one, which weighs as much as all."""
+    n_codes = int(codes.max(initial=-1)) + 1
+    weight = np.ones(n_codes + 1, dtype=np.int64)
+    weight[-1] = max(size, 1)
+    return np.full(n_codes + 1, -1), weight, np.arange(n_codes + 1)
+
+
+def _numbered_from_root(parent: Ints, leaves: Ints) -> tuple[Ints, Ints, Ints]:
+    """A hierarchy whose nodes come after their parents, with a node for each value: parent, leaves, node of a code.
+
+    Each node of the hierarchy gets a leaf of its own for the rows whose value it is, so that equal values share a leaf.
+    The root, node 0, is above all: a missing value, the last code, is a leaf right below it.
+    """
+    n = len(parent)
+    parent = np.where(parent == np.arange(n), -1, parent)
+    depth = np.zeros(n, dtype=np.int64)
+    above = parent.copy()
+    while (above >= 0).any():
+        depth[above >= 0] += 1
+        above = np.where(above >= 0, parent[above], -1)
+    order = np.argsort(depth, kind="stable")
+    number = np.empty(n, dtype=np.int64)
+    number[order] = np.arange(1, n + 1)
+    inner_parent = np.where(parent[order] >= 0, number[parent[order]], 0)
+    all_leaves = int(leaves[parent < 0].sum())
+    return (
+        np.concatenate([[-1], inner_parent, number, [0]]),
+        np.concatenate([[all_leaves], leaves[order], leaves, [all_leaves]]),
+        np.arange(n + 1, 2 * n + 2),
+    )
+
+
+def _equal_rows(columns: kernel.Columns, stratum: Ints, k: int) -> Ints:
+    """Groups of k equal rows where there are at least 2k; k to 2k - 1 of them, and all others, stay in group -1."""
+    keys = (*columns.numbers.T, *columns.nodes.T, stratum)
+    order = np.lexsort(keys)
+    new = np.zeros(len(stratum), dtype=np.bool_)
+    for key in keys:
+        new[1:] |= key[order][1:] != key[order][:-1]
+    tuple_of_row = np.cumsum(new)
+    counts = np.bincount(tuple_of_row)
+    number_in_tuple = np.arange(len(stratum)) - np.repeat(np.cumsum(counts) - counts, counts)
+    n_groups = np.maximum(counts // k - 1, 0)
+    first = np.cumsum(n_groups) - n_groups
+    piece = number_in_tuple // k
+    groups = np.empty(len(stratum), dtype=np.int64)
+    groups[order] = np.where(piece < n_groups[tuple_of_row], first[tuple_of_row] + piece, -1)
+    return groups
+
+
+def _chosen(columns: kernel.Columns, rows: Ints) -> kernel.Columns:
+    """Some of the rows, with only the nodes at or above their values."""
+    used = np.zeros(len(columns.parent), dtype=np.bool_)
+    climbing = np.unique(columns.nodes[rows])
+    while len(climbing):
+        used[climbing] = True
+        climbing = np.unique(columns.parent[climbing])
+        climbing = climbing[climbing >= 0]
+    number = np.cumsum(used) - 1
+    parent = columns.parent[used]
+    return columns._replace(
+        numbers=np.ascontiguousarray(columns.numbers[rows]),
+        nodes=np.ascontiguousarray(number[columns.nodes[rows]]),
+        parent=np.where(parent >= 0, number[parent], -1),
+        weight=columns.weight[used],
+    )
+
+
+class _Part:
+    """Rows to group, in regions of some thousand that are searched side by side."""
+
+    def __init__(self, columns: kernel.Columns, stratum: Ints, k: int, random: np.random.Generator) -> None:
+        self.columns = columns
+        self.stratum = stratum
+        self.k = k
+        self.random = random
+
+    def started(self) -> Ints:
+        """Groups by the k-member rule in each region."""
+
+        def start(rows: Ints) -> Ints:
+            columns, stratum = _chosen(self.columns, rows), self.stratum[rows]
+            group_of, n_groups = kernel.gather(columns, stratum, self.k)
+            groups = kernel.grouped(columns, group_of, n_groups, 2 * self.k - 1)
+            kernel.place_rest(columns, stratum, groups, 2 * self.k - 1)
+            return groups.group_of
+
+        regions = self._regions(np.arange(len(self.stratum)))
+        groups, first = np.empty(len(self.stratum), dtype=np.int64), 0
+        for rows, own in zip(regions, side_by_side(start, [(rows,) for rows in regions]), strict=True):
+            groups[rows] = own + first
+            first += int(own.max()) + 1
+        return groups
+
+    def searched(self, groups: Ints, steps: float) -> Ints:
+        """Cheaper groups: in every round other regions, and a lower temperature."""
+        columns = _chosen(self.columns, np.arange(len(groups)))
+        before = float(costs_of(columns, groups).sum())
+        if before <= 0.0:
+            return groups
+        scale = before / len(groups)
+        levels = scale * HOT * (COLD / HOT) ** (np.arange(ROUNDS + 1) / ROUNDS)
+        searched = groups
+        for done in range(ROUNDS):
+            progress.step("refining", done, ROUNDS)
+            searched = self._round(searched, steps / ROUNDS, float(levels[done]), float(levels[done + 1]))
+        progress.step("refining", ROUNDS, ROUNDS)
+        return searched if float(costs_of(columns, searched).sum()) < before else groups
+
+    def _round(self, groups: Ints, steps: float, warm: float, cold: float) -> Ints:
+        parts = []
+        seeds = self.random.integers(1, 2**62, size=len(groups))
+        for number, rows in enumerate(self._regions(groups)):
+            own_groups, own = np.unique(groups[rows], return_inverse=True)
+            work = Cooling(steps * len(rows) / len(groups), warm, cold, int(seeds[number]))
+            parts.append((rows, own_groups, own.astype(np.int64), work))
+
+        def search_region(rows: Ints, own_groups: Ints, own: Ints, cooling: Cooling) -> None:
+            search.anneal(_chosen(self.columns, rows), self.stratum[rows], own, self.k, len(own_groups), cooling)
+            groups[rows] = own_groups[own]
+
+        groups = groups.copy()
+        side_by_side(search_region, parts)
+        return groups
+
+    def _regions(self, item_of_row: Ints) -> list[Ints]:
+        """The rows of each region: whole items, near each other; small strata side by side, large ones cut."""
+        order = np.lexsort((item_of_row, self.stratum))
+        items = item_of_row[order]
+        starts = np.flatnonzero(np.append(True, items[1:] != items[:-1]))
+        sizes = np.diff(np.append(starts, len(order)))
+        first = order[starts]  # row of each item
+        keys = np.column_stack([self.columns.numbers[first], self.columns.nodes[first]])
+        strata, begin = np.unique(self.stratum[first], return_index=True)
+        parts: list[Ints] = []
+        waiting: list[Ints] = []
+        for some in np.split(np.arange(len(first)), begin[1:]):
+            if sizes[some].sum() > REGION:
+                parts += self._cut(some, keys, sizes)
+                continue
+            if sizes[some].sum() + sum(int(sizes[other].sum()) for other in waiting) > REGION:
+                parts.append(np.concatenate(waiting))
+                waiting = []
+            waiting.append(some)
+        if waiting:
+            parts.append(np.concatenate(waiting))
+        region_of_item = np.empty(len(first), dtype=np.int64)
+        for number, some in enumerate(parts):
+            region_of_item[some] = number
+        region_of_row = np.empty(len(order), dtype=np.int64)
+        region_of_row[order] = np.repeat(region_of_item, sizes)
+        by_region = np.lexsort((self.stratum, region_of_row))
+        return np.split(by_region, np.flatnonzero(np.diff(region_of_row[by_region])) + 1)
+
+    def _cut(self, some: Ints, keys: Floats, sizes: Ints) -> list[Ints]:
+        """Halves of halves, each of at most REGION rows."""
+        if sizes[some].sum() <= REGION or len(some) < 2:
+            return [some]
+        spread = np.ptp(np.minimum(keys[some][:, : len(self.columns.whole)], 10.0), axis=0)
+        column = int(self.random.integers(keys.shape[1]))
+        if spread.max() > 0 and spread[column] == 0:
+            column = int(np.argmax(spread))
+        ranked = some[np.argsort(keys[some, column], kind="stable")]
+        rows = np.cumsum(sizes[ranked])
+        middle = int(np.clip(np.searchsorted(rows, rows[-1] / 2), 1, len(ranked) - 1))
+        return [part for half in (ranked[:middle], ranked[middle:]) for part in self._cut(np.sort(half), keys, sizes)]
+
+
+def costs_of(columns: kernel.Columns, groups: Ints) -> Floats:
+    """The cost of each group."""
+    order = np.argsort(groups, kind="stable")
+    costs: Floats = kernel.costs(columns, order, np.concatenate([[0], np.cumsum(np.bincount(groups))]))
+    return costs
+
+
+def group_costs(numbers: Floats, codes: Ints, groups: Ints, widening: Widening) -> Floats:
+    """(g,) what each group costs: its size times the loss of a row, the sum over its cells."""
+    return costs_of(columns_of(numbers, codes, widening), groups)
+
+
+def bands(numbers: Floats, groups: Ints) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Lowest and highest number of each group and column (NaN if all are missing), and whether some are missing."""
+    order = np.argsort(groups, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(groups))[:-1]])
+    ordered = numbers[order]
+    low = np.minimum.reduceat(np.where(np.isnan(ordered), np.inf, ordered), starts)
+    high = np.maximum.reduceat(np.where(np.isnan(ordered), -np.inf, ordered), starts)
+    empty = low > high
+    low[empty], high[empty] = np.nan, np.nan
+    return low, high, np.logical_or.reduceat(np.isnan(ordered), starts)
+
+
+def value_sets(codes: Ints, groups: Ints) -> tuple[Ints, Ints]:
+    """The different codes of each group, rising, -1 among them: values[indptr[g] : indptr[g + 1]]."""
+    base = int(codes.max(initial=0)) + 2
+    pairs = np.unique(groups * base + codes + 1)
+    owner, values = pairs // base, pairs % base - 1
+    return np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=int(groups.max()) + 1))]), values
+
+
+def common_ancestors(codes: Ints, groups: Ints, parent: Ints) -> Ints:
+    """(g,) the lowest node at or above all codes of the group; -1 if there is none, or if only some are missing."""
+    indptr, values = value_sets(codes, groups)
+    nodes: Ints = kernel.common_ancestors(indptr, values, np.where(parent == np.arange(len(parent)), -1, parent))
+    return nodes
+
+
+def merge_costs(numbers: Floats, codes: Ints, groups: Ints, widening: Widening) -> Callable[[Ints, Ints], Floats]:
+    """A function of some rows and some groups: what joining these rows with each of these groups adds to the cost."""
+    columns = columns_of(numbers, codes, widening)
+    order = np.argsort(groups, kind="stable")
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(groups))])
+    own = kernel.costs(columns, order, indptr)
+
+    def added(rows: Ints, some: Ints) -> Floats:
+        alone = float(kernel.costs(columns, rows, np.array([0, len(rows)]))[0])
+        joined: Floats = kernel.joined_costs(columns, order, indptr, rows, some)
+        return joined - own[some] - alone
+
+    return added
