@@ -271,7 +271,7 @@ class _Part:
         sizes = np.diff(np.append(starts, len(order)))
         first = order[starts]  # row of each item
         keys = np.column_stack([self.columns.numbers[first], self.columns.nodes[first]])
-        strata, begin = np.unique(self.stratum[first], return_index=True)
+        begin = np.unique(self.stratum[first], return_index=True)[1]
         parts: list[Ints] = []
         waiting: list[Ints] = []
         for some in np.split(np.arange(len(first)), begin[1:]):

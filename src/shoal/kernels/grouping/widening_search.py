@@ -1,6 +1,6 @@
 """Annealing of groups for common values: records move to groups that they hardly widen, or change places with others.
 
-Steps are counted, not timed, and each search has a random stream of its own, so a seed gives the same groups everywhere.
+Steps are counted, not timed, and each search has a random stream of its own, so a seed gives the same groups.
 """
 
 from __future__ import annotations
