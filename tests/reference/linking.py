@@ -18,3 +18,10 @@ def chances(records: Any, family: Any, parameters: np.ndarray, rows: np.ndarray 
         nearer = np.any(to_all < to_all[row] - slack)
         found.append(0.0 if nearer else 1.0 / np.sum(to_all <= to_all[row] + slack))
     return np.array(found)
+
+
+def nearest(records: Any, distance: Any, row: int, count: int) -> np.ndarray:
+    """Distances to the nearest masked records that differ from the row's own, rising."""
+    to_all = distance(records.differences(np.array([row])))[0]
+    rivals = records.crowds.of_record != records.crowds.of_record[row]
+    return np.sort(to_all[rivals])[:count]

@@ -20,11 +20,11 @@ from shoal.attacks.learned.distances import (
     set_sizes,
     uniform,
 )
-from shoal.attacks.learned.linking import chances_of
+from shoal.attacks.learned.linking import chances_of, nearest_rivals
 from shoal.attacks.learned.records import label_columns, side_by_side
 from shoal.attacks.proof.families import OWA, Bilinear, Choquet, WeightedMean
 from shoal.errors import InputError
-from tests.reference.linking import chances
+from tests.reference.linking import chances, nearest
 
 WHOLE = st.integers(0, 3).map(float)  # few distinct values: ties and equal rows
 ANY = st.floats(-100, 100, allow_subnormal=False).map(lambda value: round(value, 3))
@@ -115,10 +115,13 @@ def test_a_measure_that_a_solver_left_slightly_falling_hides_nobody():
         assert chances_of(records, Measure(mu), rows).tolist() == expected.tolist()
 
 
-def labelled(n_records):
-    random = np.random.default_rng(0)
+def labelled(n_records, seed=0, decimals=3):
+    random = np.random.default_rng(seed)
     before, job = random.normal(size=(n_records, 2)).round(1), random.choice(["nurse", "smith", "cook"], n_records)
-    after, told = before + 0.3 * random.normal(size=before.shape), np.where(random.random(n_records) < 0.8, job, "cook")
+    after, told = (
+        (before + 0.3 * random.normal(size=before.shape)).round(decimals),
+        np.where(random.random(n_records) < 0.8, job, "cook"),
+    )
     return side_by_side(before, after, label_columns({"job": job.tolist()}, {"job": told.tolist()}))
 
 
@@ -170,8 +173,32 @@ def test_equal_rows_share_the_chance():
     assert chances_of(records, Weights(np.ones(1))).tolist() == [1 / 3, 1 / 3, 1 / 3, 1.0]
 
 
+@given(st.integers(0, 10_000), st.integers(2, 70), st.integers(1, 9), st.booleans())
+def test_the_rivals_to_learn_from_are_the_nearest_of_all(seed, n_records, count, with_labels):
+    records = labelled(n_records, seed, decimals=0) if with_labels else census(n_records, 3, seed)
+    random = np.random.default_rng(seed)
+    rows = random.choice(n_records, size=min(n_records, 12), replace=False)
+    weights = random.dirichlet(np.ones(3))
+    matrix = random.normal(size=(3, 2))
+    for distance in (Weights(weights), LinearMap(matrix), Ordered(weights), Measure(uniform(3))):
+        rivals, counts = nearest_rivals(records, distance, rows, count)
+        for row, near, taken in zip(rows, rivals, counts, strict=True):
+            apart = distance(records.differences(np.array([row]), near))[0]
+            expected = nearest(records, distance, row, count)
+            assert np.sort(np.repeat(apart, taken)) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+def test_equal_records_are_compared_once_and_all_get_the_chance():
+    records = labelled(300)
+    twice = records.take(np.sort(np.tile(np.arange(300), 4)))
+    weights = Weights(np.array([0.5, 0.2, 0.3]))
+    assert len(twice.twins.first) <= 300
+    assert chances_of(twice, weights) * 4 == pytest.approx(np.repeat(chances_of(records, weights), 4))
+
+
 def test_many_records_with_labels_need_a_sample(monkeypatch):
-    monkeypatch.setattr(linking, "MOST_WITH_LABELS", 100)
+    monkeypatch.setattr(linking, "MOST_PAIRS", 0)
+    monkeypatch.setattr(linking, "FEWEST_COMPARED", 100)
     records = labelled(101)
     with pytest.raises(InputError, match=r"101 records with labels .* at most 100 can; give rows"):
         chances_of(records, Weights(np.ones(3)))

@@ -21,7 +21,7 @@ from shoal.attacks.learned.learning import (
     learn_ordered,
     learn_weights,
 )
-from shoal.attacks.learned.linking import chances_of
+from shoal.attacks.learned.linking import chances_of, most_compared
 from shoal.attacks.learned.records import LabelColumn, Records, side_by_side
 from shoal.attacks.proof.families import check_distance
 from shoal.attacks.proof.linkage import prove
@@ -157,7 +157,6 @@ def learn_from_links(records: Records, known: Ints) -> LearnedDistance:
 
 MOST_WITHOUT = 12  # attributes that are left out in turn
 ALL_LINKS = "learned, from all links"
-MOST_SLOW = 20_000  # records tried where each must be compared with all
 FEWEST = 8  # records from which there is something to learn
 
 
@@ -270,7 +269,7 @@ def _rates(
     rates = []
     for distance in (*learned, plain(everyone.n_attributes), mahalanobis(everyone)):
         slow = bool(everyone.labels) or isinstance(distance, Ordered)
-        at_most = min(most or len(everyone), MOST_SLOW if slow else len(everyone))
+        at_most = min(most or len(everyone), most_compared(everyone) if slow else len(everyone))
         rows = sample_rows(len(everyone), at_most, random_state)
         rates.append(_rate(distance.name, everyone, rows, chances_of(everyone, distance, rows)))
     return rates[-2], rates[-1], max(rates, key=lambda rate: rate.rate)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from shoal.attacks.learned.distances import LearnedDistance, LinearMap, Measure, Ordered, Weights, least_of_supersets
+from shoal.attacks.learned.distances import LearnedDistance, Measure, Ordered, least_of_supersets
 from shoal.attacks.learned.records import Records
 from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
@@ -19,7 +19,8 @@ from shoal.kernels.linking import labelled_rivals, rivals
 
 CELLS = 4_000_000  # numbers in a block of features: 32 MB
 MOST_SETS = 12  # attributes up to which a measure has a weight for every set
-MOST_WITH_LABELS = 20_000  # records that are all compared with all
+MOST_PAIRS, FEWEST_COMPARED = 100_000_000, 2000  # where each record is compared with every masked one
+FEW = 1000  # records among which it does not pay to look for equal ones
 FINEST = 2.0**-20  # of the share of an attribute, when records are put into boxes
 # Squared distances that differ by less, relatively and absolutely, are equal: rounding must not separate
 # equal records, and a billionth of a standard deviation, which separates records beside an outlier, must.
@@ -32,12 +33,25 @@ def chances_of(records: Records, distance: LearnedDistance, rows: Ints | None = 
     0 when another is nearer than its own; otherwise one of the equally near is drawn.
     """
     if rows is None:
-        if records.labels and len(records) > MOST_WITH_LABELS:
+        if records.labels and most_compared(records) < len(records):
             raise InputError(
-                f"{len(records)} records with labels cannot all be compared with all, at most {MOST_WITH_LABELS} can; "
-                "give rows, a sample of them"
+                f"{len(records)} records with labels cannot all be compared with all, at most {most_compared(records)} "
+                "can; give rows, a sample of them"
             )
         rows = np.arange(len(records))
+    if records.labels and len(rows) > FEW:  # equal records once
+        different, of_row = np.unique(records.twins.of_record[rows], return_inverse=True)
+        return _chances(records, distance, records.twins.first[different])[of_row]
+    return _chances(records, distance, rows)
+
+
+def most_compared(records: Records) -> int:
+    """Records with labels that may be compared with all: every one, equal ones together, or as many as a sample has."""
+    most = max(MOST_PAIRS // len(records.crowds.first), FEWEST_COMPARED)
+    return len(records) if len(records.twins.first) <= most else most
+
+
+def _chances(records: Records, distance: LearnedDistance, rows: Ints) -> Floats:
     if isinstance(distance, Measure | Ordered):
         if records.n_attributes > MOST_SETS:
             return chances_by_all_pairs(records, distance, rows)
@@ -95,11 +109,19 @@ def _labelled_pairs(records: Records, rows: Ints) -> labelled_rivals.LabelledPai
     return labelled_rivals.LabelledPairs(
         originals=records.before[rows],
         masked=records.after[crowds.first],
-        apart=np.concatenate([column.apart.ravel() for column in labels]),
-        row_of=np.column_stack(
-            [start + column.before[rows] * column.apart.shape[1] for start, column in zip(starts, labels, strict=False)]
+        apart=np.concatenate([np.empty(0), *(column.apart.ravel() for column in labels)]),
+        row_of=np.array(
+            [
+                start + column.before[rows] * column.apart.shape[1]
+                for start, column in zip(starts, labels, strict=False)
+            ],
+            dtype=np.int64,
+        )
+        .reshape(len(labels), len(rows))
+        .T.copy(),
+        codes=np.array([column.after[crowds.first] for column in labels], dtype=np.int64).reshape(
+            len(labels), len(crowds.first)
         ),
-        codes=np.array([column.after[crowds.first] for column in labels]),
         own=crowds.of_record[rows],
         sizes=crowds.sizes,
     )
@@ -130,34 +152,32 @@ def nearest_rivals(records: Records, distance: LearnedDistance, rows: Ints, coun
     """The nearest masked records that differ from a row's own, `count` of them where there are as many.
 
     Of equal ones a single one is given, and how many of the nearest it stands for, both (rows, m). They are to learn
-    from, so rounding may decide. A distance that is Euclidean after a linear map is computed as such.
+    from, so rounding may decide.
     """
     crowds = records.crowds
     n_near = int(np.searchsorted(np.cumsum(np.sort(crowds.sizes)), count)) + 1  # crowds that have records enough
     n_near = min(n_near, max(1, len(crowds.first) - 1))
-    mapped = None
-    if isinstance(distance, Weights | LinearMap) and not records.labels:
-        mapped = records.before @ distance.matrix, (records.after @ distance.matrix)[crowds.first]
+    if isinstance(distance, Ordered) and records.n_attributes > MOST_SETS:
+        return _nearest_of_all(records, distance, rows, n_near, count)
+    pairs = _labelled_pairs(records, rows)
+    if isinstance(distance, Measure | Ordered):
+        nearest, counts = labelled_rivals.nearest_by_integral(pairs, distance.mu, n_near, count)
+    else:
+        nearest, counts = labelled_rivals.nearest_by_squares(pairs, *distance.squares(), n_near, count)
+    return crowds.first[nearest], counts
+
+
+def _nearest_of_all(
+    records: Records, distance: LearnedDistance, rows: Ints, n_near: int, count: int
+) -> tuple[Ints, Ints]:
+    crowds = records.crowds
     empty = np.empty((0, n_near), dtype=np.int64)
     nearest, counts = [empty], [empty]
-    for block in blocks(records, 4 * records.n_attributes if mapped is None else 4, rows):
-        if mapped is None:
-            to_crowds = distance(records.differences(block, crowds.first))
-        else:
-            before, after = mapped  # less what is the same for all: the square of the original
-            to_crowds = np.einsum("ij,ij->i", after, after) - 2.0 * (before[block] @ after.T)
+    for block in blocks(records, 4 * records.n_attributes, rows):
+        to_crowds = distance(records.differences(block, crowds.first))
         to_crowds[np.arange(len(block)), crowds.of_record[block]] = np.inf
-        near = np.sort(np.argpartition(to_crowds, n_near - 1, axis=1)[:, :n_near], axis=1)
+        near = np.argsort(to_crowds, axis=1, kind="stable")[:, :n_near]
+        known = np.where(np.isfinite(np.take_along_axis(to_crowds, near, axis=1)), crowds.sizes[near], 0)
         nearest.append(crowds.first[near])
-        counts.append(_taken(np.take_along_axis(to_crowds, near, axis=1), crowds.sizes[near], count))
+        counts.append(np.clip(count - (np.cumsum(known, axis=1) - known), 0, known))
     return np.concatenate(nearest), np.concatenate(counts)
-
-
-def _taken(distances: Floats, sizes: Ints, count: int) -> Ints:
-    """How many of each crowd are among the `count` nearest records, (rows, crowds)."""
-    order = np.argsort(distances, axis=1, kind="stable")
-    rising = np.take_along_axis(np.where(np.isfinite(distances), sizes, 0), order, axis=1)
-    nearer = np.cumsum(rising, axis=1) - rising
-    taken = np.empty_like(sizes)
-    np.put_along_axis(taken, order, np.clip(count - nearer, 0, rising), axis=1)
-    return taken

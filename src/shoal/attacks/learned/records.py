@@ -38,7 +38,7 @@ class LabelColumn:
 
 @dataclass(frozen=True)
 class Crowds:
-    """Masked records that are equal, counted once: one stands for all."""
+    """Records that are equal, counted once: one stands for all."""
 
     of_record: Ints  # (n,) the crowd of each record
     first: Ints  # (crowds,) a record of each, rising
@@ -92,10 +92,21 @@ class Records:
         """The masked records that are equal."""
         codes = [column.after.astype(np.float64) for column in self.labels]
         together = np.column_stack([self.after, *codes])
-        classes = identical_rows(together) if together.shape[1] else np.zeros(len(self), dtype=np.int64)
-        _, first, sizes = np.unique(classes, return_index=True, return_counts=True)
-        by_first = np.argsort(first)
-        return Crowds(np.argsort(by_first)[classes], first[by_first], sizes[by_first])
+        return _crowds(together)
+
+    @cached_property
+    def twins(self) -> Crowds:
+        """The records that are equal before and after masking: whatever links one of them links all."""
+        return _crowds(
+            np.column_stack([self.before, *(column.before for column in self.labels), self.crowds.of_record])
+        )
+
+
+def _crowds(values: Floats) -> Crowds:
+    classes = identical_rows(values) if values.shape[1] else np.zeros(len(values), dtype=np.int64)
+    _, first, sizes = np.unique(classes, return_index=True, return_counts=True)
+    by_first = np.argsort(first)
+    return Crowds(np.argsort(by_first)[classes], first[by_first], sizes[by_first])
 
 
 def side_by_side(original: Any, protected: Any, labels: Sequence[LabelColumn] = ()) -> Records:

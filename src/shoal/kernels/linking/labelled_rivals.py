@@ -1,6 +1,7 @@
-"""Whether any masked record is nearer to an original than its own, and how many are as near, where records have labels.
+"""Whether any masked record is nearer to an original than its own, how many are as near, and which rivals are nearest.
 
-Every original is compared with all masked records, 32 at a time; the first that is nearer ends its search.
+Every original is compared with all masked records, numbers and labels together, 32 at a time; where only ties count,
+the first that is nearer ends its search, and masked records that are too far in one direction are not looked at.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from numba import njit
 
 from shoal.kernels import Floats, Ints
 from shoal.kernels.linking.boxes import WIDE
-from shoal.kernels.linking.rivals import NEARER, Slack, add_ties, integrals, ties_in_leaf
+from shoal.kernels.linking.rivals import NEARER, ROUNDING, Slack, add_ties, integrals, limit_of, ties_in_leaf
 from shoal.kernels.threads import runs, side_by_side
 
 FEWEST = 8  # originals that are worth a call of their own
@@ -36,31 +37,60 @@ def ties_by_squares(pairs: LabelledPairs, matrix: Floats, n_added: int, slack: S
     Differences of all attributes are mapped by the matrix, (numbers + labels, directions); the squares of the first
     `n_added` directions are added, those of the others subtracted.
     """
+    mapped, directions = _mapped(pairs, matrix)
+    sorted_by = -1
+    if n_added == matrix.shape[1]:  # what is far in a direction of numbers alone is far
+        numbers_only = np.flatnonzero(~directions.any(axis=0))
+        sorted_by = int(max(numbers_only, key=lambda direction: np.ptp(mapped.masked[direction]), default=-1))
+        mapped = mapped if sorted_by < 0 else _sorted(mapped, np.argsort(mapped.masked[sorted_by], kind="stable"))
+    ties = np.empty(len(pairs.own), np.int64)
+    parts = [(mapped, directions, n_added, sorted_by, run.start, run.stop) for run in runs(len(ties), FEWEST)]
+    side_by_side(_ties_by_squares, [(*part, slack, ties) for part in parts])
+    return ties
+
+
+def _sorted(pairs: LabelledPairs, order: Ints) -> LabelledPairs:
+    """The masked records in this order."""
+    masked, codes = (np.ascontiguousarray(values[:, order]) for values in (pairs.masked, pairs.codes))
+    return pairs._replace(masked=masked, codes=codes, own=np.argsort(order)[pairs.own], sizes=pairs.sizes[order])
+
+
+def _mapped(pairs: LabelledPairs, matrix: Floats) -> tuple[LabelledPairs, Floats]:
+    """Numbers in the directions of the matrix, those of masked records (directions, m); and its rows for labels."""
     n_numbers = pairs.originals.shape[1]
     originals, masked = (
         np.ascontiguousarray(values @ matrix[:n_numbers]) for values in (pairs.originals, pairs.masked)
     )
     mapped = pairs._replace(originals=originals, masked=np.ascontiguousarray(masked.T))
-    ties = np.empty(len(pairs.own), np.int64)
-    directions = np.ascontiguousarray(matrix[n_numbers:])
-    parts = [(mapped, directions, n_added, run.start, run.stop, slack, ties) for run in runs(len(ties), FEWEST)]
-    side_by_side(_ties_by_squares, parts)
-    return ties
+    return mapped, np.ascontiguousarray(matrix[n_numbers:])
 
 
 @njit(cache=True, nogil=True)
 def _ties_by_squares(
-    pairs: LabelledPairs, directions: Floats, n_added: int, first: int, end: int, slack: Slack, ties: Ints
+    pairs: LabelledPairs,
+    directions: Floats,
+    n_added: int,
+    sorted_by: int,
+    first: int,
+    end: int,
+    slack: Slack,
+    ties: Ints,
 ) -> None:
-    n_masked = len(pairs.sizes)
-    labels, distances = np.empty((len(directions), WIDE)), np.empty(WIDE)
+    low, high = 0, len(pairs.sizes)
+    scratch = np.empty((len(directions) + 1, WIDE))
+    distances = np.empty(WIDE)
     for row in range(first, end):
         own = pairs.own[row]
-        _squares(pairs, directions, n_added, row, own, own + 1, labels, distances)
+        _squares(pairs, directions, n_added, row, own, own + 1, scratch, distances)
         to_own, count = distances[0], 0
-        for start in range(0, n_masked, WIDE):
-            stop = min(start + WIDE, n_masked)
-            _squares(pairs, directions, n_added, row, start, stop, labels, distances)
+        if sorted_by >= 0:
+            value, reach = pairs.originals[row, sorted_by], np.sqrt(limit_of(to_own, slack)) * (1.0 + ROUNDING)
+            margin = ROUNDING * abs(value)
+            low = np.searchsorted(pairs.masked[sorted_by], value - reach - margin)
+            high = np.searchsorted(pairs.masked[sorted_by], value + reach + margin, side="right")
+        for start in range(low, high, WIDE):
+            stop = min(start + WIDE, high)
+            _squares(pairs, directions, n_added, row, start, stop, scratch, distances)
             count = add_ties(count, ties_in_leaf(distances[: stop - start], pairs.sizes[start:stop], to_own, slack))
             if count == NEARER:
                 break
@@ -75,22 +105,29 @@ def _squares(
     row: int,
     start: int,
     stop: int,
-    labels: Floats,
+    scratch: Floats,
     distances: Floats,
 ) -> None:
-    """Distances of an original to masked records, into `distances`; the differences of labels go into `labels`."""
-    for label in range(len(directions)):
-        for masked in range(start, stop):
-            labels[label, masked - start] = pairs.apart[pairs.row_of[row, label] + pairs.codes[label, masked]]
+    """Distances of an original to masked records, into `distances`; `scratch` is (labels + 1, WIDE)."""
+    width, n_labels = stop - start, len(directions)
+    for label in range(n_labels):
+        begin = pairs.row_of[row, label]
+        for position in range(width):
+            scratch[label, position] = pairs.apart[begin + pairs.codes[label, start + position]]
     distances[:] = 0.0
+    differences = scratch[n_labels]
     for direction in range(pairs.originals.shape[1]):
         value = pairs.originals[row, direction]
-        for masked in range(start, stop):
-            difference = value - pairs.masked[direction, masked]
-            for label in range(len(directions)):
-                difference += labels[label, masked - start] * directions[label, direction]
-            square = difference * difference
-            distances[masked - start] += square if direction < n_added else -square
+        for position in range(width):
+            differences[position] = value - pairs.masked[direction, start + position]
+        for label in range(n_labels):
+            weight = directions[label, direction]
+            if weight != 0.0:
+                for position in range(width):
+                    differences[position] += weight * scratch[label, position]
+        sign = 1.0 if direction < n_added else -1.0
+        for position in range(width):
+            distances[position] += sign * differences[position] * differences[position]
 
 
 def ties_by_integral(pairs: LabelledPairs, mu: Floats, slack: Slack) -> Ints:
@@ -134,3 +171,88 @@ def _square_differences(pairs: LabelledPairs, row: int, start: int, stop: int, s
         for masked in range(start, stop):
             difference = pairs.apart[pairs.row_of[row, label] + pairs.codes[label, masked]]
             squares[n_numbers + label, masked - start] = difference * difference
+
+
+def nearest_by_squares(
+    pairs: LabelledPairs, matrix: Floats, n_added: int, n_near: int, count: int
+) -> tuple[Ints, Ints]:
+    """The nearest masked records but the own, nearest first and of equals the lower, (r, n_near).
+
+    And how many records of each are among the `count` nearest. Distances are as in `ties_by_squares`.
+    """
+    mapped, directions = _mapped(pairs, matrix)
+    nearest, taken = (np.zeros((len(pairs.own), n_near), np.int64) for _ in range(2))
+    parts = [(mapped, directions, n_added, run.start, run.stop) for run in runs(len(nearest), FEWEST)]
+    side_by_side(_nearest_by_squares, [(*part, count, nearest, taken) for part in parts])
+    return nearest, taken
+
+
+@njit(cache=True, nogil=True)
+def _nearest_by_squares(
+    pairs: LabelledPairs,
+    directions: Floats,
+    n_added: int,
+    first: int,
+    end: int,
+    count: int,
+    nearest: Ints,
+    taken: Ints,
+) -> None:
+    scratch, distances = np.empty((len(directions) + 1, WIDE)), np.empty(WIDE)
+    kept = np.empty(nearest.shape[1])
+    for row in range(first, end):
+        kept[:] = np.inf
+        for start in range(0, len(pairs.sizes), WIDE):
+            stop = min(start + WIDE, len(pairs.sizes))
+            _squares(pairs, directions, n_added, row, start, stop, scratch, distances)
+            _keep_nearest(distances[: stop - start], start, pairs.own[row], kept, nearest[row])
+        _take(pairs.sizes, kept, nearest[row], count, taken[row])
+
+
+def nearest_by_integral(pairs: LabelledPairs, mu: Floats, n_near: int, count: int) -> tuple[Ints, Ints]:
+    """The same by the Choquet integral of squared differences."""
+    pairs = pairs._replace(masked=np.ascontiguousarray(pairs.masked.T))
+    nearest, taken = (np.zeros((len(pairs.own), n_near), np.int64) for _ in range(2))
+    parts = [(pairs, mu, run.start, run.stop, count, nearest, taken) for run in runs(len(nearest), FEWEST)]
+    side_by_side(_nearest_by_integral, parts)
+    return nearest, taken
+
+
+@njit(cache=True, nogil=True)
+def _nearest_by_integral(
+    pairs: LabelledPairs, mu: Floats, first: int, end: int, count: int, nearest: Ints, taken: Ints
+) -> None:
+    squares = np.zeros((len(pairs.masked) + len(pairs.codes), WIDE))
+    sets, before, distances = np.empty(WIDE, np.int64), np.empty(WIDE), np.empty(WIDE)
+    kept = np.empty(nearest.shape[1])
+    for row in range(first, end):
+        kept[:] = np.inf
+        for start in range(0, len(pairs.sizes), WIDE):
+            stop = min(start + WIDE, len(pairs.sizes))
+            _square_differences(pairs, row, start, stop, squares)
+            integrals(squares, mu, sets, before, distances)
+            _keep_nearest(distances[: stop - start], start, pairs.own[row], kept, nearest[row])
+        _take(pairs.sizes, kept, nearest[row], count, taken[row])
+
+
+@njit(cache=True, nogil=True)
+def _keep_nearest(distances: Floats, start: int, own: int, kept: Floats, nearest: Ints) -> None:
+    """Put what is nearer than the last kept where it belongs."""
+    for position in range(len(distances)):
+        distance = distances[position]
+        if distance < kept[-1] and start + position != own:
+            place = len(kept) - 1
+            while place > 0 and kept[place - 1] > distance:
+                kept[place], nearest[place] = kept[place - 1], nearest[place - 1]
+                place -= 1
+            kept[place], nearest[place] = distance, start + position
+
+
+@njit(cache=True, nogil=True)
+def _take(sizes: Ints, kept: Floats, nearest: Ints, count: int, taken: Ints) -> None:
+    """Records of each crowd, nearest first, until there are `count`; none of a place that stayed empty."""
+    left = count
+    for place in range(len(kept)):
+        if kept[place] < np.inf:
+            taken[place] = min(left, sizes[nearest[place]])
+            left -= taken[place]
