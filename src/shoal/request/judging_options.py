@@ -9,9 +9,10 @@ from functools import partial
 from typing import Any
 
 from shoal.request.option import TABLES, TEXTS, option
-from shoal.request.values import Column, Columns, File, Files, Number, OneOf, Switch, Text, Value, Whole
+from shoal.request.values import Column, Columns, File, Files, Number, OneOf, Switch, Text, Texts, Value, Whole
 
 table_option = partial(option, of=(TABLES,), heading="Tables", see="assess.md")
+survey_option = partial(option, of=(TABLES,), heading="Surveys", see="methods/utility.md#surveys")
 text_option = partial(option, of=(TEXTS,), heading="Sanitized texts", see="sanitizer/measure.md")
 audit_option = partial(option, of=(TABLES,), see="audit.md")
 PROPOSED = "those of the release, or proposed"
@@ -85,6 +86,23 @@ class AssessOptions:
         "Column of the original that says whose each row is: who carries all the rows that somebody carries?",
         Column(),
         see="assess.md#who-has-which-confidential-value",
+    )
+    weight: str | None = survey_option(
+        None,
+        "Column with sampling weights: totals, means, shares, quantiles and the Gini index before and after.",
+        Column(),
+        otherwise="every record counts once",
+    )
+    strata: str | None = survey_option(None, "Column of the original that names the stratum.", Column())
+    cluster: str | None = survey_option(None, "Column of the original that names the cluster.", Column())
+    tabulate: Sequence[str] | None = survey_option(
+        None,
+        "Two columns to tabulate, such as region:sex, or region:income for means.",
+        Texts(metavar="<a:b>"),
+        otherwise="the columns with the fewest labels",
+    )
+    model: Sequence[str] | None = survey_option(
+        None, "Model to fit before and after, such as 'income ~ age + region'.", Texts(metavar="<y ~ x + z>")
     )
     queries: Any = text_option(
         None,

@@ -58,6 +58,26 @@ class Text(Value):
 
 
 @dataclass(frozen=True)
+class Texts(Value):
+    """Several texts, repeated."""
+
+    _: KW_ONLY
+    repeated: bool = True
+
+    def parse_all(self, texts: Sequence[str]) -> tuple[str, ...]:
+        return tuple(texts)
+
+    def check(self, value: Any) -> tuple[str, ...]:
+        texts = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else (None,)
+        if not all(isinstance(text, str) for text in texts):
+            raise ValueError("must be a list of texts")
+        return texts
+
+    def write(self, value: Iterable[str]) -> list[str]:
+        return list(value)
+
+
+@dataclass(frozen=True)
 class Switch(Value):
     """On or off."""
 

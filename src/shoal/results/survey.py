@@ -1,0 +1,146 @@
+"""Estimates of a survey before and after protection, with their intervals, as plain data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+TWO_SIDED_95 = 1.959963984540054  # the normal distribution's 97.5 % point
+TOTALS, TABLES, MODELS = "columns", "tables", "models"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure of the population with its standard error."""
+
+    value: float
+    error: float
+
+    @property
+    def low(self) -> float:
+        """The lower end of the 95 % interval."""
+        return self.value - TWO_SIDED_95 * self.error
+
+    @property
+    def high(self) -> float:
+        """The upper end of the 95 % interval."""
+        return self.value + TWO_SIDED_95 * self.error
+
+    @property
+    def significant(self) -> bool:
+        """Whether the 95 % interval leaves out 0."""
+        return self.low > 0 or self.high < 0
+
+
+@dataclass(frozen=True)
+class ComparedEstimate:
+    """One figure from the original and from the protected table."""
+
+    part: str  # TOTALS, TABLES or MODELS
+    statistic: str  # "mean", "total", "share", "median", "Gini", "coefficient", ...
+    about: str  # the column, the cell of a table, the term of a model
+    before: Estimate
+    after: Estimate | None  # None: the protected table cannot give it
+
+    @property
+    def relative_error(self) -> float | None:
+        """How far off the protected table is, as a share of the original figure; None where that is 0 or none is given."""
+        if self.after is None or self.before.value == 0:
+            return None
+        return abs(self.after.value - self.before.value) / abs(self.before.value)
+
+    @property
+    def overlap(self) -> float:
+        """The mean share of the two 95 % intervals that they have in common (Karr et al. 2006); 0 if they have nothing."""
+        if self.after is None:
+            return 0.0
+        common = min(self.before.high, self.after.high) - max(self.before.low, self.after.low)
+        if common < 0:
+            return 0.0
+        lengths = (self.before.high - self.before.low, self.after.high - self.after.low)
+        return sum(common / length if length > 0 else 1.0 for length in lengths) / 2
+
+    @property
+    def kept(self) -> bool:
+        """Whether the sign and the significance at 5 % are those of the original."""
+        after = self.after
+        if after is None or self.before.significant != after.significant:
+            return False
+        return not self.before.significant or math.copysign(1, self.before.value) == math.copysign(1, after.value)
+
+    def row(self) -> dict[str, Any]:
+        """A line of estimates.csv."""
+        after = self.after
+        return {
+            "part": self.part,
+            "statistic": self.statistic,
+            "of": self.about,
+            "original": self.before.value,
+            "original_error": self.before.error,
+            "protected": None if after is None else after.value,
+            "protected_error": None if after is None else after.error,
+            "relative_error": self.relative_error,
+            "overlap": self.overlap,
+            "conclusion_kept": self.kept if self.part == MODELS else None,
+        }
+
+
+@dataclass(frozen=True)
+class SurveyUtility:
+    """What a survey estimates from the protected table, beside what the original gives."""
+
+    design: str  # how standard errors were computed, in words
+    estimates: tuple[ComparedEstimate, ...] = field(repr=False)
+    skipped: tuple[str, ...] = ()  # what was not estimated, and why, a sentence each
+
+    def of(self, part: str) -> tuple[ComparedEstimate, ...]:
+        """The estimates of one part, the worst overlap first."""
+        chosen = [estimate for estimate in self.estimates if estimate.part == part]
+        return tuple(sorted(chosen, key=lambda estimate: estimate.overlap))
+
+    @property
+    def overlap(self) -> float:
+        """Mean over all estimates."""
+        return _mean([estimate.overlap for estimate in self.estimates])
+
+    @property
+    def median_error(self) -> float | None:
+        """The median relative error, of the figures that have one."""
+        errors = [estimate.relative_error for estimate in self.estimates]
+        there = [error for error in errors if error is not None]
+        return median(there) if there else None
+
+    @property
+    def within(self) -> int:
+        """Figures of the protected table that lie within the original's 95 % interval."""
+        return sum(
+            estimate.after is not None and estimate.before.low <= estimate.after.value <= estimate.before.high
+            for estimate in self.estimates
+        )
+
+    @property
+    def conclusions(self) -> tuple[int, int]:
+        """Coefficients that keep sign and significance, and all of them."""
+        coefficients = [estimate for estimate in self.estimates if estimate.part == MODELS]
+        return sum(estimate.kept for estimate in coefficients), len(coefficients)
+
+    @property
+    def sentence(self) -> str:
+        """The result in plain words."""
+        kept, coefficients = self.conclusions
+        models = f"; {kept} of {coefficients} coefficients keep their sign and significance" if coefficients else ""
+        return (
+            f"{self.within:,} of {len(self.estimates):,} estimates from the protected table lie within the original's "
+            f"95 % interval; the intervals overlap by {self.overlap:.0%} on average{models}."
+        )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """All estimates as a table."""
+        return [estimate.row() for estimate in self.estimates]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
