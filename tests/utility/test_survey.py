@@ -68,9 +68,9 @@ def test_the_error_of_a_statistic_is_that_of_the_total_of_its_derivatives(
 def test_a_mean_and_a_total_worked_by_hand() -> None:
     values, design = np.array([1.0, 2.0, 4.0, np.nan]), Design(np.array([1.0, 1.0, 2.0, 5.0]))
     assert survey.mean(values, design).value == pytest.approx(11 / 4)
-    # Weighted influences (y - 11/4) / 4 · w: -7/16, -3/16, 10/16, 0; their sum is 0, and 4/3 of their squares the variance.
+    # Weighted influences (y - 11/4) / 4 · w: -7/16, -3/16, 10/16, 0; they add up to 0.
     assert survey.mean(values, design).error ** 2 == pytest.approx(4 / 3 * (49 + 9 + 100) / 256)
-    # Weighted values 1, 2, 8, 0 have the mean 2.75 and the squares 41 / 16 + ... = 38.75 round it.
+    # Weighted values 1, 2, 8, 0: 69 - 4 · 2.75² = 38.75.
     assert survey.total(values, design).error ** 2 == pytest.approx(4 / 3 * 38.75)
 
 

@@ -20,8 +20,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.stats import rankdata
 
+from shoal.assessment.column_values import released_numbers
 from shoal.assessment.originals import Original, read_original
-from shoal.data.columns import holds_numbers, plain, values_of
+from shoal.data.columns import holds_numbers, is_text, plain, value_type, values_of
 from shoal.data.files import counted, shown, unknown_column
 from shoal.data.pairs import NumericTable, comparable_columns, numeric_table
 from shoal.errors import InputError
@@ -51,7 +52,9 @@ class AlignedTables:
     labels: tuple[str, ...]
     how: str  # in words: how the rows were put side by side
     left_out: tuple[str, ...]  # columns that only one of the tables has, and the key
-    target: tuple[pa.Array, pa.Array] | None = None  # of both, a column to predict, as it stands
+    whole: tuple[pa.Table, pa.Table]  # both with all their columns, as they stand
+    coded: tuple[str, ...] = ()  # columns of a release whose digits are names
+    notes: tuple[str, ...] = ()  # how cells were read that cannot be compared plainly, a sentence each
     release: Release | None = None  # where the protected table is one, its rows in the order of `after`
     original_rows: Ints | None = None  # by the private mapping, the row of the original that each was
     in_parts: bool = False
@@ -108,26 +111,30 @@ def align_tables(
     owners = None if person is None else _owners(before, person)
     names = _columns(before, after, columns, key, release)
     certified = None if release is None else release.certificate["stated"]["parameters"]
+    whole, coded = (before, after), () if release is None else tuple(_text_columns(release, None))
+    before, after, notes = _bands_as_numbers(before, after, names, coded)
     before, after = comparable_columns(before, after, names, certified)
-    numbers, labels = _kinds(before, after, names)
-    left_out = sorted({*before.column_names, *after.column_names} - {*names})
+    before, after = _of_one_kind(before, after, names)
+    numbers = tuple(name for name in names if holds_numbers(before[name].type))
+    labels = tuple(name for name in names if name not in numbers)
+    before, after, filled = _without_gaps(_cast(before, numbers, labels), _cast(after, numbers, labels), numbers)
+    left_out = sorted({*whole[0].column_names, *whole[1].column_names} - {*names})
     pair = AlignedTables(
-        before=_cast(before, numbers, labels),
-        after=_cast(after, numbers, labels),
+        before=before,
+        after=after,
         numbers=numbers,
         labels=labels,
         how=how,
         left_out=tuple(left_out),
-        target=None
-        if target is None
-        else (plain(before[target]).combine_chunks(), plain(after[target]).combine_chunks()),
+        whole=whole,
+        coded=coded,
+        notes=(*notes, *filled),
         release=None if key is not None else release,
         original_rows=original_rows,
         in_parts=bool(parts),
-        released=tuple(after.column_names),
+        released=tuple(whole[1].column_names),
         person=owners,
     )
-    _check_missing(pair)
     if not aligned:
         _check_related(pair)
     return pair
@@ -228,17 +235,33 @@ def _columns(
     return both
 
 
-def _kinds(before: pa.Table, after: pa.Table, names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Which columns are numbers and which labels, the same in both tables."""
-    kinds = {name: [holds_numbers(table[name].type) for table in (before, after)] for name in names}
-    for name, (before_is_number, after_is_number) in kinds.items():
-        if before_is_number != after_is_number:
-            types = f"{before[name].type} in the original and {after[name].type} in the protected table"
-            raise InputError(
-                f"column {shown(name)} is {types}; make it one type, or leave it out with {{option}}", "columns"
+def _bands_as_numbers(
+    before: pa.Table, after: pa.Table, names: Sequence[str], coded: Sequence[str]
+) -> tuple[pa.Table, pa.Table, list[str]]:
+    """Numbers that were released as text: by the middles of bands, or as text on both sides; and notes of it."""
+    notes = []
+    for name in names:
+        if not holds_numbers(before[name].type) or not is_text(value_type(after[name].type)):
+            continue
+        numbers, note = released_numbers(name, plain(after[name]).combine_chunks(), name in coded)
+        if numbers is not None:
+            after = after.set_column(after.column_names.index(name), name, pa.array(numbers, from_pandas=True))
+        elif note:
+            texts = plain(before[name]).cast(pa.string())
+            before = before.set_column(before.column_names.index(name), name, texts)
+        notes += [note] if note else []
+    return before, after, notes
+
+
+def _of_one_kind(before: pa.Table, after: pa.Table, names: Sequence[str]) -> tuple[pa.Table, pa.Table]:
+    """Columns that are numbers in one table only, as text in both."""
+    for name in names:
+        if holds_numbers(before[name].type) != holds_numbers(after[name].type):
+            before, after = (
+                table.set_column(table.column_names.index(name), name, plain(table[name]).cast(pa.string()))
+                for table in (before, after)
             )
-    numbers = tuple(name for name in names if kinds[name][0])
-    return numbers, tuple(name for name in names if name not in numbers)
+    return before, after
 
 
 def _cast(table: pa.Table, numbers: Sequence[str], labels: Sequence[str]) -> pa.Table:
@@ -247,21 +270,34 @@ def _cast(table: pa.Table, numbers: Sequence[str], labels: Sequence[str]) -> pa.
     return pa.table(columns)
 
 
-def _check_missing(pair: AlignedTables) -> None:
-    for table, called in ((pair.before, "the original"), (pair.after, "the protected table")):
-        for name in pair.numbers:
-            values = table[name].to_numpy()
-            wrong = int(np.sum(~np.isfinite(values)))
-            if not wrong and len(values) and np.abs(values).max() >= LARGEST:
+def _without_gaps(before: pa.Table, after: pa.Table, numbers: Sequence[str]) -> tuple[pa.Table, pa.Table, list[str]]:
+    """Gaps in numbers as the mean of the original column, so that they count in every measure; and notes of it."""
+    notes = []
+    for name in numbers:
+        sides = [table[name].to_numpy() for table in (before, after)]
+        there = [np.isfinite(values) for values in sides]
+        for values, known, called in zip(sides, there, ("the original", "the protected table"), strict=True):
+            if not known.any():
+                raise InputError(
+                    f"{called}: {counted(len(values), 'missing or infinite value')} in column {shown(name)}, all there "
+                    "are; leave the column out with {option}",
+                    "columns",
+                )
+            if np.abs(values[known]).max() >= LARGEST:
                 raise InputError(
                     f"{called}: column {shown(name)} has numbers of {LARGEST:g} or more, too large; rescale it"
                 )
-            if wrong:
-                raise InputError(
-                    f"{called}: {counted(wrong, 'missing or infinite value')} in column {shown(name)}; "
-                    "leave these rows out, or the column with {option}",
-                    "columns",
-                )
+        if not all(known.all() for known in there):
+            middle = float(sides[0][there[0]].mean())
+            before, after = (
+                table.set_column(table.column_names.index(name), name, pa.array(np.where(known, values, middle)))
+                for table, values, known in zip((before, after), sides, there, strict=True)
+            )
+            gaps = [int(np.count_nonzero(~known)) for known in there]
+            notes.append(
+                f"column {shown(name)}: gaps ({gaps[0]:,} before, {gaps[1]:,} after) count as the mean of the original"
+            )
+    return before, after, notes
 
 
 def _check_related(pair: AlignedTables) -> None:

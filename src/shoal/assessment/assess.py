@@ -33,6 +33,7 @@ TABLES = {
     "correlations.csv",
     "found.csv",
     "models.csv",
+    "estimates.csv",
     "figures.csv",
     "leaks.csv",
     "sketches.csv",
@@ -66,6 +67,8 @@ def _tables(assessment: TableAssessment) -> dict[str, list[dict[str, Any]]]:
     tables: dict[str, list[dict[str, Any]]] = {}
     if assessment.models is not None:
         tables["models.csv"] = assessment.models.rows()
+    if assessment.survey is not None:
+        tables["estimates.csv"] = assessment.survey.rows()
     if assessment.leaks is not None:
         tables["leaks.csv"] = [vars(row) for row in assessment.leaks.leak.attributes]
     if assessment.loss is not None:
@@ -118,6 +121,11 @@ def assess(
     earlier: str | os.PathLike[str] | None = None,
     earlier_private: str | os.PathLike[str] | None = None,
     person: str | None = None,
+    weight: str | None = None,
+    strata: str | None = None,
+    cluster: str | None = None,
+    tabulate: Sequence[str] | None = None,
+    model: Sequence[str] | None = None,
     queries: Any = None,
     policy: Any = None,
     relevance: float | None = None,
@@ -177,6 +185,15 @@ def assess(
         The private folder of that release. Default: next to it, "-private" added.
     person : str
         A column of the original that says whose each row is: who carries all the published rows that somebody carries?
+    weight : str
+        Sampling weights: totals, means, shares, quantiles and the Gini index before and after, with intervals.
+    strata, cluster : str
+        Columns of the original that say how records were drawn, for the standard errors.
+    tabulate : sequence of str
+        Tables to compare: "region:sex" for the share of each cell, "region:income" for means.
+    model : sequence of str
+        Models to compare, such as "income ~ age + region" or "status=employed ~ age": linear for numbers, logistic for
+        an event. Labels are categories, and so is C(column).
     text_column, id_column : str
         For documents and texts, as in `protect`.
     queries : path, or sequence of str
@@ -198,8 +215,8 @@ def assess(
     original = table_source(original, reading)
     if not isinstance(protected, str | os.PathLike) or not Path(protected).is_dir():
         protected = table_source(protected, replace(reading, query=None))
-    more = vars(asked) | {"text_column": text_column, "id_column": id_column, "ontology": ontologies_of(ontology)}
-    assessment = _judged(original, protected, more, asked)
+    named = {"text_column": text_column, "id_column": id_column, "ontology": ontologies_of(ontology)}
+    assessment = _judged(original, protected, vars(asked) | named, asked)
     if out is not None:
         write_assessment(Path(out), assessment)
     return assessment

@@ -21,6 +21,8 @@ _BAND = re.compile(rf"^[\[(]?\s*({_NUMBER})\s*(?:-|–|,|\.\.|to)\s*({_NUMBER})\
 _OPEN = re.compile(rf"^(?:(?:<|>|<=|>=|≤|≥)\s*({_NUMBER})|({_NUMBER})\s*\+)$")
 _SET = re.compile(rf"^\{{?\s*{_NUMBER}(?:\s*\|\s*{_NUMBER})*\s*\}}?$")
 
+ANYTHING = (*MISSING, "...", "*")  # released for any value
+
 Labels = NDArray[np.object_]
 
 
@@ -80,7 +82,7 @@ def band_middle(text: str | None) -> float | None:
     [24.5, 25.0, 2.0, 90.0, 7.0, nan, None]
     """
     text = "" if text is None else text.strip()
-    if text in MISSING:
+    if text in ANYTHING:
         return float("nan")
     if match := _BAND.match(text):
         return (float(match[1]) + float(match[2])) / 2
@@ -114,7 +116,7 @@ def as_labels(column: pa.Array) -> Labels:
         column = whole if pc.all(pc.equal(whole.cast(pa.float64()), column)).as_py() else column
     texts = column.cast(pa.large_string()).to_pylist()
     labels = np.empty(len(texts), dtype=object)
-    labels[:] = [None if text is None or text.strip() in MISSING else text for text in texts]
+    labels[:] = [None if text is None or text.strip() in ANYTHING else text for text in texts]
     return labels
 
 

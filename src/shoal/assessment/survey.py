@@ -1,4 +1,4 @@
-"""What a survey estimates from a protected table, beside the original: columns, tables and models that are asked for."""
+"""What a survey estimates from a protected table, beside the original: of columns, and tables and models on request."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ def _of_model(asked: str, sides: _Sides) -> Iterator[ComparedEstimate]:
     terms_of = [_terms(predictor, sides) for predictor in predictors]
     names = ["intercept", *(name for term in terms_of for name in term.names)]
     if len(names) > MOST_TERMS:
-        raise InputError(f"model {shown(asked)} has {len(names)} terms, more than {MOST_TERMS}; choose fewer categories")
+        raise InputError(f"model {shown(asked)} has {len(names)} terms, more than {MOST_TERMS}; choose fewer labels")
     fitted = []
     for y, parts, design in (
         (y_before, [term.before for term in terms_of], sides.design),

@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 
 from shoal import progress
 from shoal.assessment.aligned import AlignedTables, align_tables, control_records
+from shoal.assessment.column_values import as_labels, as_numbers, is_missing, released_numbers
 from shoal.assessment.confidential import confidential_of, people_of, unattacked_columns
 from shoal.assessment.minimality import minimality_of
 from shoal.assessment.several_releases import overlap_of, protection_of
+from shoal.assessment.survey import SurveyOptions, survey_utility
 from shoal.attacks.differencing import Differencing
 from shoal.attacks.disclosure import DisclosureRisk
 from shoal.attacks.distance import linked_by_equality
@@ -26,19 +28,18 @@ from shoal.attacks.gdpr import AttributeInference, Linkability, SinglingOut
 from shoal.attacks.proof.conflicts import load_solver
 from shoal.attacks.proof.families import check_distance
 from shoal.attacks.rates import sample_rows
-from shoal.data.columns import MISSING, equal_rows, holds_numbers
+from shoal.data.columns import equal_rows, holds_numbers, plain
 from shoal.data.files import shown
 from shoal.errors import InputError
-from shoal.kernels import Floats
 from shoal.release.leaks import find_leaks
 from shoal.results.assessment import TableAssessment
 from shoal.results.attacks import Rate
+from shoal.results.survey import SurveyUtility
 from shoal.results.utility import ModelUtility
 from shoal.utility.loss import table_loss
 from shoal.utility.models import MOST_CLASSES, Target, model_utility
 
 MOST_RECORDS = 20_000  # of more, a random sample of this size
-LARGEST = 1e150  # squares of larger numbers overflow; they count as missing
 
 
 def models_of_target(pair: AlignedTables, target: str, random_state: int = 0) -> ModelUtility:
@@ -47,7 +48,7 @@ def models_of_target(pair: AlignedTables, target: str, random_state: int = 0) ->
     Records that lack the target are left out. Of more than ten labels the nine most frequent are classes, and all
     others one more.
     """
-    assert pair.target is not None
+    target_before, target_after = (plain(table[target]).combine_chunks() for table in pair.whole)
     known = [name for name in pair.numbers if name != target]
     if not known:
         raise InputError(
@@ -55,8 +56,8 @@ def models_of_target(pair: AlignedTables, target: str, random_state: int = 0) ->
             "name more columns with {option}, or leave the target out",
             "columns",
         )
-    before, after = _readings(*pair.target, target)
-    rows = np.flatnonzero(~(_missing(before) | _missing(after)))
+    before, after = _readings(target_before, target_after, target)
+    rows = np.flatnonzero(~(is_missing(before) | is_missing(after)))
     if len(rows) < 2:
         raise InputError(f"target {shown(target)} is missing in all but {len(rows)} records; choose another column")
     rows = rows[sample_rows(len(rows), MOST_RECORDS, random_state)]
@@ -75,7 +76,7 @@ def models_of_target(pair: AlignedTables, target: str, random_state: int = 0) ->
 
 def _readings(original: pa.Array, protected: pa.Array, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
     """Both as numbers (missing: NaN), or both as labels (missing: None)."""
-    before, after = _numbers(original), _numbers(protected)
+    before, after = as_numbers(original), as_numbers(protected)
     if before is not None and after is not None:
         return before, after
     for column in (original, protected):
@@ -83,36 +84,14 @@ def _readings(original: pa.Array, protected: pa.Array, name: str) -> tuple[NDArr
             raise InputError(
                 f"target {shown(name)} is {column.type}, neither numbers nor labels; choose another column"
             )
+    if before is not None:
+        after = released_numbers(name, protected, coded=False)[0]
+        if after is not None:
+            return before, after
     if holds_numbers(original.type) or holds_numbers(protected.type):
         kinds = f"{original.type} in the original and {protected.type} in the protected table"
         raise InputError(f"target {shown(name)} is {kinds}; choose a column of one type")
-    return _labels(original), _labels(protected)
-
-
-def _numbers(column: pa.Array) -> Floats | None:
-    """The column as numbers, NaN where one is missing; None when it is something else."""
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        texts = pc.utf8_trim_whitespace(column)
-        texts = pc.if_else(pc.is_in(texts, pa.array(MISSING, texts.type)), None, texts)
-        try:
-            column = texts.cast(pa.float64())
-        except pa.ArrowException:
-            return None
-    elif not holds_numbers(column.type):
-        return None
-    values: Floats = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    return np.where(np.abs(values) < LARGEST, values, np.nan)
-
-
-def _labels(column: pa.Array) -> NDArray[np.object_]:
-    texts = column.cast(pa.large_string()).to_pylist()
-    labels = np.empty(len(texts), dtype=object)
-    labels[:] = [None if text is None or text.strip() in MISSING else text for text in texts]
-    return labels
-
-
-def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    return np.array([value is None or value != value for value in values.tolist()], dtype=bool)
+    return as_labels(original), as_labels(protected)
 
 
 def _classes(name: str, before: NDArray[np.object_], after: NDArray[np.object_]) -> tuple[Target, int]:
@@ -144,6 +123,11 @@ class TableOptions:
     earlier: Any = None
     earlier_private: Any = None
     person: str | None = None
+    weight: str | None = None
+    strata: str | None = None
+    cluster: str | None = None
+    tabulate: Sequence[str] = ()
+    model: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if not self.prove >= 0:
@@ -161,6 +145,11 @@ class TableOptions:
             raise InputError(
                 "earlier_private is the private side of an earlier release; name that, too: {option}", "earlier"
             )
+
+    @property
+    def survey(self) -> SurveyOptions:
+        """The design and the estimates that are asked for."""
+        return SurveyOptions(self.weight, self.strata, self.cluster, self.tabulate, self.model)
 
 
 def assess_tables(
@@ -188,14 +177,11 @@ def assess_tables(
         overlap = overlap_of(protected, private, options.earlier, options.earlier_private, pair.before)
     control, notes = (None, ()) if options.control is None else control_records(options.control, pair)
     minimality, untried = minimality_of(pair, options.ontology)
-    notes = (*notes, *untried)
+    notes = (*pair.notes, *notes, *untried)
     for note in notes:
         warnings.warn(note, stacklevel=3)
-    loss = risk = models = differencing = None
+    loss = risk = differencing = None
     gdpr: tuple[Rate, ...] = ()
-    if options.target is not None:
-        with progress.stage("training models"):
-            models = models_of_target(pair, options.target, random_state)
     if pair.numbers:
         with progress.stage("measuring the loss"):
             loss = table_loss(pair.original, pair.protected)
@@ -233,7 +219,8 @@ def assess_tables(
         gdpr=gdpr,
         labels_changed=tuple((name, _changed(pair.before[name], pair.after[name])) for name in pair.labels),
         labels_linked=linked_by_equality(*labels) if pair.labels else None,
-        models=models,
+        models=_models(pair, options.target, random_state),
+        survey=_survey(pair, options),
         leaks=leaks,
         minimality=minimality,
         differencing=differencing,
@@ -243,6 +230,21 @@ def assess_tables(
         unattacked=unattacked_columns(pair),
         notes=notes,
     )
+
+
+def _models(pair: AlignedTables, target: str | None, random_state: int) -> ModelUtility | None:
+    if target is None:
+        return None
+    with progress.stage("training models"):
+        return models_of_target(pair, target, random_state)
+
+
+def _survey(pair: AlignedTables, options: TableOptions) -> SurveyUtility | None:
+    if not options.survey.asked:
+        return None
+    rows_named_by = [name for name in (options.key, options.person) if name is not None]
+    with progress.stage("estimating"):
+        return survey_utility(*pair.whole, options.survey, rows_named_by, pair.coded)
 
 
 def _check_ontology(ontology: Any, pair: AlignedTables) -> None:

@@ -123,6 +123,10 @@ def _of_a_table(found: Any) -> Iterator[str]:
             f"learned      {printable(found.models.predicted(score))} by {score.model}: {score.measure} "
             f"{score.protected:.3f}, from the originals {score.original:.3f}, by guessing {score.baseline:.3f}"
         )
+    if found.survey is not None:
+        worst = min(found.survey.estimates, key=lambda estimate: estimate.overlap)
+        yield f"estimates    {found.survey.sentence}"
+        yield printable(f"worst        {worst.statistic} {worst.about}: intervals overlap by {worst.overlap:.0%}")
     if found.models is not None and not found.models.learnable:
         say(f"even from the originals, models learn next to nothing of {found.models.target}; choose another --target")
 

@@ -23,6 +23,7 @@ from shoal.results.assessment import SketchAssessment, SpaceAssessment, TableAss
 from shoal.results.attacks import Disclosure, Rate, SketchAttacks
 from shoal.results.searches import QueryChange, Reidentification, SearchChange, TextAssessment
 from shoal.results.summary import Distances
+from shoal.results.survey import MODELS, TABLES, TOTALS, Estimate, SurveyUtility
 from shoal.results.utility import ClassifierScore, ModelUtility, QueryAgreement, SpaceUtility, TableLoss
 
 MOST = 20  # bars of a picture, rows of a table
@@ -58,8 +59,39 @@ def assessment_html(assessment: TableAssessment) -> str:
         broken=[pair for pair in broken if abs(pair.after - pair.before) >= NOTABLE],
         card=card_page(assessment.leaks, assessment.rows),
         taught=_taught(assessment.models) if assessment.models else None,
+        survey=_survey(assessment.survey) if assessment.survey else None,
         certain=int(sum(certain)),
     )
+
+
+def _survey(found: SurveyUtility) -> tuple[tuple[str, Picture], ...]:
+    """For each part its overlaps as bars, the worst first, and the figures as a table."""
+    parts = []
+    for part, heading in ((TOTALS, "Columns"), (TABLES, "Tables"), (MODELS, "Models")):
+        estimates = found.of(part)
+        if not estimates:
+            continue
+        bars = [(f"{one.statistic} {one.about}", one.overlap) for one in estimates[:MOST]]
+        description = f"Bar chart of how far the intervals of {count(len(bars), 'estimate')} overlap, the worst first."
+        rows = tuple(
+            (
+                f"{one.statistic}: {one.about}",
+                _around(one.before),
+                _around(one.after),
+                "" if one.relative_error is None else percent(one.relative_error),
+                percent(one.overlap),
+                *(["yes" if one.kept else "no"] if part == MODELS else []),
+            )
+            for one in estimates
+        )
+        header = ("Estimate", "Original", "Protected", "Off by", "Overlap", *(["Conclusion kept"] * (part == MODELS)))
+        parts.append((heading, picture(named_bars(bars, "Overlap of the 95 % intervals"), description, header, rows)))
+    return tuple(parts)
+
+
+def _around(estimate: Estimate | None) -> str:
+    """A figure and its standard error."""
+    return "not estimable" if estimate is None else f"{number(estimate.value)} ± {number(estimate.error)}"
 
 
 def verdict(assessment: TableAssessment) -> str:

@@ -16,6 +16,7 @@ from shoal.results.attacks import (
     Rate,
     SketchAttacks,
 )
+from shoal.results.survey import SurveyUtility
 from shoal.results.utility import ModelUtility, SpaceUtility, TableLoss
 
 
@@ -80,6 +81,7 @@ class TableAssessment:
     labels_changed: tuple[tuple[str, float], ...]  # share of the records whose label changed, by column
     labels_linked: float | None  # chance that equal labels link a record with its original
     models: ModelUtility | None = None  # what the protected table teaches of a target
+    survey: SurveyUtility | None = None  # estimates before and after, where any are asked for
     leaks: LeakCard | None = None  # what attackers trained on known links find
     minimality: tuple[tuple[str, Inferred], ...] = ()  # by confidential column, what joined groups reveal
     differencing: Differenced | None = None  # what a second release without a record reveals of it
@@ -104,6 +106,9 @@ class TableAssessment:
             data["risk"] |= {"DR": self.risk.risk, "linkage": self.risk.linkage}
         if self.overlap is not None:
             data["overlap"] |= {"sentence": self.overlap.sentence, "safe": self.overlap.safe}
+        if self.survey is not None:
+            data["survey"] |= {"sentence": self.survey.sentence, "overlap": self.survey.overlap}
+            data["survey"]["estimates"] = self.survey.rows()
         if self.people is not None:
             data["people"]["sentence"] = self.people.sentence
         return data | {"score": self.score}

@@ -47,14 +47,14 @@ class ComparedEstimate:
 
     @property
     def relative_error(self) -> float | None:
-        """How far off the protected table is, as a share of the original figure; None where that is 0 or none is given."""
+        """How far off the protected table is, as a share of the original figure; None where that is 0, or no figure."""
         if self.after is None or self.before.value == 0:
             return None
         return abs(self.after.value - self.before.value) / abs(self.before.value)
 
     @property
     def overlap(self) -> float:
-        """The mean share of the two 95 % intervals that they have in common (Karr et al. 2006); 0 if they have nothing."""
+        """The mean share of the two 95 % intervals that is in both (Karr et al. 2006); 0 if they are apart."""
         if self.after is None:
             return 0.0
         common = min(self.before.high, self.after.high) - max(self.before.low, self.after.low)

@@ -135,7 +135,7 @@ def linear(y: Floats, X: Floats, design: Design) -> list[Estimate | None]:
 
 
 def logistic(y: Floats, X: Floats, design: Design) -> list[Estimate | None]:
-    """Coefficients of a weighted logistic model of y, 0 or 1; None for all of them where predictors separate the two."""
+    """Coefficients of a weighted logistic model of y, 0 or 1; None for all where predictors separate the two."""
     used = _independent(X, design.weights)
     Z, weights = X[:, used], design.weights
     coefficients = np.zeros(Z.shape[1])
