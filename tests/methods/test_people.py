@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,64 +11,74 @@ from hypothesis import strategies as st
 
 from shoal.methods.blocks.grouping import Plan
 from shoal.methods.mdav import EuclideanSpace
-from shoal.methods.people import classes_by_records, crowds_of_people, slots_in_crowds
+from shoal.methods.people import crowds_of_people, equal_numbers, slots_in_crowds
 
 
 @st.composite
 def records_of_people(draw):
-    """Points of some people's records, in any order, and k."""
+    """Points of some people's records, in any order, and k; at least k people have as many records as each."""
     k = draw(st.integers(2, 4))
-    n_people = draw(st.integers(k, 12))
-    records = draw(st.lists(st.integers(1, 6), min_size=n_people, max_size=n_people))
-    person = np.array(draw(st.permutations(np.repeat(np.arange(n_people), records).tolist())), dtype=np.int64)
-    coordinates = st.lists(st.integers(-3, 3), min_size=2, max_size=2)
-    points = np.array(draw(st.lists(coordinates, min_size=len(person), max_size=len(person))), dtype=np.float64)
-    return points, person, k
+    numbers = draw(st.dictionaries(st.integers(1, 6), st.integers(k, 8), min_size=1, max_size=3))
+    records = np.repeat(list(numbers), list(numbers.values()))
+    person = np.array(draw(st.permutations(np.repeat(np.arange(len(records)), records).tolist())), dtype=np.int64)
+    points = draw(st.lists(st.integers(-3, 3), min_size=2 * len(person), max_size=2 * len(person)))
+    return np.array(points, dtype=np.float64).reshape(-1, 2), person, k
 
 
 @given(records_of_people())
-def test_at_least_k_people_carry_all_rows_that_a_person_carries(case):
+def test_at_least_k_people_carry_the_same_rows_as_often(case):
     points, person, k = case
     crowd = crowds_of_people(points, person, Plan(k, 1000, EuclideanSpace))
-    slots = slots_in_crowds(points, person, crowd, k)
-    rows_of = defaultdict(set)
-    for who, row in zip(person.tolist(), zip(crowd.tolist(), slots.slot_of_row.tolist(), strict=True), strict=True):
-        rows_of[who].add(row)
+    slot = slots_in_crowds(points, person, crowd)
+    carried = {who: [] for who in person.tolist()}
+    for who, row in zip(person.tolist(), zip(crowd.tolist(), slot.tolist(), strict=True), strict=True):
+        carried[who].append(row)
+    rows_of = {who: tuple(sorted(rows)) for who, rows in carried.items()}
+    alike = Counter(rows_of.values())
     for rows in rows_of.values():
+        assert len(set(rows)) == len(rows), "a person counts once in a slot"
         assert len({crowd for crowd, _ in rows}) == 1, "a person's records stay together"
-        assert sum(others >= rows for others in rows_of.values()) >= k
-
-
-@given(records_of_people())
-def test_a_person_counts_once_in_each_slot(case):
-    points, person, k = case
-    crowd = crowds_of_people(points, person, Plan(k, 1000, EuclideanSpace))
-    slots = slots_in_crowds(points, person, crowd, k)
-    counting = np.flatnonzero(slots.counts)
-    counted = list(zip(person[counting].tolist(), slots.slot_of_row[counting].tolist(), strict=True))
-    carried = set(zip(person.tolist(), slots.slot_of_row.tolist(), strict=True))
-    assert len(counted) == len(set(counted))
-    assert set(counted) == carried
+        assert alike[rows] >= k
 
 
 @given(records_of_people())
 def test_sparse_points_have_the_same_slots(case):
     points, person, k = case
-    crowd = np.zeros(len(person), dtype=np.int64)
-    dense, sparse = (slots_in_crowds(given, person, crowd, k) for given in (points, sp.csr_matrix(points)))
-    assert np.array_equal(dense.slot_of_row, sparse.slot_of_row)
+    crowd = crowds_of_people(points, person, Plan(k, 1000, EuclideanSpace))
+    dense, sparse = (slots_in_crowds(given, person, crowd) for given in (points, sp.csr_matrix(points)))
+    assert np.array_equal(dense, sparse)
 
 
 def test_like_records_share_a_slot():
     """Three couples, each of a young and an old person: the young share one slot, the old the other."""
     points = np.array([[20.0], [60.0], [61.0], [21.0], [22.0], [62.0]])
-    slots = slots_in_crowds(points, np.array([0, 0, 1, 1, 2, 2]), np.zeros(6, dtype=np.int64), 3)
-    young, old = slots.slot_of_row[[0, 3, 4]], slots.slot_of_row[[1, 2, 5]]
+    slot = slots_in_crowds(points, np.array([0, 0, 1, 1, 2, 2]), np.zeros(6, dtype=np.int64))
+    young, old = slot[[0, 3, 4]], slot[[1, 2, 5]]
     assert len(set(young)) == len(set(old)) == 1
     assert young[0] != old[0]
 
 
-def test_people_with_like_numbers_of_records_are_grouped_by_themselves_where_there_are_enough():
-    records = np.repeat([1, 2, 3, 9], [8, 8, 5, 3])
-    assert np.unique(classes_by_records(records, 2)).tolist() == [0, 1, 2]
-    assert np.unique(classes_by_records(records, 4)).tolist() == [0]
+def kept(records, least):
+    return equal_numbers(np.array(records), np.broadcast_to(least, len(records))).tolist()
+
+
+def test_numbers_that_too_few_have_go_down_to_the_next_one():
+    assert kept([1, 1, 2, 2, 40], 2) == [1, 1, 2, 2, 2]
+    assert kept([1, 1, 3, 5], 2) == [1, 1, 3, 3]
+    assert kept([2, 3, 4], 3) == [2, 2, 2]
+
+
+def test_too_few_with_the_lowest_number_are_joined_by_as_many_as_they_need():
+    assert kept([1, 2, 2, 2, 2, 2], 3) == [1, 1, 2, 2, 2, 1]
+    assert kept([1, 2, 2, 2], 3) == [1, 1, 1, 1], "with two of them, one would be left with two records"
+
+
+def test_a_person_who_asks_for_more_has_as_many_with_as_many_records():
+    assert kept([1, 1, 1, 2, 2], np.array([2, 2, 2, 2, 5])) == [1, 1, 1, 1, 1]
+
+
+@given(st.lists(st.integers(1, 9), min_size=3, max_size=30), st.integers(1, 3))
+def test_every_number_that_is_kept_has_enough_people(records, least):
+    numbers = kept(records, least)
+    assert all(0 < few <= many for few, many in zip(numbers, records, strict=True))
+    assert min(Counter(numbers).values()) >= least

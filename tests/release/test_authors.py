@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -77,3 +77,26 @@ def test_a_letter_without_an_author_is_refused(tmp_path):
     path.write_text('{"text": "tide boat", "author": "a"}\n{"text": "tide boat"}\n', encoding="utf-8")
     with pytest.raises(InputError, match=r"1 document without a person .first: line 2"):
         protect(path, 2, tmp_path / "release", person="author")
+
+
+def test_authors_in_a_group_have_as_many_letters_and_the_others_are_withheld(letters, tmp_path):
+    made = quietly(protect, letters, 3, tmp_path / "release", person="author", refine=False)
+    author_of = {str(one["id"]): one["author"] for one in map(json.loads, letters.read_text().splitlines())}
+    mapping = pq.read_table(made.private / "mapping.parquet").to_pydict()
+    groups_of = defaultdict(list)
+    for name, group in zip(mapping["id"], mapping["group"], strict=True):
+        groups_of[author_of[str(name)]].append(group)
+    alike = Counter(tuple(sorted(groups)) for groups in groups_of.values())
+    assert min(alike.values()) >= 3
+    assert made.certificate["stated"]["withheld"] == [
+        {"reason": "more records than k people have", "count": 60 - len(mapping["id"])}
+    ]
+
+
+def test_the_owner_is_warned_of_an_author_who_has_most_of_a_pool(tmp_path):
+    path = tmp_path / "letters.jsonl"
+    words = {"a": "tide boat " * 200, "b": "tide boat", "c": "tide boat", "d": "sail", "e": "sail", "f": "sail"}
+    lines = [{"text": text, "author": author} for author, text in words.items()]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    with pytest.warns(UserWarning, match="in 1 group one author has more than half of the words"):
+        protect(path, 3, tmp_path / "release", person="author", refine=False, attack=False)

@@ -100,13 +100,13 @@ def test_in_parts_too(tmp_path):
         protect, f"{tmp_path}/*.parquet", 4, tmp_path / "release", roles=Roles(quasi=("income", "age")), method=MDAV
     )
     assert told(made.folder, 1e9, 300, 4) == []
-    assert made.certificate["stated"]["loss_range"]["reason"].startswith("in some column one record makes up")
+    assert made.certificate["stated"]["loss_range"]["reason"].startswith("in some column one record or person makes up")
 
 
 def test_the_reason_is_given_and_the_other_columns_are_still_told(tmp_path):
     made = release_frame(incomes(1e9, age=ages(500)), 5, tmp_path / "release")
     report = (made.folder / "report.html").read_text(encoding="utf-8")
-    reason = "one record makes up more than a third of what varies, and such figures would tell it"
+    reason = "one record or person makes up more than a third of what varies, and such figures would tell it"
     assert f"The figures of <b>income</b> are not published: {reason}." in report
     assert made.certificate["stated"]["loss_range"]["reason"] == f"in some column {reason}"
     assert made.certificate["stated"]["sse"] is None
@@ -115,7 +115,9 @@ def test_the_reason_is_given_and_the_other_columns_are_still_told(tmp_path):
 
 
 def test_the_owner_is_warned_that_the_rows_give_the_record_away(tmp_path):
-    with pytest.warns(UserWarning, match=r"income: one record makes up 100% of what varies .* cap the column"):
+    with pytest.warns(
+        UserWarning, match=r"income: one record or person makes up 100% of what varies .* cap the largest"
+    ):
         protect(incomes(1e9), 5, tmp_path / "release", method=MDAV)
 
 

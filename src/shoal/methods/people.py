@@ -1,18 +1,17 @@
-"""Whole people as units: crowds of people, and within a crowd the rows that its people share.
+"""Whole people as units: crowds of people with equally many records, and the rows that a crowd shares.
 
 A person with several records is in as many published rows. Whoever knows them all looks each row up and intersects the
 people behind it. So people are grouped, not records, and the records of a crowd are put into slots: everybody in the
-crowd has a record in the first slot, those with two records one in the second as well, and so on, as long as at least k
-people have one. Each slot is published as one row. A person of r records then carries the rows of the first r slots,
-and so do all people of the crowd with as many records or more: at least k.
+crowd has one record in each slot, and each slot is published as one row. All people of a crowd then carry the same
+published rows, each as often, and so they do for an attacker who can tell which records belong together: by a
+confidential value that is constant within people, say, which is as good as a number for each person.
 
-Records beyond the last slot take the nearest slot of their crowd. They have no part in what is published of it, so that
-nobody's records outweigh those of the others.
+That needs people with equally many records. Where fewer than k have as many, some of their records are withheld.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,65 +25,62 @@ from shoal.methods.mdav import numbered_by_first_row
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 ROUNDS = 5  # of matching records to slots; more change next to nothing
-PEOPLE_PER_CLASS = 4  # times k: people with like numbers of records that are grouped by themselves
 MOST_COMPARED = 8  # records of a person that are compared one by one with another person's
 
 # Points are the records' coordinates, (records, coordinates): a dense array, or CSR for documents.
 
 
-@dataclass(frozen=True)
-class Slots:
-    """The slot of each record within its crowd, and whether it has a part in what is published of the slot."""
+def equal_numbers(records: Ints, least: Ints) -> Ints:
+    """How many records of each person to keep, so that at least as many people as each asks for keep as many.
 
-    slot_of_row: Ints
-    counts: Mask
+    From the top: people with a number of records that too few have go down to the next number. Too few with the lowest
+    number are joined by people with more, taken evenly from the order in which people are given.
+    """
+    kept = np.array(records)
+    too_few = np.zeros(len(records), dtype=bool)
+    for number in np.unique(records)[::-1].tolist():
+        too_few |= records == number
+        kept[too_few] = number
+        if too_few.sum() >= least[too_few].max():
+            too_few[:] = False
+    lowest = kept == kept.min()
+    while not lowest.all() and lowest.sum() < least[lowest].max():
+        missing = int(least[lowest].max() - lowest.sum())
+        above = np.flatnonzero(kept == kept[~lowest].min())
+        if len(above) - missing >= least[above].max():
+            above = above[np.linspace(0, len(above) - 1, missing).astype(np.int64)]
+        kept[above] = kept.min()
+        lowest[above] = True
+    return kept
 
 
 def crowds_of_people(points: Any, person: Ints, plan: Plan) -> Ints:
-    """The crowd of each record: that of its person, with at least k people who have records like theirs."""
+    """The crowd of each record: that of its person, with at least k people who have as many records, and like ones."""
     people, person_of_row, records = np.unique(person, return_inverse=True, return_counts=True)
     position = _along_widest_axis(points)
-    class_of_person = classes_by_records(records, plan.k)
     crowd_of_person = np.empty(len(people), dtype=np.int64)
     n_crowds = 0
-    for number in range(int(class_of_person.max()) + 1):
-        in_class = class_of_person == number
-        rows = np.flatnonzero(in_class[person_of_row])
-        n_compared = min(int(records[in_class].min()), MOST_COMPARED)
-        compared = _in_order(points[rows], person_of_row[rows], position[rows], n_compared)
+    for number in np.unique(records).tolist():
+        as_many = records == number
+        rows = np.flatnonzero(as_many[person_of_row])
+        compared = _in_order(points[rows], person_of_row[rows], position[rows], min(number, MOST_COMPARED))
         crowds = group_rows(compared, replace(plan, most=max(plan.most, 3 * plan.k)))
-        crowd_of_person[in_class] = crowds + n_crowds
+        crowd_of_person[as_many] = crowds + n_crowds
         n_crowds += int(crowds.max()) + 1
     return numbered_by_first_row(crowd_of_person[person_of_row])
 
 
-def classes_by_records(records_of_person: Ints, k: int) -> Ints:
-    """A class for each person: people with like numbers of records, enough of them to be grouped by themselves."""
-    numbers, people = np.unique(records_of_person, return_counts=True)
-    class_of_number = np.zeros(len(numbers), dtype=np.int64)
-    so_far = 0
-    for index in range(1, len(numbers)):
-        so_far += int(people[index - 1])
-        starts = min(so_far, int(people[index:].sum())) >= PEOPLE_PER_CLASS * k
-        class_of_number[index] = class_of_number[index - 1] + starts
-        so_far = 0 if starts else so_far
-    return class_of_number[np.searchsorted(numbers, records_of_person)]
-
-
-def slots_in_crowds(points: Any, person: Ints, crowd_of_row: Ints, k: int | Ints) -> Slots:
-    """The slots of the records of each crowd; at least k people (of all crowds, or of each) have a record in a slot."""
-    slots = Slots(np.zeros(len(person), dtype=np.int64), np.ones(len(person), dtype=bool))
+def slots_in_crowds(points: Any, person: Ints, crowd_of_row: Ints) -> Ints:
+    """The slot of each record; everybody in a crowd has as many records, and one in each slot."""
+    slot_of_row = np.zeros(len(person), dtype=np.int64)
     order = np.lexsort((_along_widest_axis(points), person, crowd_of_row))
-    sizes = np.bincount(crowd_of_row)
-    for rows, least in zip(np.split(order, np.cumsum(sizes)[:-1]), np.broadcast_to(k, len(sizes)), strict=True):
-        _, first = np.unique(person[rows], return_index=True)
-        if len(first) < len(rows):
-            records_of_person = np.split(np.arange(len(rows)), first[1:])
-            slots.slot_of_row[rows], slots.counts[rows] = _slots_of_crowd(points[rows], records_of_person, least)
-    return slots
+    for rows in np.split(order, np.cumsum(np.bincount(crowd_of_row))[:-1]):
+        n_slots = len(rows) // len(np.unique(person[rows]))
+        if n_slots > 1:
+            slot_of_row[rows] = _slots_of_crowd(points[rows], n_slots)
+    return slot_of_row
 
 
 def _along_widest_axis(points: Any) -> Floats:
@@ -114,25 +110,18 @@ def _in_order(points: Any, person: Ints, position: Floats, n_parts: int) -> Any:
     return (mean @ points).reshape(len(records), -1)
 
 
-def _slots_of_crowd(points: Any, records_of_person: list[Ints], k: int) -> tuple[Ints, Mask]:
-    """The slot of each record of a crowd, whose people's records are given in the order to begin with."""
-    n_slots = np.sort([len(records) for records in records_of_person])[-k]
+def _slots_of_crowd(points: Any, n_slots: int) -> Ints:
+    """The slot of each record of a crowd: those of the first person, in the order to begin with, then of the next."""
     products = np.asarray((points @ points.T).todense() if sp.issparse(points) else points @ points.T)
     squares = np.diag(products)
-    slot = np.full(len(squares), -1, dtype=np.int64)
-    for records in records_of_person:
-        chosen = records[np.linspace(0, len(records) - 1, min(len(records), n_slots)).astype(np.int64)]
-        slot[chosen] = np.arange(len(chosen))
+    slot = np.arange(len(squares)) % n_slots
     for _ in range(ROUNDS):
-        members = (slot[:, None] == np.arange(n_slots)).astype(np.float64)
-        means = members / members.sum(axis=0)
+        means = (slot[:, None] == np.arange(n_slots)) * (n_slots / len(slot))
         to_means = products @ means
         distances = squares[:, None] - 2.0 * to_means + np.einsum("rs,rs->s", means, to_means)
-        matched = np.full(len(slot), -1, dtype=np.int64)
-        for records in records_of_person:
-            taken, slots = linear_sum_assignment(distances[records, : len(records)])
-            matched[records[taken]] = slots
+        of_people = distances.reshape(-1, n_slots, n_slots)
+        matched = np.concatenate([linear_sum_assignment(of_person)[1] for of_person in of_people])
         if np.array_equal(matched, slot):
             break
         slot = matched
-    return np.where(slot >= 0, slot, np.argmin(distances, axis=1)), slot >= 0
+    return slot

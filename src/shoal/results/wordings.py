@@ -77,10 +77,11 @@ _ATTACKS = (
 _REASONS = (
     r"(in some column )?(of )?fewer than \d+ records( changed)?, and figures about so few tell each of them",
     r"of fewer than \d+ records, figures about the originals tell each of them",
-    "(in some column )?one record makes up more than a third of what varies, and such figures would tell it",
+    "(in some column )?one record or person makes up more than a third of what varies, and such figures would tell it",
     "(in some column )?compared with those of the release before, such figures would tell who left",
     "(in some column )?no group shows a value",
     "the originals are encrypted, and nobody has all of them|in no group yet|a quasi-identifier is missing",
+    "more records than k people have",
     "fewer than k records have these values of the kept columns",
     "records with these values of the kept columns have too few confidential values",
     "fewer than k newcomers: they wait for a later release",

@@ -73,6 +73,15 @@ class Counted:
     counts: NDArray[np.int32]
     tally: Tally
 
+    def take(self, documents: NDArray[np.int64]) -> Counted:
+        """Some of the documents, in that order; words stay counted over all of them."""
+        sizes = np.diff(self.row_end, prepend=0)
+        chosen = np.concatenate([np.arange(self.row_end[one] - sizes[one], self.row_end[one]) for one in documents])
+        numbers, counts = self.numbers[chosen], self.counts[chosen]
+        frequency, occurrences = _uses(self.terms, numbers, counts)
+        tally = replace(self.tally, n_documents=len(documents), frequency=frequency, occurrences=occurrences)
+        return Counted(self.terms, np.cumsum(sizes[documents]), numbers, counts, tally)
+
 
 def count(texts: Iterable[str], term_of: TermOf) -> Counted:
     """Count every text's terms, numbered by first appearance."""

@@ -21,10 +21,12 @@ from shoal.data.sources import local_copy
 from shoal.errors import InputError
 from shoal.methods.blocks.executors import memory_of
 from shoal.methods.pools import unit_rows, with_length
+from shoal.promises.people import MORE_RECORDS, rows_to_keep
 from shoal.promises.values import person_numbers
 from shoal.release.documents.rows import DocumentRows
 from shoal.release.folders import Content, csv_text
-from shoal.results.claims import Withheld
+from shoal.request.options import GroupPromises
+from shoal.results.claims import NOTHING_MORE, Withheld
 from shoal.results.summary import WordsLeftOut
 from shoal.terms.counting import Counted, Tally
 from shoal.terms.vector_space import RARE, VectorSpace
@@ -48,6 +50,12 @@ class CountedDocuments:
     def tally(self) -> Tally:
         """Their words and terms."""
         return self.counted.tally
+
+    def take(self, documents: Ints) -> CountedDocuments:
+        """Some of the documents, in that order."""
+        person = None if self.person is None else self.person[documents]
+        texts = self.names[documents], self.labels[documents]
+        return CountedDocuments(self.counted.take(documents), *texts, self.skipped, person)
 
     def __sizeof__(self) -> int:
         counted = self.counted
@@ -107,14 +115,31 @@ class FittedCorpus:
 
 
 def read_documents(
-    source: DocumentSource, space: VectorSpace, known: Callable[[Tally], Tally] = lambda tally: tally
+    source: DocumentSource,
+    space: VectorSpace,
+    known: Callable[[Tally], Tally] = lambda tally: tally,
+    k: int = 1,
+    promises: GroupPromises = NOTHING_MORE,
 ) -> tuple[FittedCorpus, DocumentRows]:
-    """The documents of a source in one piece, and a space fitted to them; `known` are the terms that it may have."""
+    """The documents of a source in one piece, and a space fitted to them; `known` are the terms that it may have.
+
+    Of authors, at least k have as many documents as each of them; see `rows_to_keep`.
+    """
     space = clone(space)
-    counted = count_documents(source.parts[0], source.columns, space)
-    space.settle([_used_by_enough(counted, known(counted.tally), space.min_df)])
-    rows, without_terms, light_terms = fitted_rows(counted, space)
-    return fitted_corpus(source, space, counted.skipped, without_terms, light_terms), rows
+    counted, withheld = count_documents(source.parts[0], source.columns, space), []
+    while True:
+        space.settle([_used_by_enough(counted, known(counted.tally), space.min_df)])
+        rows, without_terms, light_terms = fitted_rows(counted, space)
+        if rows.person is None:
+            break
+        kept = rows_to_keep(rows.person, k, None, promises, [rows.labels] if source.confidential else [])
+        if kept.all():
+            break
+        # Terms are counted again without them, for a term must have enough authors in what is released.
+        more = set(rows.names[~kept].tolist())
+        withheld += [Skipped(str(name), MORE_RECORDS) for name in counted.names.tolist() if name in more]
+        counted = counted.take(np.flatnonzero([name not in more for name in counted.names.tolist()]))
+    return fitted_corpus(source, space, (*counted.skipped, *withheld), without_terms, light_terms), rows
 
 
 def count_documents(part: str | Corpus, columns: Mapping[str, str | None], space: VectorSpace) -> CountedDocuments:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +12,12 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from shoal.data.files import counted as number_of
 from shoal.data.inputs import DocumentSource
 from shoal.methods.people import crowds_of_people
 from shoal.methods.pools import members_with, pooled_weights
 from shoal.promises.groups import check_totals, crowd_figures, facts_of, totals_of
-from shoal.promises.joining import JOINED, join_until
+from shoal.promises.joining import JOINED, GroupDistances, join_until
 from shoal.promises.people import PeopleGroups, joined_crowds
 from shoal.promises.values import value_requirements
 from shoal.release.documents.methods import DocumentMethod, with_space
@@ -87,7 +87,7 @@ class DocumentSteps:
     def read(self, source: DocumentSource) -> DocumentRecords:
         """The documents that have terms, as rows of a space fitted to them."""
         warn_of_rare_terms(self.method)
-        corpus, rows = read_documents(source, self.method.space, self.method.known)
+        corpus, rows = read_documents(source, self.method.space, self.method.known, self.method.k, self.promises)
         corpus.check_enough(self.method.k)
         return DocumentRecords(corpus, with_space(self.method, corpus.space), rows)
 
@@ -105,21 +105,23 @@ class DocumentSteps:
             labels, named = ([], ()) if label is None else ([rows.labels], (label,))
             check_totals(totals_of(len(rows), labels, rows.person), named, self.method.k, self.promises)
             if rows.person is not None:
-                distances_of, k = partial(records.method.group_distances, rows), self.method.k
-                return joined_crowds(groups, rows.person, rows.X, k, self.promises, labels, distances_of)
+
+                def distances_of(chosen: Ints, group_of_row: Ints) -> GroupDistances:
+                    return records.method.group_distances(rows.take(chosen), group_of_row)
+
+                return joined_crowds(groups, rows.person, rows.X, self.promises, labels, distances_of)
             groups = join_groups(records.method, rows, groups, self.promises)
         return groups
 
     def represent(self, groups: Ints | PeopleGroups, records: DocumentRecords) -> Pools:
         """What stands for each group: how often its documents together have each term."""
-        if isinstance(groups, PeopleGroups):  # one document per person and slot counts
-            counting = np.flatnonzero(groups.slots.counts)
-            return records.method.pool(records.rows.take(counting), groups.group_of_row[counting])
-        return records.method.pool(records.rows, groups)
+        if isinstance(groups, PeopleGroups):
+            warn_of_majority(records.rows.counts(records.method.space.idf_), groups.group_of_row)
+        return records.method.pool(records.rows, _group_of_row(groups))
 
     def publish(self, masked: Pools, groups: Ints | PeopleGroups, records: DocumentRecords) -> DocumentPublication:
         """The documents as they will be released, and their figures."""
-        groups = groups.group_of_row if isinstance(groups, PeopleGroups) else groups
+        groups = _group_of_row(groups)
         method, n_rows = records.method, len(records.rows)
         pooled, totals = self.pooled(masked, groups, records)
         weights = pooled_weights(pooled.pools, totals.frequency, totals.n_rows)
@@ -199,6 +201,10 @@ class DocumentSteps:
         return replace(draft, parameters=draft.parameters | joined, measured_loss=facts.loss.information_loss)
 
 
+def _group_of_row(groups: Ints | PeopleGroups) -> Ints:
+    return groups.group_of_row if isinstance(groups, PeopleGroups) else groups
+
+
 def join_groups(
     method: DocumentMethod,
     rows: DocumentRows,
@@ -259,6 +265,20 @@ def warn_of_rare_terms(method: DocumentMethod) -> None:
         warnings.warn(
             f"min_df={min_df} is below k={k}: a term that fewer than {k} documents have points at them; leave min_df "
             f"out or make it {k}",
+            stacklevel=4,
+        )
+
+
+def warn_of_majority(counts: sp.csr_matrix, group_of_row: Ints) -> None:
+    """Tell the owner of pools that are mostly one author's, who has one document in each."""
+    words = np.asarray(counts.sum(axis=1)).ravel()
+    most = np.zeros(int(group_of_row.max()) + 1)
+    np.maximum.at(most, group_of_row, words)
+    mostly = int(np.sum(2 * most > np.bincount(group_of_row, words)))
+    if mostly:
+        warnings.warn(
+            f"in {number_of(mostly, 'group')} one author has more than half of the words, so that most of what it "
+            "shows is theirs; shorten the longest documents, or leave them out",
             stacklevel=4,
         )
 

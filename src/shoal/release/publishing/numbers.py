@@ -144,7 +144,7 @@ def coarsened_columns(names: Sequence[str], masked: Floats, coarsen: Mapping[str
 
 FEW_MOVED = f"fewer than {FEW} records changed, and figures about so few tell each of them"
 TELLS_WHO_LEFT = "compared with those of the release before, such figures would tell who left"
-DOMINATED = "one record makes up more than a third of what varies, and such figures would tell it"
+DOMINATED = "one record or person makes up more than a third of what varies, and such figures would tell it"
 NO_VALUE = "no group shows a value"
 DIGITS = 3  # of the loss: more would tell, of two releases, what one record adds to it
 UNMOVED = 1e-12  # relative: a mean of equal values may differ from them by a rounding
@@ -175,8 +175,8 @@ def warn_of_dominance(names: Sequence[str], shares: Floats, n_rows: int) -> None
     for name, share in zip(names, shares.tolist(), strict=True):
         if share > DOMINANT and n_rows >= FEW:  # of very few records, one always decides
             warnings.warn(
-                f"{shown(name)}: one record makes up {share:.0%} of what varies in this column, and the mean of its "
-                "group tells it to whoever can guess the others; cap the column's largest values or leave it out",
+                f"{shown(name)}: one record or person makes up {share:.0%} of what varies in this column, and the mean "
+                "of its group tells it to whoever can guess the others; cap the largest values or leave it out",
                 stacklevel=2,
             )
 

@@ -47,6 +47,7 @@ from shoal.results.utility import Loss
 SHOWN = SAMPLE  # records of a table in parts whose distances the report shows
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -88,13 +89,14 @@ class Publication:
         return not {FEW_MOVED, TELLS_WHO_LEFT} & set(self.reasons)
 
 
-def spread_of(table: PreparedTable, sample: Floats) -> Spread:
-    """How the numbers are spread; the owner is warned of columns that one record decides."""
+def spread_of(table: PreparedTable, sample: Floats, person: Ints | None = None) -> Spread:
+    """How the numbers are spread; the owner is warned of columns that one record, or person, decides."""
     layout = table.layout
     varies = ~layout.constant & (layout.squares > 0)
     dominance = np.divide(layout.largest_square, layout.squares, out=np.zeros_like(layout.squares), where=varies)
     warn_of_dominance(layout.numbers, dominance, table.n_rows)
-    limits = limits_of(sample, table.method.k)
+    most = 1 if person is None else int(np.unique(person, return_counts=True)[1].max())
+    limits = limits_of(sample, table.method.k * most)
     return Spread(limits, limits.spread(sample), dominance)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,7 +10,6 @@ from numpy.typing import NDArray
 
 from shoal.data import Roles
 from shoal.data.columns import values_of
-from shoal.data.files import counted
 from shoal.errors import InputError
 from shoal.promises.diversity import check_kept
 from shoal.promises.joining import join_until
@@ -71,18 +69,4 @@ def check_several(before: Ints, joined: Ints, promises: GroupPromises) -> None:
         raise InputError(
             f"{' and '.join(strict)} leaves one group of all {len(joined):,} records; raise it, or name fewer "
             "confidential columns"
-        )
-
-
-def warn_of_majority(person: Ints | None, group_of_row: Ints) -> None:
-    """Tell the owner of a person who has most rows of a group: k people are in it, and yet a row is likely theirs."""
-    if person is None:
-        return
-    pairs, rows = np.unique(np.column_stack([group_of_row, person]), axis=0, return_counts=True)
-    most = 2 * rows > np.bincount(group_of_row)[pairs[:, 0]]
-    if most.any():
-        warnings.warn(
-            f"in {counted(int(most.sum()), 'group')} one person has most of the rows, so that most of what it shows is "
-            "theirs; keep fewer rows of people who have many, or make one of them",
-            stacklevel=2,
         )

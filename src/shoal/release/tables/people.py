@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.data import Roles
-from shoal.data.roles import SET
 from shoal.methods.mdav import numbered_by_first_row
+from shoal.promises.joining import GroupDistances
 from shoal.promises.people import PeopleGroups, joined_crowds
 from shoal.release.tables.grouping import check_several, confidential_values
 from shoal.release.tables.rows import MaskedLabels, MaskedRows, TableLayout, TableMethod, TableRows
@@ -25,18 +24,13 @@ def join_people(
     method: TableMethod, rows: TableRows, person: Ints, crowd_of_row: Ints, roles: Roles, promises: GroupPromises
 ) -> PeopleGroups:
     """Crowds joined until each of their slots has what is promised."""
+
+    def distances_of(chosen: Ints, group_of_row: Ints) -> GroupDistances:
+        return method.group_distances(rows.take(chosen), group_of_row)
+
     confidential = confidential_values(method, rows, roles, promises)
     points = method.block_coordinates(rows)
-    groups = joined_crowds(
-        crowd_of_row,
-        person,
-        points,
-        method.k,
-        promises,
-        confidential,
-        partial(method.group_distances, rows),
-        rows.own_k,
-    )
+    groups = joined_crowds(crowd_of_row, person, points, promises, confidential, distances_of, rows.own_k)
     check_several(crowd_of_row, groups.crowd_of_row, promises)
     return groups
 
@@ -45,15 +39,8 @@ def represent_people(
     method: TableMethod, rows: TableRows, person: Ints, groups: PeopleGroups, layout: TableLayout
 ) -> MaskedRows:
     """The rows with what stands for their slots; columns that are constant within people have one value in a crowd."""
-    group_of_row, counts = groups.group_of_row, groups.slots.counts
     _, first_row, person_of_row = np.unique(person, return_index=True, return_inverse=True)
-    masked = method.represent(rows, group_of_row)
-    if not counts.all():
-        counting = np.flatnonzero(counts)
-        of_slots = method.represent(rows.take(counting), group_of_row[counting])
-        standing = np.unique(group_of_row[counting], return_index=True)[1][group_of_row]
-        sets = [name for name, kind in layout.categories.items() if kind == SET]
-        masked = _with_columns(masked, of_slots, standing, [name for name in layout.labels if name not in sets], None)
+    masked = method.represent(rows, groups.group_of_row)
     labels, numbers = constant_columns(rows, person_of_row, layout)
     if labels or numbers.any():
         people = one_row_per_person(rows, person_of_row)
@@ -107,21 +94,18 @@ def _codes(column: pa.Array) -> Ints:
     return codes
 
 
-def _with_columns(
-    masked: MaskedRows, other: MaskedRows, row_of: Ints, labels: list[str], numbers: Mask | None
-) -> MaskedRows:
-    """Masked rows with these columns as other rows have them; `row_of` says which. None: all numbers."""
-    chosen = np.ones(masked.numbers.shape[1], dtype=bool) if numbers is None else numbers
+def _with_columns(masked: MaskedRows, other: MaskedRows, row_of: Ints, labels: list[str], numbers: Mask) -> MaskedRows:
+    """Masked rows with these columns as other rows have them; `row_of` says which."""
     taken = {}
     for name in labels:
         own, after = masked.labels[name], other.labels[name]
         taken[name] = MaskedLabels(after.released.take(pa.array(row_of)), own.before, after.after[row_of])
     gaps = masked.gaps
     if gaps is not None and other.gaps is not None:
-        gaps = np.where(chosen, other.gaps[row_of], gaps)
+        gaps = np.where(numbers, other.gaps[row_of], gaps)
     return replace(
         masked,
-        numbers=np.where(chosen, other.numbers[row_of], masked.numbers),
+        numbers=np.where(numbers, other.numbers[row_of], masked.numbers),
         labels={**masked.labels, **taken},
         gaps=gaps,
     )

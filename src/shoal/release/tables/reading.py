@@ -35,6 +35,7 @@ from shoal.errors import InputError
 from shoal.methods.blocks.executors import memory_of
 from shoal.methods.blocks.tree import sample_keys
 from shoal.promises.diversity import reachable
+from shoal.promises.people import MORE_RECORDS, rows_to_keep
 from shoal.promises.values import counted_values, person_numbers
 from shoal.release.tables.columns import ColumnPlan, PartSchema, TableOptions
 from shoal.release.tables.rows import TableLayout, TableRows
@@ -158,6 +159,16 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
     if not loaded.part:
         order = sort_protected(data.select(list(roles.quasi)), names.tolist())
         rows = order[complete[order]]
+    if "person" in crowd:
+        for stratum in _strata(others, plan.kept, rows):
+            of_rows = {name: asked[stratum] for name, asked in crowd.items()}
+            confidential = [values_of(data[name].take(pa.array(stratum))) for name in roles.confidential]
+            if plan.kept and len(np.unique(of_rows["person"])) < max(plan.method.k, *of_rows.get("own_k", (1,))):
+                reasons[stratum] = RARE
+                continue
+            kept = rows_to_keep(of_rows["person"], plan.method.k, of_rows.get("own_k"), promises, confidential)
+            reasons[stratum[~kept]] = MORE_RECORDS
+        rows = rows[reasons[rows] == ""]
     values, others_of_rows = values[rows], others.take(pa.array(rows)) if others.num_columns else others
     statistics = PartStatistics(
         schema=others.schema,
@@ -167,7 +178,7 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
         lowest=np.where(np.isnan(values), np.inf, values).min(axis=0, initial=np.inf),
         highest=np.where(np.isnan(values), -np.inf, values).max(axis=0, initial=-np.inf),
         few=tuple(map(_few, values.T)),
-        withheld=list(zip(names[~complete].tolist(), reasons[~complete].tolist(), strict=True)),
+        withheld=[(name, reason) for name, reason in zip(names.tolist(), reasons.tolist(), strict=True) if reason],
         labels={name: _different(others_of_rows[name]) for name in labels},
     )
     records = None if loaded.records is None else loaded.records[rows]
@@ -197,13 +208,19 @@ def stratum_of_row(others: pa.Table, kept: Sequence[str]) -> Ints:
     return strata
 
 
+def _strata(others: pa.Table, kept: Sequence[str], rows: Ints) -> list[Ints]:
+    """These rows by their values of kept columns, each in the order given."""
+    if not kept or not len(rows):
+        return [rows] if len(rows) else []
+    strata = stratum_of_row(others, kept)[rows]
+    order = np.argsort(strata, kind="stable")
+    return np.split(rows[order], np.flatnonzero(np.diff(strata[order])) + 1)
+
+
 def _withhold_rare(reasons: NDArray[Any], others: pa.Table, plan: ColumnPlan, promises: GroupPromises) -> None:
     """Withhold rows whose values of kept columns too few records share, or that no group could be diverse with."""
-    strata, roles = stratum_of_row(others, plan.kept), plan.schema.roles
-    values = [values_of(others[name]) for name in roles.confidential]
-    order = np.argsort(strata, kind="stable")
-    for rows in np.split(order, np.flatnonzero(np.diff(strata[order])) + 1):
-        rows = rows[reasons[rows] == ""]
+    values = [values_of(others[name]) for name in plan.schema.roles.confidential]
+    for rows in _strata(others, plan.kept, np.flatnonzero(reasons == "")):
         if len(rows) < plan.method.k:
             reasons[rows] = RARE
         elif promises.l is not None and not all(reachable(promises, counted_values(column[rows])) for column in values):
@@ -278,10 +295,17 @@ def with_record_ids(loaded: LoadedPart, id_column: str) -> LoadedPart:
     return LoadedPart(loaded.table, roles, loaded.part, loaded.rows, records)
 
 
-def squared_deviations(values: Floats, mean: Floats) -> tuple[list[int], Floats]:
-    """Of each number: the exact sum of its squared deviations, and the largest one; a gap stands at the mean."""
+def squared_deviations(values: Floats, mean: Floats, person: Ints | None = None) -> tuple[list[int], Floats]:
+    """Of each number: the exact sum of its squared deviations, and the largest one, of a record or of a person.
+
+    A gap stands at the mean.
+    """
     squares = (np.where(np.isnan(values), mean, values) - mean) ** 2
-    return exact_sums(squares), squares.max(axis=0, initial=0.0)
+    largest = squares
+    if person is not None:
+        number = np.unique(person, return_inverse=True)[1]
+        largest = np.column_stack([np.empty((number.max() + 1, 0)), *(np.bincount(number, one) for one in squares.T)])
+    return exact_sums(squares), largest.max(axis=0, initial=0.0)
 
 
 def rows_of(part: CompletePart, layout: TableLayout) -> TableRows:

@@ -100,7 +100,7 @@ def read_records(source: TableSource, k: int, options: TableOptions) -> TableRec
     plan = column_plan([schema_of(loaded, reading)], k, options)
     part = complete_part(loaded, plan, options)
     mean = column_means(plan, part.statistics)
-    deviations, largest = squared_deviations(part.values, mean)
+    deviations, largest = squared_deviations(part.values, mean, part.person)
     table = prepared_table(plan, part.statistics, mean, ([deviations], largest), options, follow_up)
     return TableRecords(table, rows_of(part, table.layout))
 

@@ -29,7 +29,7 @@ from shoal.release.tables.columns import TableOptions
 from shoal.release.tables.draft import Findings, Publication, draft_of, reasons_of, spread_of
 from shoal.release.tables.files import copy_of, file_name, text_columns
 from shoal.release.tables.following import Following
-from shoal.release.tables.grouping import join_groups, warn_of_majority
+from shoal.release.tables.grouping import join_groups
 from shoal.release.tables.people import join_people, represent_people
 from shoal.release.tables.records import TableRecords, read_records
 from shoal.release.tables.released import (
@@ -112,7 +112,6 @@ class TableSteps:
         table, rows, promises = records.table, records.rows, self.options.promises
         if rows.person is not None:
             people = join_people(table.method, rows, rows.person, groups.group_of_row, table.layout.roles, promises)
-            warn_of_majority(rows.person, people.group_of_row)
             return replace(groups, group_of_row=people.group_of_row, people=people)
         if isinstance(table.method, Following):
             joined = table.method.join(rows, promises)
@@ -134,7 +133,7 @@ class TableSteps:
     def publish(self, masked: MaskedRows, groups: list[TableGroups], records: TableRecords) -> TablePublication:
         """The rows as they will be released, in canonical order, and the figures that may be published."""
         table, layout, method = records.table, records.table.layout, records.table.method
-        spread = spread_of(table, records.rows.numbers)
+        spread = spread_of(table, records.rows.numbers, records.rows.person)
         columns = {layout.numbers.index(name): least for name, least in table.coarsen.items()}
         masked = coarse(
             masked, {column: coarse_classes([value_counts(masked, column)], least) for column, least in columns.items()}
