@@ -57,23 +57,16 @@ def published(corpus: Any, k: int) -> tuple[Any, Any, Any, Any]:
 
 
 def compared(name: str, k: int) -> dict[str, Any]:
-    from shoal.release.unmixing import taken_apart
+    from benchmarks.exact_means import recovered
 
     start = time.perf_counter()
     steps, records, publication, means = published(COLLECTIONS[name](), k)
     loss = publication.facts.loss
     exactly, nearly = steps.attack(publication, records)
     space = records.method.space
-    exactly_before, nearly_before = taken_apart(
-        means.representatives_,
-        space.terms_,
-        records.rows.counts(space.idf_),
-        space.terms_,
-        means.groups_,
-        k,
-        pooled=False,
-        n_documents=space.n_documents_,
-        tried=TRIED,
+    counts = records.rows.counts(space.idf_)
+    exactly_before, nearly_before = recovered(
+        means.representatives_, counts, means.groups_, k, space.n_documents_, TRIED
     )
     return {
         "documents": name,
@@ -83,8 +76,8 @@ def compared(name: str, k: int) -> dict[str, Any]:
         "SSE above means %": 100 * (loss.sse / means.sse_ - 1),
         "IL, exact means": means.information_loss_,
         "IL, published": loss.information_loss,
-        "means: recovered exactly %": 100 * exactly_before.rate,
-        "means: recovered nearly %": 100 * nearly_before.rate,
+        "means: recovered exactly %": 100 * exactly_before,
+        "means: recovered nearly %": 100 * nearly_before,
         "published: recovered exactly %": 100 * exactly.rate,
         "published: recovered nearly %": 100 * nearly.rate,
         "recovered nearly from the row itself %": 100 * nearly.baseline,

@@ -117,9 +117,9 @@ def _labels(release: Release) -> list[Any] | None:
 
 
 def _attack(pair: AlignedDocuments) -> tuple[Rate, ...]:
-    """The crowds of a release taken apart: by their counts, or in releases of an older form by their weights."""
+    """The crowds of a release taken apart by their counts."""
     release, space = pair.release, pair.space
-    if release is None or space is None or pair.counts is None:
+    if release is None or release.counts is None or space is None or pair.counts is None:
         return ()
     rows, groups = _rows_of_groups(release)
     return taken_apart(
@@ -129,7 +129,6 @@ def _attack(pair: AlignedDocuments) -> tuple[Rate, ...]:
         space.terms_,
         groups,
         space.min_df,
-        pooled=release.counts is not None,
         n_documents=space.n_documents_,
     )
 
@@ -139,8 +138,8 @@ def _is_table(pair: AlignedDocuments) -> bool:
 
 
 def _rows_of_groups(release: Release) -> tuple[sp.csr_matrix, NDArray[np.int64]]:
-    """A row for each group, counts or in an older form weights; and the group of each document."""
-    rows = sp.csr_matrix(release.vectors if release.counts is None else release.counts)
+    """The counts of each group, and the group of each document."""
+    rows = sp.csr_matrix(release.counts)
     content = [_content(rows, row) for row in range(rows.shape[0])]
     _, first, groups = np.unique(content, return_index=True, return_inverse=True)
     return rows[first], groups

@@ -28,22 +28,21 @@ def taken_apart(
     groups: Ints,
     min_df: int,
     *,
-    pooled: bool = True,
     n_documents: int | None = None,
     tried: int = GROUPS_TRIED,
 ) -> tuple[Rate, ...]:
     """How many documents are recovered exactly, and nearly, from what is published of their groups.
 
-    `rows` (groups, row_terms) are pooled counts, or weights of an older form; `counts` (documents, terms) the truth. A
-    word that became part of a concept is in `terms` only, and an attacker cannot name it.
+    `rows` (groups, row_terms) are pooled counts; `counts` (documents, terms) the truth. A word that became part of a
+    concept is in `terms` only, and an attacker cannot name it.
     """
     both = np.union1d(row_terms, terms)
     sizes = np.bincount(groups, minlength=rows.shape[0]).astype(np.int64)
     n_rows = len(groups) if n_documents is None else n_documents
-    published = Published(_in_columns(rows, row_terms, both), sizes, n_rows, min_df, pooled)
+    published = Published(_in_columns(rows, row_terms, both), sizes, n_rows, min_df)
     members, guesses = _in_columns(counts, terms, both), Unmixing(groups=tried).run(published)
     found = score(guesses, published, members, groups)
-    columns = table_columns(published.rows, sizes) if pooled else []
+    columns = table_columns(published.rows, sizes)
     if len(columns) >= FEWEST_COLUMNS:
         by_columns = score(split_by_columns(published, columns, guesses.tried), published, members, groups)
         found = max(found, by_columns, key=lambda result: result.exact.rate)

@@ -66,7 +66,6 @@ class UnmixingResult:
 
     exact: Rate  # all terms with their counts
     nearly: Rate  # 90 % of the terms of guess and document are in both
-    form: str  # what the attacker took the weights for
     tried: int  # groups that were attacked
     groups: int
 

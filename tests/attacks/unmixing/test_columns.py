@@ -52,7 +52,7 @@ def test_counts_of_words_are_no_columns():
 def test_values_that_other_groups_have_together_go_together_in_a_mixed_group():
     """The pool of the ninth group is 1, 1, 1, 1, which fits two splits; other groups say which."""
     pools, sizes = table_in_baskets()
-    published = Published(pools, sizes, int(sizes.sum()), 1, pooled=True)
+    published = Published(pools, sizes, int(sizes.sum()), 1)
     guesses = split_by_columns(published, table_columns(pools, sizes), np.array([8, 9]))
     of_group = [sorted(guesses.counts[guesses.group_of_guess == group].toarray().tolist()) for group in (8, 9)]
     assert of_group == [sorted([RED, BLUE]), sorted([RED, BLUE, BLUE])]
@@ -66,7 +66,7 @@ def test_an_item_of_no_column_goes_where_it_fits():
     pools, sizes = pooled(
         both, one, both, [*one, without], *([[blue, blue]] * 5), [blue, [0, 1, 1, 0, 0]], [with_ribbon, blue]
     )
-    published = Published(pools, sizes, int(sizes.sum()), 1, pooled=True)
+    published = Published(pools, sizes, int(sizes.sum()), 1)
     columns = table_columns(pools, sizes)
     assert sorted(sorted(column.tolist()) for column in columns) == [[0, 1], [2, 3]]
     guesses = split_by_columns(published, columns, np.array([10]))
@@ -89,7 +89,7 @@ def test_groups_with_equal_pools_are_split_as_one_of_them():
     sizes[0] = 8
     columns = table_columns(pools, sizes)
     assert sorted(sorted(column.tolist()) for column in columns) == [[0, 1], [2, 3]]
-    guesses = split_by_columns(Published(pools, sizes, int(sizes.sum()), 1, pooled=True), columns, np.array([0, 1]))
+    guesses = split_by_columns(Published(pools, sizes, int(sizes.sum()), 1), columns, np.array([0, 1]))
     assert guesses.counts.toarray().tolist()[:8] == [RED] * 8
     assert guesses.group_of_guess.tolist() == [0] * 8 + [1] * 2
 

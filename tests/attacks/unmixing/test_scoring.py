@@ -41,17 +41,17 @@ def test_rates_baseline_and_control_of_two_groups():
     # Two groups of two: the first is guessed in part, the second is two copies of its row.
     published = Published(rows([4, 1, 1, 1, 0], [0, 0, 1, 1, 2]), np.array([2, 2]), 8, 1)
     members = rows([1, 1, 0, 0, 0], [1, 0, 1, 1, 0], [0, 0, 1, 1, 1], [0, 0, 1, 1, 1])
-    guesses = Guesses(rows([1, 1, 0, 0, 0], [2, 0, 1, 1, 0]), np.array([0, 0]), np.array([0, 1]), "by hand")
+    guesses = Guesses(rows([1, 1, 0, 0, 0], [2, 0, 1, 1, 0]), np.array([0, 0]), np.array([0, 1]))
     result = score(guesses, published, members, np.array([0, 0, 1, 1]))
     assert (result.exact.rate, result.nearly.rate) == (0.5, 0.5)
     assert result.nearly.baseline == 0.5  # the second group's row as it is
     assert (result.exact.control, result.nearly.control) == (0.0, 0.0)
-    assert (result.tried, result.groups, result.form) == (2, 2, "by hand")
+    assert (result.tried, result.groups) == (2, 2)
 
 
 def test_members_of_another_width_are_refused():
     published = Published(rows([1, 1]), np.array([2]), 4, 1)
-    guesses = Guesses(rows([1, 1]), np.array([0]), np.array([0]), "")
+    guesses = Guesses(rows([1, 1]), np.array([0]), np.array([0]))
     with pytest.raises(InputError, match="in the columns of the published rows"):
         score(guesses, published, rows([1], [1]), np.array([0, 0]))
 

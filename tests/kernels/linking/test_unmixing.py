@@ -1,4 +1,4 @@
-"""Unmixing kernels against their twins."""
+"""The parting of counts against its twin."""
 
 from __future__ import annotations
 
@@ -9,30 +9,6 @@ from hypothesis import strategies as st
 
 from shoal.kernels.linking import unmixing
 from tests.reference import unmixing as twin
-
-NUMBER = st.integers(0, 12).map(float)
-
-
-@given(st.lists(st.tuples(NUMBER, NUMBER, NUMBER, st.integers(0, 4)), min_size=1, max_size=20))
-def test_every_window_counts_an_owner_once_with_its_largest_gain(entries):
-    values, widths, gains, owners = map(list, zip(*sorted(entries), strict=True))
-    totals, ends = unmixing.coincidences(np.array(values), np.array(widths), np.array(gains), np.array(owners), 5)
-    assert (totals.tolist(), ends.tolist()) == twin.coincidences(values, widths, gains, owners)
-
-
-@given(st.data())
-def test_the_cheapest_sum_is_found_from_both_sides(data):
-    side = st.lists(st.tuples(NUMBER, NUMBER), min_size=1, max_size=12).map(sorted)
-    (left, left_costs), (right, right_costs) = (zip(*data.draw(side), strict=True) for _ in range(2))
-    options = data.draw(st.lists(st.tuples(NUMBER, st.integers(0, 2).map(float), NUMBER), min_size=1, max_size=5))
-    targets, slacks, extra = zip(*options, strict=True)
-    lists = [list(part) for part in (left, left_costs, right, right_costs, targets, slacks, extra)]
-    target, i, j = unmixing.decode(*map(np.array, lists))
-    least = twin.cheapest_cost(*lists)
-    assert (target < 0) == (least == float("inf"))
-    if target >= 0:
-        assert abs(left[i] + right[j] - targets[target]) <= slacks[target]
-        assert least == left_costs[i] + right_costs[j] + extra[target]
 
 
 @given(st.integers(0, 1000), st.integers(1, 4), st.integers(1, 6))

@@ -96,7 +96,7 @@ def split_by_columns(published: Published, columns: list[Ints], tried: Ints, ran
         of_members = np.ones(len(member)), (member, terms[item_of[member, kind]])
         blocks += [sp.csr_matrix(of_members, shape=(len(item_of), pools.shape[1]))] * int(repeats[group])
     group_of_guess = np.repeat(tried, published.sizes[tried])
-    return Guesses(sp.csr_matrix(sp.vstack(blocks)), group_of_guess, tried, "columns of a table")
+    return Guesses(sp.csr_matrix(sp.vstack(blocks)), group_of_guess, tried)
 
 
 def _parts(terms: Ints, counts: Ints, columns: list[Ints], size: int) -> Ints:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 from sklearn.preprocessing import normalize
 
 from shoal.attacks.rates import rate_of
-from shoal.attacks.unmixing.published import Frequencies, Guesses, Published
+from shoal.attacks.unmixing.published import Guesses, Published
 from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
 from shoal.results.attacks import Rate, UnmixingResult
@@ -29,18 +28,23 @@ def blind_guesses(published: Published, groups: Ints) -> list[list[sp.csr_matrix
     The heaviest terms of the row or the commonest, a share of them, each once; and the row read as if it
     were one document.
     """
-    frequencies = Frequencies.of(published)
+    documents_with = published.documents_with()
+
+    def heaviest(terms: Ints, counts: Floats) -> Floats:
+        return counts
+
+    def commonest(terms: Ints, counts: Floats) -> Floats:
+        by_rarity: Floats = counts / np.log(published.n_documents / documents_with[terms])
+        return by_rarity
+
     kinds = [
         [_most(published, group, share, order) for group in groups.tolist()]
         for share in SHARES
-        for order in (_weights, partial(_quotients, frequencies))
+        for order in (heaviest, commonest)
     ]
-    if published.pooled:
-        kinds.append([_even_parts(published, group) for group in groups.tolist()])
-        for rounded in (np.floor, np.rint, np.ceil):
-            kinds.append([_levels(published, group, rounded) for group in groups.tolist()])
-    else:
-        kinds.append([_as_one(published, frequencies, group) for group in groups.tolist()])
+    kinds.append([_even_parts(published, group) for group in groups.tolist()])
+    for rounded in (np.floor, np.rint, np.ceil):
+        kinds.append([_levels(published, group, rounded) for group in groups.tolist()])
     return kinds
 
 
@@ -67,26 +71,6 @@ def _levels(published: Published, group: int, rounded: Any) -> sp.csr_matrix:
     guesses = np.where(counts >= levels, even, 0.0)
     level, column = np.nonzero(guesses)
     return sp.csr_matrix((guesses[level, column], (level, terms[column])), shape=(size, published.rows.shape[1]))
-
-
-def _as_one(published: Published, frequencies: Frequencies, group: int) -> sp.csr_matrix:
-    """Counts in proportion to weight / idf, the least of them 1."""
-    terms, weights = published.row(group)
-    if not len(terms):
-        return _repeated(published, group, terms, weights)
-    quotients = _quotients(frequencies, terms, weights)
-    return _repeated(published, group, terms, np.maximum(1.0, np.round(quotients / quotients.min())))
-
-
-def _weights(terms: Ints, weights: Floats) -> Floats:
-    return weights
-
-
-def _quotients(frequencies: Frequencies, terms: Ints, weights: Floats) -> Floats:
-    """Weight / idf, with the df that the release shows at first sight."""
-    middle = np.sqrt(frequencies.low[terms] * frequencies.high[terms])
-    quotients: Floats = weights / np.log(frequencies.n_documents / middle)
-    return quotients
 
 
 def _repeated(published: Published, group: int, terms: Ints, counts: Floats) -> sp.csr_matrix:
@@ -144,7 +128,6 @@ def score(guesses: Guesses, published: Published, members: sp.csr_matrix, group_
     return UnmixingResult(
         exact=rate("documents recovered exactly", exact_hits),
         nearly=rate("documents recovered nearly", near_hits),
-        form=guesses.form,
         tried=len(guesses.tried),
         groups=published.rows.shape[0],
     )
