@@ -132,7 +132,7 @@ def read_documents(
         rows, without_terms, light_terms = fitted_rows(counted, space)
         if rows.person is None:
             break
-        kept = rows_to_keep(rows.person, k, None, promises, [rows.labels] if source.confidential else [])
+        kept = rows_to_keep(rows.person, k, None, promises, [rows.labels] if source.label else [])
         if kept.all():
             break
         # Terms are counted again without them, for a term must have enough authors in what is released.
