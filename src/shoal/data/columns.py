@@ -262,6 +262,12 @@ def equal_rows(table: pa.Table, names: Iterable[str]) -> Ints:
     return number
 
 
+def value_codes(column: pa.ChunkedArray) -> Ints:
+    """The number of each cell's value among the different ones; a missing value has one, too."""
+    encoded = plain(column).combine_chunks().dictionary_encode(null_encoding="encode")
+    return np.asarray(encoded.indices).astype(np.int64)
+
+
 def values_of(column: pa.ChunkedArray) -> NDArray[Any]:
     """The values as Python has them."""
     if pa.types.is_temporal(column.type) and getattr(column.type, "unit", "") == "ns":

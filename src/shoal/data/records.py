@@ -138,6 +138,19 @@ def _place(part: str, unit: str, number: int) -> str:
     return f"{part} {unit} {number}" if part else f"{unit} {number}"
 
 
+def keys_of_first(path: Path) -> list[str]:
+    """The keys of the first object of a JSONL file."""
+    with reading(path), open_text(path, newline="\n") as lines:
+        for line in lines:
+            try:
+                record = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(record, dict):
+                return list(record)
+    return []
+
+
 def _row_id(part: str, number: int) -> str:
     return f"{part}:{number}" if part else str(number)
 

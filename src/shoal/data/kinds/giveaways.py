@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from shoal.data.columns import NUMBER, all_match, is_text, plain
+from shoal.data.columns import NUMBER, all_match, is_text, value_codes
 from shoal.data.files import shown
 from shoal.data.kinds.recognition import plain_values, recognise
 from shoal.data.roles import Kind, Roles
@@ -68,11 +66,11 @@ def _singles_out(column: pa.ChunkedArray) -> str | None:
 
 def _determines(data: pa.Table, name: str, quasi: Sequence[str]) -> str | None:
     """Whether the values of a protected column follow from this one."""
-    n_rows, codes = data.num_rows, _codes(data[name])
+    n_rows, codes = data.num_rows, value_codes(data[name])
     if n_rows < FEWEST_ROWS or not codes.any():
         return None
     for protected in quasi:
-        others = _codes(data[protected])
+        others = value_codes(data[protected])
         if np.bincount(others).max() > COMMON * n_rows:
             continue
         pairs, counts = np.unique(codes * (int(others.max()) + 1) + others, return_counts=True)
@@ -82,8 +80,3 @@ def _determines(data: pa.Table, name: str, quasi: Sequence[str]) -> str | None:
             share = f"{likeliest.sum() / n_rows:.0%}"
             return f"it gives {shown(protected)} away, which is protected: {share} of its values follow from it"
     return None
-
-
-def _codes(column: Any) -> NDArray[np.int64]:
-    encoded = plain(column).combine_chunks().dictionary_encode(null_encoding="encode")
-    return np.asarray(encoded.indices).astype(np.int64)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from shoal.data.columns import is_gap
 from shoal.data.corpus import Corpus, looks_like_documents
 from shoal.data.files import shown
+from shoal.data.kinds.owners import owner_like
 from shoal.data.kinds.recognition import Recognised, plain_values, recognise, suggested_role
 from shoal.data.kinds.sampling import TableSample, sample_table
 from shoal.data.roles import Kind, Role
@@ -102,7 +103,15 @@ def inspect(source: Any) -> Inspection:
     if isinstance(source, str | os.PathLike) and os.path.isdir(source):
         raise InputError(f"{shown(source)} is a folder of tables; inspect one of its files")
     sample = sample_table(source)
-    columns = tuple(_column(name, sample) for name in sample.data.column_names)
+    owners = owner_like(sample.data, sample.data.column_names)
+    columns = tuple(
+        replace(
+            column, reason=f"{column.reason}; {owners[column.name]}: if they belong to one person, make it the person"
+        )
+        if column.name in owners
+        else column
+        for column in (_column(name, sample) for name in sample.data.column_names)
+    )
     return Inspection(
         "table", sample.format, sample.rows, columns, sampled=None if sample.whole else sample.data.num_rows
     )

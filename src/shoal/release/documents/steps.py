@@ -13,7 +13,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal.data.files import counted as number_of
+from shoal.data.files import kind_of
 from shoal.data.inputs import DocumentSource
+from shoal.data.kinds.owners import author_like, warn_of_owners
 from shoal.methods.people import crowds_of_people
 from shoal.methods.pools import members_with, pooled_weights
 from shoal.promises.groups import check_totals, crowd_figures, facts_of, totals_of
@@ -89,6 +91,9 @@ class DocumentSteps:
         warn_of_rare_terms(self.method)
         corpus, rows = read_documents(source, self.method.space, self.method.known, self.method.k, self.promises)
         corpus.check_enough(self.method.k)
+        if rows.person is None and source.path is not None and source.path.is_file():
+            used = [source.columns[name] for name in ("text_column", "id_column", "label_column")]
+            warn_of_owners(author_like(source.path, kind_of(source.path), used))
         return DocumentRecords(corpus, with_space(self.method, corpus.space), rows)
 
     def group(self, records: DocumentRecords) -> Ints:

@@ -16,6 +16,7 @@ from shoal.data import read_table
 from shoal.data.exact_sums import mean_of_sums, scale_of
 from shoal.data.files import shown
 from shoal.data.inputs import TableSource
+from shoal.data.kinds.owners import owner_like, warn_of_owners
 from shoal.data.kinds.recognition import FEW_VALUES
 from shoal.data.roles import Kind, Roles
 from shoal.errors import InputError, Note
@@ -99,6 +100,11 @@ def read_records(source: TableSource, k: int, options: TableOptions) -> TableRec
             loaded, follow_up = followed_up(loaded, options.after, k, options.promises)
     plan = column_plan([schema_of(loaded, reading)], k, options)
     part = complete_part(loaded, plan, options)
+    if options.promises.person is None and plan.method.k_anonymous:
+        roles = loaded.roles
+        used = (*roles.quasi, *roles.confidential, *roles.insensitive, options.promises.k_column, options.id_column)
+        data = loaded.table.data
+        warn_of_owners(owner_like(data, [name for name in data.column_names if name not in used]))
     mean = column_means(plan, part.statistics)
     deviations, largest = squared_deviations(part.values, mean, part.person)
     table = prepared_table(plan, part.statistics, mean, ([deviations], largest), options, follow_up)
