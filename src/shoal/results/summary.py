@@ -54,6 +54,7 @@ IN_WORDS = {
     "noise": "added noise",
     "correlated-noise": "added noise that keeps correlations",
     "mixed": "microaggregation (MDAV) of numbers and labels together",
+    "common-values": "groups made for common values",
     "sa-mdav": "semantic adaptive microaggregation (SA-MDAV)",
 }
 

@@ -9,6 +9,7 @@ from typing import Any
 from shoal.data.files import shown, unknown_column
 from shoal.data.kinds.number_forms import Doubles, NumberForm
 from shoal.data.kinds.outlines import ColumnOutline, agreed_columns
+from shoal.data.recoding import Bands, rule_of
 from shoal.data.roles import ColumnChoices, Roles
 from shoal.errors import InputError
 from shoal.methods.categorical import CategoricalMicroaggregation
@@ -17,11 +18,13 @@ from shoal.methods.mixed import CATEGORICAL, MixedMicroaggregation
 from shoal.methods.numeric import Microaggregation
 from shoal.release.earlier import Earlier
 from shoal.release.method_choice import MethodChoice
+from shoal.release.tables.generalised import Generalised
 from shoal.release.tables.labels import Concepts
 from shoal.release.tables.numbers import Columnwise, Means, attribute_groups
 from shoal.release.tables.rows import TableMethod
-from shoal.request.options import BLANK, KEEP, GroupPromises
+from shoal.request.options import BLANK, GENERALISE, KEEP, GroupPromises
 from shoal.results.summary import ColumnDictionary, Dialect
+from shoal.terms.hierarchy import Hierarchy
 from shoal.terms.value_mapping import check_mapping, mappings_of
 
 
@@ -75,6 +78,11 @@ def column_plan(schemas: Sequence[PartSchema], k: int, options: TableOptions) ->
     kept = tuple(name for name in quasi if choices.treat.get(name) in (KEEP, BLANK))
     masked = tuple(name for name in quasi if name not in kept)
     forms, categories = agreed_columns(masked, [part.quasi for part in schemas], choices)
+    generalised = [name for name in masked if choices.treat.get(name) == GENERALISE]
+    if generalised or not masked:
+        averaged_forms = {name: form for name, form in forms.items() if name not in generalised}
+        method = _generalising(generalised, forms, masked, choices, k, options.method)
+        return ColumnPlan(schema, method, averaged_forms, {}, None, False, kept)
     labels = tuple(name for name in masked if name not in forms)
     estimator = options.method.estimator(tuple(forms), labels)
     numbers = averaged(estimator, masked, tuple(forms))
@@ -86,7 +94,7 @@ def column_plan(schemas: Sequence[PartSchema], k: int, options: TableOptions) ->
                 f"another method, or say {{option}}",
                 f"kinds {shown(name)}=number",
             )
-    method = method_of(estimator, k, numbers)
+    method: TableMethod = method_of(estimator, k, numbers)
     if kept and not method.k_anonymous:
         raise InputError(
             f"{{option}} needs groups over all quasi-identifiers, and {method.name} makes none; leave it out",
@@ -101,6 +109,35 @@ def column_plan(schemas: Sequence[PartSchema], k: int, options: TableOptions) ->
         unexplained(estimator, by_meaning) if isinstance(method, Concepts) else None,
         isinstance(method, Concepts) and estimator.ontology is not None,
         kept,
+    )
+
+
+def _generalising(
+    generalised: Sequence[str],
+    forms: Mapping[str, NumberForm],
+    masked: Sequence[str],
+    choices: ColumnChoices,
+    k: int,
+    asked: MethodChoice,
+) -> Generalised:
+    """The method for tables of which columns are generalised: it makes groups of its own."""
+    if asked.asked.method is not None:
+        raise InputError("generalising makes groups of its own; leave out {option}", "method")
+    named = asked.ontology if isinstance(asked.ontology, Mapping) else dict.fromkeys(generalised, asked.ontology)
+    for name, ontology in named.items():
+        if name in generalised and ontology is not None and not isinstance(ontology, Hierarchy):
+            raise InputError(
+                f"column {shown(name)}: only a hierarchy can generalise it; give one, or leave out {{option}}",
+                "ontology",
+            )
+    rules = {name: rule_of(rule) for name, rule in choices.recode.items()}
+    return Generalised(
+        k,
+        asked.asked,
+        {name: form for name, form in forms.items() if name in generalised},
+        {name: ontology for name, ontology in named.items() if name in generalised and name not in forms},
+        {name: rule for name, rule in rules.items() if isinstance(rule, Bands)},
+        frozenset(name for name in masked if name not in generalised),
     )
 
 

@@ -29,6 +29,7 @@ from shoal.release.tables.columns import TableOptions
 from shoal.release.tables.draft import Findings, Publication, draft_of, reasons_of, spread_of
 from shoal.release.tables.files import copy_of, file_name, text_columns
 from shoal.release.tables.following import Following
+from shoal.release.tables.generalised import Generalised
 from shoal.release.tables.grouping import join_groups
 from shoal.release.tables.people import join_people, represent_people
 from shoal.release.tables.records import TableRecords, read_records
@@ -174,13 +175,22 @@ class TableSteps:
         if not self.options.attack:
             return Findings(linked=linked)
         # Dates, ranks and gaps as the numbers behind them: whoever attacks, computes.
-        kept = {name: rows.released[name] for name in layout.kept}
-        before = _quasi(dict(rows.before.columns) | kept, rows.before.numbers, records)
-        after = _quasi({name: rows.released[name] for name in layout.labels} | kept, rows.numbers, records)
-        ontology = self.options.method.ontology
-        if layout.categories:
-            ontology = _by_meaning(ontology, [name for name in layout.labels if name not in layout.categories])
-        card = leaks_of_release(before, after, layout.numbers, ontology)
+        method, kept = records.table.method, {name: rows.released[name] for name in layout.kept}
+        ontology, numbers = self.options.method.ontology, layout.numbers
+        if isinstance(method, Generalised):
+            columns = method.attacked_columns(rows.before, rows.labels)
+            before, after = dict(columns.before), dict(columns.after)
+            ontology, numbers = columns.meaning, (*numbers, *(columns.before.keys() - columns.meaning.keys()))
+        else:
+            before = dict(rows.before.columns)
+            after = {name: rows.released[name] for name in layout.labels}
+            if layout.categories:
+                ontology = _by_meaning(ontology, [name for name in layout.labels if name not in layout.categories])
+        sides = [
+            _quasi(side | kept, values, records)
+            for side, values in ((before, rows.before.numbers), (after, rows.numbers))
+        ]
+        card = leaks_of_release(*sides, tuple(name for name in layout.roles.quasi if name in numbers), ontology)
         if layout.labels or not publishable or len(rows.before) > MOST_ATTACKED:
             return Findings((), card, linked)
         linkage = (
