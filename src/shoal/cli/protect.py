@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -100,6 +101,18 @@ def _say_columns(parameters: dict[str, Any], columns: list[dict[str, Any]]) -> N
             write(f"gaps         {printable(column['name'])}: {column['gaps']:,} rows, in whole groups")
 
 
+def _say_cells(cells: Sequence[Any]) -> None:
+    """How much of what is released is true, in all and by column."""
+    if not cells:
+        return
+    whats = {"true": "true as shown", "coarser": "coarser", "changed": "changed", "blank": "blank"}
+    mean = {what: sum(getattr(one, what) for one in cells) / len(cells) for what in whats}
+    write("cells        " + ", ".join(f"{mean[what]:.1%} {words}" for what, words in whats.items()))
+    for one in cells:
+        shares = ", ".join(f"{getattr(one, what):.1%} {what}" for what in whats if getattr(one, what))
+        write(f"             {printable(one.name)}: {shares}")
+
+
 def _say_crowd(promises: dict[str, Any]) -> None:
     others, k = promises["anonymity"]["smallest_group"] - 1, promises["anonymity"]["k"]
     crowd = "1 other" if others == 1 else f"{others} others"
@@ -143,6 +156,7 @@ def say_protected(made: Any) -> None:
         _say_followed(stated["parameters"]["after"]["seal"], made.private)
     elif stated["information_loss"] is not None or stated["loss_range"] is not None:
         write(f"lost         {_lost(stated, made.measured_loss)}")
+    _say_cells(made.cells)
     if promises["form"] is not None and stated["attacks"]:
         exactly, nearly = (one["rate"] for one in stated["attacks"])
         how = "crowds taken apart" if made.certificate["kind"] == "documents" else "crowds taken apart with the key"

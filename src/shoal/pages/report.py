@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from shoal.pages.charts import DEEP, SAND, Picture, names, picture, quantity
 from shoal.pages.words import aside, count, guarantee, number, page, percent
-from shoal.results.summary import ColumnChange, Distances, SketchFigures, Summary, TermUse, TextColumn
+from shoal.results.summary import CellShares, ColumnChange, Distances, SketchFigures, Summary, TermUse, TextColumn
 
 # How each format is read without Shoal: the import, and the call on a path.
 _READERS = {
@@ -18,6 +18,7 @@ _READERS = {
     ".txt": ("from pathlib import Path", 'Path({path}).read_text(encoding="utf-8").splitlines()'),
 } | dict.fromkeys((".csv", ".csv.gz", ".tsv", ".tsv.gz"), ("import pandas", "pandas.read_csv({options})"))
 _DTYPES = {"string": "str", "double": "float64", "int64": "int64"}
+CELL_COLOURS = {"true": DEEP, "coarser": "#7fb2c1", "changed": SAND, "blank": "#e3e9ec"}
 _MOST_SIZE_BARS = 14
 _MOST_BARS = 20
 
@@ -32,6 +33,7 @@ def report_html(summary: Summary) -> str:
     pictures = {
         "groups": group_sizes(summary) if summary.group_sizes else None,
         "distances": distances(summary.distances, summary.figures.record) if summary.distances.pairs else None,
+        "cells": cells(getattr(summary.figures, "cells", ())),
         "spread": spread(getattr(summary.figures, "columns", ())),
         "lengths": lengths(summary.figures) if isinstance(summary.figures, SketchFigures) else None,
         "terms": terms(getattr(summary.figures, "terms", ())),
@@ -161,6 +163,33 @@ def distances(measured: Distances, noun: str) -> Picture:
         for a, b, before, after in zip(starts, ends, measured.before, measured.after, strict=True)
     )
     return picture(spec, description, ("Distance", "Pairs before", "Pairs after"), rows)
+
+
+def cells(columns: Sequence[CellShares]) -> Picture | None:
+    """What is released of each protected column: true, coarser, changed and blank cells as one bar."""
+    if not columns:
+        return None
+    bars = [
+        {"name": column.name, "what": what, "share": getattr(column, what), "order": order}
+        for column in columns[:_MOST_BARS]
+        for order, what in enumerate(CELL_COLOURS)
+    ]
+    colours = {"domain": list(CELL_COLOURS), "range": list(CELL_COLOURS.values())}
+    spec = {
+        "height": {"step": 22},
+        "data": {"values": bars},
+        "mark": {"type": "bar"},
+        "encoding": {
+            "x": quantity("share", "Share of the cells", axis={"format": ".0%", "tickCount": 5}, stack="zero"),
+            "y": names(label_limit=130) | {"scale": {"paddingInner": 0.25}},
+            "color": {"field": "what", "type": "nominal", "scale": colours, "legend": {"title": None, "orient": "top"}},
+            "order": {"field": "order", "type": "quantitative"},
+        },
+    }
+    description = f"Stacked bars of true, coarser, changed and blank cells in {count(len(columns), 'column')}."
+    header = ("Column", "True as shown", "Coarser", "Changed", "Blank")
+    rows = tuple((one.name, *(percent(getattr(one, what)) for what in CELL_COLOURS)) for one in columns)
+    return picture(spec, description, header, rows)
 
 
 def spread(columns: Sequence[ColumnChange]) -> Picture | None:

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from shoal.data.columns import is_text, value_type
 from shoal.data.files import counted, shown
 from shoal.release.folders import Content
-from shoal.results.summary import Summary
+from shoal.results.summary import CellShares, Summary
 
 # A sign, a tab or a line end, and more than signs after it: a lone - stands for a missing value.
 FORMULA = r"(?s)^[=+\-@\t\r].*[\pL\pN]"
@@ -35,6 +35,7 @@ class Draft:
     files: Mapping[str, Content]
     private_files: Mapping[str, Content]
     measured_loss: float | None = None  # for the owner alone: the summary has what may be published of it
+    cells: tuple[CellShares, ...] = ()  # the same of cells, for tables
     copy: dict[str, Any] | None = None  # what the certificate says of a copy of the rows in another format
     formulas: Mapping[str, int] = field(default_factory=dict)  # cells of each column that a spreadsheet would run
 

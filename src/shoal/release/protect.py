@@ -45,6 +45,7 @@ from shoal.request.option import BASKETS, DOCUMENTS, TABLES
 from shoal.request.options import DISTINCT, GroupPromises, Publication
 from shoal.request.plan import request_of
 from shoal.request.request import Request, not_default
+from shoal.results.summary import CellShares
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,9 @@ class Protected:
     folder: Path
     private: Path
     certificate: Mapping[str, Any]
-    measured_loss: float | None = None  # for the owner alone: the certificate has what may be published of it
+    # For the owner alone; the certificate has what may be published of these.
+    measured_loss: float | None = None
+    cells: tuple[CellShares, ...] = ()  # of a table: what is released of each protected column
 
 
 def protect(
@@ -274,4 +277,4 @@ def _write(
             write_files(private_aside, {SEAL: content["seal"] + "\n"})
         if signing is not None:
             write_signature(aside, signing, (aside / CERTIFICATE).read_bytes())
-    return Protected(release, private, content, draft.measured_loss)
+    return Protected(release, private, content, draft.measured_loss, draft.cells)

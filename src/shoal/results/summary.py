@@ -119,6 +119,17 @@ class ColumnChange:
 
 
 @dataclass(frozen=True)
+class CellShares:
+    """What is released of a protected column, as shares of its cells."""
+
+    name: str
+    true: float  # as the original was
+    coarser: float  # a band, set, class or concept that the original is in
+    changed: float  # another value
+    blank: float  # nothing, where there was a value
+
+
+@dataclass(frozen=True)
 class TextColumn:
     """How to read a column of a text file: 007 is text, and so is a column that has it."""
 
@@ -203,6 +214,7 @@ class TableFigures:
     record: ClassVar[str] = "record"
 
     columns: tuple[ColumnChange, ...] = ()  # quasi-identifiers that are numbers
+    cells: tuple[CellShares, ...] = ()  # of each quasi-identifier, rounded; empty: not published
     generalisations: tuple[Generalisation, ...] = ()  # quasi-identifiers that are labels
     coarsened: tuple[tuple[str, int], ...] = ()  # columns aggregated once more, and the least of a class there
     linked: float | None = None  # chance to link a record with its original by equal labels (RL), if all are labels

@@ -105,6 +105,7 @@ _FILES = (
     r"(table|vectors|sketches)(\.(csv|tsv|csv\.gz|tsv\.gz|parquet|npz|sav|dta|xpt|xlsx|feather))?|terms\.txt",
 )
 _SETTINGS = (
+    rf"((top|bottom|round|prefix|level) {_NUMBER} ?)+|(icd10|nace|isco) [a-z]+|[<\d.,+ -]{{1,100}}",  # recodings
     "mdav|sa-mdav|ranking|z-scores|principal-component|rank-swap|noise|correlated-noise|tf|tf-idf|halves|given|set",
     "WordNet|Hierarchy|Roles|most frequent|median|stored|month|year|decade|withhold|impute|group|refuse",
     "(dan|engl|finn|ir|pol|span|swed|turk)ish|german|french|italian|portuguese|dutch|norwegian|russian|hungarian|romanian",

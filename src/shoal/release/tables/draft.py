@@ -6,7 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,16 @@ from shoal.release.tables.released import TableFacts
 from shoal.release.tables.rows import TableLayout, shared_columns
 from shoal.results.attacks import LeakCard, Rate
 from shoal.results.claims import Withheld
-from shoal.results.summary import ColumnChange, Distances, Generalisation, StatedLoss, Summary, TableFigures, TextColumn
+from shoal.results.summary import (
+    CellShares,
+    ColumnChange,
+    Distances,
+    Generalisation,
+    StatedLoss,
+    Summary,
+    TableFigures,
+    TextColumn,
+)
 from shoal.results.utility import Loss
 
 SHOWN = SAMPLE  # records of a table in parts whose distances the report shows
@@ -116,6 +125,7 @@ def draft_of(table: PreparedTable, publication: Publication, findings: Findings,
     reasons, publishable = publication.reasons, publication.publishable
     error, bound = publication.error, publication.bound
     gaps = dict(sum((Counter(part.gaps) for part in facts), Counter()))
+    cells = _cell_shares(facts, table)
     copy, withheld = publication.copy, Counter(reason for _, reason in table.withheld)
     if table.follow_up is not None:
         withheld.update(sorted(reason for _, reason in table.follow_up.withheld))
@@ -124,6 +134,7 @@ def draft_of(table: PreparedTable, publication: Publication, findings: Findings,
         files = [(publication.name, "one row per record"), *([] if copy is None else [(copy.name, copy.in_words)])]
     figures = TableFigures(
         columns=_column_changes(publication, layout),
+        cells=_rounded(cells, table.n_rows) if publishable else (),
         generalisations=_generalisations(publication, table),
         coarsened=tuple(table.coarsen.items()),
         linked=findings.linked,
@@ -164,7 +175,28 @@ def draft_of(table: PreparedTable, publication: Publication, findings: Findings,
         copy=None if copy is None else copy.about,
         private_files=_private_files(publication, table, findings.card),
         measured_loss=_measured_loss(facts).information_loss,
+        cells=cells,
         formulas=sum((part.formulas for part in facts), Counter()),
+    )
+
+
+def _cell_shares(facts: Sequence[TableFacts], table: PreparedTable) -> tuple[CellShares, ...]:
+    """What is released of each quasi-identifier; for the owner."""
+    shares = []
+    for name in table.layout.roles.quasi:
+        counts = sum((part.cells[name] for part in facts), Counter())
+        whats = ("true", "coarser", "changed", "blank")
+        shares.append(CellShares(name, *(counts[what] / table.n_rows for what in whats)))
+    return tuple(shares)
+
+
+def _rounded(cells: Sequence[CellShares], n_rows: int) -> tuple[CellShares, ...]:
+    """The shares as they may be published: so coarse that a record more or less hardly ever changes them."""
+    step = 0.01 if n_rows >= 1000 else 0.05
+    if n_rows < 100:
+        return ()
+    return tuple(
+        CellShares(one.name, *(round(round(share / step) * step, 2) for share in astuple(one)[1:])) for one in cells
     )
 
 

@@ -89,6 +89,9 @@ class Following:
             labels[name] = MaskedLabels(pa.array(texts.tolist(), pa.string()), concepts[codes], after)
         return MaskedRows(rows, numbers, labels)
 
+    def coarser(self, name: str, labels: MaskedLabels) -> int:
+        return self.newcomers.coarser(name, labels)
+
     def squares(self, masked: MaskedRows, released: Floats) -> tuple[float, float]:
         return self.newcomers.squares(masked, released)
 

@@ -224,6 +224,9 @@ class Generalised:
         numbers, gaps = group_numbers(rows, group_of_row, self._layout)
         return MaskedRows(rows, numbers, labels, gaps)
 
+    def coarser(self, name: str, labels: MaskedLabels) -> int:
+        return 0 if name in self._modes else int(np.sum(labels.before != labels.after))
+
     def squares(self, masked: MaskedRows, released: Floats) -> tuple[float, float]:
         """The loss of each column (a share of its variance or of its values) times rows; and columns times rows."""
         layout, n_rows = self._layout, len(masked.rows)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from shoal.data.columns import MISSING as GAPS
-from shoal.data.roles import SET
+from shoal.data.roles import MODE, SET
 from shoal.methods.blocks.grouping import Plan
 from shoal.methods.categorical import CategoricalMicroaggregation
 from shoal.methods.label_columns import ColumnReading, Equals, Flat, centroid_of, column_readings, embedded
@@ -109,6 +109,17 @@ class Concepts:
             labels[name] = MaskedLabels(released, distinct[codes], concepts[name])
         numbers, gaps = group_numbers(rows, group_of_row, layout)
         return MaskedRows(rows, numbers, labels, gaps)
+
+    def coarser(self, name: str, labels: MaskedLabels) -> int:
+        if name in self._layout.categories:
+            return 0 if self._layout.categories[name] == MODE else int(np.sum(labels.before != labels.after))
+        taxonomy = self.readings[name].ontology.taxonomy
+        pairs, counts = np.unique(np.column_stack([labels.before, labels.after]), axis=0, return_counts=True)
+        return sum(
+            count
+            for (before, after), count in zip(pairs.tolist(), counts.tolist(), strict=True)
+            if before != after and before >= 0 and after in taxonomy.ancestors_of(before)
+        )
 
     def squares(self, masked: MaskedRows, released: Floats) -> tuple[float, float]:
         moves, offsets = self._moves(masked, after=True), self._moves(masked, after=False)

@@ -22,7 +22,7 @@ from shoal.methods.mdav import EuclideanSpace
 from shoal.methods.numeric import Microaggregation, distance_to_means, group_means
 from shoal.promises.joining import GroupDistances
 from shoal.release.publishing.numbers import on_grid
-from shoal.release.tables.rows import MaskedRows, TableLayout, TableMethod, TableRows, coordinates
+from shoal.release.tables.rows import MaskedLabels, MaskedRows, TableLayout, TableMethod, TableRows, coordinates
 from shoal.results.summary import IN_WORDS
 
 LEAST_PRESENT = 2  # values behind a published mean: that of one would be that one
@@ -63,6 +63,9 @@ class Means:
     def represent(self, rows: TableRows, group_of_row: Ints) -> MaskedRows:
         numbers, gaps = group_numbers(rows, group_of_row, self._layout)
         return MaskedRows(rows, numbers, {}, gaps)
+
+    def coarser(self, name: str, labels: MaskedLabels) -> int:
+        return 0
 
     def squares(self, masked: MaskedRows, released: Floats) -> tuple[float, float]:
         return number_squares(masked, released, self._layout)
@@ -111,6 +114,9 @@ class Columnwise:
         table = pa.table(dict(zip(self._layout.numbers, map(pa.array, rows.numbers.T), strict=True)))
         masked = clone(self._model).set_output(transform="default").fit_transform(table)
         return MaskedRows(rows, np.column_stack([column.to_numpy() for column in masked.columns]), {})
+
+    def coarser(self, name: str, labels: MaskedLabels) -> int:
+        return 0
 
     def squares(self, masked: MaskedRows, released: Floats) -> tuple[float, float]:
         return number_squares(masked, released, self._layout)

@@ -160,6 +160,7 @@ def prepared_table(
         numbers=numbers,
         labels=tuple(name for name in roles.quasi if name not in numbers and name not in plan.kept),
         kept=plan.kept,
+        recoded=frozenset(options.choices.recode),
         forms=tuple(plan.forms.values()),
         mean=mean,
         scale=scale_of(np.sqrt(variance), np.maximum(np.abs(statistics.lowest), np.abs(statistics.highest))),

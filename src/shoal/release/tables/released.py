@@ -32,6 +32,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Classes = Mapping[int, tuple[Floats, Floats]]  # by column of numbers: masked values, and what they become
+Cells = Counter[str]  # how many are true, coarser, changed or blank
 Sample = tuple[NDArray[np.uint64], Ints]  # keys, and the rows that have them
 
 
@@ -67,6 +68,7 @@ class TableFacts:
     spelt: Mapping[str, Mapping[int, str]]  # how concepts are written in the release
     formulas: Counter[str]  # cells of each column that a spreadsheet would run
     gaps: Mapping[str, int]  # cells of each number in which a gap stands for the group
+    cells: Mapping[str, Cells]  # of each quasi-identifier
 
 
 def value_counts(masked: MaskedRows, column: int) -> tuple[Floats, Ints]:
@@ -175,7 +177,29 @@ def facts_of_rows(rows: ReleasedRows, layout: TableLayout, method: TableMethod, 
         spelt={name: _spelt(labels) for name, labels in rows.labels.items()},
         formulas=formulas_in(rows.released),
         gaps={name: _gaps(rows.released[name]) for name in layout.numbers if layout.has_gaps},
+        cells=_cells(rows, layout, method),
     )
+
+
+def _cells(rows: ReleasedRows, layout: TableLayout, method: TableMethod) -> dict[str, Cells]:
+    """How many cells of each quasi-identifier are as they were, coarser, others, or blank."""
+    n_rows = len(rows.before)
+    cells = {name: Counter(true=n_rows) for name in layout.kept}
+    for column, name in enumerate(layout.numbers):
+        before, after = rows.before.numbers[:, column], rows.numbers[:, column]
+        had, has = (
+            np.ones(n_rows, dtype=bool) if gaps is None else ~gaps[:, column] for gaps in (rows.before.gaps, rows.gaps)
+        )
+        true = (had == has) & (~had | (before == after))
+        cells[name] = Counter(true=int(true.sum()), blank=int((had & ~has).sum()))
+        cells[name]["changed"] = n_rows - cells[name].total()
+    for name, labels in rows.labels.items():
+        true = int(np.sum(labels.before == labels.after))
+        coarser = method.coarser(name, labels)
+        cells[name] = Counter(true=true, coarser=coarser, changed=n_rows - true - coarser)
+    for name in layout.recoded & cells.keys():  # what was recoded is coarser than it was
+        cells[name]["coarser"] += cells[name].pop("true", 0)
+    return cells
 
 
 def write_rows(rows: ReleasedRows, quasi: Sequence[str], target: str, mapping: str) -> None:

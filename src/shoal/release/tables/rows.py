@@ -37,6 +37,7 @@ class TableLayout:
     squares: Floats  # the sum of squared deviations from the mean
     largest_square: Floats
     released: tuple[str, ...]  # columns of the release, in the file's order
+    recoded: frozenset[str] = frozenset()  # quasi-identifiers whose values were made coarser before all else
     kept: tuple[str, ...] = ()  # quasi-identifiers that are true in every row: groups never cross them
     categories: Mapping[str, str] = field(default_factory=dict)  # labels without meaning, and what stands for a group
     has_gaps: bool = False  # some numbers are missing; they stand as the mean of their column
@@ -155,6 +156,9 @@ class TableMethod(Protocol):
 
     def represent(self, rows: TableRows, group_of_row: Ints) -> MaskedRows:
         """The rows with the representatives of their groups."""
+
+    def coarser(self, name: str, labels: MaskedLabels) -> int:
+        """How many cells of a column of labels show something that is above the original."""
 
     def squares(self, masked: MaskedRows, released: Floats) -> tuple[float, float]:
         """SSE of the released rows, and SST: the squared distances of the rows to the centre of all."""
