@@ -81,8 +81,8 @@ def column_plan(schemas: Sequence[PartSchema], k: int, options: TableOptions) ->
     generalised = [name for name in masked if choices.treat.get(name) == GENERALISE]
     if generalised or not masked:
         averaged_forms = {name: form for name, form in forms.items() if name not in generalised}
-        method = _generalising(generalised, forms, masked, choices, k, options.method)
-        return ColumnPlan(schema, method, averaged_forms, {}, None, False, kept)
+        generalising = _generalising(generalised, forms, masked, choices, k, options.method)
+        return ColumnPlan(schema, generalising, averaged_forms, {}, None, False, kept)
     labels = tuple(name for name in masked if name not in forms)
     estimator = options.method.estimator(tuple(forms), labels)
     numbers = averaged(estimator, masked, tuple(forms))
@@ -94,7 +94,7 @@ def column_plan(schemas: Sequence[PartSchema], k: int, options: TableOptions) ->
                 f"another method, or say {{option}}",
                 f"kinds {shown(name)}=number",
             )
-    method: TableMethod = method_of(estimator, k, numbers)
+    method = method_of(estimator, k, numbers)
     if kept and not method.k_anonymous:
         raise InputError(
             f"{{option}} needs groups over all quasi-identifiers, and {method.name} makes none; leave it out",

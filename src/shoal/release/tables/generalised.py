@@ -52,8 +52,7 @@ class Ordered:
 
     def texts(self, places: Ints, groups: Ints) -> list[str | None]:
         """The band of each group."""
-        numbers = np.where(places < 0, np.nan, self.numbers[places])
-        low, high, misses = (side[:, 0] for side in bands(numbers[:, None], groups))
+        low, high, misses = self.ends(places, groups)
         if self.merged is not None:
             ends = zip(np.nan_to_num(low).astype(int).tolist(), np.nan_to_num(high).astype(int).tolist(), strict=True)
             texts = [self.merged(*pair) for pair in ends]
@@ -66,10 +65,14 @@ class Ordered:
 
     def lost(self, places: Ints, group: Ints) -> Floats:
         """The share of the column's range that each row's band takes."""
-        numbers = np.where(places < 0, np.nan, self.numbers[places])
-        low, high, misses = (side[:, 0] for side in bands(numbers[:, None], group))
+        low, high, misses = self.ends(places, group)
         width = np.nan_to_num(high - low) / max(self.range, np.finfo(float).tiny)
         return np.where(misses & ~np.isnan(low), 1.0, width)[group]
+
+    def ends(self, places: Ints, groups: Ints) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        """The lowest and the highest number of each group, and whether it misses some."""
+        low, high, misses = bands(np.where(places < 0, np.nan, self.numbers[places])[:, None], groups)
+        return low[:, 0], high[:, 0], misses[:, 0]
 
     @property
     def range(self) -> float:
@@ -120,7 +123,8 @@ class Named:
     def lost(self, places: Ints, group: Ints) -> Floats:
         """The share of the column's values that each row's set or concept has; 0 for a single value."""
         if self.most_frequent:
-            return (np.array(self.modes(places, group))[group] != places).astype(np.float64)
+            changed: Floats = (np.array(self.modes(places, group))[group] != places).astype(np.float64)
+            return changed
         misses = np.bincount(group, weights=places < 0) > 0
         indptr, _ = value_sets(places, group)
         sizes = np.diff(indptr) - np.bincount(group, weights=places < 0).astype(bool)
@@ -242,16 +246,14 @@ class Generalised:
 
     def attacked_columns(self, rows: TableRows, labels: Mapping[str, MaskedLabels]) -> AttackedColumns:
         """The generalised columns as an attacker takes them: a band as its middle, a set as what is above its values."""
-        before: dict[str, Any] = {}
-        after: dict[str, Any] = {}
-        meaning: dict[str, Any] = {}
+        before, after, meaning = dict[str, Any](), dict[str, Any](), dict[str, Any]()
         for name, column in self.columns.items():
             places, released = labels[name].before, labels[name].released
             text = np.asarray(released.dictionary_encode(null_encoding="encode").indices, dtype=np.int64)
             group = np.unique(text, return_inverse=True)[1].reshape(-1)
             if isinstance(column, Ordered):
                 numbers = np.where(places < 0, np.nan, column.numbers[places])
-                low, high, _ = (side[:, 0] for side in bands(numbers[:, None], group))
+                low, high, _ = column.ends(places, group)
                 middle, usual = (low + high) / 2.0, float(np.nanmean(column.numbers))
                 before[name] = pa.array(np.nan_to_num(numbers, nan=usual))
                 after[name] = pa.array(np.nan_to_num(middle, nan=usual)[group])

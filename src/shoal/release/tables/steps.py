@@ -186,11 +186,12 @@ class TableSteps:
             after = {name: rows.released[name] for name in layout.labels}
             if layout.categories:
                 ontology = _by_meaning(ontology, [name for name in layout.labels if name not in layout.categories])
-        sides = [
-            _quasi(side | kept, values, records)
-            for side, values in ((before, rows.before.numbers), (after, rows.numbers))
-        ]
-        card = leaks_of_release(*sides, tuple(name for name in layout.roles.quasi if name in numbers), ontology)
+        card = leaks_of_release(
+            _quasi(before | kept, rows.before.numbers, records),
+            _quasi(after | kept, rows.numbers, records),
+            tuple(name for name in layout.roles.quasi if name in numbers),
+            ontology,
+        )
         if layout.labels or not publishable or len(rows.before) > MOST_ATTACKED:
             return Findings((), card, linked)
         linkage = (
