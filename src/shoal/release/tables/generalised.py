@@ -245,7 +245,7 @@ class Generalised:
         return lost, float(n_rows * max(1, len(layout.roles.quasi)))
 
     def attacked_columns(self, rows: TableRows, labels: Mapping[str, MaskedLabels]) -> AttackedColumns:
-        """The generalised columns as an attacker takes them: a band as its middle, a set as what is above its values."""
+        """The generalised columns as an attacker takes them: a band as its middle, a set as above its values."""
         before, after, meaning = dict[str, Any](), dict[str, Any](), dict[str, Any]()
         for name, column in self.columns.items():
             places, released = labels[name].before, labels[name].released
