@@ -14,9 +14,8 @@ import typer
 
 from shoal.cli import options
 from shoal.cli.app import AsJson, Force, app
-from shoal.cli.passphrase import asked_passphrase
 from shoal.cli.signals import resumable, search_stops_at_first_interrupt
-from shoal.cli.terminal import examples, printable, say, say_if_kernels_compile, shown_progress, write
+from shoal.cli.terminal import asked_passphrase, examples, printable, say, say_if_kernels_compile, shown_progress, write
 from shoal.errors import InputError
 
 if TYPE_CHECKING:

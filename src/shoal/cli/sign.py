@@ -11,8 +11,7 @@ import typer
 import shoal
 from shoal.cli import options
 from shoal.cli.app import AsJson, Force, app
-from shoal.cli.passphrase import asked_passphrase
-from shoal.cli.terminal import examples, printable, write
+from shoal.cli.terminal import asked_passphrase, examples, printable, write
 
 
 @app.command(epilog=examples("shoal sign release/ --key ~/.ssh/id_ed25519"))

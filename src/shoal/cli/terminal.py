@@ -1,4 +1,4 @@
-"""What people see: lines on stdout and stderr, and bars while they wait."""
+"""What people see: lines on stdout and stderr, bars while they wait, and the prompt for a passphrase."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any, TextIO
 import typer
 
 from shoal import progress
-from shoal.errors import Note, SearchStopped
+from shoal.errors import InputError, Note, SearchStopped
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 DONE, BROKEN, WRONG, INTERRUPTED = 0, 1, 2, 130  # exit codes
 
+PASSPHRASE = "SHOAL_PASSPHRASE"
 EVERY = 0.1  # seconds between two lines of JSON on the progress of a step
 LINE_EVERY = 10.0  # seconds between two lines for people who read them in a pipe or a log
 
@@ -168,3 +169,14 @@ def shown_progress() -> Iterator[None]:
                 yield
         finally:
             _bars = None
+
+
+def asked_passphrase(confirmed: bool = False) -> str:
+    """From the environment, or typed unseen; `confirmed`: typed twice."""
+    if PASSPHRASE in os.environ:
+        if not os.environ[PASSPHRASE]:
+            raise InputError(f"{PASSPHRASE} is empty; set it to the passphrase, or unset it to type one")
+        return os.environ[PASSPHRASE]
+    if not sys.stdin.isatty():
+        raise InputError(f"the key needs a passphrase, and there is no terminal to type it on; set {PASSPHRASE}")
+    return str(typer.prompt("Passphrase of the key", hide_input=True, err=True, confirmation_prompt=confirmed))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,19 @@ from shoal.terms.vector_space import VectorSpace
 
 OPTIONS = options_of(MethodOptions)
 FOR_TABLES = (Microaggregation, CategoricalMicroaggregation, MixedMicroaggregation, RankSwap, Noise)
-OF_SKETCHES = ("components", "delta", "max_components", "key")
+MEANINGS = ("time_budget", "ontology", "mapping")
+TAKES = {  # the options of each method, beside `refine`, and of microaggregation by what the columns are
+    "mdav": ("time_budget", "blocks"),
+    "semantic": ("ontology",),
+    "crowd-sketch": ("time_budget", "blocks", "components", "key"),
+    "delta-sketch": ("delta", "max_components", "key"),
+    "k-variance-sketch": ("blocks", "max_components", "key"),
+    "a table of numbers": ("time_budget", "blocks", "attribute_groups"),
+    "a table of labels": MEANINGS,
+    "a table with labels": (*MEANINGS, "weights"),
+    "microaggregation": (*MEANINGS, "weights", "blocks", "attribute_groups"),
+    **dict.fromkeys(MASKING, ("percent",)),
+}
 
 
 def document_method(asked: MethodOptions) -> Any:
@@ -34,10 +46,27 @@ def document_method(asked: MethodOptions) -> Any:
         _check_parameters(asked)
         return asked.method
     name = asked.method or "mdav"
-    _refuse(asked, "documents", "attribute_groups", "mapping", "weights", "percent")
     if name not in FOR_DOCUMENTS:
         raise InputError(f"{{option}} cannot protect documents; use {', '.join(FOR_DOCUMENTS)}", f"method {name}")
-    return _FOR_DOCUMENTS[name](asked)
+    _check_taken(asked, name)
+    if name == "semantic":
+        ontology = ontologies_of(asked.ontology)
+        if isinstance(ontology, dict):
+            raise InputError("{option}: columns are of tables; for documents give the file alone", "ontology")
+        return SemanticMicroaggregation(ontology=ontology)
+    key: dict[str, Any] = {} if asked.key is None else {"key": SketchKey.read(asked.key)}
+    if name == "delta-sketch":
+        if asked.delta is None:
+            raise InputError(
+                "delta-sketch needs the least variance of every attribute; give {option}, such as 0.5 for baskets or "
+                "0.01 for texts",
+                "delta",
+            )
+        return DeltaSketch(asked.delta, **key, **_given(asked, "max_components"))
+    if name == "k-variance-sketch":
+        return KVarianceSketch(**key, **_given(asked, "max_components", "blocks"))
+    groups = SphericalMicroaggregation(refine=asked.refine, time_budget=asked.time_budget, blocks=asked.blocks)
+    return groups if name == "mdav" else CrowdSketch(method=groups, **key, **_given(asked, "components"))
 
 
 @dataclass(frozen=True)
@@ -53,8 +82,10 @@ class MethodChoice:
         """The method for these columns."""
         if not _is_name(self.asked.method):
             return self.asked.method
+        if self.asked.method == "rank-swap":
+            return RankSwap(self.asked.percent or 0.0)
         if self.asked.method in MASKING:
-            return _MASKING[self.asked.method](self.asked.percent or 0.0)
+            return Noise(self.asked.percent or 0.0, correlated=self.asked.method == "correlated-noise")
         return _microaggregation(self.asked, self.ontology, bool(numbers), bool(labels))
 
 
@@ -68,15 +99,11 @@ def table_method(asked: MethodOptions) -> MethodChoice:
         ontology, mapping = (getattr(asked.method, name, None) for name in ("ontology", "mapping"))
         return MethodChoice(asked, ontology, mapping, ontology_columns(ontology, mapping))
     name, known = asked.method, (*FOR_NUMBERS, *FOR_LABELS, *MASKING)
-    _refuse(asked, "tables", *OF_SKETCHES)
     if name is not None and name not in known:
         raise InputError(f"{{option}} cannot protect a table; use {', '.join(known)}", f"method {name}")
-    if name in MASKING:
-        _refuse(asked, name, "time_budget", "blocks", "attribute_groups", "ontology", "mapping", "weights")
-        if asked.percent is None:
-            raise InputError(f"{name} needs to know how strong; give {{option}}, such as 5", "percent")
-    else:
-        _refuse(asked, "microaggregation", "percent")
+    _check_taken(asked, name if name in MASKING else "microaggregation")
+    if name in MASKING and asked.percent is None:
+        raise InputError(f"{name} needs to know how strong; give {{option}}, such as 5", "percent")
     ontology = ontologies_of(asked.ontology)
     return MethodChoice(asked, ontology, asked.mapping, ontology_columns(ontology, asked.mapping))
 
@@ -111,69 +138,16 @@ def _check_parameters(asked: MethodOptions) -> None:
             raise InputError(f"{{option}} is a parameter of the method; give it to {whose}, or name the method", name)
 
 
-def _refuse(asked: MethodOptions, kind: str, *names: str) -> None:
-    """These options are for something else."""
-    for name in names:
-        if getattr(asked, name) is not None:
+def _check_taken(asked: MethodOptions, kind: str) -> None:
+    """Refuse options of other methods."""
+    for name in OPTIONS:
+        if name not in ("method", "refine", *TAKES[kind]) and getattr(asked, name) is not None:
             raise InputError(f"{{option}} is not for {kind}; leave it out", name)
-
-
-def _by_words(asked: MethodOptions) -> Any:
-    _refuse(asked, "mdav", "ontology", *OF_SKETCHES)
-    return SphericalMicroaggregation(refine=asked.refine, time_budget=asked.time_budget, blocks=asked.blocks)
-
-
-def _by_meaning(asked: MethodOptions) -> Any:
-    _refuse(asked, "semantic", "time_budget", "blocks", *OF_SKETCHES)
-    ontology = ontologies_of(asked.ontology)
-    if isinstance(ontology, dict):
-        raise InputError("{option}: columns are of tables; for documents give the file alone", "ontology")
-    return SemanticMicroaggregation(ontology=ontology)
-
-
-def _crowd_sketch(asked: MethodOptions) -> Any:
-    _refuse(asked, "crowd-sketch", "ontology", "delta", "max_components")
-    groups = SphericalMicroaggregation(refine=asked.refine, time_budget=asked.time_budget, blocks=asked.blocks)
-    return CrowdSketch(method=groups, key=_key(asked), **_given(asked, "components"))
-
-
-def _delta_sketch(asked: MethodOptions) -> Any:
-    _refuse(asked, "delta-sketch", "ontology", "time_budget", "blocks", "components")
-    if asked.delta is None:
-        raise InputError(
-            "delta-sketch needs the least variance of every attribute; give {option}, such as 0.5 for baskets or 0.01 "
-            "for texts",
-            "delta",
-        )
-    return DeltaSketch(asked.delta, key=_key(asked), **_given(asked, "max_components"))
-
-
-def _k_variance_sketch(asked: MethodOptions) -> Any:
-    _refuse(asked, "k-variance-sketch", "ontology", "time_budget", "components", "delta")
-    return KVarianceSketch(key=_key(asked), **_given(asked, "max_components", "blocks"))
-
-
-_FOR_DOCUMENTS: dict[str, Callable[[MethodOptions], Any]] = {
-    "mdav": _by_words,
-    "semantic": _by_meaning,
-    "crowd-sketch": _crowd_sketch,
-    "delta-sketch": _delta_sketch,
-    "k-variance-sketch": _k_variance_sketch,
-}
-_MASKING: dict[str, Callable[[float], Any]] = {
-    "rank-swap": lambda percent: RankSwap(percent),
-    "noise": lambda percent: Noise(percent),
-    "correlated-noise": lambda percent: Noise(percent, correlated=True),
-}
 
 
 def _given(asked: MethodOptions, *names: str) -> dict[str, Any]:
     """What was given, for the estimator; it has its own defaults."""
     return {name: getattr(asked, name) for name in names if getattr(asked, name) is not None}
-
-
-def _key(asked: MethodOptions) -> Any:
-    return None if asked.key is None else SketchKey.read(asked.key)
 
 
 def _microaggregation(asked: MethodOptions, ontology: Any, has_numbers: bool, has_labels: bool) -> Any:
@@ -182,14 +156,14 @@ def _microaggregation(asked: MethodOptions, ontology: Any, has_numbers: bool, ha
     search: dict[str, Any] = {"refine": asked.refine, "time_budget": asked.time_budget}
     meaning: dict[str, Any] = {"ontology": ontology, "mapping": asked.mapping}
     if name in FOR_LABELS or (name is None and not has_numbers):
-        _refuse(asked, "a table of labels", "attribute_groups", "blocks", "weights")
+        _check_taken(asked, "a table of labels")
         return CategoricalMicroaggregation(**meaning, **search)
     if not has_labels or name not in (None, "mdav"):
-        _refuse(asked, "a table of numbers", "ontology", "mapping", "weights")
+        _check_taken(asked, "a table of numbers")
         return Microaggregation(
             method=name or "mdav", attribute_groups=asked.attribute_groups, blocks=asked.blocks, **search
         )
     if not has_numbers:
         raise InputError(f"mdav averages numbers, and these are labels; use {', '.join(FOR_LABELS)}", "method")
-    _refuse(asked, "a table with labels", "attribute_groups", "blocks")
+    _check_taken(asked, "a table with labels")
     return MixedMicroaggregation(weights=asked.weights, **meaning, **search)

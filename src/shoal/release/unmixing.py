@@ -8,9 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from shoal.attacks.unmixing.attack import Unmixing
+from shoal.attacks.unmixing.attack import Published, Unmixing
 from shoal.attacks.unmixing.columns import split_by_columns, table_columns
-from shoal.attacks.unmixing.published import Published
 from shoal.attacks.unmixing.scoring import score
 from shoal.results.attacks import Rate
 

@@ -8,8 +8,7 @@ import scipy.sparse as sp
 from benchmarks.exact_means import recovered
 from sklearn.preprocessing import normalize
 
-from shoal.attacks.unmixing.attack import Unmixing
-from shoal.attacks.unmixing.published import Published
+from shoal.attacks.unmixing.attack import Published, Unmixing
 from shoal.attacks.unmixing.scoring import score
 
 K = 3

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from shoal.attacks.unmixing.attack import Published
 from shoal.attacks.unmixing.columns import split_by_columns, table_columns
-from shoal.attacks.unmixing.published import Published
 
 # Items red, blue (a colour) and round, long (a form). Baskets come in twos: red are round and blue are long.
 RED, BLUE = [1, 0, 1, 0], [0, 1, 0, 1]

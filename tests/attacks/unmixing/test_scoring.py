@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from shoal.attacks.unmixing.published import Guesses, Published
+from shoal.attacks.unmixing.attack import Guesses, Published
 from shoal.attacks.unmixing.scoring import exact_hits, near_hits, score
 from shoal.errors import InputError
 

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
-from shoal.attacks.unmixing.published import Guesses, Published
+from shoal.attacks.unmixing.attack import Guesses, Published
 from shoal.kernels import Floats, Ints
 
 MOST_ITEMS = 400  # of more, no columns are sought

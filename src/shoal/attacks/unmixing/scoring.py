@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 from sklearn.preprocessing import normalize
 
 from shoal.attacks.rates import rate_of
-from shoal.attacks.unmixing.published import Guesses, Published
+from shoal.attacks.unmixing.attack import Guesses, Published
 from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
 from shoal.results.attacks import Rate, UnmixingResult

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli import options
-from shoal.cli.passphrase import asked_passphrase
-from shoal.cli.terminal import say
+from shoal.cli.terminal import asked_passphrase, say
 from shoal.errors import InputError
 
 Key = Annotated[
