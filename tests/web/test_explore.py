@@ -62,10 +62,10 @@ def test_a_limit_that_is_no_per_cent_is_refused_with_all_as_it_was(page: Page, f
     page.goto(page.url + "explore")
     page.get_by_label("Choose a file").set_input_files(few)
     page.wait_for_url("**/explore/*")
-    page.get_by_text("More", exact=True).click()
+    page.get_by_text("What is recommended").click()
     page.get_by_label("Most risk").evaluate("input => { input.type = 'text'; input.value = '200' }")
     page.get_by_role("button", name="Try them all").click()
-    expect(page.get_by_role("alert").first).to_contain_text("max risk 200")
+    expect(page.get_by_role("alert").first).to_contain_text("Most risk, in per cent: 200 must be")
 
 
 def test_a_cancelled_exploration_leads_back_to_what_was_chosen(page: Page, few: Path) -> None:

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from shoal.errors import InputError
+from shoal.request.request import Request
 from shoal.web import archives
 from shoal.web.archives import unpack, unpack_release
-from shoal.web.assessing import Comparing, assess_command, coarsened, side_by_side
+from shoal.web.assessing import Comparing, assess_command, side_by_side
 from shoal.web.commands import verify_command
-from shoal.web.jobs import Command
+from shoal.web.planning.jobs import protect_command
 from shoal.web.workspace import Workspace
 
 
@@ -117,8 +118,8 @@ HOSTILE = ["--out=x", "-q", "a=b", "a,b", "$(id)", "'"]
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_what_somebody_types_never_becomes_an_option(name: str) -> None:
-    assess = assess_command("original/a.csv", "protected/b.csv", None, Comparing(key=name, target=name))
-    coarse = coarsened(Command(("protect", "a.csv"), "protect('a.csv')"), {name: 3})
+    assess = assess_command("original/a.csv", "protected/b.csv", Comparing(key=name, target=name).options)
+    coarse = protect_command(Request.of("a.csv", {"coarsen": {name: 3}, "person": name}))
     for command in (assess, verify_command("release", name, None), coarse):
         for place, word in enumerate(command.words):
             if word == name:  # the value of the option before it, which takes whatever follows

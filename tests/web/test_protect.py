@@ -119,7 +119,8 @@ def test_values_are_put_into_groups_by_dragging_and_by_keyboard(
 ) -> None:
     chosen(page, patients)
     town = page.get_by_role("group", name="<b>town</b>")
-    town.get_by_label("Labels are").select_option("groups")
+    town.get_by_text("Labels are plain categories").press("Enter")
+    town.get_by_role("button", name="Make groups").click()
     editor = page.get_by_role("dialog")
     expect(editor.get_by_text(MARKUP)).to_be_visible()
     editor.get_by_text("Saltmere").drag_to(editor.locator(".group").nth(1))
@@ -129,9 +130,12 @@ def test_values_are_put_into_groups_by_dragging_and_by_keyboard(
     check_accessible(page)
     editor.get_by_role("button", name="Save the groups").press("Enter")
     expect(editor).to_be_hidden()
-    assert json.loads(page.locator("[name=groups-3]").input_value()) == {GROUP: ["Saltmere", "Wexcombe"]}
-    page.get_by_text("More", exact=True).press("Enter")
+    expect(town.get_by_label("Labels are compared")).to_contain_text("by the hierarchy in groups-4.csv")
+    check_accessible(page)
+    page.get_by_text("Attack, and an earlier release").press("Enter")
     page.get_by_label("Attack the release").uncheck()
+    page.reload()  # what was chosen is there
+    expect(page.get_by_role("group", name="<b>town</b>")).to_contain_text("Labels are compared groups-4.csv")
     before = len(list((workbench.folder / "jobs").iterdir()))
     page.evaluate("addEventListener('submit', ({ submitter }) => (sessionStorage.busy = submitter.ariaBusy))")
     page.get_by_role("button", name="Protect", exact=True).dblclick()
@@ -139,10 +143,13 @@ def test_values_are_put_into_groups_by_dragging_and_by_keyboard(
     assert len(list((workbench.folder / "jobs").iterdir())) == before + 1
     assert page.evaluate("sessionStorage.busy") == "true"
     work = workbench.folder / "jobs" / page.url.rpartition("/")[2] / "work"
-    assert f"Saltmere,{GROUP}\n" in (work / "hierarchy-4.csv").read_text(encoding="utf-8")
-    assert "--ontology '<b>town</b>=hierarchy-4.csv'" in (page.get_by_label("Command").text_content() or "")
+    assert f"Saltmere,{GROUP}\n" in (work / "column-1" / "groups-4.csv").read_text(encoding="utf-8")
+    command = page.get_by_label("Command").text_content() or ""
+    assert "--ontology '<b>town</b>=column-1/groups-4.csv'" in command and "--no-attack" in command
     page.get_by_role("link", name="Protect again").press("Enter")
-    assert json.loads(page.locator("[name=groups-3]").input_value()) == {GROUP: ["Saltmere", "Wexcombe"]}
+    town.get_by_text("Labels are compared groups-4.csv").press("Enter")
+    town.get_by_role("button", name="Make groups").click()
+    expect(editor.get_by_label("Name of the group")).to_have_value(GROUP)
 
 
 def test_documents_are_protected_by_keyboard_alone(page: Page, tmp_path: Path) -> None:
@@ -182,7 +189,8 @@ def test_a_broken_file_is_refused_in_one_line(page: Page, tmp_path: Path, name: 
 
 def test_a_mistake_is_said_on_the_page_and_keeps_what_was_chosen(page: Page, patients: Path) -> None:
     chosen(page, patients)
-    page.get_by_text("More", exact=True).click()
+    page.get_by_text("More promises").click()
+    page.get_by_text("How groups are made").click()
     age = page.get_by_role("group", name="age")
     page.get_by_label("Column with a larger k").select_option("age")
     expect(age.get_by_label("Drop")).to_be_checked()  # for as long as it is chosen
@@ -277,7 +285,8 @@ def test_the_sample_leads_to_the_page(page: Page) -> None:
     take_picture(page, "columns", height=800, top=page.locator("form > .card").first)
     expect(page.locator("#curve[data-state=there]")).to_be_visible()
     take_picture(page, "crowd", top=page.locator(".crowd"), height=520)
-    page.get_by_role("group", name="town").get_by_label("Labels are").select_option("groups")
+    page.get_by_role("group", name="town").get_by_text("Labels are plain categories").click()
+    page.get_by_role("group", name="town").get_by_role("button", name="Make groups").click()
     for town in ("Saltmere", "Thornley Quay", "Marram Sands"):
         page.get_by_label(town).check()
     page.get_by_role("button", name="Move here").nth(1).click()

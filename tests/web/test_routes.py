@@ -28,8 +28,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     job = Workspace(folder).jobs / FAILED_JOB
     (job / "work").mkdir(parents=True)
     (job / "work" / "people.csv").write_text("age,pay\n31,5\n,6\n")
-    command = {"words": ["explore", "people.csv", "-o", "exploration"], "python": ""}
-    about = {"upload": "0" * 16, "choices": {"roles": {"0": "quasi", "1": "confidential"}}}
+    (job / "work" / "plan.toml").write_text('[source]\nfile = "people.csv"\n[columns]\nage = { role = "protect" }\n')
+    command = {"words": ["explore", "plan.toml", "-o", "exploration"], "python": ""}
+    about = {"upload": "0" * 16}
     kept = {"page": "explore", "title": "Exploration", "about": about, "command": command, "state": "failed"}
     (job / "job.json").write_text(json.dumps({**kept, "notes": ["no"], "begun": 0.0, "ended": 1.0}))
     return folder
@@ -50,9 +51,9 @@ def test_a_job_that_failed_leads_back_to_its_settings_also_when_its_file_was_clo
     address = f"/jobs/{FAILED_JOB}/change"
     assert address in client.get(f"/jobs/{FAILED_JOB}").text
     answer = client.get(address, follow_redirects=False)
-    upload = Path(answer.headers["location"].partition("?")[0]).name
-    assert answer.headers["location"] == f"/explore/{upload}?from={FAILED_JOB}"
-    assert Workspace(folder).upload(upload).name == "people.csv"
+    upload = Workspace(folder).upload(Path(answer.headers["location"]).name)
+    assert answer.headers["location"] == f"/explore/{upload.id}"
+    assert upload.name == "people.csv" and 'role = "protect"' in upload.plan.read_text()
 
 
 def upload_of(client: TestClient, name: str, content: bytes) -> str:
@@ -126,12 +127,11 @@ def test_a_file_that_cannot_be_read_offers_how_else_it_could_be(
     assert 'name="encoding"' in refused.text and "--" not in refused.text.partition("<main")[2]
     read = client.get(f"/protect/{upload}?encoding=cp850&delimiter=semicolon")
     assert read.status_code == 200 and '<th scope="col">jalapeño</th>' in read.text
-    assert '<input type="hidden" name="encoding" value="cp850">' in read.text
-    sent = {"role-0": "quasi", "role-1": "quasi", "k": "2", "encoding": "cp850", "delimiter": "semicolon"}
-    assert client.post(f"/protect/{upload}/curve", data=sent).json()["records"] == 2
-    assert client.get(f"/protect/{upload}/values/1?encoding=cp850").json()["column"] == "jalapeño"
-    explored = client.get(f"/explore/{upload}?encoding=cp850&delimiter=semicolon")
-    assert '<input type="hidden" name="encoding" value="cp850">' in explored.text
+    sent = {"role-0": "quasi", "role-1": "quasi", "k": "2"}
+    assert client.post(f"/plan/{upload}/curve", data=sent).json()["records"] == 2
+    assert client.get(f"/plan/{upload}/groups/1").json()["column"] == "jalapeño"
+    explored = client.get(f"/explore/{upload}")  # the plan says how the file is read
+    assert explored.status_code == 200 and "--encoding cp850" in explored.text
     picture = upload_of(client, "picture.png", b"PNG")
     assert "This cannot be done" in client.get(f"/protect/{picture}").text
 

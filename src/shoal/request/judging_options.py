@@ -143,14 +143,18 @@ class ExploreOptions:
         "Largest risk you accept, in per cent.",
         Number(most=100, unit="number of per cent", metavar="<per cent>"),
         see="assess.md#what-loss-and-risk-are",
+        label="Most risk, in per cent",
     )
     max_loss: float | None = option(
         None,
         "Largest loss you accept, in per cent.",
         Number(unit="number of per cent", metavar="<per cent>"),
         see="assess.md#what-loss-and-risk-are",
+        label="Most loss, in per cent",
     )
-    min_k: int | None = option(None, "Recommend only what makes at least so many records alike.", Whole(2))
+    min_k: int | None = option(
+        None, "Recommend only what makes at least so many records alike.", Whole(2), label="Least crowd"
+    )
     crowd: bool = option(True, "Recommend only what promises a crowd, or anything.", Switch())
     harden: bool = option(
         False,

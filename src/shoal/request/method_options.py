@@ -74,6 +74,7 @@ class MethodOptions:
         commands=("protect", "explore", "map"),
         otherwise="WordNet",
         see="methods/ontologies.md",
+        label="Labels are compared",
         column="ontology",
     )
     mapping: Any = method_option(
@@ -90,6 +91,7 @@ class MethodOptions:
         Pairs(Number(), example="COLUMN=NUMBER, age=2"),
         of=(TABLES,),
         see="methods/mixed.md",
+        label="How much it counts",
         column="importance",
     )
     components: int | None = sketch_option(None, "Crowd sketches: numbers in each sketch.", Whole(), otherwise="512")

@@ -172,7 +172,7 @@ class ColumnOptions:
         word="kind",
         otherwise="recognised",
         see="kinds.md",
-        label="Numbers are",
+        label="Values are",
         column="kind",
     )
     categorical: Any = table_option(
@@ -191,6 +191,7 @@ class ColumnOptions:
         Orders(),
         commands=EXPLORE,
         see="kinds.md",
+        label="In this order",
         column="order",
     )
     round: Any = table_option(
@@ -205,6 +206,7 @@ class ColumnOptions:
         "Coarser values for a whole column: bands, limits, prefixes, classes of codes, periods of dates.",
         Pairs(example="age=0-17,18-64,65+", repeated=True, metavar="<column=rule>"),
         see="treatments.md#recoding",
+        label="Recoded first by",
         column="recode",
     )
     treat: Mapping[str, str] | None = table_option(
@@ -220,6 +222,7 @@ class ColumnOptions:
         "Numbers to average once more after masking, so that at least K records share a value.",
         Pairs(Whole(least=2), example="COLUMN=K, income=40", repeated=True, metavar="<column=k>"),
         see="methods/numeric-microaggregation.md#coarsening",
+        label="Records that share a value, at least",
         column="coarsen",
     )
     allow: Sequence[str] | None = table_option(
@@ -227,7 +230,7 @@ class ColumnOptions:
         "Columns released as they are although they single records out, comma-separated; the report names them.",
         Columns(),
         see="crowds.md#a-column-that-is-released-as-it-is",
-        label="Release although they single records out",
+        label="Release although it singles records out",
         column="allow",
     )
     missing: str = table_option(

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
-from shoal.web.commands import options, python_call
+from shoal.request.request import Request
 from shoal.web.jobs import Command
-from shoal.web.protecting.reading import Reading, opened_in_python, reading_words
+from shoal.web.planning.jobs import option_words, python_of
+from shoal.web.protecting.reading import READINGS
 from shoal.web.wording import message_of
 
 OUT = "assessment"
@@ -25,6 +26,11 @@ class Comparing:
     aligned: bool = False
     target: str = ""
     differencing: int | None = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Those that are given, by name."""
+        return {name: value for name, value in vars(self).items() if value}
 
 
 @dataclass(frozen=True)
@@ -64,25 +70,18 @@ def side_by_side(original: Path, protected: Path, private: Path | None, comparin
     return SideBySide(aligned.how, "", columns, rows, aligned.left_out)
 
 
-def assess_command(
-    original: str, protected: str, private: str | None, comparing: Comparing, reading: Reading | None = None
-) -> Command:
-    """Paths as the job sees them; `reading` says how the original is read."""
-    named = {"private": private, "key": comparing.key or None, "target": comparing.target or None}
-    flags: dict[str, Any] = {"aligned": comparing.aligned or None, "differencing": comparing.differencing}
-    words = options({f"--{name}": value for name, value in {**named, **flags}.items()})
-    python = python_call("assess", original, protected, OUT, **named, **flags)
-    if reading:
-        python = python.replace("import assess", "import TableFile, assess", 1)
-        python = python.replace(f"({original!r}", f"({opened_in_python(original, reading)}", 1)
-    return Command(("assess", original, protected, "-o", OUT, *reading_words(reading or {}), *words), python)
+def assess_command(original: str, protected: str, given: Mapping[str, Any]) -> Command:
+    """Paths as the job sees them; `given` are options."""
+    named = {"out": OUT, **given}
+    words = ("assess", original, protected, *option_words("assess", named))
+    return Command(words, python_of("assess", (original, protected), named))
 
 
-def coarsened(plain: Command, columns: Mapping[str, int]) -> Command:
-    """The command that makes a release, with columns coarsened after the method has masked them."""
-    words = [word for column, least in columns.items() for word in ("--coarsen", f"{column}={least}")]
-    python = f"{plain.python.rstrip().removesuffix(')').rstrip().removesuffix(',')}, coarsen={dict(columns)!r})"
-    return Command((*plain.words, *words), python)
+def of_plan(plan: Request | None) -> dict[str, Any]:
+    """What the plan of the original says to an assessment: how it is read, and whose the records are."""
+    if plan is None:
+        return {}
+    return {name: value for name, value in plan.given.items() if name in (*READINGS, "person")}
 
 
 def _is_documents(protected: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -9,6 +10,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from shoal.data.kinds.inspection import Band
 from shoal.pages import words
 from shoal.web.protecting.result import figures, has_leaks, signed_by
 from shoal.web.wording import PROMISES, for_people
@@ -36,7 +38,7 @@ def _environment() -> Environment:
     )
     environment.filters |= {"number": words.number, "percent": words.percent, "count": words.count}
     environment.filters |= {"seconds": _seconds, "sentence": _sentence, "for_people": for_people}
-    environment.globals |= {"pages": PAGES, "themes": THEMES, "promises": PROMISES}
+    environment.globals |= {"bars": _bars, "pages": PAGES, "themes": THEMES, "promises": PROMISES}
     environment.globals |= {"figures": figures, "leaks": has_leaks, "signed_by": signed_by}
     return environment
 
@@ -59,3 +61,10 @@ def _seconds(seconds: float) -> str:
 def _sentence(text: str) -> str:
     """With a capital at the front; names and paths in it stay as they are."""
     return text[:1].upper() + text[1:]
+
+
+def _bars(bands: Sequence[Band]) -> str:
+    """The bars of a histogram of 120 by 32, as a path."""
+    most, width = max((band.count for band in bands), default=0) or 1, 120 / (len(bands) or 1)
+    heights = enumerate(round(30 * band.count / most, 1) for band in bands)
+    return "".join(f"M{place * width:.1f} 32v-{height}h{width * 0.86:.1f}v{height}z" for place, height in heights)

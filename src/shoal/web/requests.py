@@ -59,6 +59,13 @@ class Fields:
     def text(self, name: str) -> str:
         return self._fields.get(name, [""])[0].strip()
 
+    def has(self, name: str) -> bool:
+        return name in self._fields
+
+    def last(self, name: str) -> str:
+        """Of a box to tick, whose empty value is sent before it."""
+        return self._fields[name][-1].strip()
+
     def secret(self, name: str) -> str:
         """A key or a passphrase: to the last space as it is."""
         return self._fields.get(name, [""])[0]

@@ -1,6 +1,6 @@
 """The private folder of the workbench: what was uploaded, and what jobs made of it. Nothing outside is read or written.
 
-- uploads/ID/: the files of an upload, under the names they came with
+- uploads/ID/: the files of an upload, under the names they came with; uploads/ID.toml: the plan for them
 - jobs/ID/: what a job was told, and in work/ the files it works on
 """
 
@@ -59,6 +59,7 @@ class Upload:
     def __init__(self, folder: Path) -> None:
         self.id = folder.name
         self.folder = folder
+        self.plan = folder.with_name(f"{folder.name}.toml")  # what its pages show and change
 
     @property
     def path(self) -> Path:
@@ -144,6 +145,7 @@ class Workspace:
     def remove(self, folder: Path) -> None:
         """An upload or a job, and all of its files."""
         shutil.rmtree(folder, ignore_errors=True)
+        Upload(folder).plan.unlink(missing_ok=True)
 
     def lend(self, upload: Upload, job: Path) -> str:
         """Put what was uploaded where the job works, without a copy if the disk can; the name it has there."""

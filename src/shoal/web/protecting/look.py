@@ -52,6 +52,11 @@ class Look:
         return self.inspection.kind == "table"
 
     @property
+    def column_names(self) -> tuple[str, ...]:
+        """Of a table, or of documents in one."""
+        return tuple(column.name for column in self.columns) or self.fields
+
+    @property
     def columns(self) -> tuple[ColumnInspection, ...]:
         return self.inspection.columns
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from shoal.data.files import kind_of
 from shoal.data.sources import TableFile, format_of
-from shoal.web.commands import options
+from shoal.request.request import OPTIONS
 
 if TYPE_CHECKING:
     from shoal.web.requests import Fields
@@ -16,30 +16,24 @@ if TYPE_CHECKING:
 Reading = Mapping[str, str]  # what was chosen, by the name of the option
 
 RECOGNISED = {"": "recognised"}
-# What the page offers: a title, and the values with their names.
+# What the page offers: the values with their names.
 READINGS = {
-    "sheet": ("Sheet", {}),
-    "delimiter": (
-        "Between cells",
-        RECOGNISED | {"comma": "comma ,", "semicolon": "semicolon ;", "tab": "tab", "bar": "bar |"},
-    ),
-    "decimal": ("Decimal sign", RECOGNISED | {"point": "point 1.5", "comma": "comma 1,5"}),
-    "encoding": (
-        "Letters are encoded in",
-        RECOGNISED
-        | {
-            "utf-8": "UTF-8",
-            "windows-1252": "Windows, Western Europe (1252)",
-            "windows-1250": "Windows, Central Europe (1250)",
-            "windows-1251": "Windows, Cyrillic (1251)",
-            "windows-1253": "Windows, Greek (1253)",
-            "windows-1254": "Windows, Turkish (1254)",
-            "latin-1": "Latin-1 (ISO 8859-1)",
-            "cp850": "DOS, Western Europe (850)",
-            "mac-roman": "Mac, Western Europe",
-            "utf-16": "UTF-16",
-        },
-    ),
+    "sheet": {},
+    "delimiter": RECOGNISED | {"comma": "comma ,", "semicolon": "semicolon ;", "tab": "tab", "bar": "bar |"},
+    "decimal": RECOGNISED | {"point": "point 1.5", "comma": "comma 1,5"},
+    "encoding": RECOGNISED
+    | {
+        "utf-8": "UTF-8",
+        "windows-1252": "Windows, Western Europe (1252)",
+        "windows-1250": "Windows, Central Europe (1250)",
+        "windows-1251": "Windows, Cyrillic (1251)",
+        "windows-1253": "Windows, Greek (1253)",
+        "windows-1254": "Windows, Turkish (1254)",
+        "latin-1": "Latin-1 (ISO 8859-1)",
+        "cp850": "DOS, Western Europe (850)",
+        "mac-roman": "Mac, Western Europe",
+        "utf-16": "UTF-16",
+    },
 }
 _OF_TEXT, _OF_PACKAGES = ("delimiter", "decimal", "encoding"), ("encoding",)
 _OF_FORMAT = {"csv": _OF_TEXT, "tsv": _OF_TEXT, "xlsx": ("sheet",)}
@@ -49,9 +43,10 @@ _OF_FORMAT |= dict.fromkeys(("sav", "dta", "sas7bdat", "xpt"), _OF_PACKAGES)
 def readings_of(path: Path, sheets: Sequence[str]) -> dict[str, tuple[str, dict[str, str]]]:
     """What can be chosen for this file; nothing where there is no choice."""
     names = () if path.is_dir() else _OF_FORMAT.get(kind_of(path) or format_of(path) or "", ())
-    found = {name: READINGS[name] for name in names}
+    found = {name: (OPTIONS[name].about.label, READINGS[name]) for name in names}
     if "sheet" in found:
-        return {"sheet": (READINGS["sheet"][0], {sheet: sheet for sheet in sheets})} if len(sheets) > 1 else {}
+        label, _ = found["sheet"]
+        return {"sheet": (label, {sheet: sheet for sheet in sheets})} if len(sheets) > 1 else {}
     return found
 
 
@@ -64,11 +59,6 @@ def reading_from(fields: Fields) -> dict[str, str]:
 def opened(path: Path, reading: Reading) -> Path | TableFile:
     """The file, and how to read it if that was chosen."""
     return TableFile(path, **reading) if reading else path
-
-
-def reading_words(reading: Reading) -> tuple[str, ...]:
-    """For a shell."""
-    return options({f"--{name}": value for name, value in reading.items()})
 
 
 def opened_in_python(source: str, reading: Reading) -> str:

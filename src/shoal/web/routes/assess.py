@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from pathlib import Path
 
 from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
@@ -10,9 +10,10 @@ from fastapi.responses import RedirectResponse, Response
 
 from shoal.errors import InputError
 from shoal.web.archives import unpack, unpack_release
-from shoal.web.assessing import Comparing, assess_command, coarsened, side_by_side
-from shoal.web.jobs import DONE, Command, Job, Jobs
-from shoal.web.protecting.command import RELEASE
+from shoal.web.assessing import Comparing, assess_command, of_plan, side_by_side
+from shoal.web.jobs import DONE, Job, Jobs
+from shoal.web.planning.jobs import RELEASE, plan_of_job, start_release
+from shoal.web.planning.plans import kept_plan
 from shoal.web.rendering import page
 from shoal.web.requests import Fields, Form, Query, TheJob, TheJobs, TheWorker, TheWorkspace
 from shoal.web.workspace import Upload, Workspace
@@ -66,7 +67,8 @@ async def run(form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Response:
             part: await run_in_threadpool(workspace.lend_apart, upload.path, folder, part)
             for part, upload in uploads.items()
         }
-    command = assess_command(names["original"], names["protected"], names.get("private"), comparing)
+    given = {"private": names.get("private"), **of_plan(kept_plan(uploads["original"])), **comparing.options}
+    command = assess_command(names["original"], names["protected"], given)
     title = f"{uploads['original'].name} and its protected version"
     return _to(jobs.start(folder, "assess", title, command, {"uploads": [upload.id for upload in uploads.values()]}))
 
@@ -84,31 +86,26 @@ async def coarsen(job: TheJob, form: Form, workspace: TheWorkspace, jobs: TheJob
     made = jobs.get(str(job.about.get("protected", "")))
     if least is None or not column:
         raise InputError("no column is named to be coarsened; choose one on the leak card")
-    columns = {**made.about.get("coarsened", {}), column: least}
-    with workspace.new_job() as folder:
-        for path in made.work.iterdir():
-            if path.name not in (RELEASE, PRIVATE):
-                await run_in_threadpool(workspace.link, path, folder / "work")
-    about = {**made.about, "coarsened": columns, "plain": made.about.get("plain", asdict(made.command))}
-    command = coarsened(Command(tuple(about["plain"]["words"]), about["plain"]["python"]), columns)
-    title = f"{made.title.partition(', coarsened')[0]}, coarsened"
+    plan = plan_of_job(made)
+    if plan is None:
+        raise InputError("this release cannot be made again here; protect its file once more")
+    plan = plan.with_options(coarsen={**(plan.columns.coarsen or {}), column: least})
 
     def measure(done: Job) -> None:
         _assess_release(done, workspace, jobs)
 
-    return _to(jobs.start(folder, "protect", title, command, about, then=measure))
+    return _to(await start_release(plan, workspace, jobs, str(made.about["upload"]), then=measure))
 
 
 def _assess_release(made: Job, workspace: Workspace, jobs: Jobs) -> Job:
     """The release that a job made, beside its own input."""
-    if made.state != DONE or made.page != "protect":
+    plan = plan_of_job(made)
+    if made.state != DONE or made.page != "protect" or plan is None:
         raise InputError("this job made no release of a file; protect one first")
-    source = made.work / made.command.words[1]
-    parts = {"original": source, "protected": made.work / RELEASE, "private": made.work / PRIVATE}
+    parts = {"original": Path(plan.source), "protected": made.work / RELEASE, "private": made.work / PRIVATE}
     with workspace.new_job() as folder:
         names = {part: workspace.lend_apart(path, folder, part) for part, path in parts.items()}
-    reading = made.about.get("choices", {}).get("reading")
-    command = assess_command(names["original"], names["protected"], names["private"], Comparing(), reading)
+    command = assess_command(names["original"], names["protected"], {"private": names["private"], **of_plan(plan)})
     title = made.title.replace("Release of", "Assessment of", 1)
     return jobs.start(folder, "assess", title, command, {"protected": made.id})
 

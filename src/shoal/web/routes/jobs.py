@@ -14,7 +14,8 @@ from fastapi.responses import FileResponse, RedirectResponse, Response
 from shoal.data.private_files import private_file
 from shoal.web.gate import REPORT_POLICY
 from shoal.web.jobs import DONE
-from shoal.web.protecting.result import RELEASE, sign_release
+from shoal.web.planning.jobs import RELEASE, bring_back, plan_of_job
+from shoal.web.protecting.result import sign_release
 from shoal.web.rendering import page
 from shoal.web.requests import Form, TheJob, TheJobs, TheWorker, TheWorkspace
 from shoal.web.workspace import inside
@@ -49,14 +50,16 @@ async def again(job: str, jobs: TheJobs) -> Response:
 @router.get("/{job}/change")
 async def change(job: TheJob, workspace: TheWorkspace) -> Response:
     """The page of its file, with what was chosen for this job; the file is fetched from the job if it was closed."""
-    if "upload" not in job.about:
+    plan = plan_of_job(job)
+    if "upload" not in job.about or plan is None:
         raise LookupError(job.id)
     try:
         upload = workspace.upload(str(job.about["upload"]))
     except LookupError:
         upload = workspace.new_upload()
-        await run_in_threadpool(workspace.link, job.work / job.command.words[1], upload.folder)
-    return RedirectResponse(f"/{job.page}/{upload.id}?from={job.id}", 303)
+        await run_in_threadpool(workspace.link, Path(plan.source), upload.folder)
+    await run_in_threadpool(bring_back, job, upload, workspace)
+    return RedirectResponse(f"/{job.page}/{upload.id}", 303)
 
 
 @router.post("/{job}/close")

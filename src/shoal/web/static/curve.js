@@ -120,7 +120,7 @@ export function startCurve(form, counted) {
     asking = new AbortController();
     words.textContent = "Loss and risk are being estimated on a sample …";
     try {
-      const answer = await fetch(`/protect/${form.dataset.upload}/curve`, {
+      const answer = await fetch(`/plan/${form.dataset.upload}/curve`, {
         method: "POST",
         body: new URLSearchParams(new FormData(form)),
         signal: asking.signal,

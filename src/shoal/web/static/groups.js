@@ -1,4 +1,4 @@
-// Values in groups: dragged, or ticked and moved with a button. The groups go into a field of the form.
+// Values in groups: dragged, or ticked and moved with a button. The groups become the hierarchy of their column.
 
 const editor = document.getElementById("editor");
 const place = document.getElementById("editor-groups");
@@ -96,22 +96,30 @@ function gathered() {
   return Object.fromEntries(groups);
 }
 
-async function fill(upload, column, field) {
+async function fill(address) {
   place.replaceChildren();
   complain("");
-  const answer = await fetch(`/protect/${upload}/values/${column}?${field.form.dataset.reading}`);
+  const answer = await fetch(address);
   const told = await answer.json();
   if (!answer.ok) return complain(told.detail);
-  const groups = field.value ? JSON.parse(field.value) : { "Group 1": [], "Group 2": [] };
+  const groups = Object.keys(told.groups).length ? told.groups : { "Group 1": [], "Group 2": [] };
   const taken = new Set(Object.values(groups).flat());
   addGroup(NONE, told.values.filter((value) => !taken.has(value)));
   for (const [name, values] of Object.entries(groups)) addGroup(name, values);
 }
 
+/** Whether the groups were taken. */
+async function save(address, groups) {
+  const body = new URLSearchParams({ groups: JSON.stringify(groups) });
+  const answer = await fetch(address, { method: "POST", body });
+  if (!answer.ok) complain((await answer.json()).detail);
+  return answer.ok;
+}
+
 /** True when the groups were saved. */
-export function openEditor(upload, column, name, field) {
+export function openEditor(address, name) {
   editor.querySelector("h2 span").textContent = name;
-  const filled = fill(upload, column, field);
+  const filled = fill(address);
   editor.showModal();
   return new Promise((resolve) => {
     const act = async (event) => {
@@ -121,10 +129,7 @@ export function openEditor(upload, column, name, field) {
       if (does === "cancel") editor.close("");
       if (does === "save") {
         const groups = gathered();
-        if (groups) {
-          field.value = JSON.stringify(groups);
-          editor.close("saved");
-        }
+        if (groups && (await save(address, groups))) editor.close("saved");
       }
     };
     editor.returnValue = "";

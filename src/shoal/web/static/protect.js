@@ -1,10 +1,12 @@
-// What becomes of a file: the summary of what was chosen, how labels are compared, and what the choices lead to.
+// The plan of a file: every choice is kept at once, and the page says what it leads to.
 
 import { startCurve } from "./curve.js";
 import { openEditor } from "./groups.js";
+import { makeDrop } from "./workbench.js";
 
 const form = document.getElementById("choices");
 const columns = [...form.querySelectorAll(".column")];
+const plan = `/plan/${form.dataset.upload}`;
 
 const inWords = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 const role = (column) => column.querySelector(".roles input:checked")?.value;
@@ -30,32 +32,14 @@ function summarise() {
   run.disabled = !has("quasi");
   summary.textContent = run.disabled
     ? "Choose Protect for at least one column that others may know of a person."
-    : `${inWords(has("quasi"), "column")} protected, ${kept} released as ${kept === 1 ? "it is" : "they are"}, ${has("identifier")} left out.${withheld()}`;
-}
-
-/** Labels, and numbers that are codes, need to be compared only where they are protected. */
-function showLabels() {
-  for (const column of columns) {
-    const place = column.querySelector(".labels");
-    if (!place) continue;
-    const numbers = column.querySelector(".numbers");
-    const how = place.querySelector("select").value;
-    const isProtected = role(column) === "quasi";
-    if (numbers) numbers.hidden = !isProtected;
-    place.hidden = !isProtected || numbers?.querySelector("select").value === "";
-    place.querySelector(".edit").hidden = how !== "groups";
-    place.querySelector(".file").hidden = how !== "file";
-  }
+    : `${inWords(has("quasi"), "column")} protected, ${kept} released as ${kept === 1 ? "it is" : "they are"}, ${has("drop")} left out.${withheld()}`;
 }
 
 /** What only some choices need to know: how strong, how frequent. */
 function showNeeded() {
-  const needed = { strength: ["method", "rank-swap", "noise"], frequency: ["diversity", "recursive"] };
-  for (const [id, [choice, ...values]] of Object.entries(needed)) {
-    const place = document.getElementById(id);
-    if (!place) continue;
-    place.hidden = !values.includes(form.elements[choice].value);
-    place.querySelector("input").required = !place.hidden;
+  for (const field of form.querySelectorAll("[data-if]")) {
+    field.hidden = !field.dataset.if.split(" ").includes(form.elements[field.dataset.of]?.value);
+    for (const input of field.querySelectorAll("input")) input.required = !field.hidden;
   }
 }
 
@@ -65,7 +49,25 @@ function dropChosen({ name, value }) {
   roleBefore.get(name)?.click();
   const column = columns.find((one) => one.querySelector("legend").textContent === value);
   roleBefore.set(name, column?.querySelector(".roles input:checked"));
-  column?.querySelector(".roles [value=identifier]").click();
+  column?.querySelector(".roles [value=drop]").click();
+}
+
+/** Keep what is chosen now; those who need it kept wait for this. */
+let keeping = Promise.resolve();
+function keep() {
+  const body = new URLSearchParams(new FormData(form));
+  keeping = keeping.then(async () => {
+    try {
+      const answer = await fetch(plan, { method: "POST", body });
+      if (!answer.ok) return;
+      const { line, python } = await answer.json();
+      document.getElementById("plan-line").textContent = line;
+      document.getElementById("plan-python").textContent = python;
+    } catch {
+      // the next choice is kept, or the form is sent
+    }
+  });
+  return keeping;
 }
 
 const counted = (rows) => {
@@ -74,29 +76,67 @@ const counted = (rows) => {
 };
 const estimate = document.getElementById("curve") ? startCurve(form, counted) : () => {};
 
-form.addEventListener("change", (event) => {
-  if (["person", "k_column", "identity"].includes(event.target.name)) dropChosen(event.target);
+/** What can be said of a column depends on its role and kind: it is asked for when somebody wants to see it. */
+async function showColumn(details) {
+  await keeping;
+  const answer = await fetch(`${plan}/column/${details.closest(".column").dataset.place}`);
+  if (!answer.ok) return;
+  details.innerHTML = await answer.text();
+  for (const drop of details.querySelectorAll("[data-drop]")) makeDrop(drop);
+}
+for (const details of form.querySelectorAll(".of-column")) {
+  const fill = () => details.open && !details.querySelector(".fields") && showColumn(details);
+  details.addEventListener("toggle", fill);
+  fill(); // somebody may have been quicker than this script
+  details.addEventListener("click", async ({ target }) => {
+    if (target.dataset?.edits === undefined) return;
+    const name = details.closest(".column").querySelector("legend").textContent;
+    if (await openEditor(`${plan}/groups/${target.dataset.edits}`, name)) {
+      await showColumn(details);
+      estimate();
+    }
+  });
+}
+
+const settle = () => {
   summarise();
-  showLabels();
   showNeeded();
-  if (/^(role|kind|labels|missing|text|identity|label|person|k_column)/.test(event.target.name)) estimate();
+  return keep();
+};
+form.addEventListener("change", async ({ target }) => {
+  if (!target.name) return;
+  if (["person", "k_column", "id_column"].includes(target.name)) dropChosen(target);
+  const details = target.closest(".column")?.querySelector(".of-column");
+  await settle();
+  if (details?.querySelector(".fields")) await showColumn(details);
+  if (/-\d+$|^(missing|text_column|id_column|label_column|person|k_column)$/.test(target.name)) estimate();
 });
-for (const button of form.querySelectorAll("[data-edits]")) {
-  button.addEventListener("click", async () => {
-    const field = form.elements[`groups-${button.dataset.edits}`];
-    if (await openEditor(form.dataset.upload, button.dataset.edits, button.dataset.column, field)) estimate();
+form.addEventListener("uploaded", async ({ target }) => {
+  const details = target.closest(".of-column");
+  await keep();
+  if (details) await showColumn(details);
+  estimate();
+});
+
+// Many columns: a part of their names shows some, and a button gives all of these a role.
+const filter = document.getElementById("filter");
+const shown = () => columns.filter((column) => !column.hidden);
+filter?.addEventListener("input", () => {
+  const part = filter.value.trim().toLowerCase();
+  for (const column of columns) column.hidden = !column.querySelector("legend").textContent.toLowerCase().includes(part);
+  document.getElementById("matching").textContent = part ? `${shown().length} of ${columns.length}` : "";
+});
+for (const button of form.querySelectorAll("[data-bulk]")) {
+  button.addEventListener("click", () => {
+    for (const column of shown()) column.querySelector(`.roles [value=${button.dataset.bulk}]`).checked = true;
+    settle().then(estimate);
   });
 }
-// A choice of groups is of no use without groups: the editor opens at once.
-for (const select of form.querySelectorAll(".labels select")) {
-  select.addEventListener("change", () => {
-    if (select.value === "groups") select.parentElement.querySelector(".edit").click();
-  });
-}
+// Enter in the filter or beside a number sends no form that somebody did not mean to send.
+filter?.addEventListener("keydown", (event) => event.key === "Enter" && event.preventDefault());
 // A field that is hidden cannot say what is wrong with it.
 form.addEventListener("invalid", (event) => event.target.closest("details")?.setAttribute("open", ""), true);
 
 summarise();
-showLabels();
 showNeeded();
 estimate();

@@ -56,7 +56,7 @@ const chosen = (input) =>
 // What file managers leave in folders, and nobody means to send.
 const LITTER = /(^|\/)(\.DS_Store|Thumbs\.db|desktop\.ini|\._[^/]*)$/;
 
-function makeDrop(place) {
+export function makeDrop(place) {
   const field = place.querySelector("input[type=hidden]");
   const state = place.querySelector(".drop-state");
   const bar = place.querySelector(".drop-progress");

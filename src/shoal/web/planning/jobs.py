@@ -1,0 +1,137 @@
+"""A plan as a job: its files where the job works, and the command and the Python that carry it out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from fastapi.concurrency import run_in_threadpool
+
+from shoal.errors import InputError
+from shoal.request.method_options import MASKING, RECORD_SKETCHES
+from shoal.request.plan import plan_text, read_plan
+from shoal.request.request import Request, options_of_command, words_of
+from shoal.web.archives import lend_unpacked, unpack, unpack_release
+from shoal.web.jobs import Command, Job, Jobs
+from shoal.web.planning.form import KINDS
+from shoal.web.planning.plans import OUTSIDE, files_of, keep_plan, with_files
+from shoal.web.protecting.look import Look
+from shoal.web.workspace import Upload, Workspace
+
+RELEASE, EXPLORATION = "release", "exploration"
+PLAN = "plan.toml"
+EARLIER = {"after": ("earlier", unpack_release), "earlier_private": ("earlier-private", unpack)}
+
+
+def lent(plan: Request, workspace: Workspace, folder: Path) -> Request:
+    """The plan with its files as the job sees them, from where it works; it is written there, too."""
+    earlier = {path: name for name in EARLIER if (path := getattr(plan.publication, name)) is not None}
+    if earlier and len(earlier) < len(EARLIER):
+        raise InputError("a release that follows another needs that release and its private part; choose both")
+    if earlier and not plan.columns.id_column:
+        raise InputError("matching records across releases needs an id; choose the column that names the records")
+    numbers = count(1)
+
+    def put(file: str) -> str:
+        if file in earlier:
+            return lend_unpacked(workspace, Path(file), folder, *EARLIER[earlier[file]])
+        return workspace.lend_apart(Path(file), folder, f"column-{next(numbers)}")
+
+    source = workspace.link(Path(plan.source), folder / "work")
+    ready = with_files(plan, put).of_source(source)
+    (folder / "work" / PLAN).write_text(plan_text(ready, Path(), {}), encoding="utf-8", newline="\n")
+    return ready
+
+
+def check_plan(plan: Request, look: Look) -> None:
+    """Refuse what cannot be done before anything runs."""
+    plan.check_for(KINDS[look.inspection.kind])
+    if look.is_table and not plan.columns.quasi:
+        raise InputError("no column is protected; choose Protect for at least one that others may know of a person")
+    if plan.method.method in MASKING and plan.method.percent is None:
+        raise InputError("this method needs to know how strong it shall be; enter the strength in per cent, such as 5")
+
+
+def protect_command(plan: Request) -> Command:
+    """`shoal protect` with every option; by the plan where no command line can spell a column's name."""
+    try:
+        words = tuple(plan.command_words)
+    except ValueError:
+        words = (PLAN,)
+    return Command(("protect", words[0], "-o", RELEASE, *words[1:]), python_of("protect", (plan.source,), plan.given))
+
+
+def explore_command(limits: Mapping[str, Any]) -> Command:
+    """Every part of the plan counts: it goes as a file."""
+    words = option_words("explore", limits)
+    return Command(
+        ("explore", PLAN, "-o", EXPLORATION, *words),
+        python_of("explore", (PLAN,), {"out": EXPLORATION, **limits}),
+    )
+
+
+def option_words(command: str, given: Mapping[str, Any]) -> list[str]:
+    """Options of a command as a command line spells them."""
+    table = options_of_command(command)
+    return [word for name, value in given.items() if value is not None for word in words_of(table[name], value)]
+
+
+def python_of(function: str, sources: Sequence[Any], given: Mapping[str, Any], imports: str = "") -> str:
+    """The import and the call, one argument per line."""
+    named = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
+    lines = [*map(repr, sources), *(f"{name}={value!r}" for name, value in named.items() if value is not None)]
+    return f"from shoal import {imports}{function}\n\n{function}(\n" + "".join(f"    {line},\n" for line in lines) + ")"
+
+
+async def start_release(
+    plan: Request, workspace: Workspace, jobs: Jobs, upload: str, then: Callable[[Job], None] | None = None
+) -> Job:
+    """Make the release of a plan, whose files may be uploads or those of another job."""
+    with workspace.new_job() as folder:
+        ready = await run_in_threadpool(lent, plan, workspace, folder)
+        command = protect_command(ready)
+    title = ", ".join(filter(None, (f"Release of {ready.source}", named_by(plan))))
+    return jobs.start(folder, "protect", title, command, about_plan(plan, upload), then=then)
+
+
+def about_plan(plan: Request, upload: str) -> dict[str, Any]:
+    """What a job remembers of its files: they go with the last job that has them."""
+    return {"upload": upload, "uploads": [Path(file).parent.name for file in files_of(plan)]}
+
+
+def plan_of_job(job: Job) -> Request | None:
+    """The plan that a job carried out, with its files where the job worked."""
+    path = job.work / PLAN
+    return read_plan(path).with_options(**dict.fromkeys(OUTSIDE)) if path.is_file() else None
+
+
+def bring_back(job: Job, upload: Upload, workspace: Workspace) -> None:
+    """The plan of a job becomes that of its file; hierarchies that were removed since are fetched from the job."""
+    plan = plan_of_job(job)
+    if plan is None:
+        return
+    here = {one.name: str(one.path) for one in reversed(workspace.all_uploads())}
+
+    def fetched(file: str) -> str:
+        name = Path(file).name
+        if name not in here:
+            kept = workspace.new_upload()
+            here[name] = str(kept.folder / workspace.link(Path(file), kept.folder))
+        return here[name]
+
+    keep_plan(upload, with_files(plan, fetched).of_source(str(upload.path)))
+
+
+def named_by(plan: Request) -> str:
+    """What distinguishes a release from others of the same file: k, l, the method and so on."""
+    k = [] if plan.method.method in (*MASKING, *RECORD_SKETCHES) else [f"k = {plan.k}"]
+    names = ("l", "t", "beta", "person", "method", "percent")
+    more = [f"{name} = {_short(plan.given[name])}" for name in names if name in plan.given]
+    coarse = [f"{column} coarsened" for column in plan.columns.coarsen or ()]
+    return ", ".join([*k, *more, *coarse])
+
+
+def _short(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
