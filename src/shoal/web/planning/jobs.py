@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ def lent(plan: Request, workspace: Workspace, folder: Path) -> Request:
         return workspace.lend_apart(Path(file), folder, f"column-{next(numbers)}")
 
     source = workspace.link(Path(plan.source), folder / "work")
-    ready = with_files(plan, put).of_source(source)
+    ready = replace(with_files(plan, put), source=source)
     (folder / "work" / PLAN).write_text(plan_text(ready, Path(), {}), encoding="utf-8", newline="\n")
     return ready
 
@@ -121,7 +122,7 @@ def bring_back(job: Job, upload: Upload, workspace: Workspace) -> None:
             here[name] = str(kept.folder / workspace.link(Path(file), kept.folder))
         return here[name]
 
-    keep_plan(upload, with_files(plan, fetched).of_source(str(upload.path)))
+    keep_plan(upload, replace(with_files(plan, fetched), source=str(upload.path)))
 
 
 def named_by(plan: Request) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,7 @@ def shown_plan(
         roles=ROLES,
         folds=FOLDS,
         readings=readings_of(upload.path, look.sheets),
-        command=protect_command(plan.of_source(upload.name)),
+        command=protect_command(replace(plan, source=upload.name)),
         kind=kind,
         problem=problem,
         note=note,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,7 @@ def keep_plan(upload: Upload, plan: Request) -> None:
 
 def saved_plan(plan: Request, upload: Upload) -> str:
     """The plan as somebody takes it elsewhere: files by their names, in the folder of the plan."""
-    return plan_text(with_files(plan, lambda file: Path(file).name).of_source(upload.name), Path(), {})
+    return plan_text(replace(with_files(plan, lambda file: Path(file).name), source=upload.name), Path(), {})
 
 
 def opened_plan(path: Path, upload: Upload, look: Look, workspace: Workspace) -> tuple[Request, tuple[str, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -30,7 +31,7 @@ NOTHING = Fields({})
 async def change(upload: TheUpload, form: Form, workspace: TheWorkspace, previews: ThePreviews) -> dict[str, str]:
     """Keep what was chosen; the command and the Python that it stands for."""
     plan, _ = await changed_plan(upload, form, workspace, previews)
-    command = protect_command(plan.of_source(upload.name))
+    command = protect_command(replace(plan, source=upload.name))
     return {"line": command.line, "python": command.python}
 
 
