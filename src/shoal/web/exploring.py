@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from shoal.assessment.exploration.folder import RUNS, outcome_of
-from shoal.results.exploration import Outcome, pareto_front
+from shoal.request.request import Request
+from shoal.results.exploration import Outcome, Trial, pareto_front
 from shoal.web.planning.jobs import EXPLORATION
 
 
@@ -19,6 +20,13 @@ def tried(folder: Path) -> list[Outcome]:
     except (OSError, ValueError, KeyError):
         return []
     return [outcome_of(run) for run in runs.values()]
+
+
+def trial_plan(plan: Request, trial: Trial, kind: str) -> Request:
+    """The plan of the release that a trial stands for; made aside, where what it needs is loaded."""
+    from shoal.assessment.exploration.explore import trial_request
+
+    return trial_request(plan, trial, kind)
 
 
 def as_points(outcomes: Sequence[Outcome], recommended: str | None) -> Iterator[dict[str, Any]]:

@@ -8,16 +8,15 @@ from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
-from shoal.assessment.exploration.explore import trial_request
 from shoal.assessment.exploration.folder import outcome_of
 from shoal.errors import InputError
-from shoal.web.exploring import as_points, tried
+from shoal.web.exploring import as_points, trial_plan, tried
 from shoal.web.planning.form import own_options
 from shoal.web.planning.jobs import about_plan, check_plan, explore_command, lent, plan_of_job, start_release
 from shoal.web.planning.page import changed_plan, own_table, plan_page, shown_plan
 from shoal.web.planning.plans import plan_of
 from shoal.web.rendering import page
-from shoal.web.requests import Fields, Form, Query, TheJob, TheJobs, ThePreviews, TheUpload, TheWorkspace
+from shoal.web.requests import Fields, Form, Query, TheJob, TheJobs, ThePreviews, TheUpload, TheWorker, TheWorkspace
 from shoal.web.wording import message_of
 
 router = APIRouter(prefix="/explore")
@@ -63,13 +62,13 @@ async def outcomes(job: TheJob) -> dict[str, Any]:
 
 
 @router.post("/protect/{job}")
-async def protect(job: TheJob, form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Response:
+async def protect(job: TheJob, form: Form, workspace: TheWorkspace, jobs: TheJobs, worker: TheWorker) -> Response:
     """Make the release that one of the trials would be."""
     by_name = {outcome.trial.name: outcome for outcome in await run_in_threadpool(tried, job.work)}
     plan = plan_of_job(job)
     if form.text("trial") not in by_name or plan is None:
         raise InputError("this protection has not been tried; choose one of the map")
     kind = str((job.result or {}).get("kind", "numbers"))
-    made = trial_request(plan, by_name[form.text("trial")].trial, kind)
+    made = await worker.call(trial_plan, plan, by_name[form.text("trial")].trial, kind)
     started = await start_release(made, workspace, jobs, str(job.about["upload"]))
     return RedirectResponse(f"/jobs/{started.id}", 303)
