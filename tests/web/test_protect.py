@@ -134,6 +134,7 @@ def test_values_are_put_into_groups_by_dragging_and_by_keyboard(
     check_accessible(page)
     page.get_by_text("Attack, and an earlier release").press("Enter")
     page.get_by_label("Attack the release").uncheck()
+    expect(page.locator("#plan-line")).to_contain_text("--no-attack")
     page.reload()  # what was chosen is there
     expect(page.get_by_role("group", name="<b>town</b>")).to_contain_text("Labels are compared groups-4.csv")
     before = len(list((workbench.folder / "jobs").iterdir()))

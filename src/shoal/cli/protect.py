@@ -132,7 +132,9 @@ def _evenness(diversity: dict[str, Any]) -> str:
 
 
 def as_data(made: Any) -> dict[str, Any]:
-    return {"release": str(made.folder), "private": str(made.private), "certificate": dict(made.certificate)}
+    certificate = dict(made.certificate)
+    paths = {"release": str(made.folder), "private": str(made.private)}
+    return {**paths, "certificate": certificate, "measured_loss": made.measured_loss}
 
 
 def say_protected(made: Any) -> None:

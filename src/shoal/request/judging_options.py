@@ -187,18 +187,34 @@ class AuditOptions:
     )
     roles: Any = audit_option(None, "TOML file with the columns of each role, in place of these.", File())
     person: str | None = audit_option(None, "Column that names the person: people are counted, not records.", Column())
-    weight: str | None = audit_option(None, "Column with sampling weights, which add up to the population.", Column())
-    population: int | None = audit_option(
-        None, "How many people the table was drawn from, where there are no weights.", Whole(), otherwise="unknown"
+    weight: str | None = audit_option(
+        None,
+        "Column with sampling weights, which add up to the population.",
+        Column(),
+        label="Column with sampling weights",
     )
-    household: str | None = audit_option(None, "Column that names the household.", Column())
+    population: int | None = audit_option(
+        None,
+        "How many people the table was drawn from, where there are no weights.",
+        Whole(),
+        otherwise="unknown",
+        label="People the table was drawn from",
+    )
+    household: str | None = audit_option(
+        None, "Column that names the household.", Column(), label="Column that names the household"
+    )
     missing: str = audit_option(
         "group", "Gaps: group (a gap is a value) or match (it stands for every value).", OneOf(("group", "match"))
     )
     max_size: int | None = audit_option(
         None, "Most columns of the combinations that are counted.", Whole(), otherwise="3, or fewer if there are many"
     )
-    threshold: float = audit_option(0.2, "Risk above which records are counted, 0 to 1.", Number(most=1))
+    threshold: float = audit_option(
+        0.2,
+        "Risk above which records are counted, 0 to 1.",
+        Number(most=1),
+        label="Risk above which records are counted",
+    )
 
 
 OWN = {"assess": AssessOptions, "audit": AuditOptions, "explore": ExploreOptions}

@@ -20,12 +20,26 @@ from shoal.web.index_session import IndexSession
 from shoal.web.jobs import Jobs
 from shoal.web.protecting.look import PreviewCache
 from shoal.web.rendering import page
-from shoal.web.routes import assess, desk, explore, index, jobs, plan, protect, review, sample, start, uploads, verify
+from shoal.web.routes import (
+    assess,
+    audit,
+    desk,
+    explore,
+    index,
+    jobs,
+    plan,
+    protect,
+    review,
+    sample,
+    start,
+    uploads,
+    verify,
+)
 from shoal.web.wording import for_people, message_of
 from shoal.web.worker_process import WorkerProcess
 from shoal.web.workspace import Workspace
 
-ROUTES = (start, uploads, jobs, sample, plan, protect, verify, assess, explore, review, desk, index)
+ROUTES = (start, uploads, jobs, sample, plan, protect, audit, verify, assess, explore, review, desk, index)
 STATIC = Path(__file__).parent / "static"
 HEAD_START = 1.0  # seconds for the browser to show the start page before the process beside it takes a core
 

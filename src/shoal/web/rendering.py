@@ -12,12 +12,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from shoal.data.kinds.inspection import Band
 from shoal.pages import words
-from shoal.web.protecting.result import figures, has_leaks, signed_by
+from shoal.web.protecting.result import attack_in_words, figures, has_leaks, open_points, signed_by
 from shoal.web.wording import PROMISES, for_people
 
 # Every page of the menu: address, name, and what it is for.
 PAGES = (
     ("protect", "Protect", "Make a release of a table or of documents in which every record hides in a crowd."),
+    ("audit", "Audit", "Count how many records of a table are one of a kind, before anything is done with it."),
     ("verify", "Verify", "Check every promise of a release you received, by counting."),
     ("assess", "Assess", "Compare an original with its protected version: what was lost, what still leaks."),
     ("explore", "Explore", "Try many protections of a table and see what each costs and risks."),
@@ -39,7 +40,13 @@ def _environment() -> Environment:
     environment.filters |= {"number": words.number, "percent": words.percent, "count": words.count}
     environment.filters |= {"seconds": _seconds, "sentence": _sentence, "for_people": for_people}
     environment.globals |= {"bars": _bars, "pages": PAGES, "themes": THEMES, "promises": PROMISES}
-    environment.globals |= {"figures": figures, "leaks": has_leaks, "signed_by": signed_by}
+    environment.globals |= {
+        "figures": figures,
+        "open_points": open_points,
+        "attack_in_words": attack_in_words,
+        "leaks": has_leaks,
+        "signed_by": signed_by,
+    }
     return environment
 
 

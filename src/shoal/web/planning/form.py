@@ -121,6 +121,11 @@ class PlanForm:
         return [field for name in BESIDE_K if (field := self._field(OPTIONS[name])) is not None]
 
     @property
+    def person(self) -> Field | None:
+        """Whose each record is."""
+        return self._field(OPTIONS["person"])
+
+    @property
     def folds(self) -> dict[str, list[Field]]:
         """All other fields, by the heading that the command line has them under."""
         found: dict[str, list[Field]] = {}

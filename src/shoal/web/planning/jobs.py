@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
@@ -19,10 +20,11 @@ from shoal.web.jobs import Command, Job, Jobs
 from shoal.web.planning.form import KINDS
 from shoal.web.planning.plans import OUTSIDE, files_of, keep_plan, with_files
 from shoal.web.protecting.look import Look
+from shoal.web.protecting.reading import READINGS, opened_in_python
 from shoal.web.workspace import Upload, Workspace
 
-RELEASE, EXPLORATION = "release", "exploration"
-PLAN = "plan.toml"
+RELEASE, EXPLORATION, AUDIT = "release", "exploration", "audit"
+PLAN, ROLES_FILE = "plan.toml", "roles.toml"
 EARLIER = {"after": ("earlier", unpack_release), "earlier_private": ("earlier-private", unpack)}
 
 
@@ -73,17 +75,38 @@ def explore_command(limits: Mapping[str, Any]) -> Command:
     )
 
 
+def audit_command(plan: Request, own: Mapping[str, Any], work: Path) -> Command:
+    """What the plan says of columns, and options of the audit's own."""
+    table = options_of_command("audit")
+    shared = {name: value for name, value in plan.given.items() if name in table and name not in ("missing", "force")}
+    reading = {name: value for name, value in shared.items() if name in READINGS}
+    given = {"out": AUDIT, **{name: value for name, value in shared.items() if name not in reading}, **own}
+    try:
+        words = option_words("audit", {**reading, **given})
+    except ValueError:  # a column has a name that no command line can spell
+        roles = {name: list(given.pop(name, ()) or ()) for name in ("quasi", "confidential")}
+        lines = (f"{name} = {json.dumps(columns, ensure_ascii=False)}\n" for name, columns in roles.items())
+        (work / ROLES_FILE).write_text("".join(lines), encoding="utf-8")
+        given["roles"] = ROLES_FILE
+        words = option_words("audit", {**reading, **given})
+    python = python_of("audit", (plan.source,), given)
+    if reading:
+        opened = opened_in_python(str(plan.source), reading)
+        python = python.replace("import audit", "import TableFile, audit", 1).replace(repr(plan.source), opened, 1)
+    return Command(("audit", str(plan.source), *words), python)
+
+
 def option_words(command: str, given: Mapping[str, Any]) -> list[str]:
     """Options of a command as a command line spells them."""
     table = options_of_command(command)
     return [word for name, value in given.items() if value is not None for word in words_of(table[name], value)]
 
 
-def python_of(function: str, sources: Sequence[Any], given: Mapping[str, Any], imports: str = "") -> str:
+def python_of(function: str, sources: Sequence[Any], given: Mapping[str, Any]) -> str:
     """The import and the call, one argument per line."""
     named = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
     lines = [*map(repr, sources), *(f"{name}={value!r}" for name, value in named.items() if value is not None)]
-    return f"from shoal import {imports}{function}\n\n{function}(\n" + "".join(f"    {line},\n" for line in lines) + ")"
+    return f"from shoal import {function}\n\n{function}(\n" + "".join(f"    {line},\n" for line in lines) + ")"
 
 
 async def start_release(

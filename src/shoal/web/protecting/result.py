@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shoal.errors import InputError
 from shoal.pages.words import count, number, percent
+from shoal.request.request import Request
 from shoal.verification.release_files import ReleaseFolder
 from shoal.verification.signatures import KEY_TYPE, fingerprint_of, read_signature
 from shoal.web.jobs import Job
@@ -24,16 +26,91 @@ class Figure:
     words: str
 
 
-def figures(certificate: Mapping[str, Any]) -> list[Figure]:
-    """What is promised, what it cost, and what an attacker still finds."""
+@dataclass(frozen=True)
+class OpenPoint:
+    """Something that a release does not promise, and the change of its plan that mends it."""
+
+    words: str
+    button: str
+    option: str  # an option of the plan
+    value: str  # for it
+
+
+def open_points(certificate: Mapping[str, Any]) -> list[OpenPoint]:
+    """What keeps a release from being called safe to hand out; none: all that was to be promised is."""
+    promises, stated = certificate["promises"], certificate["stated"]
+    return [*_no_crowd(promises["anonymity"]), *_unwatched(promises), *_singling_out(stated)]
+
+
+def _no_crowd(anonymity: Mapping[str, Any]) -> list[OpenPoint]:
+    if anonymity["k"] is not None and anonymity["whole_rows"]:
+        return []
+    words = "No crowd is promised: a record may be one of a kind."
+    return [OpenPoint(words, "Make groups of records that look alike", "method", "")]
+
+
+def _unwatched(promises: Mapping[str, Any]) -> list[OpenPoint]:
+    """Confidential columns of which nothing was asked."""
+    diversity = promises["diversity"]
+    asked = diversity["l"] is not None or any(promises.get(name) for name in ("closeness", "likeness"))
+    if asked or not diversity["columns"]:
+        return []
+    words = " ".join(map(_unwatched_in_words, diversity["columns"]))
+    names = [column["column"] for column in diversity["columns"]]
+    constant = next((column["column"] for column in diversity["columns"] if column["values"] < 2), None)
+    if constant is not None:
+        return [OpenPoint(words, f"Leave {constant} out", "drop", constant)]
+    return [OpenPoint(words, f"Ask for 2 different values of {' and of '.join(names)} in every group", "l", "2")]
+
+
+def _unwatched_in_words(column: Mapping[str, Any]) -> str:
+    name, alone = column["column"], column["single_valued_groups"]
+    if not alone:
+        return f"Nothing is promised of {name}; every group happens to have {column['least']} different values."
+    groups = f"{count(alone, 'group')} of {column['groups']:,}"
+    return f"In {groups} all records have the same {name}: whoever is known to be there is known to have it."
+
+
+def _singling_out(stated: Mapping[str, Any]) -> list[OpenPoint]:
+    allowed = (stated.get("report") or {}).get("figures", {}).get("allowed", ())
+    return [
+        OpenPoint(f"{name} is released unchanged and singles records out.", f"Leave {name} out", "drop", name)
+        for name in allowed
+    ]
+
+
+def mended(plan: Request, option: str, value: str) -> Request:
+    """The plan with what mends an open point."""
+    if option == "l":
+        return plan.with_options(l=2)
+    if option == "method":
+        return plan.with_options(method=None, percent=None, attribute_groups=None)
+    if option != "drop":
+        raise InputError("there is nothing to mend; choose other settings")
+    lists = {name: plan.given.get(name) or () for name in ("confidential", "insensitive", "drop", "allow")}
+    left: dict[str, Any] = {name: [one for one in columns if one != value] or None for name, columns in lists.items()}
+    return plan.with_options(**left | {"drop": [*(left["drop"] or ()), value]})
+
+
+def figures(certificate: Mapping[str, Any], measured_loss: float | None = None) -> list[Figure]:
+    """What is promised and what it cost; the owner sees the loss as it was measured."""
     promises, stated = certificate["promises"], certificate["stated"]
     return [
         _crowd(promises["anonymity"]),
         _records(promises, stated["withheld"]),
         *map(_diversity, promises["diversity"]["columns"]),
-        *_loss(stated),
-        *_attack(stated["attacks"]),
+        *_loss(stated, measured_loss),
     ]
+
+
+def attack_in_words(certificate: Mapping[str, Any]) -> str:
+    """What the strongest attack found, beside guessing; empty if there was none."""
+    tried = [attack for attack in certificate["stated"]["attacks"] if attack["about"] != "interval disclosure"]
+    if not tried:  # an interval around a value points at nobody
+        return ""
+    worst = max(tried, key=lambda attack: float(attack["rate"]))
+    guessing = f"; guessing finds {percent(worst['baseline'])}" if worst.get("baseline") is not None else ""
+    return f"An attacker who knows the originals finds {percent(worst['rate'])} of the records{guessing}."
 
 
 def _crowd(anonymity: Mapping[str, Any]) -> Figure:
@@ -63,30 +140,15 @@ def _diversity(diversity: Mapping[str, Any]) -> Figure:
     return Figure("Diversity", number(least), f"Every group has at least {least} different values of {column}.")
 
 
-def _loss(stated: Mapping[str, Any]) -> list[Figure]:
-    known = stated["loss_range"]
-    if known is not None:
-        share = f"{known['low']:.0%} to {known['high']:.0%}"
-        return [
-            Figure(
-                "Lost", share, "The share of the information that was given up; the exact figure may not be published."
-            )
-        ]
-    if stated["information_loss"] is None:
+def _loss(stated: Mapping[str, Any], measured: float | None) -> list[Figure]:
+    known, loss = stated["loss_range"], stated["information_loss"] if measured is None else measured
+    if loss is None and known is None:
         return []
-    words = "The share of the differences between records that was given up for the crowd."
-    return [Figure("Lost", percent(stated["information_loss"]), words)]
-
-
-def _attack(attacks: list[Mapping[str, Any]]) -> list[Figure]:
-    """The one that finds the most records; an interval around a value points at nobody."""
-    tried = [attack for attack in attacks if attack["about"] != "interval disclosure"]
-    if not tried:
-        return []
-    worst = max(tried, key=lambda attack: float(attack["rate"]))
-    guessing = f"; guessing finds {percent(worst['baseline'])}" if worst.get("baseline") is not None else ""
-    words = f"What the strongest attack found: {worst['about']}{guessing}."
-    return [Figure("Attacked", percent(worst["rate"]), words)]
+    published = f"{known['low']:.0%} to {known['high']:.0%}" if known else ""
+    value = published if loss is None else percent(loss)
+    published = f" The report says {published}." if published and loss is not None else ""
+    words = f"The share of the differences between records that was given up for the crowd.{published}"
+    return [Figure("Information lost", value, words)]
 
 
 def has_leaks(job: Job) -> bool:

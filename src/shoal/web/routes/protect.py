@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
@@ -9,9 +11,10 @@ from fastapi.responses import RedirectResponse, Response
 from shoal.errors import InputError
 from shoal.web.commands import verify_command
 from shoal.web.jobs import DONE
-from shoal.web.planning.jobs import RELEASE, check_plan, start_release
+from shoal.web.planning.jobs import RELEASE, bring_back, check_plan, plan_of_job, start_release
 from shoal.web.planning.page import changed_plan, plan_page, shown_plan
 from shoal.web.planning.plans import plan_of
+from shoal.web.protecting.result import mended
 from shoal.web.rendering import page
 from shoal.web.requests import Fields, Form, Query, TheJob, TheJobs, ThePreviews, TheUpload, TheWorkspace
 from shoal.web.wording import message_of
@@ -55,4 +58,18 @@ async def verify(job: TheJob, workspace: TheWorkspace, jobs: TheJobs) -> Respons
     with workspace.new_job() as folder:
         await run_in_threadpool(workspace.link, job.work / RELEASE, folder / "work")
     started = jobs.start(folder, "verify", job.title, verify_command(RELEASE, seal), {"of": job.id})
+    return RedirectResponse(f"/jobs/{started.id}", 303)
+
+
+@router.post("/mend/{job}")
+async def mend(job: TheJob, form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Response:
+    """Make the release anew with what was open; the plan of the file says so from now on."""
+    plan = plan_of_job(job)
+    if plan is None or job.page != "protect":
+        raise LookupError(job.id)
+    started = await start_release(
+        mended(plan, form.text("option"), form.text("value")), workspace, jobs, str(job.about["upload"])
+    )
+    with suppress(LookupError):  # its file may have been closed
+        await run_in_threadpool(bring_back, started, workspace.upload(str(job.about["upload"])), workspace)
     return RedirectResponse(f"/jobs/{started.id}", 303)

@@ -19,6 +19,7 @@ K = 5
 FILES = {
     "table": ("subjects.csv", "protect"),
     "documents": ("letters.jsonl", "protect"),
+    "audit": ("subjects.csv", "audit"),
     "explore": ("subjects.csv", "explore"),
     "index": ("letters.jsonl", "index"),
 }

@@ -19,6 +19,7 @@ TEXTS = (".docx", ".htm", ".html", ".md", ".pdf")  # documents that only Review 
 # What of the sample each page can be tried with.
 SAMPLES = {
     "protect": (("table", "Try a table"), ("documents", "Try letters")),
+    "audit": (("audit", "Try a table"),),
     "verify": (("verify", "Try a release"),),
     "assess": (("assess", "Try a table and its release"),),
     "explore": (("explore", "Try a table"),),

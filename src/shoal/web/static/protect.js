@@ -8,6 +8,8 @@ const form = document.getElementById("choices");
 const columns = [...form.querySelectorAll(".column")];
 const plan = `/plan/${form.dataset.upload}`;
 
+const MOST_KEPT = 60000; // characters that browsers still send while a page is left
+
 const inWords = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 const role = (column) => column.querySelector(".roles input:checked")?.value;
 
@@ -58,7 +60,7 @@ function keep() {
   const body = new URLSearchParams(new FormData(form));
   keeping = keeping.then(async () => {
     try {
-      const answer = await fetch(plan, { method: "POST", body });
+      const answer = await fetch(plan, { method: "POST", body, keepalive: body.toString().length < MOST_KEPT });
       if (!answer.ok) return;
       const { line, python } = await answer.json();
       document.getElementById("plan-line").textContent = line;

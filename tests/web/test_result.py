@@ -1,0 +1,77 @@
+"""What the page of a release calls open, and what mends it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from shoal.release.protect import protect
+from shoal.request.request import Request
+from shoal.web.protecting.result import attack_in_words, figures, mended, open_points
+
+pytestmark = pytest.mark.usefixtures("without_attack")
+ROWS = 24
+
+
+@pytest.fixture
+def people() -> pa.Table:
+    """Two groups of ages; everybody in the first has the same income, and a code names each."""
+    return pa.table(
+        {
+            "age": [20 + row % 2 for row in range(12)] + [60 + row % 2 for row in range(12)],
+            "pay": ["low"] * 12 + ["low", "low", "high", "high"] * 3,
+            "code": [f"x{row}" for row in range(ROWS)],
+        }
+    )
+
+
+def certificate(people: pa.Table, folder: Path, **options: Any) -> dict[str, Any]:
+    plan = Request.of(people, {"quasi": ["age"], "confidential": ["pay"], "drop": ["code"], "refine": False})
+    given = plan.with_options(**options).given
+    return dict(protect(people, out=folder / "release", **given).certificate)
+
+
+def test_a_confidential_column_without_a_promise_is_open_and_asking_for_two_values_mends_it(
+    people: pa.Table, tmp_path: Path
+) -> None:
+    (point,) = open_points(certificate(people, tmp_path))
+    assert point.words.startswith("In 1 group of 3 all records have the same pay")  # that of the young
+    assert point.button == "Ask for 2 different values of pay in every group"
+    plan = mended(Request.of(people, {"quasi": ["age"], "confidential": ["pay"], "drop": ["code"]}), "l", "2")
+    assert plan.promises.l == 2
+    assert open_points(certificate(people, tmp_path / "mended", l=2)) == []
+
+
+def test_a_column_that_singles_out_and_a_method_without_a_crowd_are_open(people: pa.Table, tmp_path: Path) -> None:
+    kept = certificate(people, tmp_path, l=2, drop=None, insensitive=["code"], allow=["code"])
+    (point,) = open_points(kept)
+    assert point.words == "code is released unchanged and singles records out."
+    plan = Request.of(people, {"quasi": ["age"], "insensitive": ["code"], "allow": ["code"]})
+    assert mended(plan, point.option, point.value).given == {"quasi": ("age",), "drop": ("code",)}
+    noisy = certificate(people, tmp_path / "noise", method="noise", percent=5.0, confidential=None)
+    (point,) = open_points(noisy)
+    assert point.words.startswith("No crowd is promised")
+    assert mended(plan.with_options(method="noise", percent=5.0), point.option, "").method.method is None
+
+
+def test_the_owner_sees_the_loss_as_it_was_measured_and_the_attack_as_a_headline() -> None:
+    stated = {"withheld": [], "information_loss": None, "loss_range": {"low": 0.0, "high": 0.1}, "attacks": []}
+    promises = {
+        "anonymity": {"k": 5, "whole_rows": True, "smallest_group": 5},
+        "rows": 24,
+        "diversity": {"columns": []},
+    }
+    made = {"promises": promises, "stated": stated}
+    lost = figures(made, 0.034)[-1]
+    assert (lost.title, lost.value) == ("Information lost", "3.4%") and "The report says 0% to 10%" in lost.words
+    assert figures(made)[-1].value == "0% to 10%" and attack_in_words(made) == ""
+    stated["attacks"] = [
+        {"about": "interval disclosure", "rate": 0.9, "baseline": 0.1},
+        {"about": "linkage", "rate": 0.037, "baseline": 0.001},
+    ]
+    assert attack_in_words(made) == (
+        "An attacker who knows the originals finds 3.7% of the records; guessing finds 0.1%."
+    )
