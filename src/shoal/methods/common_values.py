@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from shoal import progress
+from shoal.kernels.grouping import gathering
 from shoal.kernels.grouping import widening as kernel
 from shoal.kernels.grouping import widening_search as search
 from shoal.kernels.grouping.refinement import Cooling
@@ -34,11 +35,13 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Tree = tuple[Ints, Ints]  # parent of each node (-1: none), leaves below it (1 for a leaf)
 
-REGION = 2000  # rows that are searched together, about
+REGION = 16_000  # rows that are grouped together at most
+SEARCHED = 8000  # and searched together
 ROUNDS = 6  # of the search, each in other regions
 HOT, COLD = 1.0, 0.03  # temperatures, as shares of what a row loses on average before the search
 STEP = 1e-7  # seconds, about
-FAR = 1e9  # where missing numbers are
+ONE = 1 << 40  # what a cell of importance 1 loses at most: losses are counted in whole numbers
+FAR = 1 << 60  # where missing numbers are
 
 
 @dataclass(frozen=True)
@@ -102,51 +105,44 @@ def widening_groups(
 
 def columns_of(numbers: Floats, codes: Ints, widening: Widening) -> kernel.Columns:
     """The table as the kernels take it: scaled by range and importance, all values and nodes numbered together."""
-    n_numbers = numbers.shape[1]
-    whole = np.where(np.concatenate([widening.ranges, widening.sizes.astype(float)]) > 0, widening.importance, 0.0)
-    scaled = np.zeros(numbers.shape)
+    n_numbers, n_codes = numbers.shape[1], codes.shape[1]
+    whole = np.round(widening.importance * ONE).astype(np.int64)
+    cells = np.empty((len(numbers), n_numbers + n_codes), dtype=np.int64)
+    kinds = np.zeros((n_numbers + n_codes, 4), dtype=np.int64)
+    kinds[:, kernel.WHOLE] = whole
     for column in range(n_numbers):
-        if whole[column] > 0:
-            present = np.isfinite(numbers[:, column])
-            low = numbers[present, column].min(initial=0.0)
-            scaled[:, column] = (numbers[:, column] - low) / widening.ranges[column] * whole[column]
-        scaled[np.isnan(numbers[:, column]), column] = FAR
-        if whole[column] == 0 and np.isnan(numbers[:, column]).any():
-            whole[column] = widening.importance[column]
-    parents, weights, nodes = [], [], np.empty(codes.shape, dtype=np.int64)
-    unit = np.zeros(codes.shape[1])
+        there = np.isfinite(numbers[:, column])
+        low, width = numbers[there, column].min(initial=np.inf), widening.ranges[column]
+        shares = (numbers[there, column] - low) / width if width > 0 else np.zeros(there.sum())
+        cells[there, column] = np.round(shares * whole[column])
+        cells[~there, column] = FAR
+    nodes = [np.empty((0, 2), dtype=np.int64)]
     offset = 0
     for column, tree in enumerate(widening.trees):
-        parent, weight, node_of_code = _flat(int(widening.sizes[column]), codes[:, column])
-        if tree is not None:
-            parent, weight, node_of_code = _numbered_from_root(*tree)
-        nodes[:, column] = node_of_code[codes[:, column]] + offset  # code -1 is the last one
-        whole[n_numbers + column] = widening.importance[column + n_numbers]
-        unit[column] = whole[n_numbers + column] / max(1, int(weight.max()))
-        parents.append(np.where(parent >= 0, parent + offset, -1))
-        weights.append(weight)
-        offset += len(parent)
-    return kernel.Columns(
-        np.ascontiguousarray(scaled),
-        nodes,
-        np.concatenate([np.empty(0, np.int64), *parents]),
-        np.concatenate([np.empty(0, np.int64), *weights]),
-        np.array([tree is not None for tree in widening.trees], dtype=np.bool_),
-        unit,
-        whole,
-    )
+        if tree is None:
+            own, node_of_code = _flat(int(widening.sizes[column]), codes[:, column])
+        else:
+            own, node_of_code = _numbered_from_root(*tree)
+        place = n_numbers + column
+        cells[:, place] = node_of_code[codes[:, column]] + offset  # code -1 is the last one
+        kinds[place, kernel.KIND] = kernel.SET if tree is None else kernel.TREE
+        kinds[place, kernel.UNIT] = whole[place] // own[:, kernel.WEIGHT].max()
+        kinds[place, kernel.ROOT] = offset
+        nodes.append(np.column_stack([np.where(own[:, 0] >= 0, own[:, 0] + offset, -1), own[:, 1]]))
+        offset += len(own)
+    return kernel.Columns(cells, kinds, np.concatenate(nodes))
 
 
-def _flat(size: int, codes: Ints) -> tuple[Ints, Ints, Ints]:
+def _flat(size: int, codes: Ints) -> tuple[Ints, Ints]:
     """Values without structure as nodes without parents; the last is the missing one, which weighs as much as all."""
     n_codes = int(codes.max(initial=-1)) + 1
-    weight = np.ones(n_codes + 1, dtype=np.int64)
-    weight[-1] = max(size, 1)
-    return np.full(n_codes + 1, -1), weight, np.arange(n_codes + 1)
+    nodes = np.column_stack([np.full(n_codes + 1, -1), np.ones(n_codes + 1, dtype=np.int64)])
+    nodes[-1, kernel.WEIGHT] = max(size, 1)
+    return nodes, np.arange(n_codes + 1)
 
 
-def _numbered_from_root(parent: Ints, leaves: Ints) -> tuple[Ints, Ints, Ints]:
-    """A hierarchy whose nodes come after their parents, with a node for each value: parent, leaves, node of a code.
+def _numbered_from_root(parent: Ints, leaves: Ints) -> tuple[Ints, Ints]:
+    """A hierarchy whose nodes come after their parents, and the node of each code.
 
     Each node of the hierarchy gets a leaf of its own for the rows whose value it is, so that equal values share a leaf.
     The root, node 0, is above all: a missing value, the last code, is a leaf right below it.
@@ -163,16 +159,18 @@ def _numbered_from_root(parent: Ints, leaves: Ints) -> tuple[Ints, Ints, Ints]:
     number[order] = np.arange(1, n + 1)
     inner_parent = np.where(parent[order] >= 0, number[parent[order]], 0)
     all_leaves = int(leaves[parent < 0].sum())
-    return (
-        np.concatenate([[-1], inner_parent, number, [0]]),
-        np.concatenate([[all_leaves], leaves[order], leaves, [all_leaves]]),
-        np.arange(n + 1, 2 * n + 2),
+    nodes = np.column_stack(
+        [
+            np.concatenate([[-1], inner_parent, number, [0]]),
+            np.concatenate([[all_leaves], leaves[order], leaves, [all_leaves]]),
+        ]
     )
+    return nodes, np.arange(n + 1, 2 * n + 2)
 
 
 def _equal_rows(columns: kernel.Columns, stratum: Ints, k: int) -> Ints:
     """Groups of k equal rows where there are at least 2k; k to 2k - 1 of them, and all others, stay in group -1."""
-    keys = (*columns.numbers.T, *columns.nodes.T, stratum)
+    keys = (*columns.cells.T, stratum)
     order = np.lexsort(keys)
     new = np.zeros(len(stratum), dtype=np.bool_)
     for key in keys:
@@ -190,20 +188,20 @@ def _equal_rows(columns: kernel.Columns, stratum: Ints, k: int) -> Ints:
 
 def _chosen(columns: kernel.Columns, rows: Ints) -> kernel.Columns:
     """Some of the rows, with only the nodes at or above their values."""
-    used = np.zeros(len(columns.parent), dtype=np.bool_)
-    climbing = np.unique(columns.nodes[rows])
+    cells, kinds, nodes = columns
+    labels = kinds[:, kernel.KIND] != kernel.NUMBER
+    used = np.zeros(len(nodes), dtype=np.bool_)
+    climbing = np.append(np.unique(cells[rows][:, labels]), kinds[kinds[:, kernel.KIND] == kernel.TREE, kernel.ROOT])
     while len(climbing):
         used[climbing] = True
-        climbing = np.unique(columns.parent[climbing])
+        climbing = np.unique(nodes[climbing, kernel.PARENT])
         climbing = climbing[climbing >= 0]
-    number = np.cumsum(used) - 1
-    parent = columns.parent[used]
-    return columns._replace(
-        numbers=np.ascontiguousarray(columns.numbers[rows]),
-        nodes=np.ascontiguousarray(number[columns.nodes[rows]]),
-        parent=np.where(parent >= 0, number[parent], -1),
-        weight=columns.weight[used],
-    )
+    number = np.append(np.cumsum(used) - 1, -1)  # the last is for no parent
+    cells, kinds = cells[rows], kinds.copy()
+    cells[:, labels] = number[cells[:, labels]]
+    kinds[labels, kernel.ROOT] = number[kinds[labels, kernel.ROOT]]
+    parent, weight = nodes[used].T
+    return kernel.Columns(cells, kinds, np.column_stack([number[parent], weight]))
 
 
 class _Part:
@@ -220,12 +218,12 @@ class _Part:
 
         def start(rows: Ints) -> Ints:
             columns, stratum = _chosen(self.columns, rows), self.stratum[rows]
-            group_of, n_groups = kernel.gather(columns, stratum, self.k)
+            group_of, n_groups = gathering.gather(columns, stratum, self.k)
             groups = kernel.grouped(columns, group_of, n_groups, 2 * self.k - 1)
-            kernel.place_rest(columns, stratum, groups, 2 * self.k - 1)
+            gathering.place_rest(columns, stratum, groups, 2 * self.k - 1)
             return groups.group_of
 
-        regions = self._regions(np.arange(len(self.stratum)))
+        regions = self._regions(np.arange(len(self.stratum)), REGION)
         groups, first = np.empty(len(self.stratum), dtype=np.int64), 0
         for rows, own in zip(regions, side_by_side(start, [(rows,) for rows in regions]), strict=True):
             groups[rows] = own + first
@@ -238,7 +236,7 @@ class _Part:
         before = float(costs_of(columns, groups).sum())
         if before <= 0.0:
             return groups
-        scale = before / len(groups)
+        scale = ONE * before / len(groups)
         levels = scale * HOT * (COLD / HOT) ** (np.arange(ROUNDS + 1) / ROUNDS)
         searched = groups
         for done in range(ROUNDS):
@@ -250,7 +248,7 @@ class _Part:
     def _round(self, groups: Ints, steps: float, warm: float, cold: float) -> Ints:
         parts = []
         seeds = self.random.integers(1, 2**62, size=len(groups))
-        for number, rows in enumerate(self._regions(groups)):
+        for number, rows in enumerate(self._regions(groups, SEARCHED)):
             own_groups, own = np.unique(groups[rows], return_inverse=True)
             work = Cooling(steps * len(rows) / len(groups), warm, cold, int(seeds[number]))
             parts.append((rows, own_groups, own.astype(np.int64), work))
@@ -263,22 +261,22 @@ class _Part:
         side_by_side(search_region, parts)
         return groups
 
-    def _regions(self, item_of_row: Ints) -> list[Ints]:
+    def _regions(self, item_of_row: Ints, most: int) -> list[Ints]:
         """The rows of each region: whole items, near each other; small strata side by side, large ones cut."""
         order = np.lexsort((item_of_row, self.stratum))
         items = item_of_row[order]
         starts = np.flatnonzero(np.append(True, items[1:] != items[:-1]))
         sizes = np.diff(np.append(starts, len(order)))
         first = order[starts]  # row of each item
-        keys = np.column_stack([self.columns.numbers[first], self.columns.nodes[first]])
+        keys = self.columns.cells[first]
         begin = np.unique(self.stratum[first], return_index=True)[1]
         parts: list[Ints] = []
         waiting: list[Ints] = []
         for some in np.split(np.arange(len(first)), begin[1:]):
-            if sizes[some].sum() > REGION:
-                parts += self._cut(some, keys, sizes)
+            if sizes[some].sum() > most:
+                parts += self._cut(some, keys, sizes, most)
                 continue
-            if sizes[some].sum() + sum(int(sizes[other].sum()) for other in waiting) > REGION:
+            if sizes[some].sum() + sum(int(sizes[other].sum()) for other in waiting) > most:
                 parts.append(np.concatenate(waiting))
                 waiting = []
             waiting.append(some)
@@ -292,24 +290,25 @@ class _Part:
         by_region = np.lexsort((self.stratum, region_of_row))
         return np.split(by_region, np.flatnonzero(np.diff(region_of_row[by_region])) + 1)
 
-    def _cut(self, some: Ints, keys: Floats, sizes: Ints) -> list[Ints]:
-        """Halves of halves, each of at most REGION rows."""
-        if sizes[some].sum() <= REGION or len(some) < 2:
+    def _cut(self, some: Ints, keys: Ints, sizes: Ints, most: int) -> list[Ints]:
+        """Halves of halves, each of at most `most` rows."""
+        if sizes[some].sum() <= most or len(some) < 2:
             return [some]
-        spread = np.ptp(np.minimum(keys[some][:, : len(self.columns.whole)], 10.0), axis=0)
-        column = int(self.random.integers(keys.shape[1]))
-        if spread.max() > 0 and spread[column] == 0:
-            column = int(np.argmax(spread))
+        columns = self.random.permutation(keys.shape[1])
+        column = next((column for column in columns if np.ptp(keys[some, column]) > 0), 0)
         ranked = some[np.argsort(keys[some, column], kind="stable")]
         rows = np.cumsum(sizes[ranked])
         middle = int(np.clip(np.searchsorted(rows, rows[-1] / 2), 1, len(ranked) - 1))
-        return [part for half in (ranked[:middle], ranked[middle:]) for part in self._cut(np.sort(half), keys, sizes)]
+        halves = np.sort(ranked[:middle]), np.sort(ranked[middle:])
+        return [part for half in halves for part in self._cut(half, keys, sizes, most)]
 
 
 def costs_of(columns: kernel.Columns, groups: Ints) -> Floats:
     """The cost of each group."""
     order = np.argsort(groups, kind="stable")
-    costs: Floats = kernel.costs(columns, order, np.concatenate([[0], np.cumsum(np.bincount(groups))]))
+    counts = np.bincount(groups)
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    costs: Floats = kernel.costs(columns, order, indptr, order[:0], np.arange(len(counts))) / ONE
     return costs
 
 
@@ -350,11 +349,11 @@ def merge_costs(numbers: Floats, codes: Ints, groups: Ints, widening: Widening) 
     columns = columns_of(numbers, codes, widening)
     order = np.argsort(groups, kind="stable")
     indptr = np.concatenate([[0], np.cumsum(np.bincount(groups))])
-    own = kernel.costs(columns, order, indptr)
+    own = kernel.costs(columns, order, indptr, order[:0], np.arange(len(indptr) - 1))
 
     def added(rows: Ints, some: Ints) -> Floats:
-        alone = float(kernel.costs(columns, rows, np.array([0, len(rows)]))[0])
-        joined: Floats = kernel.joined_costs(columns, order, indptr, rows, some)
-        return joined - own[some] - alone
+        alone = kernel.costs(columns, rows, np.array([0, len(rows)]), rows[:0], np.array([0]))
+        joined: Floats = kernel.costs(columns, order, indptr, rows, some)
+        return (joined - own[some] - alone) / ONE
 
     return added

@@ -14,46 +14,70 @@ from shoal.kernels.grouping.repair import draw
 from shoal.kernels.grouping.widening import Columns, Groups, grouped, insert, measure, remove, width_after
 
 NEAR = 16  # groups that a record may go to
+NO_LIMIT = np.int64(2**62)
+WIDER = 64  # groups near to a group, from which they are chosen
 
 
 @njit(cache=True, nogil=True)
-def near_groups(columns: Columns, stratum: Ints, groups: Groups, n_near: int) -> Ints:
-    """(n, near) other groups of the record's stratum that the record widens least, the nearest first; -1: no more."""
-    n, n_groups = len(stratum), len(groups.size)
-    near = np.full((n, n_near), -1, np.int64)
-    widths = np.empty(n_near)
-    for record in range(n):
-        widths[:] = np.inf
-        for group in range(n_groups):
-            if group == groups.group_of[record] or stratum[groups.members[group, 0]] != stratum[record]:
+def _put(goals: Ints, widths: Ints, goal: int, width: int) -> None:
+    """Put a goal into a list of the nearest, if it is nearer than the last."""
+    position = len(goals)
+    while position > 0 and width < widths[position - 1]:
+        position -= 1
+    if position == len(goals):
+        return
+    for later in range(len(goals) - 1, position, -1):
+        goals[later], widths[later] = goals[later - 1], widths[later - 1]
+    goals[position], widths[position] = goal, width
+
+
+@njit(cache=True, nogil=True)
+def near_groups(columns: Columns, stratum: Ints, groups: Groups) -> Ints:
+    """(n, NEAR) other groups of the record's stratum that the record widens little, the nearest first; -1: no more.
+
+    They are chosen among the groups that the first member of the record's group widens least.
+    """
+    cells, kinds, nodes = columns
+    state, counts = groups.state, groups.counts
+    n_groups = len(groups.size)
+    near = np.full((len(stratum), NEAR), -1, np.int64)
+    wider, widths = np.empty(WIDER, np.int64), np.empty(WIDER, np.int64)
+    own = np.empty(NEAR, np.int64)
+    for group in range(n_groups):
+        first = groups.members[group, 0]
+        wider[:], widths[:] = -1, NO_LIMIT
+        for other in range(n_groups):
+            if other == group or stratum[groups.members[other, 0]] != stratum[first]:
                 continue
-            width = width_after(columns, groups, group, -1, record)
-            position = n_near
-            while position > 0 and width < widths[position - 1]:
-                position -= 1
-            if position < n_near:
-                for later in range(n_near - 1, position, -1):
-                    widths[later] = widths[later - 1]
-                    near[record, later] = near[record, later - 1]
-                widths[position] = width
-                near[record, position] = group
+            width = width_after(cells, kinds, nodes, state, counts, other, -1, first)
+            if width < widths[WIDER - 1]:
+                _put(wider, widths, other, width)
+        for slot in range(groups.size[group]):
+            record = groups.members[group, slot]
+            own[:] = NO_LIMIT
+            for other in wider:
+                if other >= 0:
+                    width = width_after(cells, kinds, nodes, state, counts, other, -1, record)
+                    if width < own[NEAR - 1]:
+                        _put(near[record], own, other, width)
     return near
 
 
 @njit(cache=True, nogil=True)
-def anneal(columns: Columns, stratum: Ints, group_of: Ints, k: int, n_groups: int, cooling: Cooling) -> float:
+def anneal(columns: Columns, stratum: Ints, group_of: Ints, k: int, n_groups: int, cooling: Cooling) -> int:
     """Search for cheaper groups of k to 2k - 1 records while the temperature falls; `group_of` is changed.
 
     `cooling.work` is the number of steps. Returns the change of the cost.
     """
+    cells, kinds, nodes = columns
     most = 2 * k - 1
     groups = grouped(columns, group_of, n_groups, most)
-    near = near_groups(columns, stratum, groups, NEAR)
+    near = near_groups(columns, stratum, groups)
     state = np.array([cooling.seed], np.uint64)
     n_steps = np.int64(cooling.work)
     temperature = cooling.warm
     cool = (cooling.cold / cooling.warm) ** (1000.0 / max(n_steps, 1000))
-    change = 0.0
+    change = np.int64(0)
     for step in range(n_steps):
         if step % 1000 == 999:
             temperature *= cool
@@ -68,10 +92,13 @@ def anneal(columns: Columns, stratum: Ints, group_of: Ints, k: int, n_groups: in
         before = size_home * groups.width[home] + size_away * groups.width[away]
         limit = before - temperature * np.log((draw(state, 1 << 30) + 1) / (1 << 30))
         moved = 1 if other < 0 else 0
-        after = (size_away + moved) * width_after(columns, groups, away, other, record)
-        if after > limit:
-            continue
-        after += (size_home - moved) * width_after(columns, groups, home, record, other)
+        after = np.int64(0)
+        for side in range(2):
+            group, leaving, joining = (away, other, record) if side == 0 else (home, record, other)
+            size = size_away + moved if side == 0 else size_home - moved
+            after += size * width_after(cells, kinds, nodes, groups.state, groups.counts, group, leaving, joining)
+            if after > limit:
+                break
         if after > limit:
             continue
         change += after - before
