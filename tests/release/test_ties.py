@@ -59,7 +59,7 @@ def group_of_row(table: pa.Table, quasi: tuple[str, ...], method: Any) -> dict[s
     """The group of each row of the table, by its number."""
     steps, source = steps_and_source(table, quasi, method)
     records = steps.read(source)
-    groups = steps.join(steps.group(records), records)
+    (groups,) = steps.join(steps.group(records), records)
     return dict(sorted(zip(records.rows.names.tolist(), groups.group_of_row.tolist(), strict=True)))
 
 
