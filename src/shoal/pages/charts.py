@@ -35,7 +35,7 @@ def picture(
     spec: Mapping[str, object], description: str, header: tuple[str, ...], rows: Iterable[tuple[str, ...]]
 ) -> Picture:
     """Draw a Vega-Lite specification, whose style is filled in."""
-    return Picture(_svg(spec, description), description, header, tuple(rows))
+    return Picture(_drawn(json.dumps(spec), description), description, header, tuple(rows))
 
 
 def quantity(field: str, title: str, **more: object) -> dict[str, object]:
@@ -47,10 +47,6 @@ def names(label_limit: int, field: str = "name", **axis: object) -> dict[str, ob
     """An axis of names, in the order given."""
     style = {"labelLimit": label_limit, "grid": False, "ticks": False, "labelPadding": 6, **axis}
     return {"field": field, "type": "nominal", "sort": None, "title": None, "axis": style}
-
-
-def _svg(spec: Mapping[str, object], description: str) -> str:
-    return _drawn(json.dumps(spec), description)
 
 
 @lru_cache(maxsize=64)  # A release that was just made, or is verified again, has the same pictures.

@@ -88,13 +88,14 @@ def _text_options(path: str, columns: Sequence[TextColumn]) -> str:
     missing = {column.name: list(column.missing) for column in columns if column.missing}
     options = [path, *(['sep="\\t"'] if ".tsv" in path else [])]
     if columns:
-        options += [f"dtype={ {column.name: _dtype(column) for column in columns} }", "keep_default_na=False"]
+        # Whole numbers with gaps are pandas' own Int64.
+        types = {
+            column.name: "Int64" if column.type == "int64" and column.missing else _DTYPES[column.type]
+            for column in columns
+        }
+        options += [f"dtype={types}", "keep_default_na=False"]
     options += [f"na_values={missing}"] if missing else []
     return path if len(options) == 1 else "\n    " + ",\n    ".join(options) + ",\n"
-
-
-def _dtype(column: TextColumn) -> str:
-    return "Int64" if column.type == "int64" and column.missing else _DTYPES[column.type]
 
 
 def group_sizes(summary: Summary) -> Picture:

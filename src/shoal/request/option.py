@@ -6,8 +6,7 @@ there: the Python signatures, the command line, the form of the workbench, the p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from shoal.request.values import Files, Switch, Text, Value
@@ -84,13 +83,9 @@ def option(default: Any, help: str, value: Value = Text(), **about: Any) -> Any:
 
 def options_of(*parts: type) -> dict[str, Option]:
     """The options that these parts declare, by name."""
-    return {one.name: _option(one, part) for part in parts for one in _declared(part)}
-
-
-def _declared(part: type) -> Iterable[Field[Any]]:
-    return (one for one in fields(part) if "about" in one.metadata)
-
-
-def _option(one: Field[Any], part: type) -> Option:
-    metadata: Mapping[str, Any] = one.metadata
-    return Option(one.name, str(one.type), one.default, metadata["about"], part)
+    return {
+        declared.name: Option(declared.name, str(declared.type), declared.default, declared.metadata["about"], part)
+        for part in parts
+        for declared in fields(part)
+        if "about" in declared.metadata
+    }

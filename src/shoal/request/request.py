@@ -51,7 +51,7 @@ class Request:
         """A request with these options, by name; each is checked for itself. None is as if it were not given."""
         for name in options.keys() - OPTIONS.keys():
             raise TypeError(f"{name!r} is not an option of a request")
-        parts: dict[str, Any] = {part.name: checked_part(part.type_, options) for part in _PARTS}
+        parts: dict[str, Any] = {name: checked_part(part, options) for name, part in PARTS.items()}
         own = {name: options[name] for name in ("k", "attack") if options.get(name) is not None}
         return cls(source, **{name: checked_value(name, value) for name, value in own.items()}, **parts)
 
@@ -71,9 +71,8 @@ class Request:
     @property
     def given(self) -> dict[str, Any]:
         """The options that differ from their defaults, by name."""
-        found = {name: getattr(self, name) for name in ("k", "attack")}
-        found |= {name: getattr(getattr(self, part.name), name) for part in _PARTS for name in part.names}
-        return not_default(found)
+        parts = {Request: self} | {part: getattr(self, name) for name, part in PARTS.items()}
+        return not_default({name: getattr(parts[known.part], name) for name, known in OPTIONS.items()})
 
     def with_options(self, **options: Any) -> Request:
         """The same request with these options in place of its own; None: the default."""
@@ -100,7 +99,12 @@ class Request:
 
 def not_default(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a call that differ from their defaults."""
-    return {name: value for name, value in options.items() if not _is_default(value, OPTIONS[name])}
+    defaults = {name: OPTIONS[name].default for name in options}
+    return {
+        name: value
+        for name, value in options.items()
+        if value is not defaults[name] and not (isinstance(value, str | int | float) and value == defaults[name])
+    }
 
 
 def checked_part(part: type[P], options: Mapping[str, Any]) -> P:
@@ -129,32 +133,15 @@ def words_of(known: Option, value: Any) -> list[str]:
     return [word for pair in pairs for word in pair]
 
 
-@dataclass(frozen=True)
-class _Part:
-    """A part of a request, and the options that it declares."""
-
-    name: str
-    type_: type
-    names: tuple[str, ...]
-
-
-def _part(name: str, type_: type) -> _Part:
-    return _Part(name, type_, tuple(options_of(type_)))
-
-
-def _is_default(value: Any, known: Option) -> bool:
-    return value is known.default or (isinstance(value, str | int | float) and value == known.default)
-
-
-_PARTS = (
-    _part("reading", Reading),
-    _part("columns", ColumnOptions),
-    _part("promises", GroupPromises),
-    _part("method", MethodOptions),
-    _part("words", WordOptions),
-    _part("publication", Publication),
-)
-OPTIONS: dict[str, Option] = options_of(Request, *(part.type_ for part in _PARTS))
+PARTS = {
+    "reading": Reading,
+    "columns": ColumnOptions,
+    "promises": GroupPromises,
+    "method": MethodOptions,
+    "words": WordOptions,
+    "publication": Publication,
+}
+OPTIONS: dict[str, Option] = options_of(Request, *PARTS.values())
 
 
 def options_of_command(command: str) -> dict[str, Option]:
