@@ -128,7 +128,7 @@ WRONG = {
     "a key of another section": ("[source]\nrefine = true", "[source]: there is no key refine"),
     "an option that is no part of a plan": ("[release]\nforce = true\n[promise]", "there is no key force"),
     "a role that is none": ('[columns]\nage = { role = "protekt" }', "no role protekt; did you mean protect?"),
-    "a role that is not there yet": ('[columns]\nage = { role = "household" }', "use one of protect, confidential"),
+    "a role that is not there yet": ('[columns]\nage = { role = "pseudonym" }', "use one of protect, confidential"),
     "a role that is a list of numbers": ("[columns]\nage = { role = [3] }", "there is no role 3"),
     "a role that is a table": ("[columns]\nage = { role = { a = 1 } }", "there is no role {'a': 1}"),
     "a column without a table": ('[columns]\nage = "protect"', 'write { role = "protect" }'),

@@ -22,7 +22,7 @@ from shoal.errors import InputError
 from shoal.pages.assessments import assessment_html, sketches_html, space_html, texts_html
 from shoal.release.folders import check_free, folders_written_aside
 from shoal.request.judging_options import AssessOptions
-from shoal.request.options import Reading
+from shoal.request.reading_options import Reading
 from shoal.request.request import checked_part
 from shoal.results.assessment import SketchAssessment, SpaceAssessment, TableAssessment
 from shoal.results.searches import TextAssessment
@@ -138,6 +138,9 @@ def assess(
     decimal: str | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
+    skip_rows: int | None = None,
+    header_rows: int | None = None,
+    missing_codes: Mapping[str, Any] | None = None,
     query: str | None = None,
 ) -> Assessment:
     """Judge a protected table or collection of documents against its original.

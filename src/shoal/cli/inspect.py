@@ -14,7 +14,7 @@ from shoal.cli.app import AsJson, command
 from shoal.cli.options import path, takes_options
 from shoal.cli.terminal import examples, printable, say, write
 from shoal.request.plan import write_plan
-from shoal.request.request import Request
+from shoal.request.request import Request, spelled_option
 
 WIDEST = 24  # characters of a bar
 
@@ -81,6 +81,8 @@ def _show(found: Any, values: bool) -> None:
         write("protect releases them as vectors of words, with -k; sanitize masks names in the texts")
         return
     write(f"table ({found.format}): {found.rows:,} rows, {len(found.columns)} columns")
+    for name, number in found.reading.items():
+        write(f"the header stands elsewhere: read with {spelled_option(name)} {number}; in the plan, {name} = {number}")
     if found.sampled is not None:
         write(f"kinds and values are from a sample of {found.sampled:,} rows; rows and gaps are counted over all")
     for column in found.columns:
@@ -92,6 +94,8 @@ def _show(found: Any, values: bool) -> None:
         least = "at least " if found.sampled is not None else ""
         write(f"  values     {least}{column.distinct:,} different, {column.missing:,} missing")
         write(f"  role       {column.role.value}: {column.reason}")
+        for note in column.notes:
+            write(f"  note       {printable(note)}")
         if values:
             _show_bands(column.bands)
 

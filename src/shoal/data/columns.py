@@ -228,26 +228,6 @@ def check_no_gaps(
         raise InputError(f"column {', '.join(gaps)}; fill them, drop the rows{remedy}", options)
 
 
-def check_labels(data: pa.Table, columns: Iterable[str], hierarchy: bool) -> None:
-    """Refuse columns that are not labels: dates and the like, and text of which half has digits.
-
-    `hierarchy`: there is one for all columns of text, which may well have digits in it.
-    """
-    for name in columns:
-        column, kind = data[name], value_type(data[name].type)
-        if not (pa.types.is_boolean(kind) or is_text(kind)):
-            raise not_numbers(column, shown(name))
-        if not pa.types.is_boolean(kind) and not hierarchy:
-            present = column.filter(pc.invert(is_gap(column))).cast(pa.large_string())
-            if 2 * (pc.sum(pc.match_substring_regex(present, r"\d")).as_py() or 0) >= max(len(present), 1):
-                raise not_numbers(
-                    column.cast(pa.large_string()),
-                    shown(name),
-                    "correct them, say that they are plain categories ({option}) or what they mean ({option})",
-                    ("categorical", "ontology"),
-                )
-
-
 Ints = NDArray[np.int64]
 
 

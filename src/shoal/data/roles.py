@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,12 @@ class Role(StrEnum):
     QUASI = "quasi"  # known from elsewhere: masked
     CONFIDENTIAL = "confidential"  # what the intruder wants: kept, its spread in a group reported
     INSENSITIVE = "insensitive"  # kept
+    WEIGHT = "weight"  # says how many people a record stands for: one for each group
+    PERSON = "person"  # says whose a record is: counted by, and dropped
+    HOUSEHOLD = "household"  # the same of households
+
+
+LISTED = (Role.IDENTIFIER, Role.QUASI, Role.CONFIDENTIAL, Role.INSENSITIVE, Role.WEIGHT)  # the lists of `Roles`
 
 
 class Kind(StrEnum):
@@ -73,9 +79,10 @@ class Roles:
     identifier: tuple[str, ...] = ()
     kinds: Mapping[str, str] = field(default_factory=dict)
     order: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    weight: tuple[str, ...] = ()  # at most one
 
     def __post_init__(self) -> None:
-        for role in Role:  # one name stands for itself, and any sequence of names will do
+        for role in LISTED:  # one name stands for itself, and any sequence of names will do
             given = getattr(self, role.value)
             object.__setattr__(self, role.value, (given,) if isinstance(given, str) else tuple(given))
         object.__setattr__(self, "kinds", checked_kinds(self.kinds))
@@ -98,12 +105,12 @@ class Roles:
             if not isinstance(table, dict):
                 raise InputError(f"{name}: {key} must be a table of columns; write [{key}], and a line for each column")
         for key, columns in lists.items():
-            if key not in list(Role):
-                raise InputError(f"{name}: {shown(key)} is no role; use {', '.join(Role)}")
+            if key not in LISTED:
+                raise InputError(f"{name}: {shown(key)} is no role; use {', '.join(LISTED)}")
             if not isinstance(columns, list) or not all(isinstance(column, str) for column in columns):
                 raise InputError(f'{name}: {key} must be a list of column names; write it like {key} = ["age", "zip"]')
         try:
-            of_roles: dict[str, Any] = {role.value: tuple(lists.get(role, ())) for role in Role}
+            of_roles: dict[str, Any] = {role.value: tuple(lists.get(role, ())) for role in LISTED}
             return cls(**of_roles, **tables)
         except InputError as problem:
             raise InputError(f"{name}: {problem}") from None
@@ -130,8 +137,10 @@ def resolve_roles(table: Table, roles: Roles | None) -> Roles:
         return Roles(quasi=tuple(columns))
     if not roles.quasi:
         raise InputError("no column is a quasi-identifier; name at least 1", "quasi")
+    if len(roles.weight) > 1:
+        raise InputError(f"{len(roles.weight)} columns are weights; name the one that the release has, drop the others")
     role_of: dict[str, Role] = {}
-    for role in Role:
+    for role in LISTED:
         for column in roles.columns(role):
             if column not in columns:
                 raise unknown_column(column, columns, "the table")
@@ -295,11 +304,12 @@ class ColumnChoices:
 def asked_roles(asked: ColumnOptions) -> Roles | None:
     """The roles that a request gives columns, as lists or as a file; None when it gives none."""
     lists = {"quasi": asked.quasi, "confidential": asked.confidential, "insensitive": asked.insensitive}
-    lists |= {"identifier": asked.drop}
+    lists |= {"identifier": asked.drop, "weight": None if asked.weight is None else (asked.weight,)}
     given = {name: tuple(columns) for name, columns in lists.items() if columns is not None}
     if asked.roles is None:
         return Roles(**({"quasi": ()} | given)) if given else None  # type: ignore[arg-type]
-    return asked.roles if isinstance(asked.roles, Roles) else Roles.from_toml(asked.roles)
+    roles = asked.roles if isinstance(asked.roles, Roles) else Roles.from_toml(asked.roles)
+    return roles if asked.weight is None else replace(roles, weight=(asked.weight,))
 
 
 def listed_roles(asked: ColumnOptions) -> dict[str, Any]:
@@ -308,7 +318,7 @@ def listed_roles(asked: ColumnOptions) -> dict[str, Any]:
     if roles is None or asked.roles is None:
         return {}
     lists = {"quasi": roles.quasi, "confidential": roles.confidential, "insensitive": roles.insensitive}
-    lists |= {"drop": roles.identifier}
+    lists |= {"drop": roles.identifier, "weight": "".join(roles.weight[:1])}
     choices = asked_choices(asked).with_roles(roles)
     kinds, order = (
         {name: one for name, one in table.items() if name in roles.quasi} for table in (choices.kinds, choices.order)

@@ -6,9 +6,9 @@ import codecs
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from glob import glob
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from shoal.data.files import PathLike, kind_of, shown
 from shoal.errors import InputError
-from shoal.request.options import Reading
+from shoal.request.reading_options import Reading
 
 FORMATS = {
     ".sav": "sav",
@@ -55,7 +55,8 @@ def is_address_of_database(source: object) -> bool:
 class TableFile(os.PathLike[str]):
     """A table in a file, and how to read it where the file does not show it.
 
-    `delimiter`, `decimal` and `encoding` are of text files, `sheet` of a spreadsheet.
+    `delimiter`, `decimal` and `encoding` are of text files, `sheet` of a spreadsheet, `skip_rows` and `header_rows` of
+    both. `missing_codes` has the values of columns that stand for a missing one.
 
     >>> TableFile("people.csv", delimiter=";", decimal=",").delimiter
     ';'
@@ -66,6 +67,9 @@ class TableFile(os.PathLike[str]):
     decimal: str | None = None
     encoding: str | None = None
     sheet: str | None = None
+    skip_rows: int | None = None
+    header_rows: int | None = None
+    missing_codes: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, known in (("delimiter", DELIMITERS), ("decimal", DECIMALS)):
@@ -86,22 +90,33 @@ class TableFile(os.PathLike[str]):
         return os.fspath(self.path)
 
 
+@dataclass(frozen=True)
+class TableInMemory:
+    """A dataframe, and the values of its columns that stand for a missing one."""
+
+    data: Any
+    missing_codes: Mapping[str, Sequence[Any]]
+
+
 def table_source(source: Any, how: Reading) -> Any:
     """The source with what was said of reading it: a file or a query of a database where anything was."""
     said = {name: value for name, value in vars(how).items() if value is not None and name != "query"}
+    codes = said.get("missing_codes", {})
     if how.query is not None or is_address_of_database(source):
-        for name in said:
+        for name in said.keys() - {"missing_codes"}:
             raise InputError("{option} is for files, and this is a database; leave it out", name)
         if how.query is None:
             raise InputError(f"{Query(source, '…')} is a database; say what to read", "query select * from …")
-        return Query(source, how.query)
+        return Query(source, how.query, codes)
     if not said:
         return source
     if not isinstance(source, str | os.PathLike):
-        raise InputError("{option} is for files, and this is a table in memory; leave it out", next(iter(said)))
+        for name in said.keys() - {"missing_codes"}:
+            raise InputError("{option} is for files, and this is a table in memory; leave it out", name)
+        return TableInMemory(source, codes)
     kind = kind_of(source) or format_of(source)
     for name in said:
-        if kind is not None and kind not in _READ_WITH[name]:
+        if kind is not None and kind not in _READ_WITH.get(name, (kind,)):
             raise InputError(f"{{option}} is not for {shown(source)}, a file of another kind; leave it out", name)
     return TableFile(source, **said)
 
@@ -109,6 +124,7 @@ def table_source(source: Any, how: Reading) -> Any:
 _TEXT = ("csv", "tsv")
 _READ_WITH = {"sheet": ("xlsx",), "encoding": (*_TEXT, "sav", "dta", "sas7bdat", "xpt")}
 _READ_WITH |= {"delimiter": _TEXT, "decimal": _TEXT}
+_READ_WITH |= dict.fromkeys(("skip_rows", "header_rows"), (*_TEXT, "xlsx"))
 
 
 def checked_encoding(name: str) -> str:
@@ -135,6 +151,7 @@ class Query:
 
     database: str | os.PathLike[str]
     sql: str
+    missing_codes: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if format_of(self.database) != "database":

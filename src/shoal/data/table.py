@@ -20,7 +20,8 @@ from shoal.data.files import check_names, is_folder, kind_of, read_bytes, readin
 from shoal.data.formats.databases import read_query
 from shoal.data.formats.dialects import parse_in_dialect
 from shoal.data.formats.subprocess_reader import read_in_subprocess
-from shoal.data.sources import Query, TableFile, format_of
+from shoal.data.kinds.missing_codes import without_codes
+from shoal.data.sources import Query, TableFile, TableInMemory, format_of
 from shoal.errors import InputError
 from shoal.results.summary import ColumnDictionary, Dialect
 
@@ -42,6 +43,14 @@ def read_table(source: Any, verbatim: Iterable[str] = ()) -> Table:
     In columns of numbers an empty cell, `.`, `?`, NA, N/A, NaN and null are missing values. A column that mixes numbers
     and text is text, and text is taken as it stands. So is every column of a CSV or TSV that is named in `verbatim`.
     """
+    codes = getattr(source, "missing_codes", None)
+    if not codes:
+        return _read(source, verbatim)
+    read = _read(source.data if isinstance(source, TableInMemory) else source, verbatim)
+    return replace(read, data=without_codes(read.data, codes, frozenset(verbatim)))
+
+
+def _read(source: Any, verbatim: Iterable[str]) -> Table:
     if isinstance(source, Query):
         return _checked(read_query(source), "memory", "the answer of the database")
     if not isinstance(source, str | os.PathLike):
@@ -80,7 +89,7 @@ def _in_format(source: str | os.PathLike[str], format: str, verbatim: Iterable[s
             data = pyarrow.feather.read_table(os.fspath(source), memory_map=False)
             data.validate(full=True)
             return _checked(data, format, name)
-        data, dictionary = read_in_subprocess(source, format, verbatim, given.encoding, given.sheet)
+        data, dictionary = read_in_subprocess(source, format, verbatim, given)
         return replace(_checked(data, format, name), dictionary=dictionary)
 
 

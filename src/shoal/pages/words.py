@@ -149,7 +149,7 @@ def guarantee(summary: Summary) -> str:
             f"but does not make whole {noun}s identical, so a {noun} may still be one of a kind."
         )
     others = count(summary.k - 1, "other")
-    if summary.promised.person is not None:
+    if summary.promised.unit is not None:
         others = f"{count(summary.k - 1, f'{noun} of another person', f'{noun}s of as many other people')}"
     every = f"Every one of the {count(summary.rows, noun)}"
     crowd = f"nobody can tell which of {summary.k:,} or more is yours"

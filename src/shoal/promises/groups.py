@@ -89,7 +89,7 @@ def check_totals(held: GroupTotals, confidential: tuple[str, ...], k: int, promi
     """No grouping gives groups more than all records have together."""
     if held.people is not None and held.crowd < k:
         raise InputError(
-            f"k={k} needs at least {k} people, column {shown(str(promises.person))} has {held.crowd}; lower k or add "
+            f"k={k} needs at least {k} people, column {shown(str(promises.unit))} has {held.crowd}; lower k or add "
             "people"
         )
     if held.own_k > held.crowd:

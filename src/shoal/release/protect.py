@@ -69,6 +69,8 @@ def protect(
     confidential: Sequence[str] | None = None,
     insensitive: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
+    weight: str | None = None,
+    calibrate: Sequence[str] | None = None,
     roles: Any = None,
     text_column: str | None = None,
     label_column: str | None = None,
@@ -88,6 +90,7 @@ def protect(
     t: float | None = None,
     beta: float | None = None,
     person: str | None = None,
+    household: str | None = None,
     k_column: str | None = None,
     method: Any = None,
     refine: bool = True,
@@ -120,6 +123,9 @@ def protect(
     decimal: str | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
+    skip_rows: int | None = None,
+    header_rows: int | None = None,
+    missing_codes: Mapping[str, Any] | None = None,
     query: str | None = None,
 ) -> Protected:
     """Make a release of documents or of a table in which every record shares what is protected with k - 1 others.
@@ -186,8 +192,9 @@ def make_release(request: Request) -> Protected:
             columns.id_column,
             _earlier(publication, hidden, release),
             tuple(columns.allow or ()),
+            tuple(columns.calibrate or ()),
         )
-        _check_following(asked, opened.whole)
+        _check_following(asked, opened.whole, opened.roles is not None and bool(opened.roles.weight))
         steps = TableSteps(request.k, asked)
         draft = partial(draft_table_in_parts, opened, request.k, asked)
     if opened.whole:
@@ -241,7 +248,7 @@ def _earlier(asked: Publication, private: Path, release: Path) -> Earlier | None
     return read_earlier(folder, beside)
 
 
-def _check_following(options: TableOptions, whole: bool) -> None:
+def _check_following(options: TableOptions, whole: bool, weighted: bool) -> None:
     """What can be asked of records with ids, and of a release that follows another."""
     if options.id_column is not None and not whole:
         raise InputError("id_column is for a table in one piece, and this is in parts; join them, or leave it out")
@@ -249,8 +256,10 @@ def _check_following(options: TableOptions, whole: bool) -> None:
         return
     if options.id_column is None:
         raise InputError("matching records across releases needs an id column; name it", "id_column")
+    if weighted:
+        raise InputError("a release that follows another has no weights: they would change; leave it out", "weight")
     promises = options.promises
-    others = (promises.t, promises.beta, promises.person, promises.k_column)
+    others = (promises.t, promises.beta, promises.unit, promises.k_column)
     if promises.diversity != DISTINCT or any(asked is not None for asked in others):
         raise InputError("a release that follows another keeps k and distinct l; leave out what else is promised")
     if options.missing != "refuse":

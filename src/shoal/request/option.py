@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from shoal.request.values import Files, Switch, Text, Value
+from shoal.request.values import Codes, Files, Switch, Text, Value
 
 TABLES, DOCUMENTS, BASKETS = "tables", "documents", "baskets"
 TEXTS = "texts"  # sanitized ones, for `assess`
@@ -58,7 +58,7 @@ class Option:
     def section(self) -> str:
         """The section of a plan that it stands in; "" for what is no part of a plan, or said of columns there."""
         about = self.about
-        said_of_columns = about.role or (about.column and not isinstance(about.value, Files))
+        said_of_columns = about.role or (about.column and not isinstance(about.value, Codes | Files))
         if about.only_python or said_of_columns or about.section == "-":
             return ""
         return self.about.section or str(getattr(self.part, "SECTION", ""))
@@ -66,7 +66,8 @@ class Option:
     @property
     def key(self) -> str:
         """Its key in a plan."""
-        return self.about.word.replace("-", "_") or self.name
+        word = self.name if isinstance(self.about.value, Codes) else self.about.word
+        return word.replace("-", "_") or self.name
 
     @property
     def default_in_words(self) -> str:

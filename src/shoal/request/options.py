@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from shoal.errors import InputError
 from shoal.request.option import BASKETS, DOCUMENTS, TABLES, option
+from shoal.request.reading_options import READING
 from shoal.request.values import (
     Address,
     Column,
@@ -21,12 +22,10 @@ from shoal.request.values import (
     Orders,
     Pairs,
     Switch,
-    Text,
     Whole,
 )
 
 PROTECT, EXPLORE = ("protect",), ("protect", "explore")
-READING = ("protect", "explore", "assess", "audit", "inspect", "map")
 
 # What becomes of a protected column: true in every row; true, and as coarse as its group needs it; true, or left blank
 # where it must be; or what stands for its group (mean, median, most frequent value).
@@ -36,53 +35,9 @@ TREATMENTS = (KEEP, GENERALISE, BLANK, AVERAGE)
 DISTINCT, ENTROPY, RECURSIVE = "distinct", "entropy", "recursive"
 DIVERSITIES = (DISTINCT, ENTROPY, RECURSIVE)  # how the values of a group are counted for l
 
-reading_option = partial(option, of=(TABLES,), commands=READING, heading="Reading files")
 table_option = partial(option, of=(TABLES,), heading="Tables")
 promise_option = partial(option, heading="Promises")
 release_option = partial(option, heading="Release")
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How the file or database is read, where that is not recognised."""
-
-    SECTION: ClassVar = "source"  # of a plan
-
-    delimiter: str | None = reading_option(
-        None,
-        "CSV: comma, semicolon, tab or bar between cells.",
-        Text(metavar="<sign>"),
-        otherwise="recognised",
-        see="formats.md#dialects-of-csv",
-        label="Between cells",
-    )
-    decimal: str | None = reading_option(
-        None,
-        "CSV: the decimal sign, point or comma.",
-        Text(metavar="<sign>"),
-        otherwise="recognised",
-        see="formats.md#dialects-of-csv",
-        label="Decimal sign",
-    )
-    encoding: str | None = reading_option(
-        None,
-        "CSV, SPSS, Stata, SAS: how letters are encoded, such as windows-1252.",
-        Text(metavar="<name>"),
-        otherwise="recognised",
-        see="formats.md#dialects-of-csv",
-        label="Letters are encoded in",
-    )
-    sheet: str | None = reading_option(
-        None,
-        "Spreadsheet: the sheet to read.",
-        Text(metavar="<name>"),
-        otherwise="the only one",
-        see="formats.md",
-        label="Sheet",
-    )
-    query: str | None = reading_option(
-        None, "Database: the SELECT whose answer is the table.", Text(metavar="<sql>"), see="formats.md#databases"
-    )
 
 
 @dataclass(frozen=True)
@@ -125,6 +80,21 @@ class ColumnOptions:
         commands=EXPLORE,
         label="Drop",
         role="drop",
+    )
+    weight: str | None = table_option(
+        None,
+        "Column with sampling weights: each group shows their mean.",
+        Column(),
+        see="weights.md",
+        label="Sampling weight",
+        role="weight",
+    )
+    calibrate: Sequence[str] | None = table_option(
+        None,
+        "Columns whose weighted totals hold in the release, comma-separated; group weights are calibrated to them.",
+        Columns(),
+        see="weights.md#calibration",
+        label="Weighted totals that hold",
     )
     roles: Any = table_option(
         None,
@@ -243,6 +213,8 @@ class ColumnOptions:
     )
 
     def __post_init__(self) -> None:
+        if self.calibrate is not None and self.weight is None and self.roles is None:
+            raise InputError("calibrated weights need weights; name their column", "weight")
         lists = ("quasi", "confidential", "insensitive", "drop")
         if self.roles is not None and any(getattr(self, name) is not None for name in lists):
             raise InputError("roles are given twice, as a whole and by {option}; give one or the other", lists)
@@ -291,11 +263,20 @@ class GroupPromises:
     )
     person: str | None = promise_option(
         None,
-        "Column that names the person, household or author: whole people are grouped. It is not released.",
+        "Column that names the person or author: whole people are grouped. It is not released.",
         Column(),
         see="methods/people.md",
         label="Column that says whose a record is",
         role="person",
+    )
+    household: str | None = promise_option(
+        None,
+        "Column that names the household: whole households are grouped, also where people are named. Not released.",
+        Column(),
+        of=(TABLES,),
+        see="methods/people.md#households",
+        label="Column that names the household",
+        role="household",
     )
     k_column: str | None = promise_option(
         None,
@@ -322,13 +303,18 @@ class GroupPromises:
         for name in fractions:  # as a certificate has them
             value = getattr(self, name)
             object.__setattr__(self, name, None if value is None else float(value))
-        given = ((name, getattr(self, name)) for name in ("l", "t", "beta", "person", "k_column"))
+        given = ((name, getattr(self, name)) for name in ("l", "t", "beta", "household", "person", "k_column"))
         object.__setattr__(self, "asked", next((f"{name} {value}" for name, value in given if value is not None), ""))
 
     @property
     def of_values(self) -> bool:
         """Whether anything is promised of confidential values."""
         return any(bound is not None for bound in (self.l, self.t, self.beta))
+
+    @property
+    def unit(self) -> str | None:
+        """The column whose values are grouped whole: households where they are named, else people."""
+        return self.person if self.household is None else self.household
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,8 @@ PROPOSAL = """\
 #   confidential  nobody should learn it: released as it is, and watched
 #   keep          released as it is
 #   drop          left out
+#   weight        sampling weight: each group shows the mean of its weights
+#   household     numbers households (person: people): whole ones are grouped; not released
 """
 
 

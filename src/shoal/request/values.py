@@ -276,6 +276,48 @@ class Pairs(Value):
 
 
 @dataclass(frozen=True)
+class Codes(Value):
+    """COLUMN=CODE, and more codes of the column after commas: bmi=998,999,age=-9. Numbers or words."""
+
+    _: KW_ONLY
+    metavar: str = "<column=code,…>"
+
+    def parse(self, text: str) -> dict[str, tuple[Any, ...]]:
+        codes: dict[str, list[Any]] = {}
+        column = ""
+        for piece in text.split(","):
+            named, equals, code = (part.strip() for part in piece.rpartition("="))
+            column = named if equals else column
+            if not column or not code:
+                raise ValueError("must name a column and its code; write bmi=999,age=-9")
+            codes.setdefault(column, []).append(_code(code))
+        return self.check(codes)
+
+    def check(self, value: Any) -> dict[str, tuple[Any, ...]]:
+        if not isinstance(value, Mapping):
+            raise ValueError("must be a dict of columns and codes, such as {'bmi': [999]}")
+        codes = {}
+        for column, of_column in value.items():
+            listed = (of_column,) if isinstance(of_column, str | Real) else tuple(of_column)
+            if not all(isinstance(code, str | Real) for code in listed):
+                raise ValueError(f"{short(column)}: a code must be a number or text")
+            codes[str(column)] = listed
+        return codes
+
+    def write(self, value: Mapping[str, Any]) -> list[str]:
+        return [",".join(f"{column}={','.join(map(str, codes))}" for column, codes in value.items())]
+
+
+def _code(text: str) -> Any:
+    """A number where it is one."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return int(number) if number.is_integer() and "." not in text and "e" not in text.lower() else number
+
+
+@dataclass(frozen=True)
 class Orders(Value):
     """COLUMN=LOW<…<HIGH, repeated: the labels of a column from the lowest to the highest."""
 

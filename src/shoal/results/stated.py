@@ -61,7 +61,7 @@ def promises_of(
     for further in summary.further:
         gains = [{"column": column, "gain": value} for column, value in further.columns]
         promises[further.name] = {"bound": further.bound, "columns": gains}
-    if asked.person is not None or asked.k_column is not None:
+    if asked.unit is not None or asked.k_column is not None:
         promises["crowds"] = [asdict(crowd) for crowd in summary.crowds]
     return promises
 

@@ -207,6 +207,18 @@ class SketchFigures:
 
 
 @dataclass(frozen=True)
+class WeightFigures:
+    """How the sampling weights of a release were made: sums over all records, which none decides."""
+
+    column: str
+    constant: bool  # within every crowd, before the release
+    calibrated: tuple[str, ...]  # columns whose weighted totals hold; none: means of crowds
+    step: float  # to multiples of which weights are rounded
+    total_change: float  # of the sum of all weights, relative
+    largest_adjustment: float | None  # of a crowd's mean weight by calibration, relative
+
+
+@dataclass(frozen=True)
 class TableFigures:
     """What only a release of a table has to say."""
 
@@ -223,8 +235,8 @@ class TableFigures:
     dropped_columns: int = 0  # identifiers and columns without a role
     text_columns: tuple[TextColumn, ...] = ()  # all released columns, in order, if they are in a text file
     above_optimum: float | None = None  # SSE is at most this share above the least possible, if that is known
-    few_values: tuple[str, ...] = ()  # columns of few whole numbers that were averaged all the same
     medians_of: tuple[str, ...] = ()  # ordered labels
+    weights: WeightFigures | None = None
     gaps: tuple[tuple[str, int], ...] = ()  # columns in which a gap stands for some groups, and records of these
 
 

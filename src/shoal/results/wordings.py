@@ -24,7 +24,6 @@ NAMES = frozenset(
         "delta",
         "diversity",
         "drop_stop_words",
-        "few_values",
         "form",
         "generalised_to",
         "items",
@@ -110,7 +109,7 @@ _SETTINGS = (
     "WordNet|Hierarchy|Roles|most frequent|median|stored|month|year|decade|withhold|impute|group|refuse",
     "(dan|engl|finn|ir|pol|span|swed|turk)ish|german|french|italian|portuguese|dutch|norwegian|russian|hungarian|romanian",
     "arabic|basque|catalan|greek|hindi|indonesian|lithuanian|nepali|tamil|armenian|serbian|yiddish|the owner's own",
-    r"(%[YmdHMSfz]|[-/. :TZ]){1,20}|(year|month|day|minute|second|step)s|string|int64|double|document|basket",
+    r"(%[YymbdHMSfz]|[-/. ,:TZ]| de ){1,20}|(year|month|day|minute|second|step)s|string|int64|double|document|basket",
     "stop words|not in WordNet|too (short|rare)|everywhere|beyond (the|a document's) heaviest terms",
     r"[0-9a-f]{64}|[a-z]{2}_core_(web|news)_(sm|md|lg|trf) \d+(\.\d+){1,3}|none|own|health|legal|personal|press|court",
 )

@@ -47,7 +47,7 @@ _PROMISES: dict[str, Rule] = {
     "rows": whole(1),
     "columns": each(
         fields(
-            {"name": text, "role": one_of("quasi", "confidential", "insensitive"), "type": text},
+            {"name": text, "role": one_of("quasi", "confidential", "insensitive", "weight"), "type": text},
             {"gaps": whole(1)},  # of protected numbers: rows in which a gap stands for the group
         )
     ),

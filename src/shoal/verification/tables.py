@@ -30,6 +30,7 @@ from shoal.verification.values import DistinctValues, bounds_of_copy
 
 TABLE_FILES = ("table.csv", "table.tsv", "table.csv.gz", "table.tsv.gz", "table.parquet")
 MOST_ROWS = 1 << 17  # of a row group
+KEY = ("quasi", "weight")  # roles of columns that are equal within a crowd
 KINDS = {"string": pa.string(), "int64": pa.int64(), "double": pa.float64()}  # of columns in text files
 Ints = NDArray[np.int64]
 NO_VALUE = np.iinfo(np.int64).min  # the bits of a gap: those of minus zero, which no release has
@@ -50,7 +51,7 @@ def table_claims(release: ReleaseFolder, promises: dict[str, Any], counts: Count
         yield Claim("files", False, "there is a copy of rows that are not there in Parquet", copy["file"])
         return
     file = parts[0] if parts else _only_file(release)
-    quasi = [column["name"] for column in promises["columns"] if column["role"] == "quasi"]
+    quasi = [column["name"] for column in promises["columns"] if column["role"] in KEY]
     together = promises["anonymity"]["shared_columns"]
     shared = sorted(name for columns in together for name in columns)
     whole = promises["anonymity"]["whole_rows"]
@@ -92,7 +93,7 @@ def _count_text(release: ReleaseFolder, file: str, promises: dict[str, Any], row
     names = _names(promises)
     numbers = {column["name"] for column in promises["columns"] if is_protected_number(column)}
     kinds = {column["name"]: column["type"] for column in promises["columns"]}
-    protected = [column["type"] for column in promises["columns"] if column["role"] == "quasi"]
+    protected = [column["type"] for column in promises["columns"] if column["role"] in KEY]
     if not {*kinds.values()} <= {"string", *delimited.NUMBERS} or not {*protected} <= {"string", "double", "int64"}:
         raise Refused("schema", "a type is promised that a text file does not have", file)
     yield columns_as_promised(names, names, promises, file)
@@ -110,7 +111,7 @@ def _types_as_promised(schema: pa.Schema, promises: dict[str, Any], file: str) -
         raise Refused("schema", "the types differ", file)
     for column in promises["columns"]:
         kind = schema.field(column["name"]).type
-        if column["role"] == "quasi" and not _can_be_protected(kind):
+        if column["role"] in KEY and not _can_be_protected(kind):
             raise Refused("schema", f"a protected column is {kind}, not a double, a whole number, a date or text", file)
         if not _is_shown(kind):
             raise Refused("schema", f"a column is {kind}, which no release has", file)
@@ -181,7 +182,7 @@ def _read(release: ReleaseFolder, file: str, columns: list[dict[str, str]]) -> p
 
 def is_protected_number(column: dict[str, str]) -> bool:
     """Whether a column of the certificate holds numbers that were protected."""
-    return column["role"] == "quasi" and column["type"] in ("double", "int64")
+    return column["role"] in KEY and column["type"] in ("double", "int64")
 
 
 def _missing(column: pa.Array) -> int:
@@ -201,7 +202,7 @@ class TableRows:
         self._copy = promises.get("copy", {}).get("file")
         self.shown = {name: DistinctValues() for name in self.values if self._copy}  # as the copy shows them
         self._most = promises["rows"]
-        self._quasi = [name for name, role in roles.items() if role == "quasi"]
+        self._quasi = [name for name, role in roles.items() if role in KEY]
         self._numbers = {
             column["name"]: column["type"] for column in promises["columns"] if is_protected_number(column)
         }

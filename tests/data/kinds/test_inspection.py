@@ -32,8 +32,13 @@ def text(*values: str) -> pa.Array:
     [
         ("pay", pa.array(NUMBERS / 8), Kind.NUMBER),
         ("age", pa.array(NUMBERS % 17), Kind.WHOLE),
-        ("hours", pa.array([None, 3.0, 7.0] * 10), Kind.WHOLE),
-        ("area", pa.array([1, 2] * 20), Kind.WHOLE),
+        ("hours", pa.array([None, 3.0, 7.0] * 10), Kind.CODE),
+        ("area", pa.array([1, 2] * 20), Kind.CODE),
+        ("age", pa.array([6, 7, 8, 14] * 10), Kind.WHOLE),  # few, and an amount by its name
+        ("age", pa.array([1, 2, 3, 4] * 10), Kind.CODE),  # bands
+        ("x", pa.array([1, 2, 3, 4, 5, 6, 7]), Kind.WHOLE),  # of few records all columns have few values
+        ("region", pa.array(NUMBERS % 20), Kind.CODE),
+        ("ISCO08", pa.array(1110 + NUMBERS), Kind.CODE),
         ("plz", pa.array(10115 + NUMBERS % 7), Kind.CODE),
         ("place", text("01005", "12005"), Kind.CODE),
         ("place", text("SW1A 1AA", "E1 6AN"), Kind.CODE),
@@ -80,7 +85,8 @@ def test_the_kind_of_a_column_is_recognised(name: str, column: pa.Array, kind: K
     [
         (text("31", "45", "58", "90+"), "holds numbers, but 1 value is none"),
         (text("12 %", "7 %"), "signs such as %"),
-        (text("31/12/99", "01/02/03"), "a form that is not read"),
+        (text("31/12/99", "01/02/03"), "years 00 to 29 are taken as 20.."),
+        (text("31/12/99", "01/02/03", "02.03.04"), "holds dates, but"),
         (text(*(f"{hour:02d}:15" for hour in range(24))), "most of them for one or two records"),
         (pa.array(NUMBERS * 7), "a different whole number for every record: if it names the record, drop it"),
         (pa.array([5] * N), "one whole number, the same for every record"),
@@ -157,7 +163,12 @@ def test_documents_and_baskets_are_named_as_such(tmp_path: Path) -> None:
 
 def test_the_roles_file_can_be_read_back_and_edited(tmp_path: Path) -> None:
     rows = pd.DataFrame(
-        {"age": [*range(15)] * 2, 'a "quoted" name': ["x y"] * 30, "risk": ["low", "high", "medium"] * 10, "pay": 1.5}
+        {
+            "age": [*range(15)] * 2,
+            'a "quoted" name': ["x y"] * 30,
+            "risk": ["low", "high", "medium"] * 10,
+            "pay": [1.5, 2.5] * 15,
+        }
     )
     path = tmp_path / "roles.toml"
     write_roles(shoal.inspect(rows), path)

@@ -54,6 +54,9 @@ def explore(
     decimal: str | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
+    skip_rows: int | None = None,
+    header_rows: int | None = None,
+    missing_codes: Mapping[str, Any] | None = None,
     query: str | None = None,
 ) -> Exploration:
     """Protect a table or documents in many ways, judge each, and recommend one.

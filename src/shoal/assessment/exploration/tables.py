@@ -24,7 +24,7 @@ from shoal.assessment.exploration.trials import (
     try_out,
 )
 from shoal.data import Roles, Table, read_table, resolve_roles
-from shoal.data.columns import check_labels, check_no_gaps
+from shoal.data.columns import check_no_gaps
 from shoal.data.files import shown, unknown_column
 from shoal.data.inputs import DocumentSource, open_source
 from shoal.data.kinds.outlines import agreed_columns, outline_column
@@ -120,8 +120,6 @@ def open_table(
     forms, categories = agreed_columns(roles.quasi, [outlines], asked)
     labels = tuple(name for name in roles.quasi if name not in forms)
     by_meaning = tuple(name for name in labels if name not in categories)
-    if by_meaning:
-        check_labels(table.data, by_meaning, hierarchy=ontology is not None or mapping is not None)
     numbers = {name: form.numbers(table.data[name], shown(name)) for name, form in forms.items()}
     columns, complete, filled = _without_gaps(numbers, table.data.num_rows, missing)
     columns |= {name: table.data[name].combine_chunks() for name in by_meaning}

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from shoal.data.columns import all_match, is_gap, is_text
 from shoal.data.delimited import parse_table
+from shoal.data.formats.headers import text_below
 from shoal.data.sources import TableFile
 from shoal.errors import InputError, Note
 from shoal.results.summary import Dialect
@@ -43,8 +44,9 @@ def parse_in_dialect(
     """The table, and its dialect if it is not the usual one; a warning reports what was recognised, not given."""
     given = given or TableFile(name)
     text, encoding = _decoded(content, given.encoding, name)
-    delimiter = given.delimiter or ("\t" if kind == "tsv" else _delimiter(text, name))
-    utf8 = content if encoding == "utf-8" else text.encode()
+    whole = text_below(text, name, given.delimiter, given.skip_rows, given.header_rows)
+    delimiter = given.delimiter or ("\t" if kind == "tsv" else _delimiter(whole, name))
+    utf8 = content if encoding == "utf-8" and whole is text else whole.encode("utf-8", "surrogateescape")
     data = parse_table(utf8, kind, name, verbatim, delimiter)
     decimal = given.decimal or ("." if delimiter == "," else _decimal(data, delimiter, name))
     if decimal == "," and any(pa.types.is_floating(field.type) for field in data.schema):
@@ -75,7 +77,8 @@ def is_usual(head: bytes, kind: str, name: str) -> bool:
         return False
     try:
         text = head[: head.rfind(b"\n") + 1].decode()
-    except UnicodeDecodeError:
+        text_below(text, name, None, None, None)
+    except (UnicodeDecodeError, InputError):
         return False
     return kind == "tsv" or _delimiter(text, name) == ","
 

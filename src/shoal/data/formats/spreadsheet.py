@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from shoal.data.columns import typed_cells
 from shoal.data.files import check_names, counted, shown
+from shoal.data.formats.headers import LOOKED_AT, check_header, joined_header
 from shoal.errors import InputError, MissingExtra
 
 LARGEST = 2_000_000_000  # bytes that a workbook may take, unpacked
@@ -18,7 +19,9 @@ OLE = bytes.fromhex("d0cf11e0a1b11ae1")  # how locked workbooks and .xls begin
 RATIO = 200  # and how many times its packed size; text in XML packs to a tenth or so
 
 
-def read_spreadsheet(path: str, sheet: str | None) -> pa.Table:
+def read_spreadsheet(
+    path: str, sheet: str | None, skip_rows: int | None = None, header_rows: int | None = None
+) -> pa.Table:
     """The sheet that is named, or the only one."""
     name = shown(path)
     with _opened(path, name) as book:
@@ -28,9 +31,20 @@ def read_spreadsheet(path: str, sheet: str | None) -> pa.Table:
         if sheet is None and len(names) != 1:
             raise InputError(f"{name} has {len(names)} sheets ({_listed(names)}); name one with {{option}}", "sheet")
         page = book.get_sheet_by_name(sheet or names[0])
-        _check_merged(page.merged_cell_ranges or [], name)
-        rows = page.to_python(skip_empty_area=True)
-    return _table(rows, name)
+        numbered = _filled_rows(page.to_python(skip_empty_area=False))
+        numbered = [(line, row) for line, row in numbered if line > (skip_rows or 0)]
+        rows, lines = [row for _, row in numbered], [line for line, _ in numbered]
+        check_header(rows[:LOOKED_AT], lines, name, (skip_rows, header_rows))
+        below = lines[header_rows or 1] if len(lines) > (header_rows or 1) else 0
+        _check_merged([area for area in page.merged_cell_ranges or [] if area[0][0] + 1 >= below], name)
+    return _table(rows, name, header_rows or 1)
+
+
+def _filled_rows(rows: list[list[Any]]) -> list[tuple[int, list[Any]]]:
+    """The rows that hold anything, with their numbers, without empty columns at either side."""
+    filled = [(line, row) for line, row in enumerate(rows, 1) if any(cell not in ("", None) for cell in row)]
+    used = [place for _, row in filled for place, cell in enumerate(row) if cell not in ("", None)]
+    return [(line, row[min(used) : max(used) + 1]) for line, row in filled]
 
 
 def sheet_names(path: str) -> list[str]:
@@ -84,13 +98,12 @@ def _check_room(path: str, name: str) -> None:
         raise InputError(f"{name} would unpack to {unpacked:,} bytes, which no table needs; save it as CSV or Parquet")
 
 
-def _table(rows: list[list[Any]], name: str) -> pa.Table:
-    rows = [row for row in rows if any(cell != "" and cell is not None for cell in row)]
+def _table(rows: list[list[Any]], name: str, header_rows: int) -> pa.Table:
     if not rows:
         raise InputError(f"{name}: the sheet is empty; give one with a header and rows")
-    header = [_spelt(cell).strip() for cell in rows[0]]
+    header = joined_header([[_spelt(cell) for cell in row] for row in rows[:header_rows]])
     check_names(header, name)
-    columns = zip(*rows[1:], strict=True) if len(rows) > 1 else [()] * len(header)
+    columns = zip(*rows[header_rows:], strict=True) if len(rows) > header_rows else [()] * len(header)
     return pa.table([_typed(list(column)) for column in columns], names=header)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.data.files import shown
+from shoal.data.sources import TableFile
 from shoal.errors import InputError, MissingExtra
 from shoal.results.summary import ColumnDictionary
 
@@ -25,11 +26,12 @@ REFUSED, MISSING = 3, 4  # exit codes of the reader
 
 
 def read_in_subprocess(
-    path: str | os.PathLike[str], format: str, verbatim: Iterable[str], encoding: str | None, sheet: str | None
+    path: str | os.PathLike[str], format: str, verbatim: Iterable[str], given: TableFile
 ) -> tuple[pa.Table, dict[str, ColumnDictionary]]:
     """Rows and dictionary of a file, read by another process and handed over through a pipe."""
     name = os.fspath(path)
-    asked: dict[str, Any] = {"path": name, "format": format, "encoding": encoding, "sheet": sheet}
+    asked: dict[str, Any] = {"path": name, "format": format, "encoding": given.encoding, "sheet": given.sheet}
+    asked |= {"skip_rows": given.skip_rows, "header_rows": given.header_rows}
     asked |= {"verbatim": sorted(verbatim), "room": max(ROOM, TIMES * os.stat(path).st_size)}
     root = str(Path(__file__).parents[3])
     # -P: nothing is imported from the folder with the data, which may contain a decimal.py.
@@ -41,7 +43,8 @@ def read_in_subprocess(
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))},
     )
     if done.returncode == REFUSED:
-        raise InputError(done.stdout.decode())
+        message, options = json.loads(done.stdout)
+        raise InputError(message, options)
     if done.returncode == MISSING:
         raise MissingExtra("formats", f"reading .{format}")
     if done.returncode != 0:
@@ -53,7 +56,7 @@ def read_in_subprocess(
 
 def sheet_names_in_subprocess(path: str | os.PathLike[str]) -> list[str]:
     """The names of a spreadsheet's sheets."""
-    names, _ = read_in_subprocess(path, SHEETS, (), None, None)
+    names, _ = read_in_subprocess(path, SHEETS, (), TableFile(path))
     return [str(name) for name in names["name"].to_pylist()]
 
 
@@ -71,7 +74,7 @@ def serve() -> None:
     except MissingExtra:
         sys.exit(MISSING)
     except InputError as problem:
-        sys.stdout.buffer.write(str(problem).encode())
+        sys.stdout.buffer.write(json.dumps([problem.message, problem.options]).encode())
         sys.exit(REFUSED)
     facts = {name: asdict(column) for name, column in dictionary.items()}
     table = table.replace_schema_metadata({"dictionary": json.dumps(facts)})
@@ -86,7 +89,8 @@ def _read(asked: dict[str, Any]) -> tuple[pa.Table, dict[str, ColumnDictionary]]
     if asked["format"] == SHEETS:
         return pa.table({"name": sheet_names(asked["path"])}), {}
     if asked["format"] == "xlsx":
-        return read_spreadsheet(asked["path"], asked["sheet"]), {}
+        rows = asked["skip_rows"], asked["header_rows"]
+        return read_spreadsheet(asked["path"], asked["sheet"], *rows), {}
     return read_statistical(asked["path"], asked["format"], frozenset(asked["verbatim"]), asked["encoding"])
 
 

@@ -1,7 +1,8 @@
 """Dates as people write them: which form a column has, the numbers behind it, and numbers written in that form again.
 
-A form is spelt with the letters of strftime: %Y-%m-%d, %d.%m.%Y %H:%M. The calendar is the Gregorian one for all years
-from 1 to 9999. Times with an offset from UTC are compared in UTC. A date is generalised to its month, year or decade.
+A form is spelt with the letters of strftime: %Y-%m-%d, %d.%m.%Y %H:%M, and %d %b %Y where a month has its name. The
+calendar is the Gregorian one for all years from 1 to 9999. Times with an offset from UTC are compared in UTC. A date is
+generalised to its month, year or decade.
 """
 
 from __future__ import annotations
@@ -17,14 +18,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.data.kinds.months import month_number, spelt_like
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _DAYS = ("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%m-%d-%Y", "%Y.%m.%d")
 _TIMES = (" %H:%M", " %H:%M:%S", "T%H:%M", "T%H:%M:%S", " %H:%M:%S.%f", "T%H:%M:%S.%f")
+_NAMED = ("%d %b %Y", "%d. %b %Y", "%d-%b-%Y", "%d/%b/%Y", "%d%b%Y", "%b %d, %Y", "%b %d %Y", "%d de %b de %Y")
+_NAMED += ("%d %b %y", "%d-%b-%y", "%d%b%y", "%b %Y", "%b-%Y", "%b/%Y", "%Y %b", "%Y-%b", "%b %y", "%b-%y", "%b de %Y")
+_SHORT_YEARS = ("%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%y", "%m-%d-%y")
 FORMS = (
     *_DAYS,
     *(f"{day}{time}{zone}" for day in _DAYS for time in _TIMES for zone in ("", "%z")),
+    *_NAMED,
+    *_SHORT_YEARS,
     "%Y-%m",
     "%m/%Y",
     "%m.%Y",
@@ -35,6 +43,8 @@ PLAIN_DIGITS = ("%Y%m%d", "%Y")  # numbers as well: dates only where all of them
 
 _PATTERN = {
     "%Y": r"(?P<year>\d{4})",
+    "%y": r"(?P<year>\d{2})",
+    "%b": r"(?P<name>\pL{3,10}\.?)",
     "%m": r"(?P<month>\d{1,2})",
     "%d": r"(?P<day>\d{1,2})",
     "%H": r"(?P<hour>\d{1,2})",
@@ -43,7 +53,8 @@ _PATTERN = {
     "%f": r"(?P<fraction>\d{1,9})",
     "%z": r"(?P<zone>Z|[+-]\d{2}:?\d{2})",
 }
-_TOKEN = re.compile("%[YmdHMSfz]")
+_TOKEN = re.compile("%[YymbdHMSfz]")
+PIVOT = 30  # years of two digits: 30 to 99 are of the 20th century, 00 to 29 of the 21st, as spreadsheets have it
 PERIODS = ("month", "year", "decade")
 _UNITS = ("second", "minute", "day", "month", "year", "decade")  # from fine to coarse
 _PER_DAY = {"day": 1, "minute": 1440, "second": 86400}
@@ -57,6 +68,7 @@ class DateForm:
     padded: bool = True  # 05.04.1980, not 5.4.1980
     zone: str = "+00:00"  # in which times with an offset are written
     digits: int = 0  # of the fraction of a second
+    months: tuple[str, ...] = ()  # their names, where a name stands for the month
 
     @cached_property
     def pattern(self) -> str:
@@ -72,7 +84,7 @@ class DateForm:
     @property
     def unit(self) -> str:
         """The finest part that the form shows, and so what its numbers count: year, month, day, minute or second."""
-        for token, unit in (("%S", "second"), ("%M", "minute"), ("%d", "day"), ("%m", "month")):
+        for token, unit in (("%S", "second"), ("%M", "minute"), ("%d", "day"), ("%m", "month"), ("%b", "month")):
             if token in self.spelling:
                 return unit
         return "year"
@@ -90,6 +102,10 @@ class DateForm:
             return numbers
 
         year, month, day = part("year", 1), part("month", 1), part("day", 1)
+        if "%y" in self.spelling:
+            year = np.where(year < PIVOT, 2000, 1900) + year
+        if "%b" in self.spelling:
+            month = _months_of(pc.struct_field(parts, "name"))
         hour, minute, second = part("hour", 0), part("minute", 0), part("second", 0)
         there &= (year >= 1) & (month >= 1) & (month <= 12) & (day >= 1)
         there &= (hour <= 23) & (minute <= 59) & (second <= 59)
@@ -128,6 +144,8 @@ class DateForm:
         year, month, day, minute, second = parts_of_date(number, self.unit, self._shift)
         values = {
             "%Y": f"{year:04d}",
+            "%y": f"{year % 100:02d}",
+            "%b": self.months[month - 1] if self.months else "",
             "%m": f"{month:02d}" if self.padded else str(month),
             "%d": f"{day:02d}" if self.padded else str(day),
             "%H": f"{minute // 60:02d}",
@@ -152,11 +170,13 @@ class DateForm:
 
         zones = pc.struct_field(parts, "zone").unique().drop_null().to_pylist() if "%z" in self.spelling else []
         digits = pc.max(pc.utf8_length(pc.struct_field(parts, "fraction"))).as_py() if "%f" in self.spelling else 0
+        names = pc.struct_field(parts, "name").unique().drop_null().to_pylist() if "%b" in self.spelling else []
         return DateForm(
             self.spelling,
             padded=min(shortest("month"), shortest("day")) > 1,
             zone=zones[0] if len(zones) == 1 else "+00:00",
             digits=int(digits or 0),
+            months=spelt_like(names) or (),
         )
 
 
@@ -166,7 +186,8 @@ def fitting_forms(texts: pa.Array, forms: Sequence[str]) -> tuple[DateForm, ...]
         return ()
     first = texts.slice(0, 1)
     shaped = [form for form in map(DateForm, forms) if not np.isnan(_matches(form, first)).any()]
-    return tuple(form.fitted(texts) for form in shaped if not np.isnan(form.numbers(texts)).any())
+    fitting = (form.fitted(texts) for form in shaped if not np.isnan(form.numbers(texts)).any())
+    return tuple(form for form in fitting if form.months or "%b" not in form.spelling)
 
 
 def misfits(texts: pa.Array, forms: Sequence[str]) -> tuple[str, int, int, bool]:
@@ -185,6 +206,14 @@ def _matches(form: DateForm, texts: pa.Array) -> Floats:
     plain = re.sub(r"\(\?P<\w+>", "(?:", form.pattern)
     there = np.asarray(pc.fill_null(pc.match_substring_regex(texts.cast(pa.string()), plain), False))
     return np.where(there, 0.0, np.nan)
+
+
+def _months_of(names: pa.Array) -> Ints:
+    """The numbers of months by their names; 0 for what is none."""
+    encoded = names.dictionary_encode()
+    numbers = np.array([*(month_number(name) for name in encoded.dictionary.to_pylist()), 0], dtype=np.int64)
+    months: Ints = numbers[encoded.indices.fill_null(len(numbers) - 1).to_numpy()]
+    return months
 
 
 def _days_of_months(months: Ints) -> Ints:

@@ -7,35 +7,40 @@ from __future__ import annotations
 
 import json
 import os
-import re
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
-from shoal.data.columns import is_gap
+from shoal.data.columns import equal_rows
 from shoal.data.corpus import Corpus, looks_like_documents
 from shoal.data.files import shown
+from shoal.data.kinds.bands import Band, bands_of
+from shoal.data.kinds.giveaways import giveaways
+from shoal.data.kinds.missing_codes import Code, suspected_codes, without_codes
+from shoal.data.kinds.number_forms import date_forms
+from shoal.data.kinds.outlines import ColumnOutline, agreed_columns
 from shoal.data.kinds.owners import owner_like
-from shoal.data.kinds.recognition import Recognised, plain_values, recognise, suggested_role
+from shoal.data.kinds.proposals import suggested_role
+from shoal.data.kinds.recognition import Recognised, plain_values, recognise
 from shoal.data.kinds.sampling import TableSample, sample_table
-from shoal.data.roles import Kind, Role
+from shoal.data.roles import AVERAGED, LISTED, ColumnChoices, Kind, Role, Roles
+from shoal.data.sources import TableFile
 from shoal.errors import InputError
 from shoal.request.request import Request
 
-BANDS = 10
-MOST_FREQUENT = 8
 MOST_DOCUMENTS = 100_000  # that are counted
+MOST_WITHHELD = 0.1  # share of rows with gaps that a proposal leaves out; more are kept, and a gap is a value
 _HEADING = """\
 # Which column plays which part: a proposal to check and correct. Only you know what others know.
 #   quasi         others may know it of a person: protected
 #   confidential  what nobody should learn: released as it is, and watched
 #   insensitive   released as it is
-#   identifier    points at a person: dropped
+#   identifier    points at a person: dropped; those that number people or households are for --person, --household
+#   weight        sampling weights: each group shows their mean
 """
 _KINDS_HEADING = f"""
 # What the values are; correct it where it is wrong: {", ".join(kind.value for kind in Kind)}
@@ -45,14 +50,6 @@ _ORDERS_HEADING = """
 # Ordered labels, from the lowest to the highest
 [order]
 """
-
-
-@dataclass(frozen=True)
-class Band:
-    """A value, or a range of numbers, and how many records have it."""
-
-    label: str
-    count: int
 
 
 @dataclass(frozen=True)
@@ -68,6 +65,8 @@ class ColumnInspection:
     reason: str
     bands: tuple[Band, ...]  # a histogram of numbers and dates, the most frequent of other values
     order: tuple[str, ...] = ()  # of ordered labels
+    missing_codes: tuple[Code, ...] = ()  # values that look like codes for a missing one
+    notes: tuple[str, ...] = ()  # what else the owner should know, with what to write in the plan
 
 
 @dataclass(frozen=True)
@@ -80,6 +79,7 @@ class Inspection:
     columns: tuple[ColumnInspection, ...] = ()
     sampled: int | None = None  # rows that were looked at closely, where these are not all
     rows_at_least: bool = False  # documents: the count stopped there
+    reading: Mapping[str, int] = field(default_factory=dict)  # rows above the header, or of it, that were recognised
 
 
 def inspect(source: Any) -> Inspection:
@@ -102,19 +102,43 @@ def inspect(source: Any) -> Inspection:
         return _documents(Corpus(source), "folder" if os.path.isdir(source) else _suffix(source))
     if isinstance(source, str | os.PathLike) and os.path.isdir(source):
         raise InputError(f"{shown(source)} is a folder of tables; inspect one of its files")
-    sample = sample_table(source)
-    owners = owner_like(sample.data, sample.data.column_names)
-    columns = tuple(
-        replace(
-            column, reason=f"{column.reason}; {owners[column.name]}: if they belong to one person, make it the person"
-        )
-        if column.name in owners
-        else column
-        for column in (_column(name, sample) for name in sample.data.column_names)
+    sample, reading = _sample(source)
+    columns = tuple(_column(name, sample) for name in sample.data.column_names)
+    columns = _with_owners(_agreed(columns, sample.data), sample.data)
+    sampled = None if sample.whole else sample.data.num_rows
+    return Inspection("table", sample.format, sample.rows, columns, sampled, reading=reading)
+
+
+def _with_owners(columns: Sequence[ColumnInspection], data: pa.Table) -> tuple[ColumnInspection, ...]:
+    """Columns that repeat as a person's number would, where no column is the person yet."""
+    if any(column.role in (Role.PERSON, Role.HOUSEHOLD) for column in columns):
+        return tuple(columns)
+    found = owner_like(data, data.column_names)
+    note = '{}: if they belong to one person, write role = "person"'
+    return tuple(
+        replace(column, notes=(*column.notes, note.format(found[column.name]))) if column.name in found else column
+        for column in columns
     )
-    return Inspection(
-        "table", sample.format, sample.rows, columns, sampled=None if sample.whole else sample.data.num_rows
-    )
+
+
+def _sample(source: Any) -> tuple[TableSample, dict[str, int]]:
+    """The rows; a header that seems to stand elsewhere is looked for there."""
+    reading: dict[str, int] = {}
+    for _ in range(2):
+        try:
+            return sample_table(_read_with(source, reading)), reading
+        except InputError as problem:
+            option, _, number = "".join(problem.options[:1]).partition(" ")
+            if option not in ("skip_rows", "header_rows") or not number or option in reading:
+                raise
+            reading[option] = int(number)
+    return sample_table(_read_with(source, reading)), reading
+
+
+def _read_with(source: Any, reading: Mapping[str, int]) -> Any:
+    if not reading:
+        return source
+    return replace(source if isinstance(source, TableFile) else TableFile(source), **reading)
 
 
 def _suffix(source: str | os.PathLike[str]) -> str:
@@ -138,106 +162,111 @@ def _column(name: str, sample: TableSample) -> ColumnInspection:
         recognised = Recognised(Kind.LABEL, "holds lists or records, which no release of a table has")
         role, reason = Role.IDENTIFIER, "lists and records cannot be released; leave it out"
         return ColumnInspection(name, recognised.kind, recognised.reason, sample.missing[name], 0, role, reason, ())
-    recognised = recognise(name, column)
-    values = plain_values(column)
-    role, reason = suggested_role(name, recognised.kind, len(values), column.length())
+    codes = suspected_codes(column)
+    known = without_codes(pa.table({name: column}), {name: codes}, frozenset())[name] if codes else column
+    recognised = _dates_in_one_form(name, recognise(name, known), known)
+    values = plain_values(known)
+    role, reason = suggested_role(name, recognised.kind, known, sample.data)
+    if role is Role.WEIGHT and recognised.kind is Kind.CODE:
+        recognised = Recognised(Kind.NUMBER, "holds weights")
+    coded = known.null_count - column.null_count if sample.whole else 0
     return ColumnInspection(
         name=name,
         kind=recognised.kind,
         kind_reason=recognised.reason,
-        missing=sample.missing[name],
+        missing=sample.missing[name] + max(coded, 0),
         distinct=len(values),
+        missing_codes=codes,
+        notes=tuple(_notes(name, recognised, codes)),
         role=role,
         reason=reason,
-        bands=_bands(column, recognised),
+        bands=bands_of(column, recognised),
         order=recognised.order,
     )
 
 
-def _bands(column: Any, recognised: Recognised) -> tuple[Band, ...]:
-    """A histogram of numbers; of other values, the most frequent."""
-    if recognised.kind in (Kind.TEXT, Kind.IDENTIFIER):
-        return ()  # they would quote single records
-    given = column.filter(pc.invert(is_gap(column)))
-    are_numbers = recognised.kind in (Kind.NUMBER, Kind.WHOLE) and recognised.certain
-    if are_numbers and len(given) and len(plain_values(column)) > BANDS:
-        numbers = given.cast(pa.float64(), safe=False).to_numpy()
-        numbers = numbers[np.isfinite(numbers)]
-        return _bands_of_wholes(numbers) if recognised.kind is Kind.WHOLE else _bands_of_numbers(numbers)
-    if pa.types.is_dictionary(given.type):
-        given = given.cast(given.type.value_type)
-    counted = given.value_counts()
-    pairs = [(_spelt(count_of_value["values"]), int(count_of_value["counts"].as_py())) for count_of_value in counted]
-    if are_numbers:
-        pairs.sort(key=lambda pair: float(pair[0]))
-    elif recognised.kind == Kind.DATE:
-        return _bands_of_dates(pairs)
-    elif recognised.order:
-        pairs.sort(key=lambda pair: recognised.order.index(pair[0]) if pair[0] in recognised.order else -1)
-    else:
-        pairs = sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:MOST_FREQUENT]
-    return tuple(Band(label, count) for label, count in pairs[:BANDS])
+def _dates_in_one_form(name: str, recognised: Recognised, column: Any) -> Recognised:
+    """Dates of several forms are labels until they are written alike."""
+    if recognised.kind is Kind.DATE:
+        try:
+            forms = list(date_forms(name, column, None, None, given=True))
+            agreed_columns([name], [{name: ColumnOutline(Kind.DATE, tuple(forms))}], ColumnChoices())
+        except InputError as problem:
+            return Recognised(Kind.LABEL, f"holds dates, but {problem.message.partition(': ')[2]}")
+    return recognised
 
 
-def _bands_of_numbers(numbers: NDArray[np.float64]) -> tuple[Band, ...]:
-    counts, edges = np.histogram(numbers, bins=BANDS)
+def _notes(name: str, recognised: Recognised, codes: Sequence[Code]) -> Iterator[str]:
+    """What the owner should check, and what to write in the plan."""
+    if codes:
+        listed = ", ".join(json.dumps(code, ensure_ascii=False) for code in codes)
+        yield f"looks like codes for missing values: missing_codes = [{listed}]; if they are values, leave that out"
+    if recognised.few:
+        yield 'if these are amounts, write kind = "number"'
+    if recognised.kind is Kind.DATE and "%y" in recognised.reason:
+        yield recognised.reason.partition(": ")[2] + "; if that is wrong, write years of four digits"
+
+
+def _agreed(columns: Sequence[ColumnInspection], data: pa.Table) -> tuple[ColumnInspection, ...]:
+    """One weight and one unit for the table, and nothing released that gives records away."""
+    agreed: list[ColumnInspection] = []
+    for role in (Role.WEIGHT, Role.HOUSEHOLD, Role.PERSON):
+        of_role = [column for column in columns if column.role is role]
+        rest = of_role[1:] if role is not Role.PERSON or not any(c.role is Role.HOUSEHOLD for c in columns) else of_role
+        for column in rest:
+            reason = f"another column is the {role} already: dropped; to have this one, exchange their roles"
+            agreed.append(replace(column, role=Role.IDENTIFIER, reason=reason))
+    changed = {column.name: column for column in agreed}
+    now = [_code_of_label(changed.get(column.name, column), columns, data) for column in columns]
+    names = {role: tuple(column.name for column in now if column.role is role) for role in LISTED}
+    roles = Roles(**{role.value: listed for role, listed in names.items()})  # type: ignore[arg-type]
+    reasons = giveaways(data, roles)
     return tuple(
-        Band(f"{low:.6g} to {high:.6g}", int(count))
-        for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
+        replace(
+            column, role=Role.IDENTIFIER, reason=f"{reasons[column.name]}: dropped; to release it, write allow = true"
+        )
+        if column.name in reasons
+        else column
+        for column in now
     )
 
 
-def _bands_of_wholes(numbers: NDArray[np.float64]) -> tuple[Band, ...]:
-    """Bands of whole numbers: 17 to 24, 25 to 32."""
-    lowest, highest = int(numbers.min()), int(numbers.max())
-    width = -(-(highest - lowest + 1) // BANDS)
-    starts = range(lowest, highest + 1, width)
-    places = np.minimum((numbers - lowest) // width, len(starts) - 1).astype(np.int64)
-    counts = np.bincount(places, minlength=len(starts)).tolist()
-    ends = (min(start + width - 1, highest) for start in starts)
-    return tuple(Band(f"{a} to {b}" if a < b else str(a), n) for a, b, n in zip(starts, ends, counts, strict=True))
-
-
-def _bands_of_dates(pairs: list[tuple[str, int]]) -> tuple[Band, ...]:
-    """By year or decade: four digits that stand apart, or the first of eight, are a year in every form recognised."""
-    years: dict[int, int] = {}
-    for text, count in pairs:
-        year_in_text = re.search(r"(?<!\d)(\d{4})(?:\d{4})?(?!\d)", text)
-        if year_in_text:
-            years[int(year_in_text[1])] = years.get(int(year_in_text[1]), 0) + count
-    if not years:
-        return ()
-    span = max(years) - min(years)
-    width = next(width for width in (1, 10, 100, 1000, 10000) if span // width < BANDS)
-    bands: dict[int, int] = {}
-    for year, count in years.items():
-        bands[year // width * width] = bands.get(year // width * width, 0) + count
-    return tuple(
-        Band(str(start) if width == 1 else f"{start} to {start + width - 1}", bands[start]) for start in sorted(bands)
-    )
-
-
-def _spelt(value: Any) -> str:
-    try:
-        return str(value.as_py())
-    except ValueError:  # nanoseconds, which Python does not have
-        return str(value)
+def _code_of_label(column: ColumnInspection, columns: Sequence[ColumnInspection], data: pa.Table) -> ColumnInspection:
+    """Whole numbers that go with the labels of another column, one to one, are their codes."""
+    if column.kind is not Kind.WHOLE or column.distinct < 3:
+        return column
+    for other in columns:
+        alike = other.kind in (Kind.LABEL, Kind.ORDERED) and other.distinct == column.distinct
+        if alike and len(np.unique(equal_rows(data, [column.name, other.name]))) == column.distinct:
+            reason = f"holds a number for each value of {shown(other.name)}: names, not amounts"
+            note = 'if these are amounts, write kind = "number"'
+            return replace(column, kind=Kind.CODE, kind_reason=reason, notes=(*column.notes, note))
+    return column
 
 
 def proposed_request(inspection: Inspection, request: Request) -> tuple[Request, dict[str, str]]:
     """The request with what suits the columns, as a proposal to check, and for each column the reason."""
     columns = inspection.columns
     protected = [column for column in columns if column.role is Role.QUASI]
+    if not protected:
+        raise InputError("no column looks like one that others may know; name those to protect", "quasi")
     lists = {name: [column.name for column in columns if column.role is role] for name, role in _OPTION_OF.items()}
+    units = {role.value: [column.name for column in columns if column.role is role] for role in _UNITS}
     kinds = {column.name: column.kind.value for column in protected}
     order = {column.name: column.order for column in protected if column.order}
+    codes = {column.name: column.missing_codes for column in columns if column.missing_codes}
+    given = request.reading.missing_codes or {}
+    watched = [column.distinct for column in columns if column.role is Role.CONFIDENTIAL]
+    gaps = [column.missing / inspection.rows for column in protected if column.kind in (*AVERAGED, Kind.ORDERED)]
     proposed = request.with_options(
         **{name: names or None for name, names in lists.items()},
+        **{name: names[0] if names else None for name, names in units.items()},
+        **inspection.reading,
         kinds=kinds or None,
         order=order or None,
-        categorical=[column.name for column in protected if column.kind is Kind.LABEL] or None,
-        missing="withhold" if any(column.missing for column in protected) else None,
-        l=2 if any(column.distinct > 1 for column in columns if column.role is Role.CONFIDENTIAL) else None,
+        missing_codes={**codes, **given} or None,
+        missing=None if not any(gaps) else "withhold" if sum(gaps) < MOST_WITHHELD else "group",
+        l=2 if watched and min(watched) > 1 else None,
         force=None,
     )
     return proposed, {column.name: _why(column) for column in columns}
@@ -249,6 +278,7 @@ _OPTION_OF = {
     "insensitive": Role.INSENSITIVE,
     "drop": Role.IDENTIFIER,
 }
+_UNITS = (Role.WEIGHT, Role.PERSON, Role.HOUSEHOLD)  # one column each
 
 
 def roles_toml(inspection: Inspection) -> str:
@@ -256,8 +286,9 @@ def roles_toml(inspection: Inspection) -> str:
     if inspection.kind != "table":
         raise InputError(f"this is a collection of {inspection.kind}, whose columns have no roles; leave out the file")
     text = _HEADING
-    for role in Role:
-        columns = [column for column in inspection.columns if column.role is role]
+    for role in LISTED:
+        dropped = (role, Role.PERSON, Role.HOUSEHOLD) if role is Role.IDENTIFIER else (role,)
+        columns = [column for column in inspection.columns if column.role in dropped]
         lines = "".join(f"    {_name(column)},  # {_why(column)}\n" for column in columns)
         text += f"\n{role.value} = [\n{lines}]\n" if columns else f"\n{role.value} = []\n"
     text += _KINDS_HEADING
@@ -288,4 +319,4 @@ def _name(column: ColumnInspection) -> str:
 
 
 def _why(column: ColumnInspection) -> str:
-    return f"{column.kind.in_words}; {column.reason}"
+    return "; ".join((column.kind.in_words, column.reason, *column.notes))

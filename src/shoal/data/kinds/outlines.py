@@ -12,9 +12,10 @@ import pyarrow as pa
 from shoal.data.columns import holds_numbers, is_text, value_type
 from shoal.data.files import shown
 from shoal.data.kinds.dates import DateForm, check_period
+from shoal.data.kinds.missing_codes import is_conventional, suspected_codes
 from shoal.data.kinds.number_forms import DateColumn, Doubles, NumberForm, Ranks, Wholes, date_forms, unit_of
 from shoal.data.kinds.recognition import Recognised, recognise
-from shoal.data.roles import CATEGORIES, MODE, ColumnChoices, Kind
+from shoal.data.roles import AVERAGED, CATEGORIES, MODE, ColumnChoices, Kind
 from shoal.errors import InputError, Note
 
 NUMBERS = (Kind.NUMBER, Kind.WHOLE)
@@ -27,7 +28,8 @@ class ColumnOutline:
     kind: Kind
     forms: tuple[Any, ...] = ()  # as which it can be read as numbers; none for labels
     empty: bool = False  # it holds nothing there, and so may be anything
-    categories: bool = False  # its type says that its values are categories
+    categories: bool = False  # its values are equal or not, and nothing else
+    few: bool = False  # categories because these are few; with more values in another part they are numbers
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,16 @@ def outline_column(name: str, column: Any, choices: ColumnChoices, explained: On
     kind = given or (Kind.LABEL if has_meaning else _kind_by_content(column.type, recognised))
     if given is None and not has_meaning:
         _warn_of_doubts(name, kind, recognised)
+    if kind in AVERAGED and (codes := suspected_codes(column)):
+        listed = ",".join(str(code) if is_conventional(code) else "…" for code in codes)
+        warnings.warn(
+            Note(
+                f"column {shown(name)} holds {listed} far from its other values, and they are averaged with these; if "
+                "they stand for missing values, say so: {option}",
+                f"missing_codes {shown(name)}={listed}",
+            ),
+            stacklevel=2,
+        )
     if empty and given is None:
         return ColumnOutline(Kind.NUMBER, (Doubles(),), empty=True)
     if name in choices.rounded and kind not in NUMBERS:
@@ -67,11 +79,11 @@ def outline_column(name: str, column: Any, choices: ColumnChoices, explained: On
     if kind in NUMBERS:
         form = Wholes(given is not None) if name in choices.rounded else Doubles(given is not None)
         return ColumnOutline(kind, (form,), empty)
-    return ColumnOutline(kind, (), empty, pa.types.is_dictionary(column.type) and not has_meaning)
+    return ColumnOutline(kind, (), empty, not has_meaning, given is None and recognised.few)
 
 
 def _warn_of_doubts(name: str, kind: Kind, recognised: Recognised) -> None:
-    """Tell the owner what is averaged, or compared by meaning, that looks like something else."""
+    """Tell the owner what is averaged, or taken as plain categories, that looks like something else."""
     if recognised.kind is Kind.IDENTIFIER and kind is Kind.NUMBER:
         warnings.warn(
             Note(
@@ -83,7 +95,7 @@ def _warn_of_doubts(name: str, kind: Kind, recognised: Recognised) -> None:
     if recognised.kind is Kind.ORDERED and kind is Kind.LABEL:
         warnings.warn(
             Note(
-                f"{shown(name)} {recognised.reason} and is compared by meaning; for the median of each group give its "
+                f"{shown(name)} {recognised.reason}, and the most frequent stands for a group; for the median give its "
                 f"order: {{option}}",
                 f"order {shown(name)}=lowest<…<highest",
             ),
@@ -115,8 +127,9 @@ def _agreed_outline(name: str, outlines: Sequence[ColumnOutline], choices: Colum
     """The outline of a column that fits all parts, with one form; parts that hold nothing of it fit any."""
     filled = [outline for outline in outlines if not outline.empty] or outlines
     kinds = {outline.kind for outline in filled}
-    if kinds <= {*NUMBERS}:
-        return ColumnOutline(Kind.NUMBER if Kind.NUMBER in kinds else Kind.WHOLE, filled[0].forms)
+    if kinds <= {*NUMBERS} or (kinds & {*NUMBERS} and all(o.few or o.kind in NUMBERS for o in filled)):
+        forms = next(outline.forms for outline in filled if outline.forms)
+        return ColumnOutline(Kind.NUMBER if Kind.NUMBER in kinds else Kind.WHOLE, forms)
     if len(kinds) > 1 and any(outline.forms and outline.kind not in NUMBERS for outline in filled):
         listed = " and ".join(sorted(kind.in_words for kind in kinds))
         raise InputError(
@@ -167,4 +180,5 @@ def _merged(forms: Sequence[DateForm]) -> DateForm:
         all(form.padded for form in forms),
         zones.pop() if len(zones) == 1 else "+00:00",
         max(form.digits for form in forms),
+        forms[0].months,
     )

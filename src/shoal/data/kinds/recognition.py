@@ -1,11 +1,7 @@
-"""What a column is, by its content and its name: the kind, a role that would suit it, and the reasons in words.
-
-The role is a proposal: only the owner knows what others may know.
-"""
+"""What a column is, by its content and its name: the kind, and the reason in words."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +10,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.data.columns import NUMBER, all_match, any_match, is_gap, is_text, plain
-from shoal.data.kinds.dates import FORMS, PLAIN_DIGITS, fitting_forms
-from shoal.data.roles import Kind, Role
+from shoal.data.kinds.dates import FORMS, PIVOT, PLAIN_DIGITS, fitting_forms
+from shoal.data.kinds.months import month_number
+from shoal.data.kinds.names import (
+    AMOUNT,
+    BEYOND_CODES,
+    CODE,
+    SERIAL,
+    YEAR,
+    names_household,
+    names_person,
+    words_of,
+)
+from shoal.data.roles import Kind
 
-__all__ = ["FEW_VALUES", "Recognised", "SAYS_WHOSE", "is_text", "plain_values", "recognise", "suggested_role"]
-
-FEW_VALUES = 12  # different whole numbers of which a mean may mean nothing
+FEW_VALUES = 12  # different whole numbers, which are names unless the owner says that they are amounts
+OLDEST = 120  # rows may be in the order of age
+ENOUGH = 4  # records per value: of few records, all columns have few values
 _LEADING_ZERO = r"^\s*[+-]?0\d+\s*$"
 _WHOLE = r"^\s*[+-]?\d+\s*$"
 _EMAIL = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
@@ -27,18 +34,15 @@ _DATED = (
     r"^\s*(\d{4}[-./]\d{1,2}([-./]\d{1,2})?|\d{1,2}[-./]\d{1,2}[-./]\d{4}|\d{1,2}[./]\d{4})"
     r"([ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?\s*$"
 )
-_DATED_OTHERWISE = (  # 31/12/99, 31 Dec 1999, December 31, 1999
-    r"^\s*(\d{1,2}[-./ ]\d{1,2}[-./ ]\d{2}|\d{1,2}[-. ]+\pL{3,9}[-. ,]+\d{2,4}|\pL{3,9}\.? \d{1,2},? \d{4})\s*$"
+_SHORT_YEAR = r"^\s*\d{1,2}([-./])\d{1,2}[-./]\d{2}\s*$"  # 31/12/99
+_NAMED_MONTH = (  # 31 Dec 1999, 3. März 2019, December 31, 1999, Jan 2020, 2020-Jan, 01JAN2020
+    r"^\s*(\d{1,2}[-./ ]{0,2}(de )?\pL{3,10}\.?[-./ ]{0,2}(de )?(\d{2}|\d{4})|\pL{3,10}\.? \d{1,2},? \d{4}"
+    r"|\pL{3,10}\.?([-./ ]| de )(\d{2}|\d{4})|\d{4}[- ]\pL{3,10})\s*$"
 )
 _AMOUNT = (  # 12 %, $1,200, 1.234,50 €, 1,200
     r"^\s*([€$£¥]\s*[+-]?[\d.,' ]*\d|[+-]?\d[\d.,' ]*\s*([€$£¥%]|EUR|USD|GBP|CHF)|[+-]?\d{1,3}(,\d{3})*(\.\d+)?)\s*$"
 )
 _YES_NO = {"yes", "no", "y", "n", "true", "false", "t", "f", "ja", "nein", "oui", "non", "si", "sí", "sì", "j"}
-_WORDS = re.compile(r"[a-z]+|\d+")
-_CODE_NAMES = {"zip", "zipcode", "postcode", "postal", "plz", "postleitzahl", "fips", "icd", "iban", "cp"}
-_YEAR_NAMES = {"year", "yr", "yob", "birthyear", "birthyr", "jahr", "geburtsjahr", "annee", "ano"}
-SAYS_WHOSE = {"id", "ids", "uuid", "guid", "ssn", "pid", "hhid", "mrn", "passport"}
-_ID_NAMES = SAYS_WHOSE | {"key", "nr", "no", "number"}
 _SCALES = (
     ("very low", "low", "medium", "high", "very high"),
     ("none", "primary", "secondary", "tertiary"),
@@ -53,22 +57,6 @@ _SCALES = (
 )
 _COMPACT = "%Y%m%d"
 _WRITTEN = tuple(form for form in FORMS if form not in PLAIN_DIGITS)
-_NAMES_PEOPLE = {
-    *("name", "surname", "firstname", "lastname", "forename", "email", "mail", "phone", "telephone", "mobile", "fax"),
-    *("tel", "telefon", "mobil", "handy"),
-    *("ssn", "passport", "iban", "address", "street", "uuid", "guid", "mrn", "url", "ip", "account", "plate"),
-}
-_KNOWN_ELSEWHERE = {
-    *("age", "sex", "gender", "birth", "born", "birthday", "birthdate", "dob", "yob", "zip", "zipcode", "postcode"),
-    *("postal", "plz", "city", "town", "county", "region", "state", "country", "nationality", "race", "ethnicity"),
-    *("marital", "status", "education", "edu", "job", "occupation", "profession", "work", "workclass", "height"),
-    *("household", "family", "relationship", "hours", "language", "date", "year", "admission", "discharge", "district"),
-}
-_WANTED = {
-    *("diagnosis", "disease", "illness", "condition", "icd", "treatment", "drug", "medication", "test", "result"),
-    *("income", "salary", "wage", "pay", "debt", "credit", "score", "religion", "party", "vote", "crime", "offence"),
-    *("hiv", "cancer", "pregnant", "disability", "capital", "wealth", "charge", "cost", "costs"),
-}
 
 
 @dataclass(frozen=True)
@@ -79,6 +67,7 @@ class Recognised:
     reason: str
     order: tuple[str, ...] = ()
     certain: bool = True  # if not, `protect` asks the owner to confirm it
+    few: bool = False  # a code because it has few different values: in another part of the table it may have more
 
 
 def plain_values(column: Any) -> pa.Array:
@@ -88,11 +77,6 @@ def plain_values(column: Any) -> pa.Array:
         values = values.cast(pa.large_string())
         return values.filter(pc.invert(is_gap(values)))
     return values.drop_null()
-
-
-def words_of(name: str) -> set[str]:
-    """The words that a column's name is made of: birthYear and birth_year are birth and year."""
-    return set(_WORDS.findall(re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower()))
 
 
 def recognise(name: str, column: Any) -> Recognised:
@@ -135,32 +119,51 @@ def _of_dictionary(column: Any) -> Recognised:
 
 def _of_wholes(name: str, values: pa.Array, n_given: int) -> Recognised:
     words = words_of(name)
-    if words & _CODE_NAMES:
-        return Recognised(Kind.CODE, "is called like a code: such digits are names, not amounts")
     lowest, highest = int(pc.min(values).as_py()), int(pc.max(values).as_py())
-    if words & _YEAR_NAMES and lowest >= 1000 and highest <= 2999:
+    unique = len(values) == n_given >= 20
+    several = len(values) > FEW_VALUES or len(values) == n_given > 1
+    if several and (names_household(name) or names_person(name)):
+        if unique:
+            return Recognised(Kind.IDENTIFIER, "a different whole number for every record")
+        return Recognised(Kind.CODE, "is called like an identifier: such digits are names, not amounts")
+    if words & YEAR and lowest >= 1000 and highest <= 2999:
         return Recognised(Kind.DATE, "holds years")
+    if words & CODE:
+        return Recognised(Kind.CODE, "is called like a code: such digits are names, not amounts")
     of_our_time = lowest >= 1800_01_01 and highest <= 2199_12_31
     if of_our_time and len(values) > 1 and fitting_forms(values.cast(pa.int64()).cast(pa.large_string()), [_COMPACT]):
         return Recognised(Kind.DATE, f"holds dates written as {_COMPACT}")
     counting = n_given >= 100 and highest - lowest == n_given - 1
-    unique = len(values) == n_given >= 20
-    if unique and (words & _ID_NAMES or counting):
+    if unique and (words & SERIAL or counting):
         return Recognised(Kind.IDENTIFIER, "a different whole number for every record")
     if len(values) <= FEW_VALUES:
-        return Recognised(Kind.WHOLE, _of_few(len(values)))
-    if words & SAYS_WHOSE:
-        return Recognised(Kind.CODE, "is called like an identifier: such digits are names, not amounts")
+        return _of_few(words, len(values), n_given, highest)
+    if numbers_in_runs(values) and not words & AMOUNT and n_given >= 100:
+        if unique:
+            return Recognised(Kind.IDENTIFIER, "a different whole number for every record, in the order of the rows")
+        if highest > OLDEST or (lowest == 1 and highest == len(values)):
+            return Recognised(Kind.CODE, "holds numbers that rise with the rows, as those of units do", few=True)
     if unique:
         reason = "holds a different whole number for every record: if it names the record, drop it"
         return Recognised(Kind.WHOLE, reason)
     return Recognised(Kind.WHOLE, "holds whole numbers")
 
 
-def _of_few(different: int) -> str:
+def numbers_in_runs(values: pa.Array) -> bool:
+    """Whether the different values come in rising order, as they do where rows are numbered."""
+    first_seen = values.to_numpy(zero_copy_only=False)
+    return bool(np.all(first_seen[1:] > first_seen[:-1]))
+
+
+def _of_few(words: set[str], different: int, n_given: int, highest: int) -> Recognised:
     if different == 1:
-        return "holds one whole number, the same for every record"
-    return f"holds only {different} different whole numbers: if they are names, say so (code)"
+        return Recognised(Kind.WHOLE, "holds one whole number, the same for every record")
+    if ENOUGH * different > n_given:
+        return Recognised(Kind.WHOLE, "holds whole numbers")
+    if words & AMOUNT and highest > BEYOND_CODES:
+        return Recognised(Kind.WHOLE, f"holds only {different} different whole numbers, and is called like an amount")
+    reason = f"holds only {different} different whole numbers, which may be names: if they are amounts, say number"
+    return Recognised(Kind.CODE, reason, few=True)
 
 
 def _of_text(name: str, values: pa.Array, n_given: int) -> Recognised:
@@ -173,8 +176,10 @@ def _of_text(name: str, values: pa.Array, n_given: int) -> Recognised:
         forms = fitting_forms(values, _WRITTEN)
         reason = f"holds dates written as {forms[0].spelling}" if forms else "holds dates, but not all in one form"
         return Recognised(Kind.DATE, reason)
-    if all_match(values, _DATED_OTHERWISE):
-        return Recognised(Kind.DATE, "holds dates in a form that is not read: write them like 1980-12-31")
+    if all_match(values, _SHORT_YEAR) or (all_match(values, _NAMED_MONTH) and _name_months(values)):
+        forms = fitting_forms(values, _WRITTEN)
+        written = f"written as {forms[0].spelling}{_pivot(forms[0].spelling)}" if forms else "but not all in one form"
+        return Recognised(Kind.DATE, f"holds dates {written}")
     if all_match(values, _AMOUNT):
         reason = "holds numbers with signs such as % or $, or commas between thousands: write plain ones"
         return Recognised(Kind.NUMBER, reason, certain=False)
@@ -185,7 +190,7 @@ def _of_text(name: str, values: pa.Array, n_given: int) -> Recognised:
     if n_given >= 20 and all_match(values, _EMAIL):
         return Recognised(Kind.IDENTIFIER, "holds addresses of people")
     n_words = float(pc.mean(pc.count_substring(values, " ")).as_py()) + 1.0
-    if n_words > 4.0 and len(values) > 0.5 * n_given:
+    if n_words > 4.0 and len(values) > min(0.5 * n_given, max(50.0, 0.1 * n_given)):
         return Recognised(Kind.TEXT, f"holds sentences, {n_words:.0f} words on average, few of them alike")
     if n_given >= 20 and len(values) > 0.9 * n_given:
         return Recognised(Kind.IDENTIFIER, "nearly every record has a text of its own")
@@ -199,6 +204,17 @@ def _of_text(name: str, values: pa.Array, n_given: int) -> Recognised:
     if 2 * len(values) > n_given >= 20:
         return Recognised(Kind.LABEL, "holds texts, most of them for one or two records")
     return Recognised(Kind.LABEL, "holds words, each of them for several records")
+
+
+def _name_months(values: pa.Array) -> bool:
+    """Whether the words in all texts are names of months."""
+    words = pc.struct_field(pc.extract_regex(values, r"(?P<word>\pL{3,10}\.?)"), "word")
+    return all(month_number(word) for word in words.unique().to_pylist())
+
+
+def _pivot(spelling: str) -> str:
+    """What years of two digits are taken for."""
+    return f": years 00 to {PIVOT - 1} are taken as 20.., {PIVOT} to 99 as 19.." if "%y" in spelling else ""
 
 
 def _of_digits(name: str, values: pa.Array, n_given: int) -> Recognised:
@@ -220,27 +236,3 @@ def _of_digits(name: str, values: pa.Array, n_given: int) -> Recognised:
 
 def _half(values: pa.Array, pattern: str) -> bool:
     return 2 * (pc.sum(pc.match_substring_regex(values, pattern)).as_py() or 0) >= len(values)
-
-
-def suggested_role(name: str, kind: Kind, distinct: int, rows: int) -> tuple[Role, str]:
-    """The role and the reason in words."""
-    words = words_of(name)
-    if words & _NAMES_PEOPLE and kind not in (Kind.YES_NO, Kind.NUMBER):
-        return Role.IDENTIFIER, "by its name it points at a person: it is dropped"
-    if kind is Kind.IDENTIFIER:
-        return Role.IDENTIFIER, "one value per record points at the record: it is dropped"
-    if kind is Kind.CODE and words & SAYS_WHOSE:
-        return Role.IDENTIFIER, "by its name it says whose a record is: dropped; protect --person counts by it"
-    if kind is Kind.TEXT:
-        return Role.IDENTIFIER, "text can hold names and cannot be averaged: dropped"
-    if distinct == 0:
-        return Role.IDENTIFIER, "it holds nothing: dropped"
-    if words & _WANTED:
-        return Role.CONFIDENTIAL, "by its name it is what an intruder wants to learn: released, and watched"
-    if words & _KNOWN_ELSEWHERE:
-        return Role.QUASI, "by its name others may know it of a person: it is protected"
-    if distinct == 1:
-        return Role.INSENSITIVE, "the same value for every record tells nobody apart"
-    if kind is Kind.DATE:
-        return Role.QUASI, "others often know when something happened: it is protected"
-    return Role.QUASI, "nothing says that others cannot know it: protected unless you know better"

@@ -48,8 +48,13 @@ def draft_table_in_parts(
     source: TableSource, k: int, options: TableOptions, folders: tuple[Path, Path], schedule: Schedule
 ) -> Draft:
     """Protect the table and write its rows into the folders (private, release); the draft has the rest."""
-    if options.promises.person is not None:
-        raise InputError("{option} needs one file: a person's rows may lie in several parts; join them first", "person")
+    if (unit := options.promises.unit) is not None:
+        option = "person" if options.promises.household is None else "household"
+        raise InputError(
+            f"{{option}} needs one file: rows of {shown(unit)} may lie in several parts; join them", option
+        )
+    if source.roles is not None and source.roles.weight:
+        raise InputError("{option} needs one file: groups are weighed as a whole; join the parts first", "weight")
     submit, gather = schedule.submit, schedule.gather
     table, parts = _read(source, k, options, schedule)
     layout, method = table.layout, table.method
@@ -139,7 +144,6 @@ def _added_up(parts: Sequence[Any], statistics: Sequence[PartStatistics]) -> Par
         np.array([part.gaps for part in statistics], dtype=np.int64).sum(axis=0),
         np.min([part.lowest for part in statistics], axis=0),
         np.max([part.highest for part in statistics], axis=0),
-        tuple(_all_values(column) for column in zip(*(part.few for part in statistics), strict=True)),
         [name for part in statistics for name in part.withheld],
         {name: _all_labels(statistics, name, schema.field(name).type) for name in statistics[0].labels},
     )
@@ -151,12 +155,6 @@ def _all_labels(statistics: Sequence[PartStatistics], name: str, kind: pa.DataTy
     counts = np.concatenate([part.labels[name][1] for part in statistics])
     encoded = values.dictionary_encode(null_encoding="encode")
     return encoded.dictionary, np.bincount(np.asarray(encoded.indices), weights=counts).astype(np.int64)
-
-
-def _all_values(sets: Sequence[frozenset[float] | None]) -> frozenset[float] | None:
-    """The different values of a number over all files; None where they are not few in one of them."""
-    known = [values for values in sets if values is not None]
-    return frozenset().union(*known) if len(known) == len(sets) else None
 
 
 def _check_same_columns(parts: Sequence[Any], schemas: Sequence[PartSchema]) -> None:

@@ -25,7 +25,7 @@ from shoal.release.tables.rows import TableMethod
 from shoal.request.options import BLANK, GENERALISE, KEEP, GroupPromises
 from shoal.results.summary import ColumnDictionary, Dialect
 from shoal.terms.hierarchy import Hierarchy
-from shoal.terms.value_mapping import check_mapping, mappings_of
+from shoal.terms.value_mapping import check_mapping
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ class TableOptions:
     id_column: str | None = None  # that names the records, privately
     after: Earlier | None = None  # the release that this one follows
     allow: tuple[str, ...] = ()  # columns released as they are although they single records out
+    calibrate: tuple[str, ...] = ()  # columns whose weighted totals hold
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,6 @@ class ColumnPlan:
     method: TableMethod
     forms: Mapping[str, NumberForm]  # of quasi-identifiers that are taken for numbers
     categories: Mapping[str, str]  # plain ones, and what stands for a group: the most frequent value, or the set
-    unexplained: Sequence[str] | None  # labels without an ontology of their own; None: there are no labels
-    hierarchy: bool  # an ontology was given
     kept: tuple[str, ...] = ()  # quasi-identifiers that are true in every row
 
 
@@ -100,14 +99,11 @@ def column_plan(schemas: Sequence[PartSchema], k: int, options: TableOptions) ->
             f"{{option}} needs groups over all quasi-identifiers, and {method.name} makes none; leave it out",
             f"treat {shown(kept[0])}={choices.treat[kept[0]]}",
         )
-    by_meaning = [name for name in labels if name not in categories]
     return ColumnPlan(
         schema,
         method,
         {name: forms.get(name, Doubles()) for name in numbers},
         {name: how for name, how in categories.items() if name not in numbers},
-        unexplained(estimator, by_meaning) if isinstance(method, Concepts) else None,
-        isinstance(method, Concepts) and estimator.ontology is not None,
         kept,
     )
 
@@ -146,19 +142,23 @@ def _check_promised_columns(promises: GroupPromises, columns: Sequence[str], rol
     if not roles.confidential and promises.of_values:
         asked = promises.asked.replace(" ", "=", 1)
         raise InputError(f"{asked} needs a confidential column; name it", "confidential")
-    for option, name in (("person", promises.person), ("k_column", promises.k_column)):
+    for option, name in (
+        ("household", promises.household),
+        ("person", promises.person),
+        ("k_column", promises.k_column),
+    ):
         if name is None:
             continue
         if name not in columns:
             raise unknown_column(name, columns, "the table")
-        if name in (*roles.quasi, *roles.confidential, *roles.insensitive):
+        if name in (*roles.quasi, *roles.confidential, *roles.insensitive, *roles.weight):
             raise InputError(
                 f"column {shown(name)} is for {{option}} and would be released, too; take it out of the other roles",
                 option,
             )
-    if promises.person is not None and promises.person == promises.k_column:
-        shared = shown(promises.person)
-        raise InputError(f"column {shared} is named for two things; name two columns", ["person", "k_column"])
+    if promises.unit is not None and promises.unit == promises.k_column:
+        unit = "person" if promises.household is None else "household"
+        raise InputError(f"column {shown(promises.unit)} is named for two things; name two columns", [unit, "k_column"])
 
 
 def averaged(method: Any, quasi: tuple[str, ...], numbers: tuple[str, ...]) -> tuple[str, ...]:
@@ -179,9 +179,3 @@ def method_of(method: Any, k: int, numbers: tuple[str, ...]) -> TableMethod:
     if isinstance(method, Microaggregation) and len(attribute_groups(method, numbers)) == 1:
         return Means(method, k)
     return Columnwise(method, k)
-
-
-def unexplained(method: Any, labels: Sequence[str]) -> list[str]:
-    """Columns of labels of which the user did not say what they mean."""
-    ontology = method.ontology if isinstance(method.ontology, Mapping) else {}
-    return [name for name in labels if name not in ontology and not mappings_of(method.mapping, [name])[name]]

@@ -50,6 +50,7 @@ from shoal.results.summary import (
     Summary,
     TableFigures,
     TextColumn,
+    WeightFigures,
 )
 from shoal.results.utility import Loss
 
@@ -91,6 +92,7 @@ class Publication:
     text: tuple[TextColumn, ...] = ()  # columns of a text file
     anew: float | None = None  # what a release that follows no other would lose
     reasons: tuple[str | None, ...] = field(default=())  # why figures of a column are withheld
+    weights: WeightFigures | None = None
 
     @property
     def publishable(self) -> bool:
@@ -141,10 +143,10 @@ def draft_of(table: PreparedTable, publication: Publication, findings: Findings,
         insensitive=layout.roles.insensitive,
         text_columns=publication.text,
         dropped_columns=len(table.schema.columns) - len(layout.released),
-        few_values=table.few,
         allowed=options.allow,
         medians_of=tuple(name for name, form in zip(layout.numbers, layout.forms, strict=True) if form.median),
         gaps=tuple((name, count) for name, count in gaps.items() if count),
+        weights=publication.weights,
         above_optimum=(round(error / bound - 1.0, 3) if bound > 0 and not any(reasons) and not table.coarsen else None),
     )
     groups = [part.groups for part in facts]
@@ -288,7 +290,6 @@ def _parameters(publication: Publication, table: PreparedTable, options: TableOp
         "medians_of": [name for name, form in forms.items() if form.kind is Kind.ORDERED],
         "whole_numbers": [name for name, form in forms.items() if form.kind is Kind.WHOLE],
         "categories": dict(layout.categories),
-        "few_values": list(table.few),
         "missing": options.missing if layout.has_gaps else None,
     }
     return (

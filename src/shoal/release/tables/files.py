@@ -51,6 +51,7 @@ def described(
     types |= {name: str(form.type) for name, form in zip(layout.numbers, layout.forms, strict=True)}
     types |= dict.fromkeys(layout.labels, "string") | {column.name: column.type for column in in_text}
     role_of = dict.fromkeys(roles.quasi, "quasi") | dict.fromkeys(roles.confidential, "confidential")
+    role_of |= dict.fromkeys(roles.weight, "weight")
     return tuple(
         {"name": name, "role": role_of.get(name, "insensitive"), "type": types[name]}
         | ({"gaps": gaps[name]} if gaps.get(name) else {})

@@ -41,7 +41,6 @@ class FollowUp:
     gone: tuple[str, ...]  # ids that may not come back
     seal: str
     grid: dict[str, float]  # on which the earlier means lie
-    few_values: tuple[str, ...]  # columns that the earlier release says hold few different numbers
 
     def steps(self, numbers: Sequence[str]) -> Floats:
         """The grid of each number; 0 for none."""
@@ -137,8 +136,7 @@ def _chosen(
     chosen = replace(loaded, table=table, rows=rows, records=loaded.records[rows])
     withheld = tuple((f"{row + 1}", reason) for row, reason in sorted(reasons.items()))
     stated = earlier.certificate["stated"]["parameters"]
-    grid, few = stated.get("rounded_to", {}), tuple(stated.get("few_values", ()))
-    return chosen, FollowUp(earlier.rows, row_of, withheld, tuple(gone), earlier.seal, grid, few)
+    return chosen, FollowUp(earlier.rows, row_of, withheld, tuple(gone), earlier.seal, stated.get("rounded_to", {}))
 
 
 class _ReleasedValues:

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from shoal.data import Roles, Table, resolve_roles
 from shoal.data.columns import (
     MISSING,
-    check_labels,
     check_no_gaps,
     check_sortable,
     is_gap,
@@ -28,7 +27,6 @@ from shoal.data.exact_sums import exact_sums
 from shoal.data.files import counted, shown, unknown_column
 from shoal.data.kinds.giveaways import check_released_columns
 from shoal.data.kinds.outlines import OntologyColumns, outline_column
-from shoal.data.kinds.recognition import FEW_VALUES
 from shoal.data.recoding import LevelUp, recoded
 from shoal.data.roles import ColumnChoices
 from shoal.errors import InputError
@@ -39,6 +37,7 @@ from shoal.promises.people import MORE_RECORDS, rows_to_keep
 from shoal.promises.values import counted_values, person_numbers
 from shoal.release.tables.columns import ColumnPlan, PartSchema, TableOptions
 from shoal.release.tables.rows import TableLayout, TableRows
+from shoal.release.tables.weights import checked_weights
 from shoal.request.options import GroupPromises
 
 Floats = NDArray[np.float64]
@@ -72,7 +71,6 @@ class PartStatistics:
     gaps: Ints  # in each number
     lowest: Floats
     highest: Floats
-    few: tuple[frozenset[float] | None, ...]  # the different values of each number, where these are few
     withheld: list[tuple[str, str]]  # rows that are not released, and why
     labels: Mapping[str, tuple[pa.Array, Ints]]  # different values of each column of labels, and their counts
 
@@ -122,8 +120,6 @@ def schema_of(loaded: LoadedPart, plan: ReadingPlan) -> PartSchema:
 def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -> CompletePart:
     """The rows that are released, sorted by quasi-identifiers if they are all."""
     roles, data, forms, promises = loaded.roles, loaded.table.data, plan.forms, options.promises
-    if plan.unexplained is not None:
-        check_labels(data, plan.unexplained, plan.hierarchy)
     values = np.empty((data.num_rows, len(forms)), dtype=np.float64)
     for column, (name, form) in enumerate(forms.items()):
         values[:, column] = form.numbers(data[name], shown(name))
@@ -133,7 +129,7 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
     elif options.missing == "withhold":
         complete = np.logical_not(np.isnan(values).any(axis=1))
     labels = tuple(name for name in roles.quasi if name not in forms and name not in plan.kept)
-    beside = (*labels, *plan.kept, *roles.confidential, *roles.insensitive)
+    beside = (*labels, *plan.kept, *roles.confidential, *roles.insensitive, *roles.weight)
     others = pa.table(
         {
             name: _kept(data[name]) if name in plan.kept else plain(data[name])
@@ -141,11 +137,14 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
             if name in beside
         }
     )
+    for name in roles.weight:
+        column = pa.array(checked_weights(data[name], name))
+        others = others.set_column(others.column_names.index(name), name, column)
     check_sortable(others)
     check_released_columns(data, roles, options.allow)
     crowd: dict[str, Ints] = {}
-    if promises.person is not None:
-        crowd["person"] = _people(data[promises.person], shown(promises.person))
+    if promises.unit is not None:
+        crowd["person"] = _people(data[promises.unit], shown(promises.unit))
     if promises.k_column is not None:
         crowd["own_k"] = _own_k(data[promises.k_column], shown(promises.k_column))
     prefix = f"{Path(loaded.part).name}:" if loaded.part else ""
@@ -177,7 +176,6 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
         gaps=np.isnan(values).sum(axis=0),
         lowest=np.where(np.isnan(values), np.inf, values).min(axis=0, initial=np.inf),
         highest=np.where(np.isnan(values), -np.inf, values).max(axis=0, initial=-np.inf),
-        few=tuple(map(_few, values.T)),
         withheld=[(name, reason) for name, reason in zip(names.tolist(), reasons.tolist(), strict=True) if reason],
         labels={name: _different(others_of_rows[name]) for name in labels},
     )
@@ -227,15 +225,6 @@ def _withhold_rare(reasons: NDArray[Any], others: pa.Table, plan: ColumnPlan, pr
             reasons[rows] = UNDIVERSE
 
 
-def _few(column: Floats) -> frozenset[float] | None:
-    """The different numbers of a column, where these are few."""
-    start = np.unique(column[: 100 * FEW_VALUES])
-    if np.sum(~np.isnan(start)) > FEW_VALUES:
-        return None
-    different = np.unique(column[~np.isnan(column)])
-    return frozenset(different.tolist()) if len(different) <= FEW_VALUES else None
-
-
 def _different(column: pa.ChunkedArray) -> tuple[pa.Array, Ints]:
     counts = pc.value_counts(column)
     return counts.field("values"), counts.field("counts").to_numpy()
@@ -281,7 +270,7 @@ def with_record_ids(loaded: LoadedPart, id_column: str) -> LoadedPart:
     data, roles = loaded.table.data, loaded.roles
     if id_column not in data.column_names:
         raise unknown_column(id_column, data.column_names, "the table")
-    if id_column in (*roles.quasi, *roles.confidential, *roles.insensitive):
+    if id_column in (*roles.quasi, *roles.confidential, *roles.insensitive, *roles.weight):
         raise InputError(
             f"the id column {shown(id_column)} would be released; name a column without a role, or drop it"
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,9 +16,8 @@ from shoal.data.exact_sums import mean_of_sums, scale_of
 from shoal.data.files import shown
 from shoal.data.inputs import TableSource
 from shoal.data.kinds.owners import owner_like, warn_of_owners
-from shoal.data.kinds.recognition import FEW_VALUES
-from shoal.data.roles import Kind, Roles
-from shoal.errors import InputError, Note
+from shoal.data.roles import Roles
+from shoal.errors import InputError
 from shoal.release.publishing.numbers import check_coarsened_columns
 from shoal.release.tables.columns import ColumnPlan, PartSchema, TableOptions, column_plan
 from shoal.release.tables.follow_up import FollowUp, followed_up
@@ -51,7 +49,6 @@ class PreparedTable:
     layout: TableLayout
     n_rows: int
     withheld: list[tuple[str, str]]  # rows that are not released, and why
-    few: tuple[str, ...]  # numbers of few different values, which are averaged all the same
     coarsen: Mapping[str, int]  # columns to aggregate once more, and the least number of records that share a value
     follow_up: FollowUp | None = None  # of an earlier release
 
@@ -116,7 +113,7 @@ def reading_plan(roles: Roles | None, options: TableOptions) -> ReadingPlan:
     choices = options.choices.with_roles(roles)
     explained = options.method.explained
     unchanged = () if roles is None else (*roles.confidential, *roles.insensitive)
-    ids = [name for name in (options.promises.person, options.id_column) if name is not None]
+    ids = [name for name in (options.promises.unit, options.promises.person, options.id_column) if name is not None]
     ontology = options.method.ontology
     named = ontology if isinstance(ontology, Mapping) else dict.fromkeys(choices.recode, ontology)
     levels = {name: given.above for name, given in named.items() if isinstance(given, Hierarchy)}
@@ -177,24 +174,13 @@ def prepared_table(
         **_gaps_as_values(gaps, n_rows, options.missing),
     )
     method = plan.method.prepared(layout, statistics.labels)
-    few = _of_few_values(layout, statistics) if method.averages else ()
     if follow_up is not None:
         follow_up.check_numbers(numbers, roles.quasi)
-        few = follow_up.few_values  # counted anew, they would reveal who left
         method = Following(method, follow_up.rows, follow_up.row_of, layout)
-    for name in few:
-        warnings.warn(
-            Note(
-                f"column {shown(name)} holds at most {FEW_VALUES} different whole numbers and was averaged; if they "
-                "are codes, pass {option}",
-                f"categorical {shown(name)}",
-            ),
-            stacklevel=2,
-        )
     averaged = [name for name, form in plan.forms.items() if not form.median]
     check_coarsened_columns(options.coarsen, plan.schema.columns, roles, averaged, n_rows)
     coarsen = {name: options.coarsen[name] for name in roles.quasi if name in options.coarsen}
-    return PreparedTable(plan.schema, method, layout, n_rows, statistics.withheld, few, coarsen, follow_up)
+    return PreparedTable(plan.schema, method, layout, n_rows, statistics.withheld, coarsen, follow_up)
 
 
 def _check_gaps(plan: ColumnPlan, gaps: Ints, options: TableOptions) -> None:
@@ -219,16 +205,3 @@ def _gaps_as_values(gaps: Ints, n_rows: int, missing: str) -> dict[str, Any]:
     columns = np.flatnonzero(gaps)
     share = gaps[columns] / n_rows
     return {"gap_columns": columns, "gap_mean": share, "gap_scale": np.sqrt(share * (1.0 - share))}
-
-
-def _of_few_values(layout: TableLayout, statistics: PartStatistics) -> tuple[str, ...]:
-    """Columns of few whole numbers: a mean of codes would mean nothing, so people are told."""
-    names = []
-    for name, form, values in zip(layout.numbers, layout.forms, statistics.few, strict=True):
-        if values is None or not 1 < len(values) <= FEW_VALUES or form.kind not in (Kind.NUMBER, Kind.WHOLE):
-            continue
-        if 4 * len(values) > statistics.n_rows:  # of few records, all columns have few values
-            continue
-        if all(value.is_integer() for value in values):
-            names.append(name)
-    return tuple(names)

@@ -14,7 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.data.columns import equal_rows, sort_rows, values_of
+from shoal.data.columns import equal_rows, is_text, sort_rows, values_of
+from shoal.data.roles import Kind
+from shoal.errors import InputError
 from shoal.methods.blocks.executors import memory_of
 from shoal.methods.numeric import coarsened
 from shoal.promises.groups import GroupFacts, facts_of
@@ -26,6 +28,8 @@ from shoal.release.tables.files import write_table
 from shoal.release.tables.numbers import writable
 from shoal.release.tables.records import PreparedTable
 from shoal.release.tables.rows import MaskedLabels, MaskedRows, TableLayout, TableMethod, TableRows, shared_columns
+from shoal.release.tables.weights import ReleasedWeights, check_calibrated, columns_to_hold, released_weights
+from shoal.results.summary import WeightFigures
 from shoal.results.utility import Loss
 
 Floats = NDArray[np.float64]
@@ -47,6 +51,7 @@ class ReleasedRows:
     labels: Mapping[str, MaskedLabels]
     moved: Mapping[str, int]  # records whose value the representative of their group changed, by column
     loss: Loss
+    weights: WeightFigures | None = None
 
     def __sizeof__(self) -> int:
         return memory_of(self.before.names, self.before.numbers, self.numbers) + int(self.released.nbytes)
@@ -118,7 +123,12 @@ def grid_steps(table: PreparedTable, error: float, spread: Floats, added: Callab
 
 
 def released_rows(
-    masked: MaskedRows, layout: TableLayout, method: TableMethod, steps: Floats, in_text: bool
+    masked: MaskedRows,
+    layout: TableLayout,
+    method: TableMethod,
+    steps: Floats,
+    in_text: bool,
+    calibrate: Sequence[str] = (),
 ) -> ReleasedRows:
     """The rows in the order of what will be released of them, means on a grid of the given steps."""
     moved = np.where(layout.constant, 0, moved_records(masked.rows.numbers, masked.numbers)).tolist()
@@ -128,9 +138,13 @@ def released_rows(
     columns |= {name: masked.rows.columns[name] for name in layout.schema.names if name not in columns}
     for column, (name, form) in enumerate(zip(layout.numbers, layout.forms, strict=True)):
         columns[name] = form.written(numbers[:, column], gaps[:, column])
-    for name in (*masked.labels, *(name for name in layout.numbers if pa.types.is_string(columns[name].type))):
-        # Text files have no sign for a missing text but the empty one.
-        columns[name] = pc.fill_null(columns[name], "") if in_text else columns[name]
+    for name, column in columns.items():
+        if in_text and is_text(column.type):  # text files have no sign for a missing text but the empty one
+            columns[name] = pc.fill_null(column, "")
+    weights = None
+    if layout.roles.weight:
+        weights = _weighed(masked, layout, method, columns, numbers, calibrate)
+        columns[layout.roles.weight[0]] = pa.array(weights.of_rows)
     released = pa.table({name: columns[name] for name in layout.released})
     order = sort_rows(released)
     sse, sst = method.squares(masked, numbers)
@@ -147,7 +161,32 @@ def released_rows(
         moved=dict(zip(layout.numbers, moved, strict=True))
         | {name: int(np.sum(labels.before != labels.after)) for name, labels in masked.labels.items()},
         loss=Loss(sse, sst - sse),
+        weights=None if weights is None else weights.figures,
     )
+
+
+def _weighed(
+    masked: MaskedRows,
+    layout: TableLayout,
+    method: TableMethod,
+    columns: Mapping[str, Any],
+    numbers: Floats,
+    calibrate: Sequence[str],
+) -> ReleasedWeights:
+    """The weights of the rows: one for each crowd, which is the rows that are equal in all protected columns."""
+    name = layout.roles.weight[0]
+    if not method.k_anonymous:
+        raise InputError("{option}: a weight stands for a group, and this method makes none; drop it", f"weight {name}")
+    check_calibrated(calibrate, layout.released, name)
+    released = pa.table({other: columns[other] for other in layout.released if other != name})
+    amounts = {
+        other: (masked.rows.numbers[:, place], numbers[:, place])
+        for place, (other, form) in enumerate(zip(layout.numbers, layout.forms, strict=True))
+        if form.kind in (Kind.NUMBER, Kind.WHOLE)
+    }
+    held = columns_to_hold(calibrate, masked.rows.columns, released, amounts)
+    crowds = equal_rows(released, layout.roles.quasi)
+    return released_weights(name, masked.rows.columns[name].to_numpy(), crowds, method.k, held)
 
 
 def facts_of_rows(rows: ReleasedRows, layout: TableLayout, method: TableMethod, sample: Sample) -> TableFacts:

@@ -174,9 +174,9 @@ class TableMethod(Protocol):
 
 
 def shared_columns(method: TableMethod, layout: TableLayout) -> tuple[tuple[str, ...], ...]:
-    """The sets of columns whose values at least k rows share; kept ones belong to each."""
+    """The sets of columns whose values at least k rows share; kept ones and weights belong to each."""
     return tuple(
-        tuple(name for name in layout.roles.quasi if name in columns or name in layout.kept)
+        (*(name for name in layout.roles.quasi if name in columns or name in layout.kept), *layout.roles.weight)
         for columns in method.together
     )
 

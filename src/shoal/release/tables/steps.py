@@ -144,7 +144,7 @@ class TableSteps:
         schema = table.schema
         name = file_name(schema.format, schema.dialect)
         in_text = not name.endswith(".parquet")
-        rows = released_rows(masked, layout, method, steps, in_text)
+        rows = released_rows(masked, layout, method, steps, in_text, self.options.calibrate)
         anew = None
         if table.follow_up is not None and isinstance(method, Following):
             table.follow_up.check_kept(rows.released, rows.before.records, layout.roles.quasi)
@@ -162,6 +162,7 @@ class TableSteps:
             text=text_columns(rows.released, layout.roles) if in_text else (),
             anew=anew,
             reasons=reasons_of(facts, table, spread),
+            weights=rows.weights,
         )
         return TablePublication(rows, figures)
 

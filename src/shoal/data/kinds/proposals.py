@@ -1,0 +1,134 @@
+"""A role for every column of a table, as a proposal: only the owner knows what others may know.
+
+Ids, household numbers, weights and free text are never proposed as quasi-identifiers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.data.columns import holds_numbers, plain
+from shoal.data.kinds.names import (
+    KNOWN_ELSEWHERE,
+    PEOPLE,
+    names_household,
+    names_person,
+    names_wanted,
+    names_weight,
+    words_of,
+)
+from shoal.data.kinds.recognition import FEW_VALUES, plain_values
+from shoal.data.roles import Kind, Role
+
+Floats = NDArray[np.float64]
+
+
+def suggested_role(name: str, kind: Kind, column: Any, data: pa.Table) -> tuple[Role, str]:
+    """The role of a column of a table, and the reason in words with what else could be written."""
+    words, distinct, n_rows = words_of(name), len(plain_values(column)), len(column)
+    if distinct == 0:
+        return Role.IDENTIFIER, "it holds nothing: dropped"
+    if (named := names_weight(name)) is not False and kind is not Kind.DATE and is_weight(column, bool(named)):
+        return Role.WEIGHT, "a sampling weight: each group shows its mean, nothing is grouped by it"
+    repeats = distinct < 0.95 * (n_rows - column.null_count)
+    several = distinct > FEW_VALUES or distinct == n_rows - column.null_count > 1
+    if names_household(name) and several:
+        if repeats and not column.null_count:
+            return Role.HOUSEHOLD, "it numbers households: whole ones are grouped, and the number is not released"
+        return Role.IDENTIFIER, "it numbers households: dropped"
+    if kind in (Kind.CODE, Kind.IDENTIFIER, Kind.LABEL) and names_person(name) and several:
+        if repeats and kind is not Kind.IDENTIFIER and not column.null_count:
+            return Role.PERSON, "it says whose a record is: whole people are grouped, and it is not released"
+        return Role.IDENTIFIER, "by its name it numbers people or cases: dropped"
+    if words & PEOPLE and kind not in (Kind.YES_NO, Kind.NUMBER):
+        return Role.IDENTIFIER, "by its name it points at a person: dropped"
+    if words & {"lat", "lon", "lng", "latitude", "longitude", "gps"}:
+        return Role.IDENTIFIER, "a place on the map points at a person: dropped"
+    if kind is Kind.IDENTIFIER:
+        return Role.IDENTIFIER, "one value per record points at the record: dropped"
+    if kind is Kind.TEXT:
+        return Role.IDENTIFIER, "text can hold names and cannot be averaged: dropped"
+    if len(column.unique()) == 1:
+        return Role.INSENSITIVE, "the same value for every record tells nobody apart"
+    if kind is Kind.CODE and is_unit(column):
+        return Role.HOUSEHOLD, "it numbers units of a few rows each, in their order, as households are: grouped whole"
+    if not _has_named_weight(data) and (_determined_weight(name, column, data) or _spreads_like_weights(column)):
+        return Role.WEIGHT, "its numbers are like sampling weights: if it is an amount, write protect"
+    if names_wanted(name):
+        return Role.CONFIDENTIAL, "by its name it is what an intruder wants to learn: released, and watched"
+    if words & KNOWN_ELSEWHERE:
+        return Role.QUASI, "by its name others may know it of a person: it is protected"
+    if kind is Kind.DATE:
+        return Role.QUASI, "others often know when something happened: it is protected"
+    return Role.QUASI, "nothing says that others cannot know it: protected unless you know better"
+
+
+def is_weight(column: Any, named: bool) -> bool:
+    """Whether numbers can be sampling weights: none negative or missing; unless so `named`, not weights of bodies."""
+    numbers = _numbers(column)
+    if numbers is None or np.isnan(numbers).any() or not (numbers >= 0).all() or not numbers.any():
+        return False
+    if named:
+        return True
+    low, middle, high = np.quantile(numbers, (0.05, 0.5, 0.95))
+    weighed = bool(np.all(np.abs(numbers * 10 - np.rint(numbers * 10)) < 1e-6))  # to 100 grams
+    body = weighed and low > 0 and high < 5 * low and 2 <= middle <= 200
+    return not body and len(np.unique(numbers)) > 2
+
+
+def _determined_weight(name: str, column: Any, data: pa.Table) -> bool:
+    """Whether a column of broken numbers has one value in each value of another column, as weights of strata have."""
+    numbers = _numbers(column)
+    if numbers is None or len(numbers) < 100 or np.isnan(numbers).any() or not (numbers > 0).all():
+        return False
+    different = np.unique(numbers)
+    broken = np.abs(numbers * 100 - np.rint(numbers * 100)) > 1e-6  # more than two decimals
+    scaled = numbers.mean() > 10_000  # some files have weights without the point
+    if not 2 <= len(different) <= len(numbers) / 10 or numbers.mean() < 1.5 or (broken.mean() < 0.5 and not scaled):
+        return False
+    weights = np.searchsorted(different, numbers)
+    for other in data.column_names:
+        if other == name or pa.types.is_nested(data[other].type) or pa.types.is_floating(data[other].type):
+            continue
+        encoded = plain(data[other]).combine_chunks().dictionary_encode(null_encoding="encode")
+        strata = np.asarray(encoded.indices).astype(np.int64)
+        n_strata = int(strata.max()) + 1
+        if len(different) <= n_strata <= len(numbers) / 10:
+            first = np.unique(strata, return_index=True)[1]
+            if np.array_equal(weights, weights[first][strata]):
+                return True
+    return False
+
+
+def _spreads_like_weights(column: Any) -> bool:
+    """Whether nearly all numbers have four decimals or more, all are above 0, and they differ widely."""
+    numbers = _numbers(column)
+    if numbers is None or len(numbers) < 100 or np.isnan(numbers).any() or not (numbers > 0).all():
+        return False
+    fine = np.abs(numbers * 1000 - np.rint(numbers * 1000)) > 1e-6
+    low, high = np.quantile(numbers, (0.05, 0.95))
+    return bool(fine.mean() > 0.8 and numbers.mean() > 1.5 and high > 3 * low)
+
+
+def is_unit(column: Any) -> bool:
+    """Whether whole numbers number units of a few rows each, which stand one below the other."""
+    numbers = _numbers(column)
+    if numbers is None or np.isnan(numbers).any() or len(numbers) < 100:
+        return False
+    different = len(np.unique(numbers))
+    return 0.15 * len(numbers) < different < 0.95 * len(numbers) and bool(np.all(np.diff(numbers) >= 0))
+
+
+def _has_named_weight(data: pa.Table) -> bool:
+    return any(names_weight(name) and is_weight(data[name], True) for name in data.column_names)
+
+
+def _numbers(column: Any) -> Floats | None:
+    if not holds_numbers(column.type) or pa.types.is_null(column.type) or pa.types.is_dictionary(column.type):
+        return None
+    numbers: Floats = plain(column).cast(pa.float64(), safe=False).to_numpy()
+    return numbers
