@@ -109,7 +109,10 @@ KINDS = (
 )
 
 LABELS = (
-    case("labels by WordNet", "protect people.csv -k 5 -o release --quasi job,town --ontology town=towns.csv"),
+    case(
+        "labels by WordNet",
+        "protect people.csv -k 5 -o release --quasi job,town --ontology job=wordnet --ontology town=towns.csv",
+    ),
     case(
         "labels by a hierarchy and a mapping",
         "protect sample/subjects.csv -k 5 -o release --quasi town,occupation --ontology town=sample/towns.csv "

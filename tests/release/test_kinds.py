@@ -102,7 +102,9 @@ def test_what_looks_like_something_else_is_said(tmp_path: Path) -> None:
         protect(made, 5, tmp_path / "release", roles=Roles(quasi=tuple(rows)), refine=False, attack=False)
     said = [str(one.message) for one in heard]
     assert any(one.startswith("case id has a different whole number for every record and is averaged") for one in said)
-    assert any(one.startswith("pain holds the steps of a scale and is compared by meaning") for one in said)
+    assert any(
+        one.startswith("pain holds the steps of a scale, and the most frequent stands for a group") for one in said
+    )
 
 
 def test_years_stay_years(tmp_path: Path) -> None:
@@ -317,12 +319,25 @@ def test_a_changed_date_breaks_the_crowd(tmp_path: Path) -> None:
     assert "k-anonymity" in {claim.promise for claim in verify(folder).broken}
 
 
-def test_few_whole_numbers_that_are_averaged_are_named(tmp_path: Path) -> None:
+def test_few_whole_numbers_are_categories_unless_they_are_said_to_be_numbers(tmp_path: Path) -> None:
     rows = pd.DataFrame({"area": [1, 2] * 20, "age": range(40)})
-    with pytest.warns(UserWarning, match="area holds at most 12 different whole numbers and was averaged"):
-        made = protect(rows, 5, tmp_path / "release", roles=Roles(quasi=("area", "age")), refine=False, attack=False)
-    assert made.certificate["stated"]["parameters"]["few_values"] == ["area"]
-    assert "they were averaged: if they are codes" in (made.folder / "report.html").read_text()
+    roles = Roles(quasi=("area", "age"))
+    made = protect(rows, 5, tmp_path / "codes", roles=roles, refine=False, attack=False)
+    assert made.certificate["stated"]["parameters"]["categories"] == {"area": "most frequent"}
+    assert set(pd.read_parquet(made.folder / "table.parquet")["area"]) <= {"1", "2"}
+    made = protect(rows, 5, tmp_path / "amounts", roles=roles, kinds={"area": "number"}, refine=False, attack=False)
+    assert "categories" not in made.certificate["stated"]["parameters"]
+
+
+def test_a_suspected_code_that_would_be_averaged_is_named_and_a_declared_one_is_a_gap(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("bmi\n" + "".join(f"{20 + i % 15}.5\n" for i in range(60)) + "999\n" * 4)
+    with pytest.warns(UserWarning, match="column bmi holds 999 far from its other values"):
+        protect(path, 5, tmp_path / "averaged", quasi=["bmi"], refine=False, attack=False)
+    given = {"missing_codes": {"bmi": [999]}, "missing": "withhold"}
+    made = protect(path, 5, tmp_path / "coded", quasi=["bmi"], refine=False, attack=False, **given)
+    assert made.certificate["promises"]["rows"] == 60
+    assert pd.read_csv(made.folder / "table.csv")["bmi"].max() < 35
 
 
 def test_parts_agree_on_dates_codes_and_gaps(tmp_path: Path) -> None:

@@ -318,12 +318,18 @@ def listed_roles(asked: ColumnOptions) -> dict[str, Any]:
     if roles is None or asked.roles is None:
         return {}
     lists = {"quasi": roles.quasi, "confidential": roles.confidential, "insensitive": roles.insensitive}
-    lists |= {"drop": roles.identifier, "weight": "".join(roles.weight[:1])}
+    lists |= {"drop": roles.identifier}
     choices = asked_choices(asked).with_roles(roles)
     kinds, order = (
         {name: one for name, one in table.items() if name in roles.quasi} for table in (choices.kinds, choices.order)
     )
-    return {"roles": None, **{name: one or None for name, one in {**lists, "kinds": kinds, "order": order}.items()}}
+    return {
+        "roles": None,
+        **{
+            name: one or None
+            for name, one in {**lists, "weight": "".join(roles.weight), "kinds": kinds, "order": order}.items()
+        },
+    }
 
 
 def asked_choices(asked: ColumnOptions) -> ColumnChoices:

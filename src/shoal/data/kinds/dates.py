@@ -25,8 +25,10 @@ Ints = NDArray[np.int64]
 
 _DAYS = ("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%m-%d-%Y", "%Y.%m.%d")
 _TIMES = (" %H:%M", " %H:%M:%S", "T%H:%M", "T%H:%M:%S", " %H:%M:%S.%f", "T%H:%M:%S.%f")
-_NAMED = ("%d %b %Y", "%d. %b %Y", "%d-%b-%Y", "%d/%b/%Y", "%d%b%Y", "%b %d, %Y", "%b %d %Y", "%d de %b de %Y")
-_NAMED += ("%d %b %y", "%d-%b-%y", "%d%b%y", "%b %Y", "%b-%Y", "%b/%Y", "%Y %b", "%Y-%b", "%b %y", "%b-%y", "%b de %Y")
+_NAMED = (
+    *("%d %b %Y", "%d. %b %Y", "%d-%b-%Y", "%d/%b/%Y", "%d%b%Y", "%b %d, %Y", "%b %d %Y", "%d de %b de %Y", "%d %b %y"),
+    *("%d-%b-%y", "%d%b%y", "%b %Y", "%b-%Y", "%b/%Y", "%Y %b", "%Y-%b", "%b %y", "%b-%y", "%b de %Y"),
+)
 _SHORT_YEARS = ("%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%y", "%m-%d-%y")
 FORMS = (
     *_DAYS,

@@ -138,7 +138,12 @@ def _sample(source: Any) -> tuple[TableSample, dict[str, int]]:
 def _read_with(source: Any, reading: Mapping[str, int]) -> Any:
     if not reading:
         return source
-    return replace(source if isinstance(source, TableFile) else TableFile(source), **reading)
+    given = source if isinstance(source, TableFile) else TableFile(source)
+    return replace(
+        given,
+        skip_rows=reading.get("skip_rows", given.skip_rows),
+        header_rows=reading.get("header_rows", given.header_rows),
+    )
 
 
 def _suffix(source: str | os.PathLike[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +12,7 @@ from shoal.data.kinds.number_forms import Doubles, NumberForm
 from shoal.data.kinds.outlines import ColumnOutline, agreed_columns
 from shoal.data.recoding import Bands, rule_of
 from shoal.data.roles import ColumnChoices, Roles
-from shoal.errors import InputError
+from shoal.errors import InputError, Note
 from shoal.methods.categorical import CategoricalMicroaggregation
 from shoal.methods.masking import RankSwap
 from shoal.methods.mixed import CATEGORICAL, MixedMicroaggregation
@@ -156,6 +157,9 @@ def _check_promised_columns(promises: GroupPromises, columns: Sequence[str], rol
                 f"column {shown(name)} is for {{option}} and would be released, too; take it out of the other roles",
                 option,
             )
+    if promises.household is not None and promises.person is not None:
+        message = "households are grouped whole, and with them the people in them: households are counted, not people"
+        warnings.warn(Note(message + "; to count people leave out {option}", "household"), stacklevel=2)
     if promises.unit is not None and promises.unit == promises.k_column:
         unit = "person" if promises.household is None else "household"
         raise InputError(f"column {shown(promises.unit)} is named for two things; name two columns", [unit, "k_column"])

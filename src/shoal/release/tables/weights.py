@@ -62,7 +62,7 @@ def released_weights(
     sizes = np.bincount(crowd_of_row)
     means = np.bincount(crowd_of_row, weights=weights) / sizes
     constant = bool(np.allclose(weights, means[crowd_of_row], rtol=1e-9, atol=0.0))
-    of_crowds, held = means, ()
+    of_crowds, held = means, list[str]()
     if calibrated:
         design, totals, held = _conditions(weights, crowd_of_row, k, calibrated)
         of_crowds = _calibrated_weights(means, sizes, design, totals)
@@ -92,13 +92,13 @@ def _conditions(
 
     Of a category that fewer than k records have, or no row of the release, the total is not held: it would be theirs.
     """
-    sums = [np.bincount(crowd_of_row).astype(np.float64)]
+    sums: list[Floats] = [np.bincount(crowd_of_row).astype(np.float64)]
     totals = [float(weights.sum())]
     held = []
     for name, column in columns.items():
         parts = _indicators(column, k) if not isinstance(column.before, np.ndarray) else [(column.before, column.after)]
         for before, after in parts:
-            sums.append(np.bincount(crowd_of_row, weights=after))
+            sums.append(np.bincount(crowd_of_row, weights=after).astype(np.float64))
             totals.append(float(weights @ before))
         held += [name] if parts else []
     return np.column_stack(sums), np.array(totals), held

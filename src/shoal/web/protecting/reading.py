@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shoal.data.files import kind_of
 from shoal.data.sources import TableFile, format_of
@@ -58,7 +58,8 @@ def reading_from(fields: Fields) -> dict[str, str]:
 
 def opened(path: Path, reading: Reading) -> Path | TableFile:
     """The file, and how to read it if that was chosen."""
-    return TableFile(path, **reading) if reading else path
+    given: dict[str, Any] = dict(reading)
+    return TableFile(path, **given) if given else path
 
 
 def opened_in_python(source: str, reading: Reading) -> str:
