@@ -104,6 +104,12 @@ KINDS = (
         "protect people.csv -k 5 -o release --quasi roof,sex,education --categorical roof=set,sex "
         "--order 'education=primary<secondary<college<university' --confidential illness",
     ),
+    case(
+        "a survey with weights",
+        "protect survey.csv -k 4 -o release --skip-rows 1 --header-rows 2 --missing-code 'what income=999999' --quasi "
+        "'who age,what income' --missing withhold --weight 'what weight' --calibrate 'what income' "
+        f"--household 'who household' {QUICK}",
+    ),
     case("roles from a file", "protect people.csv -k 5 -o release --roles roles.toml --no-attack"),
     case("typed columns", "protect typed.parquet -k 5 -o release --quasi age,birth,smoker,roof --confidential illness"),
 )

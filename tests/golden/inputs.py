@@ -346,8 +346,19 @@ def signing_key(folder: Path) -> None:
     path.chmod(0o600)
 
 
+def survey_csv(folder: Path) -> None:
+    """A title, a header of two rows, weights of wards, and 999999 for an income that is not known."""
+    lines = ["Survey of visitors", "who,,,what,", "household,age,sex,income,weight"]
+    for number, row in enumerate(people(180, seed=9)):
+        income = "999999" if number % 31 == 7 else row["income"]
+        weight = {"north": 12.5, "south": 40.25, "east": 88.125}[row["ward"]]
+        lines.append(f"{row['household']},{row['age']},{row['sex']},{income},{weight}")
+    (folder / "survey.csv").write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+
+
 INPUTS: dict[str, Callable[[Path], None]] = {
     "people.csv": people_csv,
+    "survey.csv": survey_csv,
     "gaps.csv": gaps_csv,
     "later.csv": later_csv,
     "numbers.parquet": numbers_parquet,

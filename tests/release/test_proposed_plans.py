@@ -16,7 +16,6 @@ from shoal.request.plan import read_plan, write_plan
 from shoal.request.request import Request
 from tests.release import survey_files as files
 
-ADULT = Path(__file__).parents[3] / "shared" / "data" / "adult_train.csv.gz"
 pytestmark = pytest.mark.usefixtures("without_attack")
 
 
@@ -49,9 +48,8 @@ def test_a_proposed_plan_runs_and_averages_no_code_weight_or_id(
     assert not averaged(made.certificate) & never
 
 
-@pytest.mark.skipif(not ADULT.exists(), reason="Adult is not here")
-def test_adult_runs_as_proposed(tmp_path: Path) -> None:
-    path, never = files.adult(tmp_path, ADULT)
+def test_adult_runs_as_proposed(data_folder: Path, tmp_path: Path) -> None:
+    path, never = files.adult(tmp_path, data_folder / "adult_train.csv.gz")
     found, made = carried_out(path, tmp_path)
     assert averaged(made.certificate) == {"age", "hours-per-week"}
     assert not averaged(made.certificate) & never
