@@ -16,12 +16,21 @@ from shoal.request.options import DISTINCT, GroupPromises
 from shoal.results.attacks import Rate
 from shoal.results.claims import Closeness, Crowd, Diversity, FurtherPromise, Withheld, likeness_in_words
 from shoal.results.sanitizing import MaskedKind, SanitizedSummary
-from shoal.results.summary import Distances, DocumentFigures, SketchFigures, StatedLoss, Summary, TableFigures
+from shoal.results.summary import (
+    Distances,
+    DocumentFigures,
+    SketchFigures,
+    StatedLoss,
+    Summary,
+    TableFigures,
+    WeightFigures,
+)
 from shoal.results.wordings import worded, worded_figures, worded_parameters
 
 MOST_NUMBERS = 101  # of a list of numbers: the edges of bins
 FIGURES: dict[str, Any] = {"documents": DocumentFigures, "sketches": SketchFigures, "table": TableFigures}
-ELSEWHERE = {"form", "lengths", "loss_of_means", "linked", "above_optimum", "insensitive", "gaps"}  # not in the report
+# Stated elsewhere than in the report.
+ELSEWHERE = {"form", "lengths", "loss_of_means", "linked", "above_optimum", "insensitive", "gaps", "weights"}
 
 
 def promises_of(
@@ -178,7 +187,7 @@ def summary_of(
 
 def _figures(kind: str, promises: Mapping[str, Any], stated: Mapping[str, Any], lengths: tuple[Any, ...]) -> Any:
     figures = typed(FIGURES[kind], stated["report"]["figures"], "figures")
-    columns = promises["columns"]
+    columns, weights = promises["columns"], stated["parameters"].get("sampling_weights")
     if kind == "documents":
         return replace(figures, form=promises["form"], loss_of_means=stated["loss_of_means"])
     if kind == "sketches":
@@ -189,6 +198,7 @@ def _figures(kind: str, promises: Mapping[str, Any], stated: Mapping[str, Any], 
         above_optimum=stated["above_optimum"],
         insensitive=tuple(column["name"] for column in columns if column["role"] == "insensitive"),
         gaps=tuple((column["name"], column["gaps"]) for column in columns if "gaps" in column),
+        weights=None if weights is None else typed(WeightFigures, weights, "sampling_weights"),
     )
 
 

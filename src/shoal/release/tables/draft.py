@@ -6,7 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -291,6 +291,7 @@ def _parameters(publication: Publication, table: PreparedTable, options: TableOp
         "whole_numbers": [name for name, form in forms.items() if form.kind is Kind.WHOLE],
         "categories": dict(layout.categories),
         "missing": options.missing if layout.has_gaps else None,
+        "sampling_weights": None if publication.weights is None else asdict(publication.weights),
     }
     return (
         {"microaggregation" if method.k > 1 else "masking": method.parameters()}

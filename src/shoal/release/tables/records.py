@@ -97,9 +97,10 @@ def read_records(source: TableSource, k: int, options: TableOptions) -> TableRec
             loaded, follow_up = followed_up(loaded, options.after, k, options.promises)
     plan = column_plan([schema_of(loaded, reading)], k, options)
     part = complete_part(loaded, plan, options)
-    if options.promises.person is None and plan.method.k_anonymous:
+    if options.promises.unit is None and plan.method.k_anonymous:
         roles = loaded.roles
-        used = (*roles.quasi, *roles.confidential, *roles.insensitive, options.promises.k_column, options.id_column)
+        released = (*roles.quasi, *roles.confidential, *roles.insensitive, *roles.weight)
+        used = (*released, options.promises.k_column, options.id_column)
         data = loaded.table.data
         warn_of_owners(owner_like(data, [name for name in data.column_names if name not in used]))
     mean = column_means(plan, part.statistics)
