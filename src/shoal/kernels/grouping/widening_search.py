@@ -5,16 +5,35 @@ Steps are counted, not timed, and each search has a random stream of its own, so
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from shoal.kernels import Ints
 from shoal.kernels.grouping.refinement import Cooling
 from shoal.kernels.grouping.repair import draw
-from shoal.kernels.grouping.widening import Columns, Groups, grouped, insert, measure, remove, width_after
+from shoal.kernels.grouping.widening import (
+    KIND,
+    NUMBER,
+    SET,
+    TREE,
+    UNIT,
+    WEIGHT,
+    WHOLE,
+    Columns,
+    Groups,
+    grouped,
+    insert,
+    measure,
+    meet,
+    remove,
+    width_after,
+)
 
 NEAR = 16  # groups that a record may go to
 NO_LIMIT = np.int64(2**62)
+DIVIDE = 6  # one step of so many divides two groups anew
 WIDER = 64  # groups near to a group, from which they are chosen
 
 
@@ -63,11 +82,84 @@ def near_groups(columns: Columns, stratum: Ints, groups: Groups) -> Ints:
     return near
 
 
+class Divided(NamedTuple):
+    """Room for the records of two groups that are divided anew."""
+
+    records: Ints  # (2 most,)
+    n_tries: Ints  # (1,) how many divisions there were
+    seen: Ints  # (v,)
+
+
 @njit(cache=True, nogil=True)
-def anneal(columns: Columns, stratum: Ints, group_of: Ints, k: int, n_groups: int, cooling: Cooling) -> int:
+def _divide(columns: Columns, groups: Groups, home: int, away: int, divided: Divided, state: Ints) -> int:
+    """Order the records of two groups by a column, then another, both random; the first ones may be one group.
+
+    Returns the cost of both groups with their sizes as they are.
+    """
+    cells, kinds, nodes = columns
+    size, n = groups.size[home], groups.size[home] + groups.size[away]
+    first, second = draw(state, len(kinds)), draw(state, len(kinds))
+    for position in range(n):
+        group, slot = (home, position) if position < size else (away, position - size)
+        record = groups.members[group, slot]
+        # An insertion sort: groups are small, and nearly in order when they have been divided before.
+        one, other = cells[record, first], cells[record, second]
+        at = position
+        while at > 0:
+            before = divided.records[at - 1]
+            key = cells[before, first]
+            if key < one or (key == one and cells[before, second] <= other):
+                break
+            divided.records[at] = before
+            at -= 1
+        divided.records[at] = record
+    mark = 2 * divided.n_tries[0]
+    divided.n_tries[0] += 1
+    return size * _width(cells, kinds, nodes, divided.records[:size], divided.seen, mark) + (n - size) * _width(
+        cells, kinds, nodes, divided.records[size:n], divided.seen, mark + 1
+    )
+
+
+@njit(cache=True, nogil=True)
+def _width(cells: Ints, kinds: Ints, nodes: Ints, records: Ints, seen: Ints, mark: int) -> int:
+    """The width of a group of these records; `seen` (v,) has no `mark` yet."""
+    total = np.int64(0)
+    for column in range(len(kinds)):
+        first = cells[records[0], column]
+        low, high, above, weight = first, first, first, np.int64(0)
+        for record in records:
+            cell = cells[record, column]
+            low, high = min(low, cell), max(high, cell)
+            if kinds[column, KIND] == TREE:
+                above = meet(nodes, above, cell)
+            elif kinds[column, KIND] == SET and seen[cell] != mark:
+                seen[cell] = mark
+                weight += nodes[cell, WEIGHT]
+        if low == high:
+            continue
+        if kinds[column, KIND] == NUMBER:
+            total += min(high - low, kinds[column, WHOLE])
+        else:
+            leaves = weight if kinds[column, KIND] == SET else nodes[above, WEIGHT]
+            total += min(leaves * kinds[column, UNIT], kinds[column, WHOLE])
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _take(columns: Columns, groups: Groups, home: int, away: int, divided: Divided) -> None:
+    """Make the first records of the order one group, the others the other."""
+    size, n = groups.size[home], groups.size[home] + groups.size[away]
+    for position in range(n):
+        remove(columns, groups, divided.records[position])
+    for position in range(n):
+        insert(columns, groups, divided.records[position], home if position < size else away)
+
+
+@njit(cache=True, nogil=True)
+def anneal(columns: Columns, stratum: Ints, group_of: Ints, k: int, n_groups: int, cooling: Cooling) -> None:
     """Search for cheaper groups of k to 2k - 1 records while the temperature falls; `group_of` is changed.
 
-    `cooling.work` is the number of steps. Returns the change of the cost.
+    `cooling.work` is the number of steps.
     """
     cells, kinds, nodes = columns
     most = 2 * k - 1
@@ -77,7 +169,7 @@ def anneal(columns: Columns, stratum: Ints, group_of: Ints, k: int, n_groups: in
     n_steps = np.int64(cooling.work)
     temperature = cooling.warm
     cool = (cooling.cold / cooling.warm) ** (1000.0 / max(n_steps, 1000))
-    change = np.int64(0)
+    divided = Divided(np.empty(2 * most, np.int64), np.zeros(1, np.int64), np.full(len(nodes), -1, np.int64))
     for step in range(n_steps):
         if step % 1000 == 999:
             temperature *= cool
@@ -86,6 +178,14 @@ def anneal(columns: Columns, stratum: Ints, group_of: Ints, k: int, n_groups: in
         if away < 0 or away == home:
             continue
         size_home, size_away = groups.size[home], groups.size[away]
+        if draw(state, DIVIDE) == 0:
+            before = size_home * groups.width[home] + size_away * groups.width[away]
+            after = _divide(columns, groups, home, away, divided, state)
+            if after <= before - temperature * np.log((draw(state, 1 << 30) + 1) / (1 << 30)):
+                _take(columns, groups, home, away, divided)
+                measure(columns, groups, home)
+                measure(columns, groups, away)
+            continue
         other = -1
         if size_home == k or size_away == most or draw(state, 2) == 0:
             other = groups.members[away, draw(state, size_away)]
@@ -101,7 +201,6 @@ def anneal(columns: Columns, stratum: Ints, group_of: Ints, k: int, n_groups: in
                 break
         if after > limit:
             continue
-        change += after - before
         remove(columns, groups, record)
         if other >= 0:
             remove(columns, groups, other)
@@ -110,4 +209,3 @@ def anneal(columns: Columns, stratum: Ints, group_of: Ints, k: int, n_groups: in
         measure(columns, groups, home)
         measure(columns, groups, away)
     group_of[:] = groups.group_of
-    return change
