@@ -48,7 +48,7 @@ def test_the_map_fills_can_be_limited_and_compared_and_leads_to_a_release(page: 
     for box in page.locator("#trials input").all()[:2]:
         box.focus()
         page.keyboard.press("Space")
-    expect(page.get_by_role("region", name="Comparison")).to_contain_text("Risk")
+    expect(page.get_by_role("region", name="Comparison")).to_contain_text("Records that an attacker finds")
     expect(page.locator("#points circle.chosen")).to_have_count(2)
     best = page.locator("#trials tr.recommended")
     name = best.locator("td").nth(1).inner_text().removesuffix(" (recommended)")

@@ -132,7 +132,7 @@ def hardening_path(exploration: Exploration) -> Picture:
         for step, outcome in enumerate(exploration.hardened)
     ]
     description = f"Line of {count(len(points) - 1, 'step')}: what a trained attacker finds against the loss."
-    x = quantity("loss", "Change of statistics IL, per cent", scale={"zero": False})
+    x = quantity("loss", "Information lost, per cent", scale={"zero": False})
     y = quantity("learned", "Found by an attacker trained on all links, per cent")
     layers: list[dict[str, object]] = [
         {
@@ -159,7 +159,7 @@ def hardening_path(exploration: Exploration) -> Picture:
         )
         for step, outcome in enumerate(exploration.hardened)
     )
-    header = ("Step", "Coarsened", "Found, %", "Loss IL", "Risk DR")
+    header = ("Step", "Coarsened", "Found, %", "Lost, %", "Linked, %")
     return picture({"height": 260, "layer": layers}, description, header, rows)
 
 

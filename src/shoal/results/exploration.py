@@ -22,11 +22,10 @@ class Measures:
     risk_in_words: str
 
 
+OF_TABLES = Measures("lost", "found", "information lost", "records that an attacker finds")
 MEASURES = {
-    "numbers": Measures("IL", "DR", "change of statistics IL", "disclosure risk DR"),
-    "labels": Measures("L", "RL", "information loss L", "share of records linked RL"),
-    "mixed": Measures("L", "RL", "information loss L", "share of records linked RL"),
-    "documents": Measures("OL", "RL", "order of distances lost OL", "share of documents linked RL"),
+    **dict.fromkeys(("numbers", "labels", "mixed"), OF_TABLES),
+    "documents": Measures("order lost", "found", "order of distances lost", "documents that an attacker finds"),
 }
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from shoal.assessment.exploration.folder import RUNS, outcome_of
+from shoal.request.method_options import SKETCHES
 from shoal.request.request import Request
-from shoal.results.exploration import Outcome, Trial, pareto_front
+from shoal.results.exploration import MEASURES, Measures, Outcome, Trial, pareto_front
 from shoal.web.planning.jobs import EXPLORATION
 
 
@@ -27,6 +28,12 @@ def trial_plan(plan: Request, trial: Trial, kind: str) -> Request:
     from shoal.assessment.exploration.explore import trial_request
 
     return trial_request(plan, trial, kind)
+
+
+def measures_of(outcomes: Sequence[Outcome]) -> Measures:
+    """What loss and risk are: documents are sketched, too."""
+    sketched = any(outcome.trial.method in SKETCHES for outcome in outcomes)
+    return MEASURES["documents" if sketched else "numbers"]
 
 
 def as_points(outcomes: Sequence[Outcome], recommended: str | None) -> Iterator[dict[str, Any]]:

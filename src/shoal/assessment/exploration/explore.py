@@ -68,10 +68,9 @@ def explore(
         A folder for the results, written as they come: a second call goes on where the first stopped. It is made from
         the original: keep it to yourself.
     max_risk, max_loss : float
-        Limits in per cent: of the disclosure risk DR and the change of statistics IL of numbers; of the records linked
-        and the information lost of labels, alone or with numbers; of the documents linked and the order of distances
-        lost. Of what keeps them, the least loss is recommended under a limit of risk, the least risk under a limit of
-        loss, and the best score without limits or with both.
+        Limits in per cent: of the records of a table that an attacker links, and of the information lost; of the
+        documents linked, and of the order of distances lost. Of what keeps them, the least loss is recommended under a
+        limit of risk, the least risk under a limit of loss, and the best score without limits or with both.
     min_k : int
         Recommend only what makes at least so many records alike.
     harden : bool

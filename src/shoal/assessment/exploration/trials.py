@@ -112,20 +112,22 @@ def judged(trial: Trial, quasi: pa.Table, model: Any, masked: pa.Table) -> Outco
         return Outcome(trial, loss, linked, smallest, {"L": loss, "RL": linked})
     before, after = numeric_table(quasi, "original"), numeric_table(masked, "protected")
     cost, risk = table_loss(before, after), DisclosureRisk().run(before, after)
+    linked = 100.0 * max(rate.rate for rate in (risk.euclidean, risk.mahalanobis, risk.probabilistic))
     figures = {
+        "IL": cost.mean_change,
         "IL1": 100.0 * cost.values,
         "IL2": 100.0 * cost.means,
         "IL3": 100.0 * cost.covariances,
         "IL4": 100.0 * cost.variances,
         "IL5": 100.0 * cost.correlations,
         "PIL": 100.0 * cost.probabilistic.mean,
-        "squared error": 100.0 * cost.squared.information_loss,
+        "DR": risk.risk,
         "linked, Euclidean": 100.0 * risk.euclidean.rate,
         "linked, Mahalanobis": 100.0 * risk.mahalanobis.rate,
         "linked, probabilistic": 100.0 * risk.probabilistic.rate,
         "interval disclosure": 100.0 * risk.interval.rate,
     }
-    return Outcome(trial, cost.mean_change, risk.risk, smallest, figures)
+    return Outcome(trial, 100.0 * cost.squared.information_loss, linked, smallest, figures)
 
 
 def _concepts(quasi: pa.Table, model: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -151,11 +151,16 @@ def bring_back(job: Job, upload: Upload, workspace: Workspace) -> None:
 def named_by(plan: Request) -> str:
     """What distinguishes a release from others of the same file: k, l, the method and so on."""
     k = [] if plan.method.method in (*MASKING, *RECORD_SKETCHES) else [f"k = {plan.k}"]
-    names = ("l", "t", "beta", "person", "method", "percent")
-    more = [f"{name} = {_short(plan.given[name])}" for name in names if name in plan.given]
+    how = [_short(name, plan.given[name]) for name in ("method", "percent") if name in plan.given]
     coarse = [f"{column} coarsened" for column in plan.columns.coarsen or ()]
-    return ", ".join([*k, *more, *coarse])
+    return ", ".join(filter(None, [*k, promised(plan), *how, *coarse]))
 
 
-def _short(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+def promised(plan: Request) -> str:
+    """What a plan promises beside k."""
+    names = ("l", "t", "beta", "person", "k_column")
+    return ", ".join(_short(name, plan.given[name]) for name in names if name in plan.given)
+
+
+def _short(name: str, value: Any) -> str:
+    return f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}"

@@ -10,9 +10,9 @@ from fastapi.responses import RedirectResponse, Response
 
 from shoal.assessment.exploration.folder import outcome_of
 from shoal.errors import InputError
-from shoal.web.exploring import as_points, trial_plan, tried
+from shoal.web.exploring import as_points, measures_of, trial_plan, tried
 from shoal.web.planning.form import own_options
-from shoal.web.planning.jobs import about_plan, check_plan, explore_command, lent, plan_of_job, start_release
+from shoal.web.planning.jobs import about_plan, check_plan, explore_command, lent, plan_of_job, promised, start_release
 from shoal.web.planning.page import changed_plan, own_table, plan_page, shown_plan
 from shoal.web.planning.plans import plan_of
 from shoal.web.rendering import page
@@ -54,11 +54,19 @@ async def explore(
 
 
 @router.get("/outcomes/{job}")
-async def outcomes(job: TheJob) -> dict[str, Any]:
+async def show_outcomes(job: TheJob) -> dict[str, Any]:
     """What was tried so far."""
     best = (job.result or {}).get("recommended") if job.over else None
     recommended = None if best is None else outcome_of(best).trial.name
-    return {"points": list(as_points(await run_in_threadpool(tried, job.work), recommended)), "over": job.over}
+    outcomes, plan = await run_in_threadpool(tried, job.work), plan_of_job(job)
+    measures = measures_of(outcomes)
+    return {
+        "points": list(as_points(outcomes, recommended)),
+        "over": job.over,
+        "loss": measures.loss_in_words,
+        "risk": measures.risk_in_words,
+        "promised": "" if plan is None or not plan.promises else promised(plan),
+    }
 
 
 @router.post("/protect/{job}")

@@ -100,8 +100,8 @@ export function startCurve(form, counted) {
     svg.toggleAttribute("hidden", !found);
     slider.disabled = !found;
     words.textContent = found
-      ? `An estimate on ${records(curve)}, without the search for better groups: the release usually loses less. ` +
-        `Loss is the ${curve.loss}, risk the ${curve.risk}.`
+      ? `An estimate on ${records(curve)} for k alone, without the search for better groups: the release usually loses less, and ` +
+        `more where l, t or people are asked for. Loss: ${curve.loss}. Risk: ${curve.risk}.`
       : "There are too few records for a curve.";
     show();
   };

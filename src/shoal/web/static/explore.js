@@ -17,6 +17,9 @@ const limit = {
 let points = [];
 let chosen = []; // names of at most two
 let seen = "";
+let words = { loss: "loss", risk: "risk", promised: "" };
+
+const titled = (text) => text[0].toUpperCase() + text.slice(1);
 
 const per = (value) => `${value.toFixed(1)} %`;
 const inside = (point) =>
@@ -58,9 +61,9 @@ function drawAxes(scale) {
     shape("text", { x: scale.x(loss), y: BOTTOM + 18, "text-anchor": "middle" }, drawing, `${loss} %`);
   }
   shape("line", { class: "axis", x1: LEFT, x2: RIGHT, y1: BOTTOM, y2: BOTTOM }, drawing);
-  shape("text", { x: (LEFT + RIGHT) / 2, y: BOTTOM + 40, "text-anchor": "middle" }, drawing, "Loss: what the protection costs");
+  shape("text", { x: (LEFT + RIGHT) / 2, y: BOTTOM + 40, "text-anchor": "middle" }, drawing, titled(words.loss));
   const middle = (TOP + BOTTOM) / 2;
-  shape("text", { x: 14, y: middle, "text-anchor": "middle", transform: `rotate(-90 14 ${middle})` }, drawing, "Risk: what an attacker finds");
+  shape("text", { x: 14, y: middle, "text-anchor": "middle", transform: `rotate(-90 14 ${middle})` }, drawing, titled(words.risk));
 }
 
 function drawLimits(scale) {
@@ -113,6 +116,10 @@ function list() {
     button.setAttribute("aria-label", `Protect with ${point.name}`);
     button.dataset.about = `protect ${point.name}`;
     button.addEventListener("click", () => protectWith(point));
+    if (words.promised && !point.crowd) {
+      button.disabled = true; // it has no groups that could keep the promise
+      button.title = `It cannot promise ${words.promised}`;
+    }
     cell(row, box);
     cell(row, point.name + (point.recommended ? " (recommended)" : ""));
     cell(row, per(point.loss));
@@ -151,8 +158,8 @@ function compare() {
     }
   };
   line("", both.map((one) => one.name), true);
-  line("Loss", both.map((one) => per(one.loss)));
-  line("Risk", both.map((one) => per(one.risk)));
+  line(titled(words.loss), both.map((one) => per(one.loss)));
+  line(titled(words.risk), both.map((one) => per(one.risk)));
   line("Promise", both.map(promise));
   for (const name of Object.keys(both[0].figures)) {
     line(name, both.map((one) => (name in one.figures ? one.figures[name].toFixed(2) : "–")));
@@ -176,7 +183,9 @@ async function follow() {
         if (now !== seen) {
           seen = now;
           points = found.points;
-          pointed.textContent = `${points.length} protections were tried${found.over ? "" : " so far"}.`;
+          words = found;
+          const promised = words.promised ? ` A release made from a point also keeps ${words.promised}, and may lose more than the map says, which is measured for k alone.` : "";
+          pointed.textContent = `${points.length} protections were tried${found.over ? "" : " so far"}.${promised}`;
           show();
         }
         if (found.over) return;
