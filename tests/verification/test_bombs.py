@@ -71,6 +71,15 @@ def repeat_last_value(file, column, rows):
     page.header[5][1][1] = (I32, rows)
 
 
+def cells_that_grow(release):
+    """Texts that are 18 times as long once they are normalised, each just short enough to be counted."""
+    rows = pq.read_table(release / "table.parquet")
+    place = rows.column_names.index("illness")
+    grown = pa.array([f"{value}{chr(0xFDFA) * 50_000}" for value in rows["illness"].to_pylist()])
+    pq.write_table(rows.set_column(place, "illness", grown), release / "table.parquet", compression="zstd")
+    reseal(release)
+
+
 def large_pages(release):
     """Zeros, which take next to nothing when packed."""
     zeros = np.zeros(LARGE // 8)
@@ -177,3 +186,16 @@ def test_what_unpacks_to_much_more_is_refused_in_little_memory(honest, tmp_path,
     found = json.loads(done.stdout)
     assert promise in [claim for claim, _ in found["claims"]], found
     assert found["megabytes"] < MOST, found
+
+
+@pytest.mark.parametrize("change", [cells_that_grow, large_pages, packed_text, packed_line, wide_certificate])
+def test_a_bomb_takes_at_most_three_times_the_memory_of_an_honest_release(honest, tmp_path, change):
+    kind = "table.csv.gz" if change in (packed_text, packed_line) else "table.parquet"
+    release = copy_of(honest[kind], tmp_path / "copy")
+    change(release)
+    runs = [
+        subprocess.run([sys.executable, "-c", MEASURED, str(one)], capture_output=True, text=True)
+        for one in (honest[kind], release)
+    ]
+    usual, bomb = (json.loads(run.stdout)["megabytes"] for run in runs)
+    assert bomb < 3 * usual

@@ -133,3 +133,24 @@ def test_a_file_that_is_exchanged_while_it_is_verified_is_not_counted(honest, tm
     assert verify(release)  # what was hashed held
     monkeypatch.undo()
     assert not verify(release)
+
+
+def test_a_label_of_a_concept_is_in_the_rows_or_the_owners_word(honest, tmp_path):
+    """A report shows the tree of concepts; what it says that rows have, they have."""
+    forged = copy_of(honest["table of labels"], tmp_path / "copy")
+    content = certificate_of(forged)
+    trees = content["stated"]["report"]["figures"]["generalisations"]
+    released = next(line for tree in trees for line in tree["concepts"] if line["after"])
+    released["label"] = generated.MARK
+    reseal(forged, content)
+    broken = verify(forged, rewrite=tmp_path / "rewritten").broken
+    assert [claim.detail for claim in broken] == ["the figures that are stated make no report"]
+    assert not (tmp_path / "rewritten").exists()
+    above = [
+        line
+        for tree in certificate_of(honest["table of labels"])["stated"]["report"]["figures"]["generalisations"]
+        for line in tree["concepts"]
+        if not line["after"]
+    ]
+    stated = [statement.detail for statement in verify(honest["table of labels"]).stated]
+    assert stated == [f"the labels of {len(above)} concepts that no row has: the owner's word"]

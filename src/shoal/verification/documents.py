@@ -7,10 +7,12 @@ that page alone. Shares nothing with the methods.
 from __future__ import annotations
 
 import hashlib
+import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +20,6 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.results.claims import Claim
-from shoal.verification.npz import Matrix
 from shoal.verification.parquet import check_memory, layout_of, parquet_file
 from shoal.verification.promises import (
     Counts,
@@ -34,6 +35,9 @@ from shoal.verification.values import DistinctValues, bytes_of_labels, checked_l
 VECTORS, MATRIX, TERMS = "vectors.parquet", "vectors.npz", "terms.txt"
 DOCUMENT_FILES = (VECTORS, MATRIX, TERMS)
 MOST_ROWS = 20_000  # of a row group
+MEMBERS = ("indices", "indptr", "format", "shape", "data", "_is_array")
+HEADER = 128  # bytes at most of the header of an array of one dimension or none
+MOST_MEMBERS = 100_000  # bytes of an archive's list of members; six take far fewer
 LARGEST_TERMS = 128_000_000  # bytes
 COLUMNS = {  # name, type as certificates have it, type of the list in Parquet
     "terms": ("list of text", pa.string()),
@@ -304,3 +308,39 @@ class Pools:
         expected /= np.sqrt(np.sum(expected**2))
         rounded = np.array_equal(weights, np.round(weights, DECIMALS))
         return rounded and bool(np.all(np.abs(weights - expected) <= SLACK))
+
+
+class Matrix:
+    """The arrays of a SciPy matrix, read beside the rows that they must hold; never more than these call for."""
+
+    def __init__(self, release: ReleaseFolder, name: str) -> None:
+        self._name = name
+        self._file = release.open(name)
+        try:
+            archive = zipfile.ZipFile(self._file)
+            if sorted(archive.namelist()) != sorted(f"{member}.npy" for member in MEMBERS):
+                raise ValueError("other members")
+            self._streams: dict[str, IO[bytes]] = {name: archive.open(f"{name}.npy") for name in MEMBERS}
+            self.arrays = {name: self._array(stream) for name, stream in self._streams.items()}  # type and shape
+        except (ValueError, OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError):
+            raise Refused("same data", "is not a matrix as SciPy writes one", name) from None
+
+    def _array(self, stream: IO[bytes]) -> tuple[str, tuple[int, ...]]:
+        if np.lib.format.read_magic(stream) != (1, 0):
+            raise ValueError("another version")
+        shape, in_columns, kind = np.lib.format.read_array_header_1_0(stream, max_header_size=HEADER)
+        if in_columns and len(shape) > 1:
+            raise ValueError("another order")
+        return kind.str, shape
+
+    def is_next(self, member: str, values: Any) -> bool:
+        """Whether the next bytes of a member are those of the values."""
+        try:
+            expected: bytes = values.tobytes()
+            return self._streams[member].read(len(expected)) == expected
+        except (ValueError, OSError, EOFError, zlib.error, zipfile.BadZipFile):
+            raise Refused("same data", f"{member} cannot be unpacked", self._name) from None
+
+    def ends(self) -> bool:
+        """Whether all of every member was read."""
+        return not any(stream.read(1) for stream in self._streams.values())

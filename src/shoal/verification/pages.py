@@ -16,6 +16,7 @@ from shoal.verification.release_files import Refused, ReleaseFolder
 
 PAGE = "page"
 PAGES = {"report.html": 4_000_000, "README.md": 1_000_000}  # and the bytes that each may have
+MISSING = "(missing)"  # of a row without a label
 DRAWN_BY = {"shoal": "shoal", "charts": "vl-convert-python"}  # versions that decide what a page looks like
 
 
@@ -36,6 +37,10 @@ def page_results(
         else:
             by = f"made by Shoal {content['versions']['shoal']}, and not ours to vouch for"
             statements.append(Statement(PAGE, f"{by}; rewriting the release makes it anew", name))
+    unseen = sum(not line["after"] for _, line in _concepts(content))
+    if unseen:
+        word = "the label of a concept" if unseen == 1 else f"the labels of {unseen} concepts"
+        statements.append(Statement(PAGE, f"{word} that no row has: the owner's word", "report.html"))
     return claims, tuple(statements)
 
 
@@ -50,10 +55,19 @@ def pages_of(content: dict[str, Any], counts: Counts) -> dict[str, bytes]:
             summary = summary_of(content["kind"], promises, stated, sizes, lengths)
             if isinstance(summary.figures, DocumentFigures):
                 _check_terms(summary.figures, counts)
+            if any(use["label"] not in counts.texts[name] for name, use in _concepts(content) if use["after"]):
+                raise ValueError("a label that no row has")
             pages = release_pages(summary)
     except (ValueError, TypeError, KeyError, IndexError, ArithmeticError, AttributeError):
         raise Refused("certificate", "the figures that are stated make no report", CERTIFICATE) from None
     return {name: page.encode() for name, page in pages.items()}
+
+
+def _concepts(content: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Every line of the trees of concepts that a report shows, and its column."""
+    trees = content["stated"].get("report", {}).get("figures", {}).get("generalisations", [])
+    lines = [(tree["name"], line) for tree in trees for line in tree["concepts"]]
+    return [(name, line) for name, line in lines if line["label"] != MISSING]
 
 
 def _check_terms(figures: DocumentFigures, counts: Counts) -> None:

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shoal.results.claims import Claim
-from shoal.verification.likeness import likeness_claims
 from shoal.verification.release_files import Refused
-from shoal.verification.values import DistinctValues, value_claims
+from shoal.verification.values import LAST_DIGIT, DistinctValues, shares, value_claims, within_likeness
 
 
 @dataclass
@@ -20,6 +19,7 @@ class Counts:
     group_sizes: Counter[int] = field(default_factory=Counter)  # how many groups have each
     lengths: Counter[int] = field(default_factory=Counter)  # how many sketches have each
     documents_with: dict[str, int] = field(default_factory=dict)  # how many documents have each term
+    texts: dict[str, dict[str | None, int]] = field(default_factory=dict)  # the different ones of protected columns
 
 
 def columns_as_promised(expected: list[str], found: list[str], promises: dict[str, Any], file: str) -> Claim:
@@ -111,12 +111,12 @@ def crowds_as_promised(sizes: Counter[int], promises: dict[str, Any], file: str)
     if of_people:
         least = min(crowd["people"] or 0 for crowd in stated)
         holds = same and least >= k and all(crowd["people"] <= crowd["rows"] for crowd in stated)
-        kept = f"every group has at least {least} different people (k={k}), in groups of the sizes counted"
+        kept = f"groups are of the sizes stated; the owner's word: each has at least {least} different people (k={k})"
         yield Claim("people", holds, kept if holds else "the crowds stated are not those of k people found", file)
     if of_own_k:
         asked = [(crowd["own_k"] or 0, crowd["people"] if of_people else crowd["rows"]) for crowd in stated]
         holds = same and all(crowd is not None and 0 < own_k <= crowd for own_k, crowd in asked)
-        kept = f"every group is as large as its records ask for, up to {max(own_k for own_k, _ in asked):,}"
+        kept = f"every group is as large as its records ask for by the owner's word, up to {max(own_k for own_k, _ in asked):,}"
         yield Claim("own k", holds, kept if holds else "a group is not of the size that its records ask for", file)
 
 
@@ -146,3 +146,23 @@ class GroupCounts:
             self.sizes.append(0)
         self.sizes[number] += rows
         return number
+
+
+def likeness_claims(
+    values: Mapping[str, DistinctValues], n_groups: int, promises: dict[str, Any], file: str
+) -> Iterator[Claim]:
+    """A share p of all rows becomes at most p · (1 + min(β, -ln p)) of a group; and the gain is the one stated."""
+    promised = promises["likeness"]
+    beta, stated = promised["bound"], {column["column"]: column["gain"] for column in promised["columns"]}
+    if beta <= 0 or stated.keys() != values.keys() or len(stated) < len(promised["columns"]) or not stated:
+        yield Claim("β-likeness", False, "it is not stated of the confidential columns, of each once", file)
+        return
+    for name, column in values.items():
+        group, code, rows = column.counted()
+        p, q = shares(group, code, rows, n_groups)
+        gain = float((q / p - 1.0).max(initial=0.0))
+        within = within_likeness(group, code, rows, n_groups, beta)
+        holds = within and abs(gain - stated[name]) <= LAST_DIGIT
+        kept = f"{name!r}: no value is more than {1 + gain:.4f} times as frequent in a group as in all (β={beta:g})"
+        wrong = f"{name!r}: a value is {1 + gain:.4f} times as frequent in a group as in all, β={beta:g}"
+        yield Claim("β-likeness", holds, kept if holds else f"{wrong} and {stated[name]:g} are stated", file)

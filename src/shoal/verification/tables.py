@@ -64,6 +64,7 @@ def table_claims(release: ReleaseFolder, promises: dict[str, Any], counts: Count
     else:
         yield from _count_text(release, file, promises, rows)
     counts.group_sizes.update(rows.whole.sizes)
+    counts.texts.update(rows.texts)
     yield rows_as_promised(rows.n_rows, promises, file)
     yield from gaps_as_promised(rows.gaps, promises, file)
     yield from crowd_claims(rows.sets, rows.whole, rows.values, rows.in_order(), promises, file)
@@ -208,7 +209,7 @@ class TableRows:
         }
         self.gaps: dict[str, int] = {}  # protected columns in which values are missing that may be, and how many
         self._may_have_gaps = {column["name"] for column in promises["columns"] if "gaps" in column}
-        self._texts: dict[str, dict[str | None, int]] = {name: {} for name in self._quasi}
+        self.texts: dict[str, dict[str | None, int]] = {name: {} for name in self._quasi}
         self.whole = _EqualRows(self._quasi)
         self.sets = [_EqualRows(columns) for columns in promises["anonymity"]["shared_columns"]]
         self._first_rows: list[pa.Table] = []
@@ -254,7 +255,7 @@ class TableRows:
         texts = encoded.dictionary.to_pylist()
         if name in self._numbers:
             self._check_numbers(name, texts, file)
-        codes = self._texts[name]
+        codes = self.texts[name]
         place: Ints = encoded.indices.fill_null(len(texts)).to_numpy()
         code_of_text = np.array([codes.setdefault(text, len(codes)) for text in [*texts, None]], dtype=np.int64)
         return code_of_text[place]
