@@ -116,7 +116,8 @@ def crowds_as_promised(sizes: Counter[int], promises: dict[str, Any], file: str)
     if of_own_k:
         asked = [(crowd["own_k"] or 0, crowd["people"] if of_people else crowd["rows"]) for crowd in stated]
         holds = same and all(crowd is not None and 0 < own_k <= crowd for own_k, crowd in asked)
-        kept = f"every group is as large as its records ask for by the owner's word, up to {max(own_k for own_k, _ in asked):,}"
+        most = max(own_k for own_k, _ in asked)
+        kept = f"every group is as large as its records ask for by the owner's word, up to {most:,}"
         yield Claim("own k", holds, kept if holds else "a group is not of the size that its records ask for", file)
 
 
