@@ -169,7 +169,10 @@ def test_labels_are_judged_by_equality() -> None:
     assert found.labels_linked == pytest.approx((1 + 0 + 0.5 + 0.5) / 4)
     assert found.labels_changed == (("job", 0.25),)
     assert found.loss is None
-    assert found.score is None
+    # Smith, and one of two clerks, are found by name; the worker replaced the baker, and nobody else.
+    assert found.risk.interval.rate == pytest.approx(1)
+    assert found.label_loss.columns[0].table == pytest.approx(0.25)  # of half, baker and worker are a quarter each
+    assert found.score == pytest.approx((found.mean_change + found.risk.risk) / 2)
 
 
 def test_control_records_tell_what_would_be_known_anyway(tmp_path: Path) -> None:
@@ -234,7 +237,7 @@ def test_every_step_of_an_assessment_has_a_name_while_it_is_under_way() -> None:
     begun: list[str] = []
     with progress.listening(lambda name, done, total: begun.append(name)):
         assess(BEFORE[["age", "pay"]], AFTER[["age", "pay"]])
-    assert list(dict.fromkeys(begun))[:3] == ["measuring the loss", "linking records", "singling out"]
+    assert {"measuring the loss", "singling out", "linking records"} <= set(begun)
     begun.clear()
     random = sp.csr_matrix(np.random.default_rng(0).random((40, 12)))
     with progress.listening(lambda name, done, total: begun.append(name)):
@@ -371,8 +374,7 @@ def test_labels_that_were_generalised_are_never_right() -> None:
     ("target", "columns", "says"),
     [
         ("salary", ["age"], "the original has no column salary, only: age"),
-        ("age", ["age"], "target age can be learned from numbers only, and no other number is compared"),
-        ("grade", ["code"], "target grade can be learned from numbers only"),
+        ("age", ["age"], "target age is learned from other columns, and no other is compared"),
         ("day", ["age"], "target day is timestamp.*, neither numbers nor labels; choose another column"),
         ("same", ["age"], "same is one class in all rows; there is nothing to learn, choose another target"),
         ("none", ["age"], "target none is missing in all but 0 records; choose another column"),

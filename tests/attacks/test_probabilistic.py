@@ -40,9 +40,8 @@ def all_patterns(linkage: ProbabilisticLinkage, original: np.ndarray, protected:
     """The pattern of every masked record with every original, (masked, originals), in the order of rows."""
     compared = linkage._compare(original, protected)
     patterns = np.empty((len(original), len(original)), np.int32)
-    columns = np.ascontiguousarray(compared.originals.T)
     for place, row in enumerate(compared.rows):
-        patterns_of(columns, compared.masked[place], compared.tolerance, patterns[row])
+        patterns_of(compared.pairs, place, patterns[row])
     return patterns
 
 

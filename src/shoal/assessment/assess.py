@@ -34,6 +34,7 @@ TABLES = {
     "found.csv",
     "models.csv",
     "estimates.csv",
+    "labels.csv",
     "figures.csv",
     "leaks.csv",
     "sketches.csv",
@@ -74,15 +75,16 @@ def _tables(assessment: TableAssessment) -> dict[str, list[dict[str, Any]]]:
     if assessment.loss is not None:
         tables["columns.csv"] = [vars(row) for row in assessment.loss.columns]
         tables["correlations.csv"] = [vars(row) for row in assessment.loss.pairs]
-        tables["found.csv"] = _linked_rows(assessment)
-    return tables
+    if assessment.label_loss is not None:
+        tables["labels.csv"] = [vars(row) for row in assessment.label_loss.columns]
+    return tables | {"found.csv": _linked_rows(assessment)}
 
 
 def _linked_rows(assessment: TableAssessment) -> list[dict[str, Any]]:
     """Row by row, the chance with which each attack finds its original."""
-    assert assessment.risk is not None
     rates = {"euclidean": assessment.risk.euclidean, "mahalanobis": assessment.risk.mahalanobis}
-    chances = {name: rate.chances for name, rate in rates.items() if rate.chances is not None}
+    every = {name: rate.chances for name, rate in rates.items() if rate.chances is not None}
+    chances = {name: of_row for name, of_row in every.items() if len(of_row) == assessment.rows}
     if assessment.leaks is not None and assessment.leaks.leak.learned_on == assessment.rows:
         chances["learned"] = np.asarray(assessment.leaks.leak.worst.chances)
     return [

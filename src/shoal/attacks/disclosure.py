@@ -102,7 +102,7 @@ class DisclosureRisk:
         self.random_state = random_state
 
     def run(self, original: Any, protected: Any) -> Disclosure:
-        """The four rates; `risk` is DR, `score(loss)` the mean of it and the information loss."""
+        """The four rates; `risk` is DR."""
         return Disclosure(
             interval=IntervalDisclosure().run(original, protected),
             euclidean=DistanceLinkage("euclidean").run(original, protected),

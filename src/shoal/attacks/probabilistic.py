@@ -9,12 +9,14 @@ Sources: Fellegi and Sunter (1969), Jaro (1989); for numeric tables Domingo-Ferr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from shoal.attacks.labels import LabelPair
 from shoal.attacks.rates import check_count, identical_rows, rate_of, sample_rows, shared
 from shoal.data.pairs import NumericPair, numeric_pair
 from shoal.errors import InputError
@@ -89,6 +91,8 @@ class ProbabilisticLinkage:
     original once (linear assignment). Two values agree when at most `tolerance` of the originals lie between them: what
     is near is judged by ranks, so that neither the unit nor a few large values matter.
 
+    A label agrees with the values that it can stand for: itself, those of a set or a more general label, all for a gap.
+
     Where links could go either way, chance decides: records are shuffled, the mean over several shuffles is taken, and
     records that are the same share what is found. The order of rows has no bearing.
 
@@ -115,11 +119,14 @@ class ProbabilisticLinkage:
         self.shuffles = shuffles
         self.random_state = random_state
 
-    def run(self, original: Any, protected: Any) -> Rate:
-        """The share of records found; `chances` says with what chance each is, `targets` which were looked at."""
-        compared = self._compare(original, protected)
-        weights = learn(compared.counts()).weights
-        n_rows = len(compared.originals)
+    def run(self, original: Any, protected: Any, labels: Sequence[LabelPair] = ()) -> Rate:
+        """The share of records found; `chances` says with what chance each is, `targets` which were looked at.
+
+        Where there are labels and no numbers, None is given for both tables.
+        """
+        compared = self._compare(original, protected, labels)
+        weights = learn(kernel.count_patterns(compared.pairs)).weights
+        n_rows = compared.pairs.originals.shape[1]
         if n_rows <= ONE_TO_ONE:
             chances = np.empty(n_rows)
             chances[compared.rows] = self._assign(compared, weights)
@@ -129,33 +136,48 @@ class ProbabilisticLinkage:
 
     def model(self, original: Any, protected: Any) -> FellegiSunter:
         """What the intruder learns of how often pairs agree."""
-        return learn(self._compare(original, protected).counts())
+        return learn(kernel.count_patterns(self._compare(original, protected).pairs))
 
-    def _compare(self, original: Any, protected: Any) -> _Compared:
+    def _compare(self, original: Any, protected: Any, labels: Sequence[LabelPair] = ()) -> _Compared:
         if not 0 <= self.tolerance <= 1:
             raise InputError(f"tolerance={self.tolerance!r} must be a share of the records, from 0 to 1")
-        pair = numeric_pair(original, protected)
-        n_rows, n_columns = pair.original.shape
-        if n_columns > MOST_ATTRIBUTES:
+        if original is None:
+            empty = np.empty((len(labels[0].before), 0))
+            pair = NumericPair(empty, empty, ())
+        else:
+            pair = numeric_pair(original, protected)
+        n_rows, n_numbers = pair.original.shape
+        if n_numbers + len(labels) > MOST_ATTRIBUTES:
             raise InputError(
-                f"probabilistic linkage takes at most {MOST_ATTRIBUTES} attributes, got {n_columns}; "
+                f"probabilistic linkage takes at most {MOST_ATTRIBUTES} attributes, got {n_numbers + len(labels)}; "
                 "leave out those an intruder would not know"
             )
+        codes = [np.column_stack([np.empty((n_rows, 0), np.int64), *side]) for side in _codes(labels)]
+        together = [np.column_stack([pair.original, codes[0]]), np.column_stack([pair.protected, codes[1]])]
         # Rows in the order of their values: a shuffle by a seed is then the same whatever order they came in.
-        by_value = np.lexsort((*pair.original.T[::-1], *pair.protected.T[::-1]))
+        by_value = np.lexsort((*together[0].T[::-1], *together[1].T[::-1]))
         rows = by_value if n_rows <= ONE_TO_ONE else by_value[sample_rows(n_rows, SAMPLE, self.random_state)]
         ranks = _relative_ranks(pair)
-        # The small addition keeps places that are exactly `tolerance` apart from falling to a rounding.
-        return _Compared(ranks[0], ranks[1][rows], rows, pair, np.full(n_columns, self.tolerance + 1e-12))
+        pairs = kernel.Pairs(
+            np.ascontiguousarray(ranks[0].T),
+            ranks[1][rows],
+            # The small addition keeps places that are exactly `tolerance` apart from falling to a rounding.
+            np.full(n_numbers, self.tolerance + 1e-12),
+            np.ascontiguousarray(codes[0].T),
+            codes[1][rows],
+            _agreement(labels),
+        )
+        return _Compared(pairs, rows, *together)
 
     def _assign(self, compared: _Compared, weights: Floats) -> Floats:
         """The chance of each row, in the order of `compared.rows`, under the best assignment."""
         n_rows = len(compared.rows)
-        pair, rows = compared.pair, compared.rows
-        same_masked, same_original = identical_rows(pair.protected[rows]), identical_rows(pair.original[rows])
-        all_weights = kernel.weigh_pairs(
-            np.ascontiguousarray(compared.originals[rows].T), compared.masked, compared.tolerance, weights
+        pairs, rows = compared.pairs, compared.rows
+        same_masked, same_original = identical_rows(compared.protected[rows]), identical_rows(compared.original[rows])
+        in_order = pairs._replace(
+            originals=np.ascontiguousarray(pairs.originals[:, rows]), labels=np.ascontiguousarray(pairs.labels[:, rows])
         )
+        all_weights = kernel.weigh_pairs(in_order, weights)
         all_weights -= all_weights.max(axis=0)  # the same links are best, and found in half the time
         shuffles = max(1, min(10, 3_000 // n_rows)) if self.shuffles is None else check_count(self.shuffles, "shuffles")
         random = np.random.default_rng(self.random_state)
@@ -171,17 +193,25 @@ class ProbabilisticLinkage:
 
 @dataclass(frozen=True)
 class _Compared:
-    """Tables as places among the originals; `rows` are the masked records looked at."""
+    """Numbers as places among the originals, labels as codes; `rows` are the masked records looked at."""
 
-    originals: Floats  # (n, d)
-    masked: Floats  # (m, d)
+    pairs: kernel.Pairs
     rows: Ints  # (m,)
-    pair: NumericPair
-    tolerance: Floats  # (d,)
+    original: Floats  # (n, numbers and codes)
+    protected: Floats
 
-    def counts(self) -> Ints:
-        counts: Ints = kernel.count_patterns(np.ascontiguousarray(self.originals.T), self.masked, self.tolerance)
-        return counts
+
+def _codes(labels: Sequence[LabelPair]) -> tuple[list[Ints], list[Ints]]:
+    return [pair.before for pair in labels], [pair.after for pair in labels]
+
+
+def _agreement(labels: Sequence[LabelPair]) -> Ints:
+    """For each column of labels, which value agrees with which released label."""
+    shape = [max((pair.chance.shape[side] for pair in labels), default=0) for side in (0, 1)]
+    agree = np.zeros((len(labels), *shape), dtype=np.bool_)
+    for column, pair in enumerate(labels):
+        agree[column, : pair.chance.shape[0], : pair.chance.shape[1]] = pair.chance > 0
+    return agree
 
 
 def _relative_ranks(pair: NumericPair) -> tuple[Floats, Floats]:
@@ -211,7 +241,5 @@ def _by_chance(linked: Ints, same_masked: Ints, same_original: Ints) -> Floats:
 
 def _best(compared: _Compared, weights: Floats) -> Floats:
     """The chance of each row when it is linked to any original of the highest weight."""
-    ties, own_ties = kernel.best_partners(
-        np.ascontiguousarray(compared.originals.T), compared.masked, compared.tolerance, weights, compared.rows
-    )
-    return shared(np.where(own_ties, 1.0 / ties, 0.0), identical_rows(compared.pair.protected[compared.rows]))
+    ties, own_ties = kernel.best_partners(compared.pairs, weights, compared.rows)
+    return shared(np.where(own_ties, 1.0 / ties, 0.0), identical_rows(compared.protected[compared.rows]))

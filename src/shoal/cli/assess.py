@@ -77,14 +77,21 @@ def _share(rate: Any) -> str:
     return f"{rate.rate:.1%} ({rate.low:.1%} to {rate.high:.1%})"
 
 
+def _in(kind: str, found: Any) -> str:
+    return f" in {kind}" if found.loss is not None and found.label_loss is not None else ""
+
+
 def _of_a_table(found: Any) -> Iterator[str]:
-    if found.risk is not None:
-        for rate in (found.risk.euclidean, found.risk.mahalanobis, found.risk.probabilistic):
-            yield f"linked       {_share(rate)} by {rate.about}"
-        yield f"risk         {found.risk.risk:.2f} (DR: disclosure risk, in per cent)"
-        yield f"changed      {found.loss.mean_change:.2f} (IL: mean change of the statistics, in per cent)"
-        yield f"score        {found.score:.2f} (mean of DR and IL; less is better)"
-        yield f"lost         {found.loss.squared.information_loss:.1%} of the information"
+    for rate in (found.risk.euclidean, found.risk.mahalanobis, found.risk.probabilistic):
+        yield f"linked       {_share(rate)} by {rate.about}"
+    yield f"risk         {found.risk.risk:.2f} (DR: disclosure risk, in per cent)"
+    yield f"changed      {found.mean_change:.2f} (IL: mean change of statistics and tables, in per cent)"
+    yield f"score        {found.score:.2f} (mean of DR and IL; less is better)"
+    if found.loss is not None:
+        yield f"lost         {found.loss.squared.information_loss:.1%} of the information{_in('numbers', found)}"
+    if found.label_loss is not None:
+        lost = found.label_loss.squared.information_loss
+        yield f"lost         {lost:.1%} of the information{_in('labels', found)} (L)"
     yield from _of_leaks(found)
     for column, inferred in found.minimality:
         guess = inferred.guess
@@ -115,7 +122,7 @@ def _of_a_table(found: Any) -> Iterator[str]:
     if found.overlap is not None:
         yield printable(f"together     {found.overlap.sentence}")
     if found.labels_linked is not None:
-        yield f"labels       {found.labels_linked:.2%} linked by equal labels"
+        yield f"labels       {found.labels_linked:.2%} linked by equal labels (RL)"
     if found.unattacked:
         yield printable(f"not attacked {', '.join(found.unattacked)}: released, and used by no attack")
     for score in () if found.models is None else found.models.scores:
@@ -135,15 +142,16 @@ def _of_leaks(found: Any) -> Iterator[str]:
     """What trained attackers find."""
     if found.leaks is None:
         return
-    from shoal.pages.leak_card import best_parameters, proof, remedy, share_of
+    from shoal.pages.leak_card import best_parameters, proof, remedy
 
     leak = found.leaks.leak
     yield (
         f"attacker     trained on {leak.links_known:,} links finds {_share(leak.honest)} of the others; trained on all "
         f"links, {leak.worst.rate:.1%} of all"
     )
-    telling = ", ".join(f"{printable(one.name)} ({share_of(one):.0%})" for one in leak.attributes[:3])
-    yield f"telling      {telling}"
+    telling = [one for one in leak.attributes if one.without is not None][:3]
+    without = ", ".join(f"{printable(one.name)} ({one.without:.1%} found without it)" for one in telling)
+    yield f"telling      {without}"
     best = ", ".join(f"{name} {value:.3g}" for name, value in best_parameters(leak)[:5])
     for name, line in (("advice", remedy(found.leaks)), ("proof", proof(leak)), ("best by", best)):
         if line:

@@ -48,14 +48,14 @@ def assessment_html(assessment: TableAssessment) -> str:
     """The whole page: style and pictures inside, nothing to fetch, nothing to run."""
     loss, risk, second = assessment.loss, assessment.risk, assessment.differencing
     repeated = () if second is None else (second.cells, second.worst)
-    certain = () if risk is None or risk.euclidean.chances is None else risk.euclidean.chances > 0.999
+    certain = () if risk.euclidean.chances is None else risk.euclidean.chances > 0.999
     broken = sorted(loss.pairs, key=lambda pair: -abs(pair.after - pair.before))[:MOST] if loss else []
     return page(
         "assessment.html.jinja",
         a=assessment,
         verdict=verdict(assessment),
         moved=_moved(loss) if loss and loss.columns else None,
-        attacks=_attacks(risk, (*assessment.gdpr, *repeated)) if risk else None,
+        attacks=_attacks(risk, (*assessment.gdpr, *repeated)),
         broken=[pair for pair in broken if abs(pair.after - pair.before) >= NOTABLE],
         card=card_page(assessment.leaks, assessment.rows),
         taught=_taught(assessment.models) if assessment.models else None,
@@ -96,9 +96,6 @@ def _around(estimate: Estimate | None) -> str:
 
 def verdict(assessment: TableAssessment) -> str:
     """The result in a sentence."""
-    if assessment.risk is None or assessment.loss is None:
-        linked = assessment.labels_linked or 0.0
-        return f"Comparing labels word by word links {percent(linked)} of the {count(assessment.rows, 'record')}."
     best = max(
         (assessment.risk.euclidean, assessment.risk.mahalanobis, assessment.risk.probabilistic),
         key=lambda rate: rate.rate,

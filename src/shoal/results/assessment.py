@@ -17,7 +17,7 @@ from shoal.results.attacks import (
     SketchAttacks,
 )
 from shoal.results.survey import SurveyUtility
-from shoal.results.utility import ModelUtility, SpaceUtility, TableLoss
+from shoal.results.utility import LabelLoss, ModelUtility, SpaceUtility, TableLoss
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,8 @@ class TableAssessment:
     smallest_group: int  # fewest protected rows that are equal in all compared columns
     unique: int  # protected rows that no other equals
     loss: TableLoss | None  # of the numbers: change of statistics, and share of information lost
-    risk: Disclosure | None  # of the numbers
+    label_loss: LabelLoss | None  # of the labels: values, tables, and share of information lost
+    risk: Disclosure  # of all columns
     gdpr: tuple[Rate, ...]  # singling out, linkability, inference, of the numbers
     labels_changed: tuple[tuple[str, float], ...]  # share of the records whose label changed, by column
     labels_linked: float | None  # chance that equal labels link a record with its original
@@ -92,18 +93,27 @@ class TableAssessment:
     notes: tuple[str, ...] = ()  # what makes figures less certain, in a sentence each
 
     @property
-    def score(self) -> float | None:
-        """Half loss, half risk, in per cent: less is better."""
-        return self.risk.score(self.loss) if self.risk is not None and self.loss is not None else None
+    def mean_change(self) -> float:
+        """IL, in per cent, over all columns: that of numbers and that of labels, each by its share of the columns."""
+        change = 0.0 if self.loss is None else len(self.numbers) * self.loss.mean_change
+        change += 0.0 if self.label_loss is None else len(self.labels) * self.label_loss.mean_change
+        return change / (len(self.numbers) + len(self.labels))
+
+    @property
+    def score(self) -> float:
+        """Half the change (IL), half the risk (DR), in per cent: less is better."""
+        return (self.mean_change + self.risk.risk) / 2
 
     def data(self) -> dict[str, Any]:
         """All of it as JSON has it, chances of single records aside."""
         data: dict[str, Any] = as_data(self)
-        if self.loss is not None and self.risk is not None:
+        if self.label_loss is not None:
+            data["label_loss"] |= {"IL": self.label_loss.mean_change, "L": self.label_loss.squared.information_loss}
+        data["risk"] |= {"DR": self.risk.risk, "linkage": self.risk.linkage}
+        if self.loss is not None:
             data["loss"]["IL"] = self.loss.mean_change
             data["loss"]["PIL"] = self.loss.probabilistic.mean
             data["loss"]["squared"]["information_loss"] = self.loss.squared.information_loss
-            data["risk"] |= {"DR": self.risk.risk, "linkage": self.risk.linkage}
         if self.overlap is not None:
             data["overlap"] |= {"sentence": self.overlap.sentence, "safe": self.overlap.safe}
         if self.survey is not None:
@@ -111,7 +121,7 @@ class TableAssessment:
             data["survey"]["estimates"] = self.survey.rows()
         if self.people is not None:
             data["people"]["sentence"] = self.people.sentence
-        return data | {"score": self.score}
+        return data | {"IL": self.mean_change, "score": self.score}
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from shoal.results.utility import TableLoss
-
 if TYPE_CHECKING:  # `verify` reads this folder and needs no arrays
     import numpy as np
     from numpy.typing import NDArray
@@ -88,10 +86,6 @@ class Disclosure:
     def risk(self) -> float:
         """DR, in per cent: half linkage, half interval disclosure."""
         return 100.0 * (self.linkage + self.interval.rate) / 2
-
-    def score(self, loss: TableLoss) -> float:
-        """Half the change of statistics (IL), half the disclosure risk (DR), in per cent: less is better."""
-        return (loss.mean_change + self.risk) / 2
 
 
 @dataclass(frozen=True)

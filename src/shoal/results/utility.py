@@ -85,6 +85,31 @@ class TableLoss:
 
 
 @dataclass(frozen=True)
+class LabelColumnLoss:
+    """How far the labels of one column moved."""
+
+    column: str
+    values: float  # mean distance of a label to its replacement, 0 to 1
+    table: float  # half the sum of differences of the shares of all labels
+
+
+@dataclass(frozen=True)
+class LabelLoss:
+    """What masking cost columns of labels: values, tables of one and of two columns, and the squared error."""
+
+    values: float
+    one_way: float
+    two_way: float
+    squared: Loss  # L is its share of information lost
+    columns: tuple[LabelColumnLoss, ...] = field(repr=False)
+
+    @property
+    def mean_change(self) -> float:
+        """IL of labels, in per cent: the mean of the three."""
+        return 100.0 * (self.values + self.one_way + self.two_way) / 3
+
+
+@dataclass(frozen=True)
 class QueryAgreement:
     """How alike the answers to one query are from the original and the protected space."""
 

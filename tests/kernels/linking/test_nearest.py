@@ -51,24 +51,37 @@ def test_what_the_nearest_tell(n_rows, data, relative, absolute):
 
 @st.composite
 def comparisons(draw):
-    """Originals, masked records, a tolerance for each column, and a weight for each pattern."""
-    width = draw(st.integers(1, 4))
-    rows = st.lists(st.lists(VALUE, min_size=width, max_size=width), min_size=1, max_size=20)
+    """Originals and masked records with numbers and labels, when they agree, and a weight for each pattern."""
+    width, n_labels = draw(st.integers(0, 3)), draw(st.integers(0, 2))
+    label = st.integers(0, 2)
+    record = st.tuples(
+        st.lists(VALUE, min_size=width, max_size=width), st.lists(label, min_size=n_labels, max_size=n_labels)
+    )
+    rows = st.lists(record, min_size=1, max_size=20)
     tolerance = draw(st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0]), min_size=width, max_size=width))
-    weights = draw(st.lists(VALUE, min_size=2**width, max_size=2**width))
-    return draw(rows), draw(rows), tolerance, weights
+    agree = draw(st.lists(st.lists(st.booleans(), min_size=9, max_size=9), min_size=n_labels, max_size=n_labels))
+    weights = draw(st.lists(VALUE, min_size=2 ** (width + n_labels), max_size=2 ** (width + n_labels)))
+    return draw(rows), draw(rows), tolerance, np.array(agree, dtype=bool).reshape(n_labels, 3, 3), weights
 
 
 @given(comparisons(), st.data())
 def test_counts_weights_and_best_partners_are_those_found_pair_by_pair(compared, data):
-    originals, masked, tolerance, weights = compared
-    columns, records, within = np.array(originals).T.copy(), np.array(masked), np.array(tolerance)
-    assert kernel.count_patterns(columns, records, within).tolist() == twin.count_patterns(originals, masked, tolerance)
-    every = kernel.weigh_pairs(columns, records, within, np.array(weights))
-    assert every.tolist() == twin.weigh_pairs(originals, masked, tolerance, weights)
+    originals, masked, tolerance, agree, weights = compared
+    sides = [
+        [np.array([record[part] for record in side], dtype=kind).reshape(len(side), -1) for side in (originals, masked)]
+        for part, kind in ((0, np.float64), (1, np.int64))
+    ]
+    (numbers, masked_numbers), (labels, masked_labels) = sides
+    pairs = kernel.Pairs(
+        numbers.T.copy(), masked_numbers, np.array(tolerance, dtype=np.float64), labels.T.copy(), masked_labels, agree
+    )
+    rule = (tolerance, agree.tolist())
+    assert kernel.count_patterns(pairs).tolist() == twin.count_patterns(originals, masked, rule)
+    every = kernel.weigh_pairs(pairs, np.array(weights))
+    assert every.tolist() == twin.weigh_pairs(originals, masked, rule, weights)
     own = [data.draw(st.integers(0, len(originals) - 1)) for _ in masked]
-    ties, own_ties = kernel.best_partners(columns, records, within, np.array(weights), np.array(own))
-    assert (ties.tolist(), own_ties.tolist()) == twin.best_partners(originals, masked, tolerance, weights, own)
+    ties, own_ties = kernel.best_partners(pairs, np.array(weights), np.array(own))
+    assert (ties.tolist(), own_ties.tolist()) == twin.best_partners(originals, masked, rule, weights, own)
     one = np.empty(len(originals), np.int32)
-    kernel.patterns_of(columns, records[0], within, one)
-    assert one.tolist() == [twin.pattern(original, masked[0], tolerance) for original in originals]
+    kernel.patterns_of(pairs, 0, one)
+    assert one.tolist() == [twin.pattern(original, masked[0], rule) for original in originals]

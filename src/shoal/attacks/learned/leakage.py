@@ -283,7 +283,7 @@ def _rate(about: str, everyone: Records, rows: Ints, chances: Floats) -> Rate:
 
 
 def _attributes(sample: TrainingSample, worst: WorstCase) -> tuple[LeakingAttribute, ...]:
-    """The most telling first: by the learned measure where there is one, else by the learned weights."""
+    """The most telling first: the fewer records are found without it; ties by the share that was learned."""
     weights, shares = worst.weights.weights, worst.attribute_shares
     attributes = []
     for rank, column in enumerate(np.argsort(-shares, kind="stable").tolist()):
@@ -298,7 +298,7 @@ def _attributes(sample: TrainingSample, worst: WorstCase) -> tuple[LeakingAttrib
                 without=_rate_without(sample, name) if rank < MOST_WITHOUT else None,
             )
         )
-    return tuple(attributes)
+    return tuple(sorted(attributes, key=lambda one: 1.0 if one.without is None else round(one.without, 9)))
 
 
 def _rate_without(sample: TrainingSample, name: str) -> float:

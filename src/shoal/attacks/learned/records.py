@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.attacks.labels import label_pair
 from shoal.attacks.rates import identical_rows
 from shoal.data.pairs import numeric_pair
 from shoal.errors import InputError
@@ -142,26 +143,27 @@ def side_by_side(original: Any, protected: Any, labels: Sequence[LabelColumn] = 
 def label_columns(
     original: Mapping[str, Sequence[Any]], protected: Mapping[str, Sequence[Any]], ontology: Any = None
 ) -> list[LabelColumn]:
-    """Columns of labels by name. Two values are 0 or 1 apart, or as far as the ontology says where it knows both.
+    """Columns of labels by name, as far apart as the ontology says where it knows both values.
 
-    `ontology` is one for all columns, or one per column, by name.
+    Other labels are the nearer to a value, the more likely they stand for it. `ontology` is one for all columns, or one
+    per column, by name.
     """
     columns = []
     for name, values in original.items():
         about = ontology.get(name) if isinstance(ontology, Mapping) else ontology
-        were, before = np.unique(np.array([str(value) for value in values]), return_inverse=True)
-        are, after = np.unique(np.array([str(value) for value in protected[name]]), return_inverse=True)
-        apart = (were[:, None] != are[None, :]).astype(np.float64)
+        pair = label_pair(name, values, protected[name])
+        before, after, apart = pair.before, pair.after, 1.0 - pair.chance
         if about is not None:
-            apart = _by_meaning(apart, [str(value) for value in were], [str(value) for value in are], about)
+            apart = by_meaning(apart, pair.values, pair.released, about)
         # As the numbers: two records drawn at random are 2 apart in the mean.
         mean = float(np.bincount(before) @ apart @ np.bincount(after)) / len(before) ** 2
         scaled = np.sqrt(apart * (FAR / mean)) if mean > 0 else apart
-        columns.append(LabelColumn(name, before.astype(np.int64), after.astype(np.int64), scaled))
+        columns.append(LabelColumn(name, before, after, scaled))
     return columns
 
 
-def _by_meaning(apart: Floats, were: list[str], are: list[str], ontology: Any) -> Floats:
+def by_meaning(apart: Floats, were: Sequence[str], are: Sequence[str], ontology: Any) -> Floats:
+    """Distances by the ontology where it knows both values, else as they are."""
     rows, columns = ([_concept(ontology, value) for value in values] for values in (were, are))
     known_rows, known_columns = (
         [concept for concept in concepts if concept is not None] for concepts in (rows, columns)

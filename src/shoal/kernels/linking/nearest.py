@@ -6,6 +6,8 @@ agreement is a number with one bit per column, the lowest for the first.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit, prange
 
@@ -136,53 +138,69 @@ def _distance(first: Floats, second: Floats, enough: float) -> float:
     return total / width
 
 
+class Pairs(NamedTuple):
+    """Originals and masked records, and when two values agree: numbers within a tolerance, labels by a table."""
+
+    originals: Floats  # (d, n)
+    masked: Floats  # (m, d)
+    tolerance: Floats  # (d,)
+    labels: Ints  # (l, n)
+    masked_labels: Ints  # (m, l)
+    agree: Ints  # (l, labels before, labels after)
+
+
 @njit(cache=True, nogil=True)
-def patterns_of(originals: Floats, record: Floats, tolerance: Floats, patterns: Ints) -> None:
-    """The pattern of one masked record with every original, into `patterns` (n,)."""
+def patterns_of(pairs: Pairs, record: int, patterns: Ints) -> None:
+    """The pattern of one masked record with every original, into `patterns` (n,); numbers have the lowest bits."""
     patterns[:] = 0
-    for column in range(originals.shape[0]):
+    n_numbers = pairs.originals.shape[0]
+    for column in range(n_numbers):
         bit = np.int32(1 << column)
-        for row in range(originals.shape[1]):
-            if abs(originals[column, row] - record[column]) <= tolerance[column]:
+        for row in range(patterns.shape[0]):
+            if abs(pairs.originals[column, row] - pairs.masked[record, column]) <= pairs.tolerance[column]:
+                patterns[row] |= bit
+    for column in range(pairs.labels.shape[0]):
+        bit = np.int32(1 << (n_numbers + column))
+        agrees = pairs.agree[column, :, pairs.masked_labels[record, column]]
+        for row in range(patterns.shape[0]):
+            if agrees[pairs.labels[column, row]]:
                 patterns[row] |= bit
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def count_patterns(originals: Floats, masked: Floats, tolerance: Floats) -> Ints:
+def count_patterns(pairs: Pairs) -> Ints:
     """How many pairs have each of the 2^d patterns."""
-    n_patterns = 1 << originals.shape[0]
+    n_patterns = 1 << (pairs.originals.shape[0] + pairs.labels.shape[0])
     counts = np.zeros((SHARES, n_patterns), np.int64)
     for share in prange(SHARES):
-        patterns = np.empty(originals.shape[1], np.int32)
-        for row in range(share, masked.shape[0], SHARES):
-            patterns_of(originals, masked[row], tolerance, patterns)
+        patterns = np.empty(pairs.originals.shape[1], np.int32)
+        for record in range(share, pairs.masked.shape[0], SHARES):
+            patterns_of(pairs, record, patterns)
             for other in range(patterns.shape[0]):
                 counts[share, patterns[other]] += 1
     return counts.sum(axis=0)
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def weigh_pairs(originals: Floats, masked: Floats, tolerance: Floats, weight_of: Floats) -> Floats:
+def weigh_pairs(pairs: Pairs, weight_of: Floats) -> Floats:
     """The weight of every pair (m, n), from the weight of each pattern."""
-    weights = np.empty((masked.shape[0], originals.shape[1]))
-    for row in prange(masked.shape[0]):
-        patterns = np.empty(originals.shape[1], np.int32)
-        patterns_of(originals, masked[row], tolerance, patterns)
+    weights = np.empty((pairs.masked.shape[0], pairs.originals.shape[1]))
+    for record in prange(pairs.masked.shape[0]):
+        patterns = np.empty(pairs.originals.shape[1], np.int32)
+        patterns_of(pairs, record, patterns)
         for other in range(patterns.shape[0]):
-            weights[row, other] = weight_of[patterns[other]]
+            weights[record, other] = weight_of[patterns[other]]
     return weights
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def best_partners(
-    originals: Floats, masked: Floats, tolerance: Floats, weight_of: Floats, own: Ints
-) -> tuple[Ints, Ints]:
+def best_partners(pairs: Pairs, weight_of: Floats, own: Ints) -> tuple[Ints, Ints]:
     """For every masked record how many originals share the highest weight, and whether its own, `own`, does."""
-    ties = np.empty(masked.shape[0], np.int64)
-    own_ties = np.empty(masked.shape[0], np.bool_)
-    for row in prange(masked.shape[0]):
-        patterns = np.empty(originals.shape[1], np.int32)
-        patterns_of(originals, masked[row], tolerance, patterns)
+    ties = np.empty(pairs.masked.shape[0], np.int64)
+    own_ties = np.empty(pairs.masked.shape[0], np.bool_)
+    for record in prange(pairs.masked.shape[0]):
+        patterns = np.empty(pairs.originals.shape[1], np.int32)
+        patterns_of(pairs, record, patterns)
         best = -np.inf
         count = 0
         for other in range(patterns.shape[0]):
@@ -191,6 +209,6 @@ def best_partners(
                 best = weight
                 count = 0
             count += weight == best
-        ties[row] = count
-        own_ties[row] = weight_of[patterns[own[row]]] == best
+        ties[record] = count
+        own_ties[record] = weight_of[patterns[own[record]]] == best
     return ties, own_ties
