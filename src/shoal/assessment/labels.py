@@ -48,8 +48,9 @@ def _to_centre(column: LabelPair, ontology: Any) -> Floats:
     """The distance of each value to what is nearest to all records: a value, or a concept above some of them."""
     counts = np.bincount(column.before, minlength=len(column.values))
     apart = 1.0 - np.eye(len(column.values))
-    concepts = [] if ontology is None else [next(iter(ontology.senses(value)), None) for value in column.values]
-    if ontology is not None and None not in concepts:
+    senses = [] if ontology is None else [ontology.senses(value) for value in column.values]
+    if ontology is not None and all(senses):
+        concepts = [int(of_value[0]) for of_value in senses]
         taxonomy = ontology.taxonomy
         above = {int(ancestor) for concept in concepts for ancestor in taxonomy.ancestors_of(concept)}
         apart = distances(taxonomy, concepts, sorted(above | set(concepts)))
@@ -75,9 +76,9 @@ def risk_of_all(
 
 def _linked(pair: AlignedTables, ontology: Any) -> tuple[Rate, Rate]:
     """Of tables too small to train an attacker on."""
-    texts = [table.select(list(pair.labels)).to_pydict() for table in (pair.before, pair.after)]
-    sides = (pair.original, pair.protected) if pair.numbers else (None, None)
-    records = side_by_side(*sides, label_columns(*texts, ontology))
+    before, after = (table.select(list(pair.labels)).to_pydict() for table in (pair.before, pair.after))
+    original, protected = (pair.original, pair.protected) if pair.numbers else (None, None)
+    records = side_by_side(original, protected, label_columns(before, after, ontology))
     rows = np.arange(len(records))
     chances = [chances_of(records, distance, rows) for distance in (plain(records.n_attributes), mahalanobis(records))]
     in_order = np.argsort(records.order)
@@ -91,9 +92,9 @@ def _probabilistic(pair: AlignedTables, labels: Sequence[LabelPair], random_stat
     different |= {column.name: len(column.values) for column in labels}
     chosen = sorted(different, key=lambda name: -different[name])[:MOST_ATTRIBUTES]
     numbers = [name for name in pair.numbers if name in chosen]
-    sides = [table.select(numbers) if numbers else None for table in (pair.before, pair.after)]
+    before, after = (table.select(numbers) if numbers else None for table in (pair.before, pair.after))
     attack = ProbabilisticLinkage(random_state=random_state)
-    rate = attack.run(*sides, [column for column in labels if column.name in chosen])
+    rate = attack.run(before, after, [column for column in labels if column.name in chosen])
     if len(different) <= MOST_ATTRIBUTES:
         return rate
     return replace(rate, about=f"{rate.about}, {MOST_ATTRIBUTES} of {len(different)} columns")

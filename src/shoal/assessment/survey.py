@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from shoal.assessment.column_values import Labels, PairedColumn, as_labels, as_numbers, is_missing, paired_column
 from shoal.data.columns import plain
@@ -25,8 +24,6 @@ MOST_LEVELS = 30  # labels of a column whose shares are estimated without being 
 MOST_CELLS = 1_000  # of a table that is asked for
 MOST_TERMS = 200  # of a model
 FEW_NUMBERS = 10  # different ones, in a table: categories
-
-Estimator = Callable[[Design], Estimate | None]
 
 
 @dataclass(frozen=True)
@@ -107,7 +104,7 @@ class _Sides:
         column = self.needed(name)
         if not column.is_number:
             return column
-        return PairedColumn(name, *(_as_texts(side) for side in (column.before, column.after)), is_number=False)
+        return PairedColumn(name, _as_texts(column.before), _as_texts(column.after), False)
 
     def needed(self, name: str) -> PairedColumn:
         column = self.column(name)
@@ -174,9 +171,11 @@ def _of_column(column: PairedColumn, sides: _Sides) -> Iterator[ComparedEstimate
     if not column.is_number:
         levels = _levels(column.before)
         for level in levels if len(levels) <= MOST_LEVELS else ():
-            before, after = (_share(values == level, ~is_missing(values)) for values in (column.before, column.after))
-            about = f"{column.name} = {level}"
-            yield from sides.compared(TOTALS, "share", about, before(sides.design), after(sides.design_after))
+            before, after = (
+                survey.share(values == level, ~is_missing(values), design)
+                for values, design in ((column.before, sides.design), (column.after, sides.design_after))
+            )
+            yield from sides.compared(TOTALS, "share", f"{column.name} = {level}", before, after)
         return
     statistics: dict[str, Callable[[Floats, Design], Estimate | None]] = {"total": survey.total, "mean": survey.mean}
     statistics |= {name: _quantile(p) for name, p in QUANTILES.items()} | {"Gini": survey.gini}
@@ -187,10 +186,6 @@ def _of_column(column: PairedColumn, sides: _Sides) -> Iterator[ComparedEstimate
 
 def _quantile(p: float) -> Callable[[Floats, Design], Estimate | None]:
     return lambda values, design: survey.quantile(values, p, design)
-
-
-def _share(inside: NDArray[np.bool_], known: NDArray[np.bool_]) -> Estimator:
-    return lambda design: survey.share(inside, known, design)
 
 
 def _usual_tables(columns: Sequence[PairedColumn]) -> list[str]:
@@ -225,11 +220,14 @@ def _of_table(asked: str, sides: _Sides) -> Iterator[ComparedEstimate]:
         raise InputError(f"table {shown(asked)} has {len(cells):,} cells; choose columns with at most {MOST_CELLS:,}")
     for cell in sorted(cells):
         before, after = (
-            _share((first == cell[0]) & (second == cell[1]), ~(is_missing(first) | is_missing(second)))
-            for first, second in ((rows.before, columns.before), (rows.after, columns.after))
+            survey.share((first == cell[0]) & (second == cell[1]), ~(is_missing(first) | is_missing(second)), design)
+            for first, second, design in (
+                (rows.before, columns.before, sides.design),
+                (rows.after, columns.after, sides.design_after),
+            )
         )
         about = f"{one} = {cell[0]}, {other} = {cell[1]}"
-        yield from sides.compared(TABLES, "share", about, before(sides.design), after(sides.design_after))
+        yield from sides.compared(TABLES, "share", about, before, after)
 
 
 def _of_model(asked: str, sides: _Sides) -> Iterator[ComparedEstimate]:
@@ -243,7 +241,7 @@ def _of_model(asked: str, sides: _Sides) -> Iterator[ComparedEstimate]:
     names = ["intercept", *(name for term in terms_of for name in term.names)]
     if len(names) > MOST_TERMS:
         raise InputError(f"model {shown(asked)} has {len(names)} terms, more than {MOST_TERMS}; choose fewer labels")
-    fitted = []
+    fitted: list[list[Estimate | None]] = []
     for y, parts, design in (
         (y_before, [term.before for term in terms_of], sides.design),
         (y_after, [term.after for term in terms_of], sides.design_after),

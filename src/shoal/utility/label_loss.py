@@ -52,7 +52,8 @@ def label_loss(
 def _codes(values: NDArray[np.generic]) -> Ints:
     """Numbers for the values, one after the other."""
     texts = values.astype(str) if values.dtype == object else values
-    return np.unique(texts, return_inverse=True)[1].astype(np.int64)
+    codes: Ints = np.unique(texts, return_inverse=True)[1].astype(np.int64)
+    return codes
 
 
 def _classes(before: NDArray[np.generic], after: NDArray[np.generic]) -> Ints:
