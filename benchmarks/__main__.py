@@ -15,6 +15,7 @@ ALL = (
     "semantic",
     "categorical",
     "mixed",
+    "common_values",
     "diversity",
     "closeness",
     "following",

@@ -35,8 +35,9 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Tree = tuple[Ints, Ints]  # parent of each node (-1: none), leaves below it (1 for a leaf)
 
-REGION = 16_000  # rows that are grouped together at most
-SEARCHED = 8000  # and searched together
+# Groups whose rows are grouped, or searched, together at most; more of them would take longer and gain little.
+STARTED, SEARCHED = 3200, 1600
+LARGEST = 50_000  # rows of such a region
 ROUNDS = 6  # of the search, each in other regions
 HOT, COLD = 0.15, 0.01  # temperatures, as shares of what a row loses on average before the search
 STEP = 1e-7  # seconds, about
@@ -223,7 +224,7 @@ class _Part:
             gathering.place_rest(columns, stratum, groups, 2 * self.k - 1)
             return groups.group_of
 
-        regions = self._regions(np.arange(len(self.stratum)), REGION)
+        regions = self._regions(np.arange(len(self.stratum)), min(STARTED * self.k, LARGEST))
         groups, first = np.empty(len(self.stratum), dtype=np.int64), 0
         for rows, own in zip(regions, side_by_side(start, [(rows,) for rows in regions]), strict=True):
             groups[rows] = own + first
@@ -248,7 +249,7 @@ class _Part:
     def _round(self, groups: Ints, steps: float, warm: float, cold: float) -> Ints:
         parts = []
         seeds = self.random.integers(1, 2**62, size=len(groups))
-        for number, rows in enumerate(self._regions(groups, SEARCHED)):
+        for number, rows in enumerate(self._regions(groups, min(SEARCHED * self.k, LARGEST))):
             own_groups, own = np.unique(groups[rows], return_inverse=True)
             work = Cooling(steps * len(rows) / len(groups), warm, cold, int(seeds[number]))
             parts.append((rows, own_groups, own.astype(np.int64), work))

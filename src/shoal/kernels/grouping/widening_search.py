@@ -33,7 +33,8 @@ from shoal.kernels.grouping.widening import (
 
 NEAR = 16  # groups that a record may go to
 NO_LIMIT = np.int64(2**62)
-DIVIDE = 6  # one step of so many divides two groups anew
+DIVIDE = 4  # one step of so many divides two groups anew
+DIVISION, DIVIDED_RECORD = 2.0, 0.2  # what that takes, and for each record, in steps
 WIDER = 64  # groups near to a group, from which they are chosen
 
 
@@ -91,10 +92,10 @@ class Divided(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _divide(columns: Columns, groups: Groups, home: int, away: int, divided: Divided, state: Ints) -> int:
+def _divide(columns: Columns, groups: Groups, home: int, away: int, divided: Divided, limit: float, state: Ints) -> int:
     """Order the records of two groups by a column, then another, both random; the first ones may be one group.
 
-    Returns the cost of both groups with their sizes as they are.
+    Returns the cost of both groups with their sizes as they are, anything above `limit` if it is above it.
     """
     cells, kinds, nodes = columns
     size, n = groups.size[home], groups.size[home] + groups.size[away]
@@ -115,9 +116,10 @@ def _divide(columns: Columns, groups: Groups, home: int, away: int, divided: Div
         divided.records[at] = record
     mark = 2 * divided.n_tries[0]
     divided.n_tries[0] += 1
-    return size * _width(cells, kinds, nodes, divided.records[:size], divided.seen, mark) + (n - size) * _width(
-        cells, kinds, nodes, divided.records[size:n], divided.seen, mark + 1
-    )
+    cost = size * _width(cells, kinds, nodes, divided.records[:size], divided.seen, mark)
+    if cost <= limit:
+        cost += (n - size) * _width(cells, kinds, nodes, divided.records[size:n], divided.seen, mark + 1)
+    return cost
 
 
 @njit(cache=True, nogil=True)
@@ -159,29 +161,31 @@ def _take(columns: Columns, groups: Groups, home: int, away: int, divided: Divid
 def anneal(columns: Columns, stratum: Ints, group_of: Ints, k: int, n_groups: int, cooling: Cooling) -> None:
     """Search for cheaper groups of k to 2k - 1 records while the temperature falls; `group_of` is changed.
 
-    `cooling.work` is the number of steps.
+    `cooling.work` is the number of steps; dividing two groups counts for several.
     """
     cells, kinds, nodes = columns
     most = 2 * k - 1
     groups = grouped(columns, group_of, n_groups, most)
     near = near_groups(columns, stratum, groups)
     state = np.array([cooling.seed], np.uint64)
-    n_steps = np.int64(cooling.work)
     temperature = cooling.warm
-    cool = (cooling.cold / cooling.warm) ** (1000.0 / max(n_steps, 1000))
     divided = Divided(np.empty(2 * most, np.int64), np.zeros(1, np.int64), np.full(len(nodes), -1, np.int64))
-    for step in range(n_steps):
-        if step % 1000 == 999:
-            temperature *= cool
+    done, step = 0.0, 0
+    while done < cooling.work:
+        done += 1.0
+        step += 1
+        if step % 1000 == 0:
+            temperature = cooling.warm * (cooling.cold / cooling.warm) ** (done / cooling.work)
         record = draw(state, len(group_of))
         home, away = groups.group_of[record], near[record, draw(state, NEAR)]
-        if away < 0 or away == home:
+        if away < 0 or away == home or groups.width[home] == 0:  # no step can make a group of equal records better
             continue
         size_home, size_away = groups.size[home], groups.size[away]
+        before = size_home * groups.width[home] + size_away * groups.width[away]
+        limit = before - temperature * np.log((draw(state, 1 << 30) + 1) / (1 << 30))
         if draw(state, DIVIDE) == 0:
-            before = size_home * groups.width[home] + size_away * groups.width[away]
-            after = _divide(columns, groups, home, away, divided, state)
-            if after <= before - temperature * np.log((draw(state, 1 << 30) + 1) / (1 << 30)):
+            done += DIVISION + DIVIDED_RECORD * (size_home + size_away)
+            if _divide(columns, groups, home, away, divided, limit, state) <= limit:
                 _take(columns, groups, home, away, divided)
                 measure(columns, groups, home)
                 measure(columns, groups, away)
@@ -189,8 +193,6 @@ def anneal(columns: Columns, stratum: Ints, group_of: Ints, k: int, n_groups: in
         other = -1
         if size_home == k or size_away == most or draw(state, 2) == 0:
             other = groups.members[away, draw(state, size_away)]
-        before = size_home * groups.width[home] + size_away * groups.width[away]
-        limit = before - temperature * np.log((draw(state, 1 << 30) + 1) / (1 << 30))
         moved = 1 if other < 0 else 0
         after = np.int64(0)
         for side in range(2):
