@@ -104,12 +104,13 @@ def test_a_file_that_was_loaded_leads_to_the_page_it_is_for(client: TestClient, 
     client.post(f"/uploads/{upload}/remove")
 
 
-def test_a_file_that_no_page_reads_can_only_be_removed(client: TestClient) -> None:
+def test_a_file_that_no_page_reads_is_not_listed_and_can_be_removed(client: TestClient, folder: Path) -> None:
     upload = upload_of(client, "picture.png", b"PNG")
     shown = client.get("/").text
-    assert "no page reads this kind of file" in shown and f"/uploads/{upload}/remove" in shown
-    assert f"/protect/{upload}" not in shown
-    client.post(f"/uploads/{upload}/remove")
+    assert "picture.png" not in shown and "Remove 1 file that no page reads" in shown
+    assert "picture.png is an image" in client.get(f"/protect/{upload}").text
+    client.post("/uploads/unread/remove")
+    assert not (folder / "uploads" / upload).exists() and "that no page reads" not in client.get("/").text
 
 
 async def _at_once(_: WorkerProcess, function: Any, *given: Any) -> Any:

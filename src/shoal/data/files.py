@@ -38,6 +38,9 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
+_IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp", ".svg", ".heic")
+
+
 def kind_of(path: PathLike) -> str | None:
     """jsonl, csv, tsv, parquet, dat or text, by the suffix; None for any other."""
     name = os.fspath(path).lower()
@@ -50,8 +53,9 @@ def unsupported(path: PathLike) -> InputError:
     """The error for a file of a kind that is not read."""
     if os.fspath(path).lower().endswith(".json"):
         return InputError(f"{shown(path)} is JSON; write one JSON object a line and name it .jsonl")
+    kind = "an image" if os.fspath(path).lower().endswith(_IMAGES) else "of no known kind"
     return InputError(
-        f"{shown(path)} is of no known kind; give .csv, .tsv, .parquet, .jsonl or .dat, a folder of text files, or for "
+        f"{shown(path)} is {kind}; give .csv, .tsv, .parquet, .jsonl or .dat, a folder of text files, or for "
         "a table also .xlsx, .sav, .dta, .sas7bdat, .xpt or .feather"
     )
 

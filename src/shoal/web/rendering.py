@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -38,7 +39,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"number": words.number, "percent": words.percent, "count": words.count}
-    environment.filters |= {"seconds": _seconds, "sentence": _sentence, "for_people": for_people}
+    environment.filters |= {"seconds": _seconds, "clock": _clock, "sentence": _sentence, "for_people": for_people}
     environment.globals |= {"bars": _bars, "pages": PAGES, "themes": THEMES, "promises": PROMISES}
     environment.globals |= {
         "figures": figures,
@@ -63,6 +64,12 @@ def _seconds(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _clock(begun: float) -> str:
+    """When something began: the time of today, or the day and the time."""
+    then = datetime.fromtimestamp(begun)
+    return f"{then:%H:%M}" if then.date() == datetime.now().date() else f"{then:%d %b %H:%M}"
 
 
 def _sentence(text: str) -> str:

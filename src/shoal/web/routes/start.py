@@ -30,12 +30,24 @@ SAMPLES = {
 
 @router.get("/")
 async def start(request: Request, jobs: TheJobs, workspace: TheWorkspace) -> Response:
-    uploads = [(upload, *_page_for(upload)) for upload in workspace.all_uploads()]
-    return page(request, "start.html.jinja", jobs=list(jobs), uploads=uploads, samples=SAMPLES)
+    uploads = [(upload, page_for(upload)) for upload in workspace.all_uploads()]
+    read = [(upload, *leads_to) for upload, leads_to in uploads if leads_to is not None]
+    unread = len(uploads) - len(read)
+    return page(request, "start.html.jinja", jobs=list(jobs), uploads=read, unread=unread, samples=SAMPLES)
 
 
-def _page_for(upload: Upload) -> tuple[str, str]:
-    """The address and name of the page that reads a file, by the file's name; empty if none does."""
+@router.post("/uploads/unread/remove")
+async def remove_unread(workspace: TheWorkspace) -> Response:
+    """Files that no page reads, such as images; a hierarchy that a plan names stays."""
+    plans = [upload.plan.read_text(encoding="utf-8") for upload in workspace.all_uploads() if upload.plan.is_file()]
+    for upload in workspace.all_uploads():
+        if page_for(upload) is None and not any(upload.id in plan for plan in plans):
+            workspace.remove(upload.folder)
+    return RedirectResponse("/", 303)
+
+
+def page_for(upload: Upload) -> tuple[str, str] | None:
+    """The address and name of the page that reads a file, by the file's name; None if none does."""
     path = upload.path
     if path.suffix.lower() == ".zip" or (path / "certificate.json").is_file():
         return f"/verify?upload={upload.id}", "Verify"
@@ -43,7 +55,7 @@ def _page_for(upload: Upload) -> tuple[str, str]:
         return f"/review?upload={upload.id}", "Review"
     if path.is_dir() or kind_of(path) or format_of(path):
         return f"/protect/{upload.id}", "Protect"
-    return "", ""
+    return None
 
 
 @router.post("/theme")
