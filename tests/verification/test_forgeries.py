@@ -10,6 +10,7 @@ from shoal import InputError, Roles, load, protect, verify
 from tests.release.releases import certificate_of, copy_of, quietly, reseal
 from tests.verification.hostile import generated
 from tests.verification.hostile.honest import make_honest
+from tests.verification.hostile.tricks import tricks
 
 pytestmark = pytest.mark.usefixtures("without_attack")
 FEWEST = 150
@@ -40,6 +41,18 @@ def test_a_mark_anywhere_is_refused_or_left_behind(honest, tmp_path, kind):
             passed_on.append(name)
     assert passed_on == []
     assert len(forgeries) >= 40
+
+
+@pytest.mark.parametrize(("kind", "fewest"), [("table.parquet", 80), ("documents", 60), ("table in parts", 80)])
+def test_a_forgers_trick_is_refused(honest, tmp_path, kind, fewest):
+    passed = []
+    for number, (name, change) in enumerate(tricks(honest[kind])):
+        release = copy_of(honest[kind], tmp_path / f"{number}" / "copy")
+        change(release)
+        if verify(release):
+            passed.append(name)
+    assert passed == []
+    assert number + 1 >= fewest
 
 
 def test_there_are_at_least_150_forgeries(honest):

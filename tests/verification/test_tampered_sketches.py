@@ -11,6 +11,7 @@ import pytest
 from shoal import InputError, verify
 from tests.release.releases import certificate_of, copy_of, reseal
 from tests.release.test_sketches import METHODS, baskets_file, release
+from tests.verification.hostile.tricks import tricks
 
 FILES = ["README.md", "certificate.json", "report.html", "sketches.parquet"]
 KINDS = pytest.mark.parametrize("kind", METHODS)
@@ -243,3 +244,14 @@ def test_a_pipe_in_place_of_the_sketches_does_not_block(sound):
     (sound / "sketches.parquet").unlink()
     os.mkfifo(sound / "sketches.parquet")
     assert ("files", "sketches.parquet") in broken(sound)
+
+
+@CROWD
+def test_a_forgers_trick_is_refused(originals, tmp_path, kind):
+    passed = []
+    for number, (name, change) in enumerate(tricks(originals[kind])):
+        folder = copy_of(originals[kind], tmp_path / f"{number}" / "copy")
+        change(folder)
+        if verify(folder):
+            passed.append(name)
+    assert passed == []
