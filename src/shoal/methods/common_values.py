@@ -30,6 +30,7 @@ from shoal.kernels.grouping import widening_search as search
 from shoal.kernels.grouping.refinement import Cooling
 from shoal.kernels.threads import side_by_side
 from shoal.methods.mdav import numbered_by_first_row
+from shoal.methods.refinement import warn_of_interruption
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -240,10 +241,13 @@ class _Part:
         scale = ONE * before / len(groups)
         levels = scale * HOT * (COLD / HOT) ** (np.arange(ROUNDS + 1) / ROUNDS)
         searched = groups
-        for done in range(ROUNDS):
-            progress.step("refining", done, ROUNDS)
-            searched = self._round(searched, steps / ROUNDS, float(levels[done]), float(levels[done + 1]))
-        progress.step("refining", ROUNDS, ROUNDS)
+        try:
+            for done in range(ROUNDS):
+                progress.step("refining", done, ROUNDS)
+                searched = self._round(searched, steps / ROUNDS, float(levels[done]), float(levels[done + 1]))
+            progress.step("refining", ROUNDS, ROUNDS)
+        except KeyboardInterrupt:
+            warn_of_interruption()
         return searched if float(costs_of(columns, searched).sum()) < before else groups
 
     def _round(self, groups: Ints, steps: float, warm: float, cold: float) -> Ints:

@@ -3,8 +3,9 @@
     best_recoding(columns, k, withheld) -> Recoding(levels, withheld rows, loss)
 
 Every value of a column is shown at the same level of its hierarchy; records whose key is shared by fewer than k are
-withheld, at most a given share. The search looks at the nodes of the lattice of levels by a bound of their loss, and
-leaves out every node finer than one that withholds too much, as ARX's Flash does: the result is the best node.
+withheld, at most a given share. The search takes the nodes of the lattice of levels by a bound of their loss, halves
+a path from each to the top, as ARX's Flash does, and leaves out every node finer than one that withholds too much: the
+result is the best node.
 """
 
 from __future__ import annotations
@@ -60,20 +61,24 @@ def best_recoding(columns: Sequence[Levels], k: int, share: float) -> Recoding |
     nodes = sorted(itertools.product(*map(range, too_fine.shape)), key=lambda node: (_bound(at_least, node), node))
     best: tuple[float, tuple[int, ...], NDArray[np.bool_]] | None = None
     n_counted = 0
-    for node in nodes:
-        if best is not None and _bound(at_least, node) >= best[0]:
+    for start in nodes:
+        if best is not None and _bound(at_least, start) >= best[0]:
             break
-        if too_fine[node]:
-            continue
-        n_counted += 1
-        small = _small(codes, node, weight, k)
-        if int(weight[small].sum()) > most:
-            too_fine[tuple(slice(level + 1) for level in node)] = True
-            continue
-        lost = sum(column[level] for column, level in zip(losses, node, strict=True))
-        loss = float(weight @ np.where(small, float(len(columns)), lost))
-        if best is None or (loss, node) < best[:2]:
-            best = loss, node, small
+        path = _path_up(at_least, start)
+        low, high = 0, len(path) - 1  # the first node of the path that withholds little enough, by halving
+        while low <= high and not too_fine[start]:
+            node = path[(low + high) // 2]
+            small = _small(codes, node, weight, k)
+            n_counted += 1
+            if int(weight[small].sum()) > most:
+                too_fine[tuple(slice(level + 1) for level in node)] = True
+                low = (low + high) // 2 + 1
+                continue
+            high = (low + high) // 2 - 1
+            lost = sum(column[level] for column, level in zip(losses, node, strict=True))
+            loss = float(weight @ np.where(small, float(len(columns)), lost))
+            if best is None or (loss, node) < best[:2]:
+                best = loss, node, small
     if best is None:
         return None
     withheld = np.empty(n, dtype=np.bool_)
@@ -84,6 +89,20 @@ def best_recoding(columns: Sequence[Levels], k: int, share: float) -> Recoding |
 def _bound(at_least: list[list[float]], node: tuple[int, ...]) -> float:
     """What the node loses if it withholds nothing: a withheld cell never loses less."""
     return sum(column[level] for column, level in zip(at_least, node, strict=True))
+
+
+def _path_up(at_least: list[list[float]], node: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Nodes from this one to the top, each a level above the one before, in the column where that loses least."""
+    path = [node]
+    while True:
+        raised = [
+            (*path[-1][:column], level + 1, *path[-1][column + 1 :])
+            for column, level in enumerate(path[-1])
+            if level + 1 < len(at_least[column])
+        ]
+        if not raised:
+            return path
+        path.append(min(raised, key=lambda above: _bound(at_least, above)))
 
 
 def _equal_rows(columns: Sequence[Ints]) -> tuple[Ints, Ints]:
