@@ -1,8 +1,9 @@
-"""Every sentence that the pages of a release can print, and the count or fact that backs it."""
+"""Every sentence that the pages of a release and `protect` on the terminal can print, and what backs it."""
 
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 import re
 import tomllib
@@ -22,7 +23,14 @@ from shoal.results.summary import DocumentFigures, SketchFigures, Summary, Table
 
 TEMPLATES = Path(inspect.getfile(pages)).parent / "templates"
 TABLE = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8"))
-FUNCTIONS = {f.__name__: f for f in (words.guarantee, words.aside, words.value_promises, likeness_in_words)}
+PROTECT = importlib.import_module("shoal.cli.protect")  # the package has a command by that name
+ON_THE_TERMINAL = (
+    *(PROTECT.say_protected, PROTECT._say_crowd, PROTECT._say_columns, PROTECT._say_followed, PROTECT._say_cells),
+    *(PROTECT._lost, PROTECT._evenness),
+)
+FUNCTIONS = {
+    f.__name__: f for f in (words.guarantee, words.aside, words.value_promises, likeness_in_words, *ON_THE_TERMINAL)
+}
 FOR_THE_OWNER = re.compile(r"\w*assessment|audit|exploration|leak_card|leaks|space")  # pages of no release
 FEWEST_WORDS = 3  # shorter texts are names of sections, columns and figures
 # What backs a sentence that states no property of the release at hand.

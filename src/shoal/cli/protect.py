@@ -116,7 +116,8 @@ def _say_cells(cells: Sequence[Any]) -> None:
 def _say_crowd(promises: dict[str, Any]) -> None:
     others, k = promises["anonymity"]["smallest_group"] - 1, promises["anonymity"]["k"]
     crowd = "1 other" if others == 1 else f"{others} others"
-    write(f"promise      each looks like at least {crowd} (k={k})")
+    aside = any(column["role"] != "quasi" for column in promises["columns"])
+    write(f"promise      each looks like at least {crowd} (k={k})" + " in the protected columns" * aside)
     people = [one["people"] for one in promises.get("crowds", ()) if one["people"] is not None]
     if people:
         write(f"people       at least {min(people)} different ones in a group (k={k})")

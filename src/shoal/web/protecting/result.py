@@ -120,7 +120,11 @@ def _crowd(anonymity: Mapping[str, Any]) -> Figure:
         words = "Values are shared within each group of columns only; whole records may be one of a kind."
         return Figure("Crowd", "none", words)
     others = count(anonymity["smallest_group"] - 1, "other")
-    return Figure("Crowd", number(anonymity["smallest_group"]), f"Every record looks like at least {others}.")
+    return Figure(
+        "Crowd",
+        number(anonymity["smallest_group"]),
+        f"Every record looks like at least {others} in the columns that are protected.",
+    )
 
 
 def _records(promises: Mapping[str, Any], withheld: list[Mapping[str, Any]]) -> Figure:
