@@ -119,7 +119,7 @@ def test_values_are_put_into_groups_by_dragging_and_by_keyboard(
 ) -> None:
     chosen(page, patients)
     town = page.get_by_role("group", name="<b>town</b>")
-    town.get_by_text("Labels are plain categories").press("Enter")
+    town.get_by_text("More about this column").press("Enter")
     town.get_by_role("button", name="Make groups").click()
     editor = page.get_by_role("dialog")
     expect(editor.get_by_text(MARKUP)).to_be_visible()
@@ -286,7 +286,7 @@ def test_the_sample_leads_to_the_page(page: Page) -> None:
     take_picture(page, "columns", height=800, top=page.locator("form > .card").first)
     expect(page.locator("#curve[data-state=there]")).to_be_visible()
     take_picture(page, "crowd", top=page.locator(".crowd"), height=520)
-    page.get_by_role("group", name="town").get_by_text("Labels are plain categories").click()
+    page.get_by_role("group", name="town").get_by_text("More about this column").click()
     page.get_by_role("group", name="town").get_by_role("button", name="Make groups").click()
     for town in ("Saltmere", "Thornley Quay", "Marram Sands"):
         page.get_by_label(town).check()

@@ -75,7 +75,7 @@ def test_what_a_form_says_becomes_the_plan_and_what_it_does_not_say_stays(plan: 
     assert changed.k == 7 and not changed.attack
     assert changed.columns.quasi == ("age", "town") and changed.columns.drop == ("height",)
     assert changed.columns.round == ("age",) and changed.columns.allow == ("illness",)
-    assert changed.columns.categorical == {"town": "most frequent"} and changed.promises.l == 2
+    assert changed.promises.l == 2
     again = edited(changed, Fields({"role-0": ["insensitive"], "allow-3": [""]}), look, Path)
     assert again.columns.round is None and again.columns.allow is None and again.k == 7
 
@@ -86,14 +86,18 @@ def test_a_column_with_a_part_of_its_own_is_in_no_list(plan: Request, look: Look
     assert PlanForm(changed, look).role_of("height") == "drop"
 
 
-def test_labels_that_are_protected_now_are_plain_categories_until_more_is_said(plan: Request, look: Look) -> None:
-    dropped = edited(plan, Fields({"role-2": ["drop"]}), look, Path)
-    assert dropped.columns.categorical is None
-    back = edited(dropped, Fields({"role-2": ["quasi"]}), look, Path)
-    assert back.columns.categorical == {"town": "most frequent"}
-    meant = edited(back, Fields({"ontology-2": ["wordnet"]}), look, Path)
+def test_what_is_said_of_a_column_goes_when_its_role_has_no_use_for_it(plan: Request, look: Look) -> None:
+    sets = edited(plan, Fields({"categorical-2": ["set"], "missing_codes-3": ["9,x"]}), look, Path)
+    assert sets.columns.categorical == {"town": "set"} and sets.reading.missing_codes == {"illness": (9, "x")}
+    fields = {field.name: field.text for field in PlanForm(sets, look).column_fields(3)}
+    assert fields["missing_codes-3"] == "9,x"
+    dropped = edited(sets, Fields({"role-2": ["drop"]}), look, Path)
+    assert dropped.columns.categorical is None and dropped.reading.missing_codes
+    meant = edited(sets, Fields({"ontology-2": ["wordnet"]}), look, Path)
     assert meant.method.ontology == {"town": "wordnet"} and meant.columns.categorical is None
-    assert "by meaning" not in PlanForm(back, look).said_of(2) and PlanForm(meant, look).said_of(2)
+    assert PlanForm(meant, look).said_of(2) == "Labels are compared wordnet"
+    nobody = edited(plan, Fields({f"role-{place}": ["drop"] for place in range(4)}), look, Path)
+    assert nobody.columns.quasi is None
 
 
 def test_a_plan_is_kept_beside_its_file_and_goes_with_it(plan: Request, upload: Upload, workspace: Workspace) -> None:

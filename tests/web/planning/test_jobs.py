@@ -124,9 +124,10 @@ def test_names_that_no_command_line_can_list_go_into_a_plan(tmp_path: Path, monk
     assert first == second
 
 
-def read_here(path: Any, format: str, verbatim: Any, encoding: str | None, sheet: str | None) -> Any:
+def read_here(path: Any, format: str, verbatim: Any, given: Any) -> Any:
     """Instead of in a process of its own, which takes a second to start."""
-    return apart._read({"path": str(path), "format": format, "sheet": sheet})
+    asked = {"skip_rows": given.skip_rows, "header_rows": given.header_rows, "verbatim": sorted(verbatim)}
+    return apart._read({"path": str(path), "format": format, "sheet": given.sheet, **asked})
 
 
 def test_a_sheet_that_was_chosen_is_read_by_shell_and_python(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:

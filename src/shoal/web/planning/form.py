@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from shoal.data.files import shown
-from shoal.data.kinds.inspection import ColumnInspection, proposed_request
-from shoal.data.roles import AVERAGED, Kind, Role
+from shoal.data.kinds.inspection import ColumnInspection
+from shoal.data.roles import AVERAGED, Kind
 from shoal.errors import InputError
 from shoal.request.method_options import MASKING, RECORD_SKETCHES, SKETCHES
 from shoal.request.option import BASKETS, DOCUMENTS, TABLES, Option
 from shoal.request.options import RECURSIVE
 from shoal.request.request import OPTIONS, Request
-from shoal.request.values import Column, Columns, File, Files, Number, OneOf, Orders, Pairs, Switch, Whole
+from shoal.request.values import Column, Columns, File, Files, Number, OneOf, Pairs, Switch, Whole
 from shoal.terms.language import languages
 from shoal.web.planning.words import FOLDS, OF_CHOICES
 from shoal.web.protecting.look import Look
@@ -23,6 +23,7 @@ from shoal.web.requests import Fields
 from shoal.web.workspace import Upload
 
 BESIDE_K = ("k", "l", "person", "missing")
+UNITS = ("person", "household", "weight")
 KINDS = {"table": TABLES, "documents": DOCUMENTS, "baskets": BASKETS}
 # The roles that many columns may have. Other roles, such as the person's, belong to one column, which is a field.
 ROLES = {name: one for name, one in OPTIONS.items() if one.about.role and isinstance(one.about.value, Columns)}
@@ -61,7 +62,7 @@ class Field:
     def kind(self) -> str:
         """How the page shows it."""
         value = self.option.about.value
-        if isinstance(value, Columns | Switch):
+        if isinstance(value, Switch) or (isinstance(value, Columns) and self.option.about.column):
             return "switch"
         if isinstance(value, Files):
             return "hierarchy"
@@ -121,9 +122,9 @@ class PlanForm:
         return [field for name in BESIDE_K if (field := self._field(OPTIONS[name])) is not None]
 
     @property
-    def person(self) -> Field | None:
-        """Whose each record is."""
-        return self._field(OPTIONS["person"])
+    def units(self) -> list[Field]:
+        """Whom the records stand for."""
+        return [field for name in UNITS if (field := self._field(OPTIONS[name])) is not None]
 
     @property
     def folds(self) -> dict[str, list[Field]]:
@@ -159,10 +160,8 @@ class PlanForm:
             if isinstance(known.about.value, Files):
                 is_file = value is not None and str(value).lower() not in Files.WORDS
                 fields.append(Field(field, known, str(value or ""), file=Path(str(value)) if is_file else None))
-            elif isinstance(value, tuple | list):
-                fields.append(Field(field, known, " < ".join(map(str, value))))
             else:
-                text = "" if value is None else _single(known).write(value)[0]
+                text = "" if value is None else _written(known, value)
                 fields.append(Field(field, known, text, _choices(known, self.look)))
         return fields
 
@@ -184,6 +183,8 @@ def field_of(known: Option, value: Any, look: Look) -> Field | None:
         return Field(known.name, known, file=None if value is None else Path(value))
     if isinstance(value, bool):
         return Field(known.name, known, "yes" if value else "")
+    if isinstance(value, tuple | list):
+        return Field(known.name, known, ", ".join(value))
     text = "" if value is None else known.about.value.write(value)[0]
     return Field(known.name, known, text, _choices(known, look))
 
@@ -252,10 +253,10 @@ def _take_columns(options: dict[str, Any], fields: Fields, look: Look, file_of: 
                 pairs[column.name] = str(file_of(sent))
             elif isinstance(value, Columns):
                 pairs |= {column.name: True} if text == "yes" else {}
-            elif isinstance(value, Orders) and text:
-                pairs[column.name] = _parsed(known, f"x={text}")["x"]
+            elif text and isinstance(value, Pairs):
+                pairs[column.name] = _parsed(known, text, value.of)
             elif text:
-                pairs[column.name] = text if isinstance(value, Files) else _parsed(known, text, _single(known))
+                pairs[column.name] = text if isinstance(value, Files) else _parsed(known, f"x={text}")["x"]
             if isinstance(value, Files) and column.name in pairs:
                 for other in ("categorical", "order"):
                     (options.get(other) or {}).pop(column.name, None)
@@ -275,19 +276,16 @@ def _settle_columns(options: dict[str, Any], look: Look) -> None:
             listed if isinstance(known.about.value, Columns) else {one: given[one] for one in listed}
         ) or None
     explained = {column for name in ("ontology", "order", "categorical", "kinds") for column in options.get(name) or ()}
-    bare = [
-        replace(column, role=Role.QUASI)
-        for column in look.columns
-        if column.name in (options.get("quasi") or ()) and column.name not in explained
-    ]
-    suggested = proposed_request(replace(look.inspection, columns=tuple(bare)), Request.of("", {}))[0].given
-    for name in ("categorical", "order"):
-        options[name] = {**(options.get(name) or {}), **suggested.get(name, {})} or None
+    bare = {*(options.get("quasi") or ())} - explained
+    ordered = {column.name: column.order for column in look.columns if column.order and column.name in bare}
+    options["order"] = {**(options.get("order") or {}), **ordered} or None
 
 
 def _is_for(known: Option, role: str, column: ColumnInspection, kinds: Mapping[str, str] | None) -> bool:
     if known.name in _FOR_RELEASED:
         return role in ("confidential", "insensitive")
+    if known.about.heading == "Reading files":
+        return True
     kind = (kinds or {}).get(column.name, column.kind).partition(":")[0]
     return role == "quasi" and kind in _FOR_KINDS.get(known.name, tuple(Kind))
 
@@ -299,6 +297,12 @@ def _order_of(heading: str) -> int:
 def _listed(value: Any) -> tuple[str, ...]:
     """The columns of an option; one hierarchy for all columns names none."""
     return () if value is None or isinstance(value, str) else tuple(value)
+
+
+def _written(known: Option, value: Any) -> str:
+    """The value of one column, as somebody enters it."""
+    whole = known.about.value
+    return str(whole.of.write(value)[0] if isinstance(whole, Pairs) else whole.write({"x": value})[0].partition("=")[2])
 
 
 def _single(known: Option) -> Any:

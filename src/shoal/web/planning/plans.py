@@ -11,6 +11,7 @@ from typing import Any
 from shoal.data.files import shown, unknown_column
 from shoal.data.kinds.inspection import proposed_request
 from shoal.data.private_files import private_file
+from shoal.data.roles import Role
 from shoal.errors import InputError
 from shoal.request.plan import plan_text, read_plan
 from shoal.request.request import OPTIONS, Request
@@ -87,6 +88,8 @@ def opened_plan(path: Path, upload: Upload, look: Look, workspace: Workspace) ->
 def proposed_plan(path: Path, look: Look, kept: Request | None = None) -> Request:
     """What suits the columns; k stays as it was chosen."""
     source: dict[str, Any] = {**look.reading, "k": kept.k if kept else None}
+    if look.is_table and not any(column.role is Role.QUASI for column in look.columns):
+        return Request.of(str(path), source)
     if not look.is_table:
         return Request.of(str(path), source | {"text_column": look.text or None})
     proposal, _ = proposed_request(look.inspection, Request.of(str(path), source))
