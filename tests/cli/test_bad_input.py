@@ -233,7 +233,12 @@ CONFLICTS = [
         LABELS | {"c.csv": "child,parent\na,b\nb,a\n"},
     ),
     Case("a hierarchy of nothing", f"{GOOD_LABELS} --ontology c.csv", "c.csv", LABELS | {"c.csv": ""}),
-    Case("labels not in WordNet", GOOD_LABELS, "not in WordNet", LABELS | {"l.csv": csv_of("sport", *["xyzzyq"] * 6)}),
+    Case(
+        "labels not in WordNet",
+        f"{GOOD_LABELS} --ontology wordnet",
+        "not in WordNet",
+        LABELS | {"l.csv": csv_of("sport", *["xyzzyq"] * 6)},
+    ),
     Case(
         "labels not in the hierarchy",
         f"{GOOD_LABELS} --ontology h.csv",

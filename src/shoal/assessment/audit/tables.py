@@ -61,6 +61,7 @@ def read_audited(source: Any, columns: ColumnOptions, person: str | None, asked:
             roles = Roles(_without(roles.quasi, name), _without(roles.confidential, name))
     if not roles.quasi:
         raise InputError("no column looks like a quasi-identifier; name those that others may know", "quasi age,sex")
+    weight = asked.weight or next(iter(roles.weight), None)
     keys = KeyColumns(
         roles.quasi,
         tuple(_codes(table, name) for name in roles.quasi),
@@ -70,7 +71,7 @@ def read_audited(source: Any, columns: ColumnOptions, person: str | None, asked:
     return AuditedTable(
         keys,
         tuple(_confidential(table, name) for name in roles.confidential),
-        None if asked.weight is None else _weights(table, asked.weight),
+        None if weight is None else _weights(table, weight),
         None if asked.household is None else _owners(table, asked.household),
         of_release is not None,
         given is None,

@@ -290,6 +290,10 @@ def date_forms(name: str, column: Any, spelling: str | None, period: str | None,
     if not fitting and len(texts):
         written, count, first, all_written = misfits(texts, forms)
         row = f"first in row {rows[first] + 1}"
+        if not count:
+            raise InputError(
+                f"column {shown(name)}: months have names of several languages or lengths; write all in one form"
+            )
         if all_written:
             raise InputError(
                 f"column {shown(name)}: {counted(count, 'date')} that no calendar has (read as {written}, {row}); "

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.data.columns import holds_numbers, is_text, value_type
+from shoal.data.columns import holds_numbers, is_text, not_numbers, plain, value_type
 from shoal.data.files import shown
 from shoal.data.kinds.dates import DateForm, check_period
 from shoal.data.kinds.missing_codes import is_conventional, suspected_codes
@@ -49,6 +49,13 @@ def outline_column(name: str, column: Any, choices: ColumnChoices, explained: On
     kind = given or (Kind.LABEL if has_meaning else _kind_by_content(column.type, recognised))
     if given is None and not has_meaning:
         _warn_of_doubts(name, kind, recognised)
+        if recognised.mixed:
+            raise not_numbers(
+                plain(column).cast(pa.large_string()),
+                shown(name),
+                "correct them, say which stand for missing values ({option}) or that all are categories ({option})",
+                (f"missing_codes {shown(name)}=…", f"categorical {shown(name)}"),
+            )
     if kind in AVERAGED and (codes := suspected_codes(column)):
         listed = ",".join(str(code) if is_conventional(code) else "…" for code in codes)
         warnings.warn(

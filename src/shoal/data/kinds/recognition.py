@@ -67,6 +67,7 @@ class Recognised:
     reason: str
     order: tuple[str, ...] = ()
     certain: bool = True  # if not, `protect` asks the owner to confirm it
+    mixed: bool = False  # most texts are numbers: `protect` refuses to take all for categories
     few: bool = False  # a code because it has few different values: in another part of the table it may have more
 
 
@@ -186,7 +187,8 @@ def _of_text(name: str, values: pa.Array, n_given: int) -> Recognised:
     if _half(values, NUMBER):
         astray = len(values) - int(pc.sum(pc.match_substring_regex(values, NUMBER)).as_py())
         several = "value is none" if astray == 1 else "different values are none"
-        return Recognised(Kind.LABEL, f"holds numbers, but {astray} {several}: correct that, or say what they are")
+        reason = f"holds numbers, but {astray} {several}: correct that, or say what they are"
+        return Recognised(Kind.LABEL, reason, mixed=True)
     if n_given >= 20 and all_match(values, _EMAIL):
         return Recognised(Kind.IDENTIFIER, "holds addresses of people")
     n_words = float(pc.mean(pc.count_substring(values, " ")).as_py()) + 1.0
