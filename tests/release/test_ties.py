@@ -30,7 +30,7 @@ def numbers_with_ties() -> pa.Table:
         {
             "illness": random.choice(["flu", "gout", "cold", "asthma"], 120),
             "age": random.integers(20, 26, 120),
-            "rooms": random.integers(1, 5, 120),
+            "rooms": random.integers(1, 5, 120) + 0.5,
             "visits": random.integers(0, 9, 120),
         }
     )

@@ -153,13 +153,13 @@ def test_a_reader_that_dies_is_an_error_and_not_our_end(tmp_path: Path, monkeypa
     (tmp_path / "decimal.py").write_text("raise SystemExit(1)")  # which a hostile folder may bring along
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
-    table, about = read_in_subprocess(path, "sav", KEPT, None, None)
+    table, about = read_in_subprocess(path, "sav", KEPT, TableFile(path))
     assert table.num_rows == ROWS
     assert about["sex"].values[0] == (1.0, "male")
     monkeypatch.setattr("shoal.data.formats.subprocess_reader.ROOM", 1 << 20)  # too little to start
     monkeypatch.setattr("shoal.data.formats.subprocess_reader.TIMES", 1)
     with pytest.raises(InputError, match="its reader gave up"):
-        read_in_subprocess(path, "sav", KEPT, None, None)
+        read_in_subprocess(path, "sav", KEPT, TableFile(path))
 
 
 def test_a_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

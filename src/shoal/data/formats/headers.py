@@ -130,7 +130,7 @@ def _likely_delimiter(text: str) -> str:
     best, sign = (0, 0), ","
     for one in DELIMITERS:
         counts = Counter(line.count(one) for line in lines)
-        number, common = max(counts.items(), key=lambda pair: (pair[1], pair[0]))
+        number, common = max(counts.items(), key=lambda pair: (pair[1], pair[0]), default=(0, 0))
         if number and (common, number) > best:
             best, sign = (common, number), one
     return sign

@@ -137,7 +137,8 @@ def _agreed_outline(name: str, outlines: Sequence[ColumnOutline], choices: Colum
     if kinds <= {*NUMBERS} or (kinds & {*NUMBERS} and all(o.few or o.kind in NUMBERS for o in filled)):
         forms = next(outline.forms for outline in filled if outline.forms)
         return ColumnOutline(Kind.NUMBER if Kind.NUMBER in kinds else Kind.WHOLE, forms)
-    if len(kinds) > 1 and any(outline.forms and outline.kind not in NUMBERS for outline in filled):
+    numbers_and_words = Kind.LABEL in kinds and kinds & {*NUMBERS}
+    if len(kinds) > 1 and (numbers_and_words or any(o.forms and o.kind not in NUMBERS for o in filled)):
         listed = " and ".join(sorted(kind.in_words for kind in kinds))
         raise InputError(
             f"column {shown(name)} is {listed} in different parts; say which: {{option}}", f"kinds {shown(name)}=…"
