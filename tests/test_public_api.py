@@ -113,3 +113,12 @@ def test_the_version_is_the_one_of_the_package() -> None:
     assert run("import importlib.metadata as m; print(m.version('shoal'))") == project["version"], (
         "the installed package is an old one; run make setup"
     )
+
+
+def test_protect_loads_no_part_of_scikit_learn_that_only_other_work_needs() -> None:
+    code = (
+        "import sys, shoal.release.protect\n"
+        "print({name.split('.')[1] for name in sys.modules if name.startswith('sklearn.')}"
+        " & {'neighbors', 'naive_bayes', 'metrics', 'linear_model', 'decomposition', 'svm', 'ensemble'})"
+    )
+    assert run(code) == "set()"

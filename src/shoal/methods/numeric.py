@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.data.exact_sums import scale_of
@@ -259,6 +258,8 @@ def lower_bound(X: Floats, k: int) -> float:
     n_rows = len(X)
     if n_rows < 2:
         return 0.0
+    from sklearn.neighbors import NearestNeighbors  # only here, and it takes a while to load
+
     n_near = min(n_rows - 1, 4 * k, max(MOST_PAIRS // n_rows, 1))
     distance, near = NearestNeighbors(n_neighbors=n_near, n_jobs=-1).fit(X).kneighbors()  # without the row itself
     cost = distance**2 / k

@@ -22,8 +22,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.metrics import accuracy_score, f1_score
-from sklearn.naive_bayes import MultinomialNB
 
 from shoal import progress
 from shoal.errors import InputError
@@ -71,6 +69,8 @@ def predicted_classes(
     train: SpacePair, test: SpacePair, classes: Ints, n_classes: int
 ) -> dict[tuple[str, str, str], Ints]:
     """The class of each test row by (classifier, trained on, tested on)."""
+    from sklearn.naive_bayes import MultinomialNB  # only here, and it takes a while to load
+
     predicted: dict[tuple[str, str, str], Ints] = {}
     for trained_on, tested_on in SCENARIOS:
         X, Y = getattr(train, trained_on), distinct_rows(getattr(test, tested_on))
@@ -121,6 +121,8 @@ def _votes(similarity: Floats, tally: Floats, counts: Ints, n_neighbours: int) -
 
 def classifier_scores(classes: Ints, predicted: dict[tuple[str, str, str], Ints]) -> tuple[ClassifierScore, ...]:
     """Jaccard index, accuracy and macro F1 of what each classifier predicted."""
+    from sklearn.metrics import accuracy_score, f1_score
+
     scores = []
     for (classifier, trained_on, tested_on), predictions in predicted.items():
         accuracy = float(accuracy_score(classes, predictions))

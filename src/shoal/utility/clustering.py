@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.metrics import adjusted_rand_score
 
 from shoal import progress
 from shoal.errors import InputError
@@ -59,6 +58,8 @@ def compare_partitions(
     before: dict[int, Ints], after: dict[int, Ints], again: dict[int, Ints]
 ) -> tuple[ClusterAgreement, ...]:
     """The original's partitions against the protected's, and against its own from other starts (`again`)."""
+    from sklearn.metrics import adjusted_rand_score  # only here, and it takes a while to load
+
     return tuple(
         ClusterAgreement(
             count,
