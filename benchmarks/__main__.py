@@ -21,6 +21,7 @@ ALL = (
     "following",
     "utility",
     "blocks",
+    "scale_tables",
     "linkage",
     "linking_all",
     "learned",

@@ -40,3 +40,26 @@ def euclidean_mdav(X: list[Row], k: int) -> list[int]:
 def spherical_mdav(X: list[Row], k: int) -> list[int]:
     """The direction of the sum is the centre: its length does not change who is farthest from it."""
     return mdav(X, k, lambda a, b: -dot(a, b), lambda rows: [sum(column) for column in zip(*rows, strict=True)])
+
+
+def item_groups(counts: dict[Row, int], k: int, distance: Callable[[Row, Row], float], centre: Row) -> list[int]:
+    """Different rows with counts: the farthest from the centre of all, with the nearest until there are k records."""
+    items = list(counts)
+    group_of = [-1] * len(items)
+    n_groups = 0
+    for seed in sorted(range(len(items)), key=lambda item: (-distance(items[item], centre), item)):
+        left = [item for item in range(len(items)) if group_of[item] < 0]
+        if seed in left and sum(counts[items[item]] for item in left) >= 2 * k:
+            records = 0
+            for item in sorted(left, key=lambda item: (item != seed, distance(items[item], items[seed]), item)):
+                if records < k:
+                    group_of[item] = n_groups
+                    records += counts[items[item]]
+            n_groups += 1
+    left = [item for item in range(len(items)) if group_of[item] < 0]
+    together = not n_groups or sum(counts[items[item]] for item in left) >= k
+    grouped = [item for item in range(len(items)) if group_of[item] >= 0]
+    for item in left:
+        near = min(grouped, key=lambda other: (distance(items[other], items[item]), other), default=None)
+        group_of[item] = n_groups if together or near is None else group_of[near]
+    return group_of

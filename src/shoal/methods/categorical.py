@@ -21,6 +21,7 @@ from shoal.kernels.grouping import labels as kernel
 from shoal.kernels.grouping.group_errors import Items, Problem
 from shoal.kernels.grouping.labels import adaptive_groups
 from shoal.methods.estimator import GroupsRows, check_k, check_time_budget
+from shoal.methods.items import numbered
 from shoal.methods.label_columns import Labels, checked_columns, column_readings, label_column, labels_of, pack
 from shoal.methods.refinement import regrouped
 from shoal.results.utility import Loss
@@ -110,20 +111,12 @@ def distinct_tuples(columns: Sequence[Labels]) -> Tuples:
     key = columns[0].codes
     for column in columns[1:]:
         # Numbered anew at each step, so that products stay within the range of numbers.
-        key = _numbered(key * len(column.concept_of_value) + column.codes)
+        key = numbered(key * len(column.concept_of_value) + column.codes)
     counts = np.bincount(key)
     some_row = np.empty(len(counts), dtype=np.int64)
     some_row[key] = np.arange(len(key))
     codes = np.column_stack([column.codes[some_row] for column in columns])
     return Tuples(columns, np.ascontiguousarray(codes), counts.astype(np.int64), key)
-
-
-def _numbered(keys: Ints) -> Ints:
-    """Each key's place among the different ones: by counting where the keys are small, by sorting else."""
-    if keys.max() < 4 * len(keys):
-        number: Ints = np.cumsum(np.bincount(keys) > 0)[keys] - 1
-        return number
-    return np.unique(keys, return_inverse=True)[1].astype(np.int64)
 
 
 class CategoricalMicroaggregation(GroupsRows):

@@ -1,9 +1,8 @@
 """MDAV, maximum distance to average vector: one loop over any space, and the spaces that it works in.
 
 A space holds the records that remain and knows four things: the record farthest from their centre, the one farthest
-from a record, the nearest to a record, and how to remove records. There is Euclidean space for dense rows, the unit
-sphere for sparse ones (distance 1 - <a, b>), and a mixed space of numbers and labels, whose squared distances add up
-column by column.
+from a record, the nearest to a record, and how to remove records. There is Euclidean space for dense rows, and the unit
+sphere for sparse ones (distance 1 - <a, b>). Numbers with labels have a loop of their own (kernels/grouping/mixed.py).
 """
 
 from __future__ import annotations
@@ -16,9 +15,8 @@ from numpy.typing import NDArray
 
 from shoal import progress
 from shoal.kernels.grouping import euclidean as kernel
-from shoal.kernels.grouping import labels as labels_kernel
 from shoal.kernels.grouping import spherical as spherical_kernel
-from shoal.kernels.grouping.euclidean import farthest, mixed_distances, nearest
+from shoal.kernels.grouping.euclidean import farthest, nearest
 from shoal.kernels.grouping.repair import EUCLIDEAN, SPHERE
 
 Rows = NDArray[np.int64]
@@ -281,44 +279,3 @@ class SphericalSpace(RemainingRows):
         self._dots = self._X @ self._sum
         self._order = np.argsort(self._dots, kind="stable")
         self._looked_at = 0
-
-
-class MixedSpace(RemainingRows):
-    """Rows of numbers and labels, searched exactly by scanning.
-
-    The centre has the mean of every number and the centroid of every label.
-    """
-
-    def __init__(self, numbers: Floats, codes: Rows, table: labels_kernel.Concepts, squares: Floats) -> None:
-        super().__init__(len(numbers))
-        self._numbers, self._codes = np.ascontiguousarray(numbers), np.ascontiguousarray(codes)
-        self._table = table
-        self._squares = squares
-        self._sum = numbers.sum(axis=0)
-        self._labels = labels_kernel.empty_sets(table, 1)
-        labels_kernel.join_all(table, self._labels, 0, codes, np.ones(len(codes), dtype=np.int64))
-
-    def farthest_from_centre(self) -> int:
-        remained = self._compacted()
-        if remained is not None:
-            self._numbers, self._codes = self._numbers[remained], self._codes[remained]
-        centroids = np.empty(self._codes.shape[1], dtype=np.int64)
-        labels_kernel.centre(self._table, self._labels, 0, False, centroids)
-        self._compare_with_point(self._sum / self.remaining, centroids)
-        self._compared_with = -1
-        return int(self._rows[farthest(self._distances, self._alive)])
-
-    def _compare_with(self, row: int) -> None:
-        if self._compared_with != row:
-            position = self._position[row]
-            own = self._table.concept_of_value[np.arange(self._codes.shape[1]), self._codes[position]]
-            self._compare_with_point(self._numbers[position], own)
-            self._compared_with = row
-
-    def _compare_with_point(self, point: Floats, concepts: Any) -> None:
-        mixed_distances(self._numbers, self._codes, self._squares, point, concepts, self._distances)
-
-    def _remove(self, positions: Rows) -> Rows:
-        self._sum -= self._numbers[positions].sum(axis=0)
-        labels_kernel.join_all(self._table, self._labels, 0, self._codes[positions], np.full(len(positions), -1))
-        return super()._remove(positions)

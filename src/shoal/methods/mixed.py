@@ -7,7 +7,7 @@ column, as standardising does for a number and its mean: so both kinds have mean
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,10 +22,17 @@ from shoal.data.frames import like_columns
 from shoal.errors import InputError
 from shoal.kernels.grouping import euclidean as kernel
 from shoal.kernels.grouping import labels as labels_kernel
-from shoal.kernels.grouping.group_errors import Items, Problem
+from shoal.kernels.grouping.group_errors import Problem
 from shoal.methods.estimator import GroupsRows, check_k, check_time_budget
-from shoal.methods.label_columns import Labels, checked_columns, column_readings, label_column, labels_of, pack
-from shoal.methods.mdav import MixedSpace, mdav
+from shoal.methods.items import equal_rows, grouped_items
+from shoal.methods.label_columns import (
+    Labels,
+    checked_columns,
+    column_readings,
+    label_column,
+    labels_of,
+    pack,
+)
 from shoal.methods.numeric import group_means
 from shoal.methods.refinement import regrouped
 from shoal.results.utility import Loss
@@ -56,12 +63,10 @@ class MixedRows:
     squares: Floats  # (m, c, v) squared distance of every value to every concept
     labels: Sequence[Labels]
 
-    @property
-    def problem(self) -> Problem:
-        """What a search for better groups needs."""
-        return Problem(
-            Items(np.ones(len(self.codes), np.int64), self.codes, self.numbers), self.table, self.squares, of_mean=False
-        )
+    def problem(self) -> tuple[Problem, Ints]:
+        """What grouping needs: equal rows are one item. And the item of each row."""
+        items, item_of_row = equal_rows(self.numbers, self.codes)
+        return Problem(items, self.table, self.squares, of_mean=False), item_of_row
 
     def centres(self, groups: Ints) -> tuple[Floats, Ints]:
         """What stands for each group: the mean of every number (g, d), the centroid of every label (g, m)."""
@@ -190,7 +195,7 @@ class MixedMicroaggregation(GroupsRows):
     weights : dict of column: number above 0, or None
         How much the squared distance of a column counts; 1 unless given.
     refine : bool
-        Search for a better partition from MDAV's; False is plain MDAV.
+        Search for better groups than the first, which are as MDAV's but about one centre.
     time_budget : float or None
         About how many seconds the search may take, counted as work done, so that results repeat.
     random_state : int, RandomState or None
@@ -245,10 +250,11 @@ class MixedMicroaggregation(GroupsRows):
         """Group rows that are a part of a table, on the scales of all of it."""
         check_time_budget(self.time_budget)
         rows, k = self._read(X, scales)
-        groups = mdav(MixedSpace(rows.numbers, rows.codes, rows.table, rows.squares), k)
+        problem, item_of_row = rows.problem()
+        groups = grouped_items(problem, k)
         if self.refine:
-            groups = regrouped(rows.problem, groups, k, self.time_budget, self.random_state)
-        return self._store(rows, groups)
+            groups = regrouped(problem, groups, k, self.time_budget, self.random_state)
+        return self._store(rows, groups[item_of_row])
 
     def fit_groups(self, X: Any, groups: Ints, scales: Scales | None = None) -> MixedMicroaggregation:
         """Take the groups of the rows as given: representatives and loss follow."""
@@ -303,15 +309,16 @@ class MixedMicroaggregation(GroupsRows):
         """A function that gives the distance of the centre of some of the fitted rows X to some representatives."""
         rows = self._fitted_rows(X)
         means, centroids = rows.centres(self.groups_)
+        squares = [
+            (labels.reading.distances(labels.concepts, labels.concepts) / scale) ** 2
+            for labels, scale in zip(rows.labels, self.scales_.label_scale.tolist(), strict=True)
+        ]
 
         def distance(chosen: Ints, groups: Ints) -> Floats:
-            chosen_rows = replace(rows, numbers=rows.numbers[chosen], codes=rows.codes[chosen])
-            mean, centroid = chosen_rows.centres(np.zeros(len(chosen), dtype=np.int64))
-            total: Floats = np.sum((means[groups] - mean) ** 2, axis=1)
-            for attribute, labels in enumerate(rows.labels):
-                there = labels.concepts[centroids[groups, attribute]]
-                apart = labels.reading.distances(there, labels.concepts[centroid[:, attribute]])
-                total += (apart[:, 0] / self.scales_.label_scale[attribute]) ** 2
+            centroid = labels_kernel.represent_one(rows.table, rows.codes[chosen])
+            total: Floats = np.sum((means[groups] - rows.numbers[chosen].mean(axis=0)) ** 2, axis=1)
+            for attribute, apart in enumerate(squares):
+                total += apart[centroids[groups, attribute], centroid[attribute]]
             return total
 
         return distance

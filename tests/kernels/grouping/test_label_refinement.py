@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from shoal.data.frames import columns_of
 from shoal.kernels.grouping import label_refinement as kernel
-from shoal.kernels.grouping.group_errors import group_errors
+from shoal.kernels.grouping.group_errors import Items, Problem, group_errors
 from shoal.kernels.grouping.refinement import Cooling
 from shoal.methods.categorical import distinct_tuples
 from shoal.methods.label_columns import ColumnReading, label_column
@@ -117,6 +117,12 @@ def test_the_search_finds_the_best_partition_of_a_few_tuples(table):
     assert total(problem, groups) == pytest.approx(best, rel=0.02, abs=1e-9)
 
 
+def of_rows(rows):
+    """Each row an item of its own."""
+    items = Items(np.ones(len(rows.codes), np.int64), rows.codes, rows.numbers)
+    return Problem(items, rows.table, rows.squares, of_mean=False)
+
+
 def made_up(n_rows, seed=0):
     """Rows of two labels and two numbers."""
     random = np.random.default_rng(seed)
@@ -131,13 +137,13 @@ def made_up(n_rows, seed=0):
 def test_the_error_of_mixed_groups_is_the_loss_of_the_table():
     rows = made_up(60)
     groups = np.arange(60) % 7
-    assert errors_of_groups(rows.problem, groups).sum() == pytest.approx(rows.loss(groups).sse)
-    assert group_errors(rows.problem, groups, 7).shape == (7,)
+    assert errors_of_groups(of_rows(rows), groups).sum() == pytest.approx(rows.loss(groups).sse)
+    assert group_errors(of_rows(rows), groups, 7).shape == (7,)
 
 
 def test_mixed_groups_get_better_and_keep_k_in_one_region_and_in_many():
     for n_rows in (300, 2 * REGION_ITEMS + 100):
-        problem = made_up(n_rows).problem
+        problem = of_rows(made_up(n_rows))
         before = np.arange(n_rows) // 5
         found = regrouped(problem, before, 5, 0.3, 0)
         assert np.bincount(found).min() >= 5
@@ -146,7 +152,7 @@ def test_mixed_groups_get_better_and_keep_k_in_one_region_and_in_many():
 
 
 def test_the_number_of_threads_has_no_bearing():
-    problem = made_up(2 * REGION_ITEMS + 100).problem
+    problem = of_rows(made_up(2 * REGION_ITEMS + 100))
     before = np.arange(len(problem.items.counts)) // 5
     threads = numba.get_num_threads()
     try:
@@ -160,7 +166,7 @@ def test_the_number_of_threads_has_no_bearing():
 
 
 def test_a_larger_budget_and_another_seed_are_heard():
-    problem = made_up(200).problem
+    problem = of_rows(made_up(200))
     before = np.arange(200) // 4
     brief, long = (errors_of_groups(problem, regrouped(problem, before, 4, budget, 0)).sum() for budget in (0.01, 0.5))
     assert long < brief
@@ -168,7 +174,7 @@ def test_a_larger_budget_and_another_seed_are_heard():
 
 
 def test_what_cannot_be_better_is_left_alone():
-    problem = made_up(7).problem
+    problem = of_rows(made_up(7))
     assert regrouped(problem, np.zeros(7, dtype=np.int64), 4, None, 0).tolist() == [0] * 7
 
 
@@ -179,7 +185,7 @@ def test_few_columns_take_no_longer_than_the_work_that_is_counted():
         [{"root": set(), "yes": {"root"}, "no": {"root"}}], [("yes" if x else "no",) for x in random.random(1000) < 0.3]
     )
     numbers = random.lognormal(3, 1, size=(1000, 1)).round(1)
-    problem = mixed_rows(numbers, flags, scales_of(numbers, flags, np.ones(1), np.ones(1))).problem
+    problem = of_rows(mixed_rows(numbers, flags, scales_of(numbers, flags, np.ones(1), np.ones(1))))
     kernel.anneal(problem, np.arange(1000) // 3 % 333, 3, Cooling(1e6, 0.03, 0.0003, 1))  # compiled now
     groups = np.minimum(np.argsort(np.argsort(numbers[:, 0], kind="stable"), kind="stable") // 3, 332)
     before = time.thread_time()
@@ -188,7 +194,7 @@ def test_few_columns_take_no_longer_than_the_work_that_is_counted():
 
 
 def test_the_usual_budget_is_a_second_for_a_thousand_records(monkeypatch):
-    problem = made_up(300).problem
+    problem = of_rows(made_up(300))
     given = []
     monkeypatch.setattr(kernel, "anneal", lambda *arguments: given.append(arguments[-1].work))
     regrouped(problem, np.arange(300) // 5, 5, None, 0)

@@ -141,6 +141,13 @@ def represent(concepts: Concepts, codes: Ints, counts: Ints, groups: Ints, gener
     return centres
 
 
+def represent_one(concepts: Concepts, codes: Ints) -> Ints:
+    """The concepts that stand for one group of rows, (m,)."""
+    everybody = np.array([0, len(codes)])
+    centre: Ints = _represent(concepts, codes, np.ones(len(codes), np.int64), everybody, False)[0]
+    return centre
+
+
 @njit(cache=True, nogil=True)
 def _represent(concepts: Concepts, codes: Ints, counts: Ints, indptr: Ints, generalise: bool) -> Ints:
     n_groups = indptr.shape[0] - 1
