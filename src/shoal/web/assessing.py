@@ -11,7 +11,6 @@ from shoal.errors import InputError
 from shoal.request.request import Request
 from shoal.web.jobs import Command
 from shoal.web.planning.jobs import option_words, python_of
-from shoal.web.protecting.reading import READINGS
 from shoal.web.wording import message_of
 
 OUT = "assessment"
@@ -81,7 +80,7 @@ def of_plan(plan: Request | None) -> dict[str, Any]:
     """What the plan of the original says to an assessment: how it is read, and whose the records are."""
     if plan is None:
         return {}
-    return {name: value for name, value in plan.given.items() if name in (*READINGS, "person")}
+    return {name: value for name, value in plan.given.items() if name in (*vars(plan.reading), "person")}
 
 
 def _is_documents(protected: Path) -> bool:

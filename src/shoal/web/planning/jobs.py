@@ -20,7 +20,7 @@ from shoal.web.jobs import Command, Job, Jobs
 from shoal.web.planning.form import KINDS
 from shoal.web.planning.plans import OUTSIDE, files_of, keep_plan, with_files
 from shoal.web.protecting.look import Look
-from shoal.web.protecting.reading import READINGS, opened_in_python
+from shoal.web.protecting.reading import opened_in_python
 from shoal.web.workspace import Upload, Workspace
 
 RELEASE, EXPLORATION, AUDIT = "release", "exploration", "audit"
@@ -79,7 +79,7 @@ def audit_command(plan: Request, own: Mapping[str, Any], work: Path) -> Command:
     """What the plan says of columns, and options of the audit's own."""
     table = options_of_command("audit")
     shared = {name: value for name, value in plan.given.items() if name in table and name not in ("missing", "force")}
-    reading = {name: value for name, value in shared.items() if name in READINGS}
+    reading = {name: value for name, value in shared.items() if name in vars(plan.reading)}
     given = {"out": AUDIT, **{name: value for name, value in shared.items() if name not in reading}, **own}
     try:
         words = option_words("audit", {**reading, **given})
@@ -158,7 +158,7 @@ def named_by(plan: Request) -> str:
 
 def promised(plan: Request) -> str:
     """What a plan promises beside k."""
-    names = ("l", "t", "beta", "person", "k_column")
+    names = ("l", "t", "beta", "person", "household", "k_column")
     return ", ".join(_short(name, plan.given[name]) for name in names if name in plan.given)
 
 
