@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ BEST = 25.0  # seconds of search
 WITHHELD = 0.05  # share of the rows that a full-domain recoding may leave out
 WIDTHS = (1, 5, 10, 20, 40, 1000)  # bands of numbers, level by level
 BANDS = np.array([10.0, 10.0])  # of numbers where cells are blanked
-BARS = {5: (0.56, 0.52), 10: (0.62, 0.58), 25: (0.72, 0.68)}  # of Mondrian's loss: by default, best
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -41,7 +40,6 @@ class Shown:
     middles: Floats  # (n, 2)
     sets: list[Floats]  # per column of codes (n, values): the chance of each value
     losses: Floats  # (n, columns)
-    cpu: float
 
 
 def adult() -> Table:
@@ -161,7 +159,7 @@ def of_groups(table: Table, groups: Ints) -> Shown:
         chances[np.repeat(np.arange(len(n_values)), n_values), values] = np.repeat(1 / n_values, n_values)
         sets.append(chances[groups])
         losses.append(np.where(n_values > 1, n_values / len(np.unique(codes)), 0.0)[groups][:, None])
-    return Shown(((low + high) / 2)[groups], sets, np.hstack(losses), 0.0)
+    return Shown(((low + high) / 2)[groups], sets, np.hstack(losses))
 
 
 def generalised(table: Table, k: int, seconds: float | None = None, *, keep: bool = False) -> Shown:
@@ -199,7 +197,7 @@ def recoded(table: Table, k: int) -> Shown:
     lost = [column.losses[level][own] for column, level, own in zip(columns, best.levels, levels, strict=True)]
     losses = np.where(best.withheld[:, None], np.nan, np.column_stack(lost))
     groups = np.unique(np.column_stack(levels), axis=0, return_inverse=True)[1].ravel()
-    return Shown(of_groups(table, groups).middles, of_groups(table, groups).sets, losses, 0.0)
+    return replace(of_groups(table, groups), losses=losses)
 
 
 def blanked(table: Table, k: int, *, twin: bool) -> Shown:
@@ -213,7 +211,7 @@ def blanked(table: Table, k: int, *, twin: bool) -> Shown:
     losses = np.column_stack([np.tile((BANDS - 1) / np.ptp(table.numbers, axis=0), (len(codes), 1)), 0.0 * table.codes])
     middles = low + bands * BANDS + (BANDS - 1) / 2
     sets = [np.eye(column.max() + 1)[column] for column in table.codes.T]
-    return Shown(middles, sets, np.where(blanks, np.nan, losses), 0.0)
+    return Shown(middles, sets, np.where(blanks, np.nan, losses))
 
 
 METHODS = {
