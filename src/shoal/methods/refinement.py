@@ -109,6 +109,10 @@ def regrouped(problem: Problem, groups: Groups, k: int, time_budget: float | Non
     seconds = usual_seconds_of_labels(n_items) if time_budget is None else float(time_budget)
     work = _work(seconds, n_records, n_regions)
     n_rounds = max(4, round(work / (CYCLE_OF_LABELS * 1e9 * n_regions)))
+    # Each round looks for neighbours first: that may take half of the work, not all.
+    n_cells = problem.items.codes.shape[1] + problem.items.numbers.shape[1]
+    neighbours = label_refinement.PAIR * n_cells * n_items * n_items / n_regions
+    n_rounds = max(1, min(n_rounds, int(0.5 * work / neighbours)))
 
     def search_region(inside: Groups, own_groups: Groups, cooling: Cooling) -> None:
         items = problem.items
