@@ -1,0 +1,180 @@
+"""Treatments of columns: kept, generalised, blanked, averaged and recoded, in any mixture; what is shown is counted."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from shoal import load, protect, verify
+from shoal.errors import InputError
+from tests.release.releases import certificate_of, quietly
+
+pytestmark = pytest.mark.usefixtures("without_attack")
+
+
+def release(data: pd.DataFrame, folder: Path, k: int = 2, **options: Any) -> Any:
+    source = folder / "rows.csv"
+    data.to_csv(source, index=False)
+    options = {"quasi": [name for name in data if name not in options.get("confidential", ())]} | options
+    made = quietly(protect, source, k, folder / "release", force=True, refine=False, **options)
+    assert verify(made.folder), verify(made.folder).broken
+    return made
+
+
+def original_and_released(data: pd.DataFrame, made: Any) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Each record beside the row that was made of it."""
+    released = load(made.folder).table.to_pylist()
+    pairs = pq.read_table(made.private / "mapping.parquet").to_pylist()
+    return [(data.iloc[pair["id"] - 1].to_dict(), released[pair["released_row"] - 1]) for pair in pairs]
+
+
+def holds(shown: Any, value: Any) -> bool:
+    """Whether what is shown is true of a value: the value itself, a band that it is in, or a set."""
+    if shown is None or shown == "" or (isinstance(shown, float) and math.isnan(shown)):
+        return True
+    text = str(shown)
+    if text in ("*", "...") or text == str(value):
+        return True
+    if " | " in text:
+        return str(value) in text.split(" | ")
+    if " to " in text:
+        low, high = text.split(" to ")
+        number = isinstance(value, int | float)
+        return float(low) <= value <= float(high) if number else low <= str(value) <= high
+    if text.endswith("+"):
+        return value >= float(text[:-1])
+    if text.startswith("<"):
+        return value < float(text[1:])
+    if "-" in text and isinstance(value, int | float):
+        low, high = text.split("-")
+        return float(low) <= value < float(high) + 1
+    return isinstance(shown, int | float) and shown == value
+
+
+def test_kept_values_are_true_and_rare_ones_are_withheld(tmp_path: Path) -> None:
+    data = pd.DataFrame({"region": ["a", "a", "b", "b", "b", "c"], "age": [20, 30, 40, 50, 60, 70]})
+    made = release(data, tmp_path, treat={"region": "keep"})
+    rows = load(made.folder).table.to_pydict()
+    assert Counter(rows["region"]) == {"a": 2, "b": 3}
+    assert rows["age"] == [25.0, 25.0, 50.0, 50.0, 50.0]
+    assert certificate_of(made.folder)["stated"]["withheld"] == [
+        {"reason": "fewer than k records have these values of the kept columns", "count": 1}
+    ]
+
+
+def test_kept_regions_among_which_no_group_could_be_diverse_are_withheld(tmp_path: Path) -> None:
+    data = pd.DataFrame(
+        {
+            "region": list("aaabbb"),
+            "age": [20, 21, 22, 40, 41, 42],
+            "illness": ["flu", "flu", "flu", "flu", "gout", "flu"],
+        }
+    )
+    made = release(data, tmp_path, confidential=["illness"], l=2, treat={"region": "keep"})
+    assert set(load(made.folder).table["region"].to_pylist()) == {"b"}
+
+
+def test_generalised_columns_show_the_smallest_band_and_set_of_their_group(tmp_path: Path) -> None:
+    data = pd.DataFrame(
+        {"age": [20, 24, 60, 67], "job": ["cook", "baker", "smith", "smith"], "pay": [1.0, 3.0, 7.0, 7.0]}
+    )
+    made = release(data, tmp_path, treat={"age": "generalise", "job": "generalise"})
+    rows = load(made.folder).table.to_pylist()
+    assert rows == [
+        {"age": "20 to 24", "job": "baker | cook", "pay": 2.0},
+        {"age": "20 to 24", "job": "baker | cook", "pay": 2.0},
+        {"age": "60 to 67", "job": "smith", "pay": 7.0},
+        {"age": "60 to 67", "job": "smith", "pay": 7.0},
+    ]
+    shares = {cells.name: (cells.true, cells.coarser, cells.changed, cells.blank) for cells in made.cells}
+    assert shares == {"age": (0, 1, 0, 0), "job": (0.5, 0.5, 0, 0), "pay": (0.5, 0, 0.5, 0)}
+
+
+def test_bands_are_merged_and_a_hierarchy_of_arx_gives_what_is_above(tmp_path: Path) -> None:
+    (tmp_path / "towns.csv").write_text("81667;8166*;816**;*****\n81669;8166*;816**;*****\n20095;2009*;200**;*****\n")
+    data = pd.DataFrame({"age": [3, 8, 44, 61], "zip": [81667, 81669, 20095, 20095]})
+    made = release(
+        data,
+        tmp_path,
+        kinds={"zip": "code"},
+        recode={"age": "0-4,5-9,...,60+"},
+        treat={"age": "generalise", "zip": "generalise"},
+        ontology={"zip": str(tmp_path / "towns.csv")},
+    )
+    rows = load(made.folder).table.to_pydict()
+    assert rows == {"age": ["0-9", "0-9", "40+", "40+"], "zip": ["8166*", "8166*", "20095", "20095"]}
+
+
+def test_a_person_with_rows_in_two_kept_regions_is_refused(tmp_path: Path) -> None:
+    data = pd.DataFrame({"who": [1, 1, 2, 2], "region": list("abab"), "age": [20, 21, 40, 41]})
+    with pytest.raises(InputError, match="same in all rows of a person"):
+        release(data, tmp_path, quasi=["region", "age"], person="who", treat={"region": "keep"})
+
+
+def test_methods_without_groups_keep_nothing(tmp_path: Path) -> None:
+    data = pd.DataFrame({"region": [1, 1, 2, 2], "age": [20, 21, 40, 41]})
+    with pytest.raises(InputError, match="needs groups"):
+        release(data, tmp_path, method="noise", percent=5, treat={"region": "keep"})
+
+
+RULES = {"age": ("0-17,18-64,65+", "top 70", "round 10"), "pay": ("bottom 500", "0-999,1000+"), "zip": ("prefix 1",)}
+
+
+@st.composite
+def plans(draw: Any) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """A table and a plan for it: any treatment and recoding of each column."""
+    n = draw(st.integers(12, 40))
+    columns = {
+        "age": st.integers(0, 90),
+        "pay": st.integers(0, 3000),
+        "zip": st.sampled_from(["10", "11", "20", "21", "30"]),
+        "job": st.sampled_from(["cook", "baker", "smith", "clerk"]),
+        "ill": st.sampled_from(["flu", "gout", "cold"]),
+    }
+    data = pd.DataFrame({name: draw(st.lists(values, min_size=n, max_size=n)) for name, values in columns.items()})
+    protected = draw(st.lists(st.sampled_from(["age", "pay", "zip", "job"]), min_size=1, max_size=4, unique=True))
+    treat = {name: draw(st.sampled_from(["keep", "generalise", "blank", "average"])) for name in protected}
+    rules = {name: draw(st.sampled_from(RULES[name])) for name in protected if name in RULES and draw(st.booleans())}
+    options: dict[str, Any] = {"quasi": protected, "confidential": ["ill"], "treat": treat, "kinds": {}}
+    if rules:
+        options["recode"] = rules
+    options["kinds"] = {name: kind for name, kind in (("zip", "code"),) if name in protected}
+    options["categorical"] = [name for name in protected if name == "job"] or None
+    options["k"] = draw(st.integers(2, 4))
+    options["l"] = draw(st.sampled_from([None, 2]))
+    return data, options
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(plan=plans())
+def test_any_plan_is_verified_and_true_where_it_says_so(
+    plan: tuple[pd.DataFrame, dict[str, Any]], tmp_path: Path
+) -> None:
+    data, options = plan
+    k, l = options.pop("k"), options["l"]
+    try:
+        made = release(data, tmp_path, k, **{name: value for name, value in options.items() if value is not None})
+    except InputError as refused:  # everything was withheld, or no grouping has l values
+        assert "needs at least" in str(refused) or "needs 2 different values" in str(refused)
+        return
+    pairs = original_and_released(data, made)
+    protected, treat, rules = options["quasi"], options["treat"], options.get("recode", {})
+    crowds = Counter(tuple(str(row[name]) for name in protected) for _, row in pairs)
+    assert min(crowds.values()) >= k
+    if l is not None:
+        seen: dict[tuple[str, ...], set[str]] = {}
+        for _, row in pairs:
+            seen.setdefault(tuple(str(row[name]) for name in protected), set()).add(row["ill"])
+        assert min(map(len, seen.values())) >= l
+    for name in protected:
+        if treat[name] == "average" or rules.get(name, "").split()[:1] in (["top"], ["bottom"], ["round"], ["prefix"]):
+            continue
+        assert all(holds(row[name], before[name]) for before, row in pairs), name
