@@ -92,8 +92,8 @@ def _say_columns(parameters: dict[str, Any], columns: list[dict[str, Any]]) -> N
         write(f"dates        {printable(column)}: " + (f"by the {period}" if period else "averaged, in their own form"))
     for column in parameters.get("medians_of", ()):
         write(f"ordered      {printable(column)}: the middle label of each group")
-    for column, how in parameters.get("categories", {}).items():
-        write(f"categories   {printable(column)}: the {how}{' value' if how != 'set' else ' of values'} of each group")
+    for column in parameters.get("categories", ()):
+        write(f"categories   {printable(column)}: the most frequent value of each group")
     for column in parameters.get("whole_numbers", ()):
         write(f"rounded      {printable(column)}: whole numbers")
     for column in columns:

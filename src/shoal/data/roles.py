@@ -20,8 +20,6 @@ from shoal.request.options import ColumnOptions
 if TYPE_CHECKING:
     from shoal.data.table import Table
 
-MODE, SET = "most frequent", "set"
-
 
 class Role(StrEnum):
     """What a column means to an intruder, and so what becomes of it."""
@@ -202,7 +200,7 @@ class ColumnChoices:
     """Choices for columns, checked for themselves; `check` compares them with the columns of a table."""
 
     kinds: Mapping[str, str] = field(default_factory=dict)
-    categorical: Mapping[str, str] = field(default_factory=dict)  # column: MODE or SET
+    categorical: tuple[str, ...] = ()  # plain categories
     order: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rounded: tuple[str, ...] = ()
     recode: Mapping[str, str] = field(default_factory=dict)  # column: a rule
@@ -336,32 +334,19 @@ def asked_choices(asked: ColumnOptions) -> ColumnChoices:
     """What a request says about columns, checked for itself."""
     choices = ColumnChoices(
         checked_kinds(asked.kinds),
-        _categories(asked.categorical),
+        _names("categorical", asked.categorical),
         checked_orders(asked.order),
         _names("round", asked.round),
         _recodings(asked.recode),
         dict(asked.treat or {}),
     )
-    for name in choices.categorical.keys() & choices.kinds.keys():
+    for name in {*choices.categorical} & choices.kinds.keys():
         kind, _ = kind_and_spelling(choices.kinds[name])
         if kind not in (*CATEGORIES, Kind.LABEL):
             raise InputError(
                 f"{{option}}: the column is given as {kind}; leave out one of the two", f"categorical {shown(name)}"
             )
     return choices
-
-
-def _categories(given: Any) -> dict[str, str]:
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        return dict.fromkeys(_names("categorical", given), MODE)
-    for name, how in given.items():
-        if how not in (MODE, SET):
-            raise InputError(
-                f"categorical {shown(str(name))}={how}: use {SET!r}, or leave it out for the most frequent"
-            )
-    return {str(name): str(how) for name, how in given.items()}
 
 
 def _names(what: str, given: Any) -> tuple[str, ...]:

@@ -147,8 +147,8 @@ class ColumnOptions:
     )
     categorical: Any = table_option(
         None,
-        "Plain categories, comma-separated; COLUMN=set releases the set of a group's values.",
-        Pairs(OneOf(("most frequent", "set")), example="job,roof=set", otherwise="most frequent"),
+        "Plain categories, comma-separated: values that are equal or not.",
+        Columns(),
         commands=EXPLORE,
         otherwise="codes and truth values",
         see="kinds.md",

@@ -156,7 +156,7 @@ class Generalisation:
     concepts: tuple[Concept, ...]
     unnamed: int  # records whose value is not in the tree, since fewer than k had it; to multiples of k
     loss: float | None  # mean distance between a record's label and what replaced it, 0 to 1; None: not published
-    category: str | None = None  # plain categories: what stands for a group, such as the most frequent value
+    category: bool = False  # plain categories: the most frequent value stands for a group
 
 
 @dataclass(frozen=True)
@@ -226,6 +226,7 @@ class TableFigures:
     record: ClassVar[str] = "record"
 
     columns: tuple[ColumnChange, ...] = ()  # quasi-identifiers that are numbers
+    treated: tuple[tuple[str, str], ...] = ()  # columns that are kept, generalised or blanked
     cells: tuple[CellShares, ...] = ()  # of each quasi-identifier, rounded; empty: not published
     generalisations: tuple[Generalisation, ...] = ()  # quasi-identifiers that are labels
     coarsened: tuple[tuple[str, int], ...] = ()  # columns aggregated once more, and the least of a class there

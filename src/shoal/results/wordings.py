@@ -32,7 +32,7 @@ NAMES = frozenset(
         "items",
         "k",
         "kept",
-        "kept_columns",
+        "treated",
         "language",
         "largest_adjustment",
         "mapping",
@@ -112,7 +112,7 @@ _FILES = (
 )
 _SETTINGS = (
     rf"((top|bottom|round|prefix|level) {_NUMBER} ?)+|(icd10|nace|isco) [a-z]+|[<\d.,+ -]{{1,100}}",  # recodings
-    "mdav|sa-mdav|ranking|z-scores|principal-component|rank-swap|noise|correlated-noise|tf|tf-idf|halves|given|set",
+    "mdav|sa-mdav|ranking|z-scores|principal-component|rank-swap|noise|correlated-noise|tf|tf-idf|halves|given|keep|generalise|blank|average",
     "WordNet|Hierarchy|Roles|most frequent|median|stored|month|year|decade|withhold|impute|group|refuse",
     "(dan|engl|finn|ir|pol|span|swed|turk)ish|german|french|italian|portuguese|dutch|norwegian|russian|hungarian|romanian",
     "arabic|basque|catalan|greek|hindi|indonesian|lithuanian|nepali|tamil|armenian|serbian|yiddish|the owner's own",

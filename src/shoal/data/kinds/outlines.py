@@ -15,7 +15,7 @@ from shoal.data.kinds.dates import DateForm, check_period
 from shoal.data.kinds.missing_codes import is_conventional, suspected_codes
 from shoal.data.kinds.number_forms import DateColumn, Doubles, NumberForm, Ranks, Wholes, date_forms, unit_of
 from shoal.data.kinds.recognition import Recognised, recognise
-from shoal.data.roles import AVERAGED, CATEGORIES, MODE, ColumnChoices, Kind
+from shoal.data.roles import AVERAGED, CATEGORIES, ColumnChoices, Kind
 from shoal.errors import InputError, Note
 
 NUMBERS = (Kind.NUMBER, Kind.WHOLE)
@@ -122,12 +122,12 @@ def _kind_by_content(stored: pa.DataType, recognised: Recognised) -> Kind:
 
 def agreed_columns(
     quasi: Sequence[str], parts: Sequence[Mapping[str, ColumnOutline]], choices: ColumnChoices
-) -> tuple[dict[str, NumberForm], dict[str, str]]:
-    """The form of every quasi-identifier with numbers behind it; and of plain categories what stands for a group."""
+) -> tuple[dict[str, NumberForm], list[str]]:
+    """The form of every quasi-identifier with numbers behind it; and plain categories."""
     outlines = {name: _agreed_outline(name, [part[name] for part in parts], choices) for name in quasi}
     forms: dict[str, NumberForm] = {name: outline.forms[0] for name, outline in outlines.items() if outline.forms}
     categories = [name for name, outline in outlines.items() if outline.categories and name not in forms]
-    return forms, {name: choices.categorical.get(name, MODE) for name in categories}
+    return forms, categories
 
 
 def _agreed_outline(name: str, outlines: Sequence[ColumnOutline], choices: ColumnChoices) -> ColumnOutline:

@@ -33,6 +33,7 @@ from shoal.release.draft import Draft
 from shoal.release.tables import reading, released
 from shoal.release.tables.columns import ColumnPlan, PartSchema, TableOptions, column_plan
 from shoal.release.tables.draft import SHOWN, Findings, Publication, Spread, draft_of, reasons_of, spread_of
+from shoal.release.tables.generalised import Generalised
 from shoal.release.tables.grouping import join_groups
 from shoal.release.tables.labels import Concepts
 from shoal.release.tables.reading import CompletePart, LoadedPart, PartStatistics, ReadingPlan
@@ -242,7 +243,7 @@ def _grouped(blocks: list[Any], table: PreparedTable, schedule: Schedule) -> lis
     """Blocks of like rows, each in groups (futures)."""
     method = table.method
     plan = method.block_plan(table.n_rows)
-    if not isinstance(method, Concepts):  # numbers are grouped by their coordinates alone
+    if not isinstance(method, Concepts | Generalised):  # numbers are grouped by their coordinates alone
         return group_in_blocks(blocks, table.n_rows, plan, schedule)
     divided = divided_into_blocks(blocks, table.n_rows, plan, schedule)
     return [schedule.submit(_grouped_block, block, table.layout, method) for block in divided]

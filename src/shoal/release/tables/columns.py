@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +23,7 @@ from shoal.release.tables.generalised import Generalised
 from shoal.release.tables.labels import Concepts
 from shoal.release.tables.numbers import Columnwise, Means, attribute_groups
 from shoal.release.tables.rows import TableMethod
-from shoal.request.options import BLANK, GENERALISE, KEEP, GroupPromises
+from shoal.request.options import AVERAGE, BLANK, GENERALISE, KEEP, GroupPromises
 from shoal.results.summary import ColumnDictionary, Dialect
 from shoal.terms.hierarchy import Hierarchy
 from shoal.terms.value_mapping import check_mapping
@@ -64,8 +64,9 @@ class ColumnPlan:
     schema: PartSchema  # of the first file
     method: TableMethod
     forms: Mapping[str, NumberForm]  # of quasi-identifiers that are taken for numbers
-    categories: Mapping[str, str]  # plain ones, and what stands for a group: the most frequent value, or the set
+    categories: frozenset[str]  # plain ones: the most frequent value stands for a group
     kept: tuple[str, ...] = ()  # quasi-identifiers that are true in every row
+    treat: Mapping[str, str] = field(default_factory=dict)  # columns that are kept, generalised or blanked
 
 
 def column_plan(schemas: Sequence[PartSchema], k: int, options: TableOptions) -> ColumnPlan:
@@ -75,14 +76,15 @@ def column_plan(schemas: Sequence[PartSchema], k: int, options: TableOptions) ->
         check_mapping(options.method.mapping, schema.columns)
     _check_promised_columns(options.promises, schema.columns, schema.roles)
     choices = options.choices.with_roles(schema.roles)
-    kept = tuple(name for name in quasi if choices.treat.get(name) in (KEEP, BLANK))
+    kept = tuple(name for name in quasi if choices.treat.get(name) == KEEP)
     masked = tuple(name for name in quasi if name not in kept)
     forms, categories = agreed_columns(masked, [part.quasi for part in schemas], choices)
-    generalised = [name for name in masked if choices.treat.get(name) == GENERALISE]
-    if generalised or not masked:
-        averaged_forms = {name: form for name, form in forms.items() if name not in generalised}
-        generalising = _generalising(generalised, forms, masked, choices, k, options.method)
-        return ColumnPlan(schema, generalising, averaged_forms, {}, None, False, kept)
+    treat = _treatments(masked, categories, choices, options)
+    if {GENERALISE, BLANK} & {*treat.values()} or not masked:
+        generalising = _generalising(treat, forms, choices, k, options)
+        averaged_forms = {name: form for name, form in forms.items() if treat[name] == AVERAGE}
+        treated = {name: treatment for name, treatment in treat.items() if treatment != AVERAGE}
+        return ColumnPlan(schema, generalising, averaged_forms, frozenset(), kept, dict.fromkeys(kept, KEEP) | treated)
     labels = tuple(name for name in masked if name not in forms)
     estimator = options.method.estimator(tuple(forms), labels)
     numbers = averaged(estimator, masked, tuple(forms))
@@ -104,37 +106,53 @@ def column_plan(schemas: Sequence[PartSchema], k: int, options: TableOptions) ->
         schema,
         method,
         {name: forms.get(name, Doubles()) for name in numbers},
-        {name: how for name, how in categories.items() if name not in numbers},
+        frozenset(categories) - {*numbers},
         kept,
+        dict.fromkeys(kept, KEEP),
     )
 
 
+def _treatments(
+    masked: Sequence[str], categories: Collection[str], choices: ColumnChoices, options: TableOptions
+) -> dict[str, str]:
+    """The treatment of each column: as asked, else generalised if it is a plain category, and averaged if not.
+
+    A named method averages, and so does a release that follows one.
+    """
+    usual = AVERAGE if options.method.asked.method is not None or options.after is not None else GENERALISE
+    return {name: choices.treat.get(name) or (usual if name in categories else AVERAGE) for name in masked}
+
+
 def _generalising(
-    generalised: Sequence[str],
+    treat: Mapping[str, str],
     forms: Mapping[str, NumberForm],
-    masked: Sequence[str],
     choices: ColumnChoices,
     k: int,
-    asked: MethodChoice,
+    options: TableOptions,
 ) -> Generalised:
-    """The method for tables of which columns are generalised: it makes groups of its own."""
-    if asked.asked.method is not None:
-        raise InputError("generalising makes groups of its own; leave out {option}", "method")
-    named = asked.ontology if isinstance(asked.ontology, Mapping) else dict.fromkeys(generalised, asked.ontology)
-    for name, ontology in named.items():
-        if name in generalised and ontology is not None and not isinstance(ontology, Hierarchy):
+    """The method for tables of which columns are generalised or blanked: it makes groups of its own."""
+    asked, ontology = options.method.asked, options.method.ontology
+    if asked.method is not None or options.after is not None:
+        raise InputError(
+            "generalising and blanking make groups of their own; leave out {option}",
+            "method" if asked.method is not None else "after",
+        )
+    named = ontology if isinstance(ontology, Mapping) else dict.fromkeys(treat, ontology)
+    meaning = {name: named[name] for name in treat if treat[name] == GENERALISE and named.get(name) is not None}
+    for name in meaning:
+        if not isinstance(meaning[name], Hierarchy):
             raise InputError(
-                f"column {shown(name)}: only a hierarchy can generalise it; give one, or leave out {{option}}",
-                "ontology",
+                f"column {shown(name)}: only a hierarchy can generalise it; give one, or average it: {{option}}",
+                f"treat {shown(name)}={AVERAGE}",
             )
     rules = {name: rule_of(rule) for name, rule in choices.recode.items()}
     return Generalised(
         k,
-        asked.asked,
-        {name: form for name, form in forms.items() if name in generalised},
-        {name: ontology for name, ontology in named.items() if name in generalised and name not in forms},
+        asked,
+        {name: form for name, form in forms.items() if treat[name] == GENERALISE},
+        {name: hierarchy for name, hierarchy in meaning.items() if name not in forms},
         {name: rule for name, rule in rules.items() if isinstance(rule, Bands)},
-        frozenset(name for name in masked if name not in generalised),
+        treat,
     )
 
 

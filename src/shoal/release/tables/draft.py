@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.data.kinds.number_forms import NumberForm, date_parameters, unit_of
-from shoal.data.roles import SET, Kind
+from shoal.data.roles import Kind
 from shoal.pages.leak_card import leaks_html
 from shoal.promises.groups import crowd_figures
 from shoal.promises.joining import JOINED
@@ -136,6 +136,7 @@ def draft_of(table: PreparedTable, publication: Publication, findings: Findings,
         files = [(publication.name, "one row per record"), *([] if copy is None else [(copy.name, copy.in_words)])]
     figures = TableFigures(
         columns=_column_changes(publication, layout),
+        treated=tuple((name, table.treat[name]) for name in layout.roles.quasi if name in table.treat),
         cells=_rounded(cells, table.n_rows) if publishable else (),
         generalisations=_generalisations(publication, table),
         coarsened=tuple(table.coarsen.items()),
@@ -258,15 +259,15 @@ def _distances(publication: Publication, table: PreparedTable) -> Distances:
 
 
 def _generalisations(publication: Publication, table: PreparedTable) -> tuple[Generalisation, ...]:
-    """What became of each column of labels. Of sets no more than that: counts would say what is frequent in them."""
+    """What became of each column of labels."""
     method, facts = table.method, publication.facts
     concepts = method.newcomers if isinstance(method, Following) else method
     if not isinstance(concepts, Concepts):
         return ()
     trees = []
     for name, reading in concepts.readings.items():
-        category = table.layout.categories.get(name)
-        if category == SET or table.follow_up is not None:  # how many had a label before would reveal whose label left
+        category = name in table.layout.categories
+        if table.follow_up is not None:  # how many had a label before would reveal whose label left
             trees.append(Generalisation(name, (), 0, None, category))
             continue
         moves = sum((part.concepts[name] for part in facts), Counter())
@@ -283,13 +284,13 @@ def _parameters(publication: Publication, table: PreparedTable, options: TableOp
     steps = dict(zip(layout.numbers, publication.steps.tolist(), strict=True))
     stated = {
         "recoded": {name: rule for name, rule in options.choices.recode.items() if name in layout.roles.quasi},
-        "kept_columns": list(layout.kept),
+        "treated": dict(table.treat),
         "coarsen": dict(table.coarsen),
         "rounded_to": {name: step for name, step in steps.items() if step},
         "dates": {name: date_parameters(form) for name, form in forms.items() if form.kind is Kind.DATE},
         "medians_of": [name for name, form in forms.items() if form.kind is Kind.ORDERED],
         "whole_numbers": [name for name, form in forms.items() if form.kind is Kind.WHOLE],
-        "categories": dict(layout.categories),
+        "categories": sorted(layout.categories),
         "missing": options.missing if layout.has_gaps else None,
         "sampling_weights": None if publication.weights is None else asdict(publication.weights),
     }

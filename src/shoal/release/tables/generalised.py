@@ -1,4 +1,5 @@
-"""Columns generalised as far as their group needs it: the smallest band, set or concept that holds all its values.
+"""Columns generalised as far as their group needs it: the smallest band, set or concept that holds all its values; or
+left blank where a group has several.
 
 What is released is true of every row. Other columns of the table may be averaged beside them.
 """
@@ -32,6 +33,7 @@ from shoal.release.tables.labels import ANY, BETWEEN, BLOCK_ROWS, spelt
 from shoal.release.tables.numbers import group_numbers
 from shoal.release.tables.rows import MaskedLabels, MaskedRows, TableLayout, TableMethod, TableRows, gap_coordinates
 from shoal.request.method_options import MethodOptions
+from shoal.request.options import AVERAGE, BLANK, GENERALISE
 from shoal.results.summary import IN_WORDS
 from shoal.terms.hierarchy import Hierarchy
 
@@ -92,12 +94,16 @@ class Named:
     nodes: Ints  # of the hierarchy, of each value; without one, the value's place
     hierarchy: Hierarchy | None = None
     tree: Tree | None = None
-    most_frequent: bool = False  # in place of the set
+    treatment: str = GENERALISE  # BLANK: no value in place of a set; AVERAGE: the most frequent one
 
     def texts(self, places: Ints, groups: Ints) -> list[str | None]:
         """The set, concept or most frequent value of each group."""
-        if self.most_frequent:
+        if self.treatment == AVERAGE:
             return [None if place < 0 else spelt(self.values[place].as_py()) for place in self.modes(places, groups)]
+        if self.treatment == BLANK:
+            lowest, highest = _extremes(places, groups)
+            single = np.where(lowest == highest, lowest, -1).tolist()
+            return [None if place < 0 else spelt(self.values[place].as_py()) for place in single]
         misses = np.bincount(groups, weights=places < 0) > 0
         if self.hierarchy is not None and self.tree is not None:
             texts = [self.hierarchy.label(int(node)) for node in self._above(places, groups)]
@@ -122,7 +128,7 @@ class Named:
 
     def lost(self, places: Ints, group: Ints) -> Floats:
         """The share of the column's values that each row's set or concept has; 0 for a single value."""
-        if self.most_frequent:
+        if self.treatment == AVERAGE:
             changed: Floats = (np.array(self.modes(places, group))[group] != places).astype(np.float64)
             return changed
         misses = np.bincount(group, weights=places < 0) > 0
@@ -131,6 +137,7 @@ class Named:
         share = np.where(sizes > 1, sizes / max(len(self.values), 1), 0.0)
         if self.tree is not None:
             share = np.where(sizes > 1, self.tree[1][self._above(places, group)] / self.tree[1].max(), 0.0)
+        share = np.where(sizes > 1, 1.0, 0.0) if self.treatment == BLANK else share
         return np.where(misses & (sizes > 0), 1.0, share)[group]
 
     def _above(self, places: Ints, groups: Ints) -> Ints:
@@ -163,7 +170,7 @@ class Generalised:
         forms: Mapping[str, NumberForm],
         meaning: Mapping[str, Hierarchy | None],
         bands: Mapping[str, Bands],
-        modes: frozenset[str],
+        treat: Mapping[str, str],
     ) -> None:
         self.k = k
         self.name = IN_WORDS["common-values"] + (", refined" if asked.refine else "")
@@ -173,7 +180,7 @@ class Generalised:
         self._forms = forms  # of generalised columns with numbers behind them
         self._meaning = meaning  # of columns of labels: the hierarchy
         self._bands = bands  # that columns were recoded to
-        self._modes = modes  # columns whose most frequent value is released
+        self._treat = treat  # each column's treatment
         self._layout: TableLayout
         self._widening: Widening
 
@@ -182,11 +189,11 @@ class Generalised:
         ready._layout, ready.together = layout, (layout.roles.quasi,)
         ready.columns = {name: self._column(name, values[name][0]) for name in layout.labels}
         named = [column for column in ready.columns.values() if isinstance(column, Named)]
-        masked = [name for name in layout.roles.quasi if name not in layout.kept]
-        importance = dict(zip(masked, column_weights(masked, self._asked.weights).tolist(), strict=True))
+        importance = dict(zip(layout.masked, column_weights(layout.masked, self._asked.weights).tolist(), strict=True))
         ready._widening = Widening(
             np.array([*(layout.highest - layout.lowest), *(column.range for column in ready._ordered.values())]),
-            np.array([len(column.values) for column in named], dtype=np.int64),
+            # A blank costs as much as all values of a column together.
+            np.array([1 if one.treatment == BLANK else len(one.values) for one in named], dtype=np.int64),
             [column.tree for column in named],
             np.array([importance[name] for name in (*layout.numbers, *ready._ordered, *ready._named)]),
         )
@@ -218,18 +225,16 @@ class Generalised:
         for name, column in self.columns.items():
             places = _places(rows.columns[name], column.values)
             texts = np.array(column.texts(places, group_of_row), dtype=object)
-            lowest, highest = (np.full(len(texts), bound) for bound in (np.iinfo(np.int64).max, -1))
-            np.minimum.at(lowest, group_of_row, places)
-            np.maximum.at(highest, group_of_row, places)
+            lowest, highest = _extremes(places, group_of_row)
             after = np.where(lowest == highest, lowest, len(column.values))
-            if isinstance(column, Named) and column.most_frequent:
+            if isinstance(column, Named) and column.treatment == AVERAGE:
                 after = np.array(column.modes(places, group_of_row))
             labels[name] = MaskedLabels(pa.array(texts[group_of_row], pa.string()), places, after[group_of_row])
         numbers, gaps = group_numbers(rows, group_of_row, self._layout)
         return MaskedRows(rows, numbers, labels, gaps)
 
     def coarser(self, name: str, labels: MaskedLabels) -> int:
-        return 0 if name in self._modes else int(np.sum(labels.before != labels.after))
+        return int(np.sum(labels.before != labels.after)) if self._treat[name] == GENERALISE else 0
 
     def squares(self, masked: MaskedRows, released: Floats) -> tuple[float, float]:
         """The loss of each column (a share of its variance or of its values) times rows; and columns times rows."""
@@ -274,7 +279,11 @@ class Generalised:
     def block_coordinates(self, rows: TableRows) -> Floats:
         numbers, _ = self._arrays(rows)
         ranges = np.where(self._widening.ranges > 0, self._widening.ranges, 1.0)
-        columns = [np.nan_to_num(numbers) / ranges, gap_coordinates(rows.gaps, self._layout, len(rows))]
+        columns = [
+            np.zeros((len(rows), 1)),
+            np.nan_to_num(numbers) / ranges,
+            gap_coordinates(rows.gaps, self._layout, len(rows)),
+        ]
         for name, column in self._named.items():
             taxonomy = (
                 Flat(range(len(column.values))).taxonomy if column.hierarchy is None else column.hierarchy.taxonomy
@@ -306,7 +315,7 @@ class Generalised:
         values = values.take(pc.sort_indices(values))
         hierarchy = self._meaning.get(name)
         if hierarchy is None:
-            return Named(values, np.arange(len(values)), most_frequent=name in self._modes)
+            return Named(values, np.arange(len(values)), treatment=self._treat[name])
         nodes = [hierarchy.concept(spelt(value)) for value in values.to_pylist()]
         unknown = sum(node is None for node in nodes)
         if unknown:
@@ -339,6 +348,15 @@ def _tree(hierarchy: Hierarchy) -> Tree:
         leaf = parent[leaf]
         leaf = leaf[leaf >= 0]
     return parent, leaves
+
+
+def _extremes(places: Ints, groups: Ints) -> tuple[Ints, Ints]:
+    """The lowest and the highest place in each group."""
+    n_groups = int(groups.max()) + 1
+    lowest, highest = np.full(n_groups, np.iinfo(np.int64).max), np.full(n_groups, -1)
+    np.minimum.at(lowest, groups, places)
+    np.maximum.at(highest, groups, places)
+    return lowest, highest
 
 
 def _places(column: pa.Array, values: pa.Array) -> Ints:

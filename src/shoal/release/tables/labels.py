@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from copy import copy
 from typing import Any
 
@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from shoal.data.columns import MISSING as GAPS
-from shoal.data.roles import MODE, SET
 from shoal.methods.blocks.grouping import Plan
 from shoal.methods.categorical import CategoricalMicroaggregation
 from shoal.methods.label_columns import ColumnReading, Equals, Flat, centroid_of, column_readings, embedded
 from shoal.methods.mdav import EuclideanSpace
 from shoal.methods.mixed import CATEGORICAL, MixedMicroaggregation, Scales, column_weights
 from shoal.promises.joining import GroupDistances
-from shoal.release.publishing.labels import MISSING
 from shoal.release.tables.numbers import group_numbers
 from shoal.release.tables.rows import (
     MaskedLabels,
@@ -74,8 +72,8 @@ class Concepts:
         middle = {name: centroid_of(reading, *values[name]) for name, reading in ready.readings.items()}
         ready._centre = {name: np.array([concept]) for name, (concept, _) in middle.items()}
         distances = np.array([distance for _, distance in middle.values()])
-        weights = column_weights(layout.roles.quasi, getattr(method, "weights", None))
-        of = dict(zip(layout.roles.quasi, weights.tolist(), strict=True))
+        weights = column_weights(layout.masked, getattr(method, "weights", None))
+        of = dict(zip(layout.masked, weights.tolist(), strict=True))
         roots = {name: np.sqrt(of[name]) for name in of}
         numbers = np.array([roots[name] for name in layout.numbers])
         ready._scales = Scales(
@@ -102,17 +100,15 @@ class Concepts:
         labels = {}
         for name, reading in self.readings.items():
             distinct, codes, *_ = reading.encode(quasi[name].combine_chunks())
-            column = representatives[:, layout.roles.quasi.index(name)]
+            column = representatives[:, layout.masked.index(name)]
             released = _texts(column, concepts[name], reading)
-            if layout.categories.get(name) == SET:
-                released = _sets(quasi[name].combine_chunks(), group_of_row)
             labels[name] = MaskedLabels(released, distinct[codes], concepts[name])
         numbers, gaps = group_numbers(rows, group_of_row, layout)
         return MaskedRows(rows, numbers, labels, gaps)
 
     def coarser(self, name: str, labels: MaskedLabels) -> int:
         if name in self._layout.categories:
-            return 0 if self._layout.categories[name] == MODE else int(np.sum(labels.before != labels.after))
+            return 0
         taxonomy = self.readings[name].ontology.taxonomy
         pairs, counts = np.unique(np.column_stack([labels.before, labels.after]), axis=0, return_counts=True)
         return sum(
@@ -164,7 +160,7 @@ class Concepts:
         columns |= dict(zip(layout.numbers, map(pa.array, rows.numbers.T), strict=True))
         scaled = gap_coordinates(rows.gaps, layout, len(rows)) * self._gap_roots
         gaps = {f"{GAP}{number}": pa.array(column) for number, column in enumerate(scaled.T)}
-        return pa.table({name: columns[name] for name in layout.roles.quasi} | gaps)
+        return pa.table({name: columns[name] for name in layout.masked} | gaps)
 
     def _all_scales(self) -> Scales:
         """The scales of the numbers, and of gaps beside them, which are on theirs already."""
@@ -187,25 +183,13 @@ class Concepts:
 
 
 def _readings(
-    names: list[str], values: Mapping[str, tuple[pa.Array, Ints]], method: Any, categories: Mapping[str, str]
+    names: list[str], values: Mapping[str, tuple[pa.Array, Ints]], method: Any, categories: Collection[str]
 ) -> dict[str, ColumnReading]:
     """How each column of labels is read: plain categories as a set of equals, the others by meaning."""
     by_meaning = [name for name in names if name not in categories]
     found = column_readings(by_meaning, [values[name][0] for name in by_meaning], method.ontology, method.mapping)
     of = dict(zip(by_meaning, found, strict=True))
     return {name: of[name] if name in of else ColumnReading(name, Equals(*values[name])) for name in names}
-
-
-def _sets(column: pa.Array, groups: Ints) -> pa.Array:
-    """The different values of each row's group, in order; a missing one among them is named."""
-    encoded = column.dictionary_encode(null_encoding="encode")
-    texts = np.array([MISSING if _is_absent(value) else spelt(value) for value in encoded.dictionary.to_pylist()])
-    pairs = np.unique(np.column_stack([groups, np.asarray(encoded.indices)]), axis=0)
-    of_group: list[list[str]] = [[] for _ in range(int(groups.max()) + 1)]
-    for group, code in pairs.tolist():
-        of_group[group].append(str(texts[code]))
-    sets = np.array([BETWEEN.join(sorted(set(members))) for members in of_group], dtype=object)
-    return pa.array(sets[groups], pa.string())
 
 
 def _is_absent(value: Any) -> bool:

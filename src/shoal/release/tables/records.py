@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -51,6 +51,7 @@ class PreparedTable:
     withheld: list[tuple[str, str]]  # rows that are not released, and why
     coarsen: Mapping[str, int]  # columns to aggregate once more, and the least number of records that share a value
     follow_up: FollowUp | None = None  # of an earlier release
+    treat: Mapping[str, str] = field(default_factory=dict)  # columns that are kept, generalised or blanked
 
 
 @dataclass(frozen=True)
@@ -181,7 +182,7 @@ def prepared_table(
     averaged = [name for name, form in plan.forms.items() if not form.median]
     check_coarsened_columns(options.coarsen, plan.schema.columns, roles, averaged, n_rows)
     coarsen = {name: options.coarsen[name] for name in roles.quasi if name in options.coarsen}
-    return PreparedTable(plan.schema, method, layout, n_rows, statistics.withheld, coarsen, follow_up)
+    return PreparedTable(plan.schema, method, layout, n_rows, statistics.withheld, coarsen, follow_up, plan.treat)
 
 
 def _check_gaps(plan: ColumnPlan, gaps: Ints, options: TableOptions) -> None:

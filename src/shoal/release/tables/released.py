@@ -233,9 +233,11 @@ def _cells(rows: ReleasedRows, layout: TableLayout, method: TableMethod) -> dict
         cells[name] = Counter(true=int(true.sum()), blank=int((had & ~has).sum()))
         cells[name]["changed"] = n_rows - cells[name].total()
     for name, labels in rows.labels.items():
+        known = np.asarray(pc.is_valid(labels.released)) & (np.asarray(pc.fill_null(labels.released, "")) != "")
         true = int(np.sum(labels.before == labels.after))
+        blank = int(np.sum((labels.before != labels.after) & ~known))
         coarser = method.coarser(name, labels)
-        cells[name] = Counter(true=true, coarser=coarser, changed=n_rows - true - coarser)
+        cells[name] = Counter(true=true, coarser=coarser, blank=blank, changed=n_rows - true - coarser - blank)
     for name in layout.recoded & cells.keys():  # what was recoded is coarser than it was
         cells[name]["coarser"] += cells[name].pop("true", 0)
     return cells

@@ -39,13 +39,18 @@ class TableLayout:
     released: tuple[str, ...]  # columns of the release, in the file's order
     recoded: frozenset[str] = frozenset()  # quasi-identifiers whose values were made coarser before all else
     kept: tuple[str, ...] = ()  # quasi-identifiers that are true in every row: groups never cross them
-    categories: Mapping[str, str] = field(default_factory=dict)  # labels without meaning, and what stands for a group
+    categories: frozenset[str] = frozenset()  # labels without meaning: the most frequent one stands for a group
     has_gaps: bool = False  # some numbers are missing; they stand as the mean of their column
     averaged: bool = True  # the numbers of a group become its mean or median
     # Of the numbers that have gaps which count as values of their own: columns, shares of gaps, and their deviation.
     gap_columns: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     gap_mean: Floats = field(default_factory=lambda: np.empty(0))
     gap_scale: Floats = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def masked(self) -> tuple[str, ...]:
+        """The quasi-identifiers that a method masks: all but the kept ones."""
+        return tuple(name for name in self.roles.quasi if name not in self.kept)
 
     def standardised(self, numbers: Floats) -> Floats:
         """Numbers on the scale on which rows are compared."""

@@ -193,7 +193,7 @@ class TableSteps:
             tuple(name for name in layout.roles.quasi if name in numbers),
             ontology,
         )
-        if layout.labels or not publishable or len(rows.before) > MOST_ATTACKED:
+        if layout.labels or not layout.numbers or not publishable or len(rows.before) > MOST_ATTACKED:
             return Findings((), card, linked)
         linkage = (
             DistanceLinkage(metric).run(rows.before.numbers, rows.numbers) for metric in ("euclidean", "mahalanobis")
