@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from shoal import InputError, Microaggregation, Roles, load, protect, verify
+from shoal import InputError, Microaggregation, Roles, assess, load, protect, verify
 from tests.release.releases import steps_of
 
 pytestmark = pytest.mark.usefixtures("without_attack")
@@ -117,6 +117,67 @@ def test_a_cluster_gives_the_same_bytes_for_a_table(here, parts, tmp_path):
     assert made.certificate["seal"] == here.certificate["seal"]
 
 
+@pytest.fixture(scope="module")
+def surveyed(tmp_path_factory):
+    random = np.random.default_rng(7)
+    towns = pa.array([f"town {number}" for number in random.integers(0, 5, 300)])
+    return cut(people().append_column("town", towns), tmp_path_factory.mktemp("surveyed"), 3)
+
+
+TREATED = [
+    {},
+    {"town": "blank"},
+    {"age": "generalise", "pay": "blank"},
+    dict.fromkeys(("age", "pay", "town"), "generalise"),
+]
+
+
+@pytest.mark.parametrize("treat", TREATED, ids=["by default", "blank", "both", "generalise"])
+def test_columns_in_parts_are_generalised_and_blanked_as_in_one_file(surveyed, tmp_path, treat):
+    options = {
+        "quasi": ["age", "pay", "town"],
+        "confidential": ["illness"],
+        "l": 2,
+        "treat": treat,
+        "time_budget": 0.05,
+    }
+    made = protect(f"{surveyed}/*", 4, tmp_path / "release", **options)
+    assert verify(made.folder)
+    originals = {row["name"]: row for row in pq.ParquetDataset(surveyed).read().to_pylist()}
+    towns: Counter[str | None] = Counter()
+    for path in sorted((made.private / "mapping").iterdir()):
+        released = pq.read_table(made.folder / "table" / path.name).to_pylist()
+        for name, row in zip(pq.read_table(path)["id"].to_pylist(), released, strict=True):
+            file, place = name.split(".parquet:")
+            original = originals[f"Ann {int(file.split('-')[1]) + 3 * (int(place) - 1)}"]
+            towns[row["town"]] += 1
+            if treat.get("town") == "blank":
+                assert row["town"] in (None, original["town"])
+            else:
+                assert row["town"] == "*" or original["town"] in row["town"].split(" | ")
+            if treat.get("age") == "generalise":
+                low, _, high = row["age"].partition(" to ")
+                assert int(low) <= original["age"] <= int(high or low)
+            if treat.get("pay") == "blank":
+                assert row["pay"] is None
+    assert min(towns.values()) >= 4
+    assert len(towns) > 3
+
+
+def test_a_cluster_gives_the_same_bytes_where_columns_are_generalised_and_blanked(surveyed, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    options = {"quasi": ["age", "pay", "town"], "treat": {"age": "blank"}, "time_budget": 0.05}
+    seals = {protect(f"{surveyed}/*", 4, tmp_path / "here", **options).certificate["seal"]}
+    for workers in (1, 2):
+        with (
+            distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            made = protect(f"{surveyed}/*", 4, tmp_path / f"on {workers}", client=client, **options)
+        seals.add(made.certificate["seal"])
+    assert len(seals) == 1
+
+
 def test_text_parts_may_be_gzipped_and_keep_what_stands_in_them(tmp_path):
     folder = tmp_path / "people"
     folder.mkdir()
@@ -127,6 +188,21 @@ def test_text_parts_may_be_gzipped_and_keep_what_stands_in_them(tmp_path):
     made = protected(folder, tmp_path, roles=Roles(quasi=("age", "pay"), confidential=("illness",)))
     assert verify(made.folder)
     assert set(load(made.folder).table["illness"].to_pylist()) == {"00", "01", "02"}
+
+
+def test_every_part_is_read_as_was_said_of_the_pattern(tmp_path):
+    for number in range(2):
+        rows = range(number * 20, number * 20 + 20)
+        lines = "".join(f"{20 + row};{-9 if row % 7 == 0 else 2 * row}\n" for row in rows)
+        (tmp_path / f"{number}.csv").write_text(f"People of 2020\nage;pay\nyears;euro\n{lines}")
+    reading = {"delimiter": ";", "skip_rows": 1, "header_rows": 2, "missing_codes": {"pay euro": [-9]}}
+    options = {"quasi": ["age years", "pay euro"], "missing": "withhold", **reading}
+    made = protect(f"{tmp_path}/*.csv", 4, tmp_path / "release", **options)
+    assert verify(made.folder)
+    assert load(made.folder).table.num_rows == 34  # of 40, six have the code
+    assert min(load(made.folder).table["pay euro"].to_pylist()) > 0
+    judged = assess(f"{tmp_path}/*.csv", made.folder, private=made.private, **reading)
+    assert judged.rows == 34
 
 
 def test_rows_that_lack_a_value_are_withheld_or_refused(tmp_path):
@@ -210,6 +286,10 @@ def test_a_column_that_is_empty_in_a_part_agrees_with_any(parts, tmp_path):
     [
         ({"method": Microaggregation(method="ranking")}, "for a table in parts use 'mdav'"),
         ({"method": Microaggregation(attribute_groups=1)}, "leave out the attribute groups"),
+        (
+            {"treat": {"age": "keep"}, "method": None},
+            "treat={'age': 'keep'} needs one file: records with the same value",
+        ),
         ({"l": 9}, "l=9 needs 9 different values, column illness has 3; lower l"),
         ({"l": 2, "roles": Roles(quasi=("age",))}, "needs a confidential column"),
         ({"label_column": "illness"}, "label_column is for documents"),

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from shoal.data import Corpus, read_table
 from shoal.data.columns import holds_numbers
-from shoal.data.files import counted, kind_of, shown
+from shoal.data.files import PathLike, counted, kind_of, shown
 from shoal.data.sources import in_parts, list_parts, local_copy
 from shoal.errors import InputError
 from shoal.release.private_mapping import PrivateMapping
@@ -87,9 +87,9 @@ def read_original(source: Any, verbatim: Iterable[str] = (), parts: bool = False
     return Original(_together(tables), rows)
 
 
-def part_files(source: str | os.PathLike[str]) -> list[str]:
+def part_files(source: PathLike) -> list[Any]:
     """The files of a folder or a pattern; a file stands for itself. No two may have the same name."""
-    files = [os.fspath(source)] if os.path.isfile(source) else list_parts(source)
+    files = [source] if os.path.isfile(source) else list_parts(source)
     twice = [name for name, count in Counter(Path(file).name for file in files).items() if count > 1]
     if twice:
         raise InputError(
@@ -139,7 +139,7 @@ def _named_contents(source: Any, columns: dict[str, str | None], names: list[str
                 yield document.content
 
 
-def _read_part(file: str, verbatim: Iterable[str]) -> pa.Table:
+def _read_part(file: PathLike, verbatim: Iterable[str]) -> pa.Table:
     with local_copy(file) as path:
         return read_table(path, verbatim).data
 

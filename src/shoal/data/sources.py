@@ -8,7 +8,7 @@ import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from glob import glob
 from pathlib import Path
 from typing import Any
@@ -201,8 +201,11 @@ def in_parts(source: object) -> bool:
     return "*" in os.fspath(source) or "://" in os.fspath(source)
 
 
-def list_parts(source: PathLike) -> list[str]:
-    """The files of a folder, of a pattern such as letters/*.parquet, or at an address such as s3://bucket/letters."""
+def list_parts(source: PathLike) -> list[Any]:
+    """The files of a folder, of a pattern such as letters/*.parquet, or at an address such as s3://bucket/letters.
+
+    Each is read as the source is said to be read.
+    """
     pattern = os.fspath(source)
     try:
         files = _listed(pattern) if "://" in pattern else _globbed(pattern)
@@ -210,24 +213,24 @@ def list_parts(source: PathLike) -> list[str]:
         raise InputError(f"{shown(source)} cannot be listed ({shown(str(problem))}); check the address") from None
     if not files:
         raise InputError(f"{shown(source)} has 0 files; give a folder or a pattern that has some")
-    return sorted(files)
+    return [replace(source, path=file) if isinstance(source, TableFile) else file for file in sorted(files)]
 
 
 @contextmanager
-def local_copy(part: str) -> Iterator[Path]:
+def local_copy(part: PathLike) -> Iterator[PathLike]:
     """The part as a file on this machine, for as long as it is needed."""
-    if "://" not in part:
-        yield Path(part)
+    if "://" not in os.fspath(part):
+        yield part
         return
     from pyarrow import fs  # slow to load, and most sources are local
 
-    system, path = fs.FileSystem.from_uri(part)
+    system, path = fs.FileSystem.from_uri(os.fspath(part))
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / Path(path).name
         with system.open_input_stream(path) as there, copy.open("wb") as here:
             while chunk := there.read(1 << 24):
                 here.write(chunk)
-        yield copy
+        yield replace(part, path=copy) if isinstance(part, TableFile) else copy
 
 
 def _globbed(pattern: str) -> list[str]:

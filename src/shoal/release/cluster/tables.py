@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from shoal import progress
 from shoal.data import read_table
 from shoal.data.columns import sort_rows, tie_keys, values_of
-from shoal.data.files import shown
+from shoal.data.files import PathLike, shown
 from shoal.data.inputs import TableSource
 from shoal.data.sources import local_copy
 from shoal.errors import InputError
@@ -39,7 +40,7 @@ from shoal.release.tables.labels import Concepts
 from shoal.release.tables.reading import CompletePart, LoadedPart, PartStatistics, ReadingPlan
 from shoal.release.tables.records import PreparedTable, column_means, prepared_table, reading_plan
 from shoal.release.tables.rows import MaskedRows, TableLayout, TableMethod, TableRows
-from shoal.request.options import GroupPromises
+from shoal.request.options import KEEP, GroupPromises
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -56,6 +57,10 @@ def draft_table_in_parts(
         )
     if source.roles is not None and source.roles.weight:
         raise InputError("{option} needs one file: groups are weighed as a whole; join the parts first", "weight")
+    for name, treatment in options.choices.with_roles(source.roles).treat.items():
+        if treatment == KEEP:
+            message = "{option} needs one file: records with the same value may lie in several parts; join the parts"
+            raise InputError(message, f"treat {shown(name)}={KEEP}")
     submit, gather = schedule.submit, schedule.gather
     table, parts = _read(source, k, options, schedule)
     layout, method = table.layout, table.method
@@ -114,11 +119,12 @@ def _named(part: str) -> Iterator[None]:
         raise InputError(f"{shown(part)}: {problem}") from None
 
 
-def _loaded(part: str, how: ReadingPlan) -> LoadedPart:
+def _loaded(part: PathLike, how: ReadingPlan) -> LoadedPart:
     with local_copy(part) as path:
         table = read_table(path, verbatim=how.verbatim)
-    with _named(part):
-        return reading.loaded_part(table, how, part)
+    name = os.fspath(part)
+    with _named(name):
+        return reading.loaded_part(table, how, name)
 
 
 def _schema(loaded: LoadedPart, how: ReadingPlan) -> PartSchema:
