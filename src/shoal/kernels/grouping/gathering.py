@@ -30,7 +30,7 @@ from shoal.kernels.grouping.widening import (
 )
 
 CANDIDATES = 128
-NO_LIMIT = np.int64(2**62)
+NO_LIMIT = 2**62
 
 
 class Growing(NamedTuple):
@@ -129,7 +129,7 @@ def _grow(columns: Columns, growing: Growing, record: int, group: int) -> None:
 @njit(cache=True, nogil=True)
 def _width(cells: Ints, kinds: Ints, nodes: Ints, state: Ints, has: Ints, record: int, group: int, limit: int) -> int:
     """Width of the group once the record has joined; anything above `limit` if it is above it."""
-    total = np.int64(0)
+    total = 0
     for column in range(len(kinds)):
         cell = cells[record, column]
         if kinds[column, KIND] == NUMBER:
@@ -160,7 +160,7 @@ def _look(
     state, has, candidates, widths = growing
     n_candidates, n_free = 0, 0
     bound = NO_LIMIT
-    most, farthest = np.int64(-1), left[0]
+    most, farthest = -1, left[0]
     for position in range(n_left):
         record = left[position]
         if group_of[record] >= 0:

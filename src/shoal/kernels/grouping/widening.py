@@ -134,10 +134,10 @@ def width_after(
     cells: Ints, kinds: Ints, nodes: Ints, state: Ints, counts: Ints, group: int, leaving: int, joining: int
 ) -> int:
     """The width of a group once a record has left and another has joined; -1: none does."""
-    total = np.int64(0)
+    total = 0
     for column in range(len(kinds)):
-        left = cells[leaving, column] if leaving >= 0 else np.int64(-1)
-        joined = cells[joining, column] if joining >= 0 else np.int64(-1)
+        left = cells[leaving, column] if leaving >= 0 else -1
+        joined = cells[joining, column] if joining >= 0 else -1
         if kinds[column, KIND] == NUMBER:
             low, high = state[group, column, 0], state[group, column, 3]
             if leaving >= 0:
@@ -185,7 +185,7 @@ def _leaves(nodes: Ints, counts: Ints, group: int, root: int, left: int, value: 
     while node >= 0:
         counts[group, node] += 1
         node = nodes[node, PARENT]
-    return nodes[above, WEIGHT] if above != value else np.int64(0)
+    return nodes[above, WEIGHT] if above != value else 0
 
 
 @njit(cache=True, nogil=True)
@@ -208,10 +208,10 @@ def costs(columns: Columns, rows: Ints, indptr: Ints, joining: Ints, chosen: Int
     for position in range(len(chosen)):
         own = rows[indptr[chosen[position]] : indptr[chosen[position] + 1]]
         size = len(own) + len(joining)
-        total = np.int64(0)
+        total = 0
         for column in range(len(kinds)):
             first = cells[own[0], column] if len(own) > 0 else cells[joining[0], column]
-            low, high, above, weight = first, first, first, np.int64(0)
+            low, high, above, weight = first, first, first, 0
             for number in range(size):
                 cell = cells[own[number] if number < len(own) else joining[number - len(own)], column]
                 low, high = min(low, cell), max(high, cell)

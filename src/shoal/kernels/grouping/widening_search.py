@@ -32,7 +32,7 @@ from shoal.kernels.grouping.widening import (
 )
 
 NEAR = 16  # groups that a record may go to
-NO_LIMIT = np.int64(2**62)
+NO_LIMIT = 2**62
 DIVIDE = 4  # one step of so many divides two groups anew
 DIVISION, DIVIDED_RECORD = 2.0, 0.2  # what that takes, and for each record, in steps
 WIDER = 64  # groups near to a group, from which they are chosen
@@ -75,11 +75,12 @@ def near_groups(columns: Columns, stratum: Ints, groups: Groups) -> Ints:
         for slot in range(groups.size[group]):
             record = groups.members[group, slot]
             own[:] = NO_LIMIT
-            for other in wider:
-                if other >= 0:
-                    width = width_after(cells, kinds, nodes, state, counts, other, -1, record)
+            for position in range(WIDER):
+                candidate = int(wider[position])
+                if candidate >= 0:
+                    width = width_after(cells, kinds, nodes, state, counts, candidate, -1, record)
                     if width < own[NEAR - 1]:
-                        _put(near[record], own, other, width)
+                        _put(near[record], own, candidate, width)
     return near
 
 
@@ -125,10 +126,10 @@ def _divide(columns: Columns, groups: Groups, home: int, away: int, divided: Div
 @njit(cache=True, nogil=True)
 def _width(cells: Ints, kinds: Ints, nodes: Ints, records: Ints, seen: Ints, mark: int) -> int:
     """The width of a group of these records; `seen` (v,) has no `mark` yet."""
-    total = np.int64(0)
+    total = 0
     for column in range(len(kinds)):
         first = cells[records[0], column]
-        low, high, above, weight = first, first, first, np.int64(0)
+        low, high, above, weight = first, first, first, 0
         for record in records:
             cell = cells[record, column]
             low, high = min(low, cell), max(high, cell)
@@ -194,7 +195,7 @@ def anneal(columns: Columns, stratum: Ints, group_of: Ints, k: int, n_groups: in
         if size_home == k or size_away == most or draw(state, 2) == 0:
             other = groups.members[away, draw(state, size_away)]
         moved = 1 if other < 0 else 0
-        after = np.int64(0)
+        after = 0
         for side in range(2):
             group, leaving, joining = (away, other, record) if side == 0 else (home, record, other)
             size = size_away + moved if side == 0 else size_home - moved
