@@ -406,3 +406,41 @@ def test_codes_and_categories_are_never_averaged_and_dates_are(tmp_path: Path) -
     rows = load(made.folder).table
     assert set(rows["zip"].to_pylist()) <= {"01000", "01001", "01002"}
     assert set(rows["roof"].to_pylist()) <= {"tile", "slate"}
+
+
+@pytest.mark.parametrize(
+    ("treat", "named"), [("keep", True), ("generalise", False), ("blank", False)], ids=["keep", "generalise", "blank"]
+)
+def test_the_recommended_release_treats_columns_as_planned_and_trials_say_that_they_do_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, treat: str, named: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    TABLE.round().astype(int).assign(town=["here", "there"] * 20).to_csv("people.csv", index=False)
+    options: dict[str, Any] = {"recode": {"a": "round 10"}, "treat": {"town": treat, "b": "average"}}
+    with pytest.warns(UserWarning, match="trials average every column, also town; the release is made as planned"):
+        found = explore(
+            "people.csv", "exploration", quasi=["a", "b", "town"], min_k=8, workers=1, refine=False, **options
+        )
+    assert found.command is not None
+    words = shlex.split(found.command)
+    assert ("--method" in words) == named  # generalising and blanking make groups of their own
+    ran = run(tmp_path, *words[1:])
+    assert ran.code == 0, ran.err
+    released = load("release").table.to_pandas()
+    coarser = {"keep": set[str](), "generalise": {"*"}, "blank": {""}}
+    assert set(released["town"]) <= {"here", "there"} | coarser[treat]
+    assert treat != "keep" or released["town"].value_counts().to_dict() == {"here": 20, "there": 20}
+    planned = read_plan("exploration/plan.toml").columns
+    assert (planned.recode, planned.treat) == (options["recode"], options["treat"])
+
+
+def test_trials_see_recoded_columns() -> None:
+    table = module.open_explored(Request.of(TABLE, {"recode": {"a": "round 50", "b": "top 61"}}))
+    assert isinstance(table, module.ExploredTable)
+    assert set(table.quasi["a"].to_pylist()) <= {0.0, 50.0}
+    assert max(table.quasi["b"].to_pylist()) == 61
+
+
+def test_columns_that_are_not_averaged_cannot_be_hardened(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="only averages can be hardened, and column a has none; leave out harden"):
+        explore(TABLE, tmp_path / "exploration", treat={"a": "keep"}, harden=True, max_risk=20)

@@ -14,10 +14,12 @@ from shoal.assessment.exploration.harden import hardened
 from shoal.assessment.exploration.tables import ExploredTable, open_explored
 from shoal.assessment.exploration.trials import Explored, Limits, recommend, run_trials
 from shoal.attacks.learned.leakage import FEWEST
+from shoal.data.files import shown
 from shoal.data.roles import listed_roles
-from shoal.errors import InputError
+from shoal.errors import InputError, Note
 from shoal.pages.exploration import exploration_html
 from shoal.request.judging_options import ExploreOptions
+from shoal.request.options import BLANK, GENERALISE
 from shoal.request.plan import request_of
 from shoal.request.request import OPTIONS, Request, checked_part, not_default
 from shoal.results.exploration import Exploration, Outcome, Trial, pareto_front
@@ -45,6 +47,8 @@ def explore(
     kinds: Mapping[str, str] | None = None,
     categorical: Any = None,
     order: Mapping[str, Any] | None = None,
+    recode: Mapping[str, str] | None = None,
+    treat: Mapping[str, str] | None = None,
     missing: str = "refuse",
     refine: bool = True,
     ontology: Any = None,
@@ -86,6 +90,8 @@ def explore(
         Of labels, what they mean. With an ontology documents are tried by meaning as well.
     missing : as for `protect`
         Rows with gaps are refused, withheld, or tried with the mean of the column in place of each gap.
+    treat : as for `protect`
+        Trials average all columns; the release that is recommended treats them as asked.
 
     All other options are those of `protect`.
     """
@@ -101,6 +107,10 @@ def explore_request(request: Request, asked: ExploreOptions) -> Exploration:
     explored = open_explored(request)
     if asked.harden:
         _check_hardening(limits, explored)
+    if isinstance(explored, ExploredTable) and explored.treated:
+        names = ", ".join(map(shown, explored.treated))
+        message = f"trials average every column, also {names}; the release is made as planned, so loss and risk differ"
+        warnings.warn(Note(message), stacklevel=2)
     ways = explored.trials()
     runs = ExplorationFolder(Path(asked.out), explored.fingerprint(), request.publication.force)
     _run_all(explored, ways, runs, asked.workers, asked.on_trial)
@@ -148,14 +158,22 @@ def trial_request(request: Request, trial: Trial, kind: str = "numbers") -> Requ
     >>> trial_request(Request.of(people, {"quasi": ["age"]}), Trial("mdav", k=2)).given
     {'k': 2, 'quasi': ('age',), 'method': 'mdav'}
     """
+    treated = {*(request.columns.treat or {}).values()}
     changed = {**vars(trial), "coarsen": dict(trial.coarsen) or None, "out": None, "force": None}
     if kind == "documents" and trial.method != "semantic":  # only meanings need one
         changed["ontology"] = None
+    if {GENERALISE, BLANK} & treated:  # which make groups of their own
+        changed["method"] = None
     return request.with_options(**changed)
 
 
 def _check_hardening(limits: Limits, explored: Explored) -> None:
     n_rows = len(explored)
+    if isinstance(explored, ExploredTable) and explored.treated:
+        raise InputError(
+            f"only averages can be hardened, and column {shown(explored.treated[0])} has none; leave out {{option}}",
+            ("harden", "treat"),
+        )
     if limits.max_risk is None:
         raise InputError(
             "hardening needs a limit to reach; give max_risk, in per cent of the records: {option}", "max_risk"

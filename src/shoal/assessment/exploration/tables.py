@@ -28,12 +28,15 @@ from shoal.data.columns import check_no_gaps
 from shoal.data.files import shown, unknown_column
 from shoal.data.inputs import DocumentSource, open_source
 from shoal.data.kinds.outlines import agreed_columns, outline_column
+from shoal.data.recoding import recoded
 from shoal.data.roles import ColumnChoices, asked_choices, asked_roles
 from shoal.data.sources import table_source
 from shoal.errors import InputError
 from shoal.methods.label_columns import Equals
 from shoal.release.tables.reading import KEPT
+from shoal.release.tables.records import levels_above
 from shoal.request.option import BASKETS, DOCUMENTS, TABLES
+from shoal.request.options import AVERAGE
 from shoal.request.request import Request
 from shoal.results.exploration import Outcome, Trial
 from shoal.terms.hierarchy import ontologies_of
@@ -70,13 +73,14 @@ class ExploredTable:
     setup: TrialSetup  # with the ontologies of plain categories
     given: TrialSetup  # as it was asked for
     filled: bool = False  # gaps stand as the mean of their column
+    treated: tuple[str, ...] = ()  # columns that a release keeps, generalises or blanks; trials average them
 
     @property
     def kind(self) -> str:
         return self.setup.kind
 
     def trials(self) -> list[Trial]:
-        if self.kind == "numbers":
+        if self.kind == "numbers" and not self.treated:
             trials = number_trials(self.quasi.num_rows, self.quasi.num_columns)
             return [
                 trial for trial in trials if trial.promises_crowd or not self.filled
@@ -116,6 +120,7 @@ def open_table(
         raise unknown_column(id_column, table.data.column_names, "the table")
     roles = resolve_roles(table, roles)
     asked.check(table.data.column_names, roles.quasi)
+    table = recoded(table, asked.recode, levels_above(ontology, asked.recode))
     outlines = {name: outline_column(name, table.data[name], asked, explained) for name in roles.quasi}
     forms, categories = agreed_columns(roles.quasi, [outlines], asked)
     labels = tuple(name for name in roles.quasi if name not in forms)
@@ -131,7 +136,8 @@ def open_table(
         meaning = dict(ontology) if isinstance(ontology, Mapping) else dict.fromkeys(by_meaning, ontology or WordNet())
         meaning |= {name: _equals(columns[name]) for name in categories}
     quasi = pa.table({name: columns[name] for name in roles.quasi}).filter(pa.array(complete))
-    return ExploredTable(quasi, roles, replace(given, ontology=meaning), given, filled)
+    treated = tuple(name for name in roles.quasi if asked.treat.get(name, AVERAGE) != AVERAGE)
+    return ExploredTable(quasi, roles, replace(given, ontology=meaning), given, filled, treated)
 
 
 def _without_gaps(

@@ -57,10 +57,9 @@ def draft_table_in_parts(
         )
     if source.roles is not None and source.roles.weight:
         raise InputError("{option} needs one file: groups are weighed as a whole; join the parts first", "weight")
-    for name, treatment in options.choices.with_roles(source.roles).treat.items():
-        if treatment == KEEP:
-            message = "{option} needs one file: records with the same value may lie in several parts; join the parts"
-            raise InputError(message, f"treat {shown(name)}={KEEP}")
+    for name in options.choices.with_roles(source.roles).treated(KEEP):
+        message = "{option} needs one file: records with the same value may lie in several parts; join the parts"
+        raise InputError(message, f"treat {shown(name)}={KEEP}")
     submit, gather = schedule.submit, schedule.gather
     table, parts = _read(source, k, options, schedule)
     layout, method = table.layout, table.method

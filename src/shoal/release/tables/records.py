@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ from shoal.data.exact_sums import mean_of_sums, scale_of
 from shoal.data.files import shown
 from shoal.data.inputs import TableSource
 from shoal.data.kinds.owners import owner_like, warn_of_owners
+from shoal.data.recoding import LevelUp
 from shoal.data.roles import Roles
 from shoal.errors import InputError
 from shoal.release.publishing.numbers import check_coarsened_columns
@@ -116,10 +117,14 @@ def reading_plan(roles: Roles | None, options: TableOptions) -> ReadingPlan:
     explained = options.method.explained
     unchanged = () if roles is None else (*roles.confidential, *roles.insensitive)
     ids = [name for name in (options.promises.unit, options.promises.person, options.id_column) if name is not None]
-    ontology = options.method.ontology
-    named = ontology if isinstance(ontology, Mapping) else dict.fromkeys(choices.recode, ontology)
-    levels = {name: given.above for name, given in named.items() if isinstance(given, Hierarchy)}
+    levels = levels_above(options.method.ontology, choices.recode)
     return ReadingPlan(roles, choices, explained, levels, (*unchanged, *ids, *explained.named, *choices.as_text))
+
+
+def levels_above(ontology: Any, recoded: Collection[str]) -> dict[str, LevelUp]:
+    """How the hierarchies of recoded columns go up."""
+    named = ontology if isinstance(ontology, Mapping) else dict.fromkeys(recoded, ontology)
+    return {name: given.above for name, given in named.items() if isinstance(given, Hierarchy)}
 
 
 def column_means(plan: ColumnPlan, statistics: PartStatistics) -> Floats:
