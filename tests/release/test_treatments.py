@@ -125,6 +125,52 @@ def test_methods_without_groups_keep_nothing(tmp_path: Path) -> None:
         release(data, tmp_path, method="noise", percent=5, treat={"region": "keep"})
 
 
+def two_regions(illnesses: str) -> pd.DataFrame:
+    return pd.DataFrame({"region": list("aaaabbbb"), "age": range(20, 28), "illness": list(illnesses)})
+
+
+@pytest.mark.parametrize("promise", [{"t": 0.2}, {"beta": 0.5}])
+@pytest.mark.parametrize("person", [None, "who"])
+def test_promises_that_a_kept_region_cannot_hold_are_refused(tmp_path: Path, promise: Any, person: str | None) -> None:
+    options: dict[str, Any] = {"quasi": ["region", "age"], "confidential": ["illness"], "treat": {"region": "keep"}}
+    options["person"] = person
+    like, unlike = (two_regions(ills).assign(who=range(8)) for ills in ("fgfgfgfg", "ffffgggg"))
+    release(like, tmp_path, **options, **promise)
+    with pytest.raises(InputError, match="cannot be held for 2 of the 2 combinations of kept values"):
+        release(unlike, tmp_path, **options, **promise)  # each region is 0.5 from all records
+
+
+def test_records_that_ask_for_more_company_than_their_kept_region_has_are_withheld(tmp_path: Path) -> None:
+    data = two_regions("fgfgfgfg").assign(least=[2, 2, 2, 2, 4, 5, 2, 2])  # without the 5, the 4 has too few
+    made = release(data, tmp_path, quasi=["region", "age"], k_column="least", treat={"region": "keep"})
+    assert Counter(load(made.folder).table["region"].to_pylist()) == {"a": 4, "b": 2}
+
+
+@pytest.mark.parametrize("treatment", ["keep", "generalise", "blank"])
+def test_gaps_of_numbers_are_refused_or_withheld_whatever_becomes_of_the_column(tmp_path: Path, treatment: str) -> None:
+    data = pd.DataFrame({"age": [20, 20, 20, None, 30, 30], "sex": list("ffmmmm")})
+    options: dict[str, Any] = {"treat": {"age": treatment}, "kinds": {"age": "number"}}
+    with pytest.raises(InputError, match="column age: 1 missing value "):
+        release(data, tmp_path, **options)
+    with pytest.raises(InputError, match="only averaged columns can be filled"):
+        release(data, tmp_path, missing="impute", **options)
+    made = release(data, tmp_path, missing="withhold", **options)
+    assert {"reason": "a quasi-identifier is missing", "count": 1} in certificate_of(made.folder)["stated"]["withheld"]
+
+
+def test_a_table_of_three_rows_can_be_averaged_though_rounding_costs_more_than_there_was(tmp_path: Path) -> None:
+    data = pd.DataFrame({"age": [3, 70, 71], "job": ["cook", "smith", "cook"]})
+    made = release(data, tmp_path, treat={"age": "average", "job": "average"})
+    assert len(load(made.folder).table) == 3
+
+
+@pytest.mark.parametrize("treatment", ["generalise", "blank"])
+def test_a_column_of_spaces_is_refused(tmp_path: Path, treatment: str) -> None:
+    data = pd.DataFrame({"age": [20, 20, 30, 30], "job": " "})
+    with pytest.raises(InputError, match="column job holds no value at all"):
+        release(data, tmp_path, treat={"job": treatment})
+
+
 RULES = {"age": ("0-17,18-64,65+", "top 70", "round 10"), "pay": ("bottom 500", "0-999,1000+"), "zip": ("prefix 1",)}
 
 

@@ -123,13 +123,15 @@ def joined_crowds(
     confidential: Sequence[NDArray[Any]],
     distances_of: Callable[[Ints, Ints], GroupDistances],
     own_k: Ints | None = None,
+    overall: Sequence[Mapping[str, int]] | None = None,
 ) -> PeopleGroups:
     """Crowds joined until each of their slots has what is promised. Values count by row, and once for each person.
 
-    `distances_of` gives the distances between groups, from some rows and the group of each of these.
+    `distances_of` gives the distances between groups, from some rows and the group of each of these; `overall` has how
+    many of all records have each value, where these are not all.
     """
     crowds, slots, n_crowds = np.empty_like(crowd_of_row), np.empty_like(crowd_of_row), 0
-    overall = [counted_values(values) for values in confidential]
+    overall = overall or [counted_values(values) for values in confidential]
     person = numbered_by_first_row(person)
     for rows in _rows_by(np.bincount(person)[person]):
         crowd, people = numbered_by_first_row(crowd_of_row[rows]), person[rows]

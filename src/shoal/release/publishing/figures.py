@@ -95,5 +95,5 @@ def stated_loss(loss: Loss, publishable: bool, reason: str | None = FEW_RECORDS,
         return StatedLoss(share, share, sse, ssa)
     if loss.sse <= 0.0:
         return StatedLoss(0.0, 0.0)  # nothing at all
-    high = max(math.ceil(10.0 * loss.information_loss - 1e-9), 1)
+    high = min(max(math.ceil(10.0 * loss.information_loss - 1e-9), 1), 10)  # rounding may cost more than there was
     return StatedLoss((high - 1) / 10.0, high / 10.0, reason=reason)

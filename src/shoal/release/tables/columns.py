@@ -67,6 +67,7 @@ class ColumnPlan:
     categories: frozenset[str]  # plain ones: the most frequent value stands for a group
     kept: tuple[str, ...] = ()  # quasi-identifiers that are true in every row
     treat: Mapping[str, str] = field(default_factory=dict)  # columns that are kept, generalised or blanked
+    not_averaged: tuple[str, ...] = ()  # of those, the ones with numbers behind them
 
 
 def column_plan(schemas: Sequence[PartSchema], k: int, options: TableOptions) -> ColumnPlan:
@@ -84,7 +85,9 @@ def column_plan(schemas: Sequence[PartSchema], k: int, options: TableOptions) ->
         generalising = _generalising(treat, forms, choices, k, options)
         averaged_forms = {name: form for name, form in forms.items() if treat[name] == AVERAGE}
         treated = {name: treatment for name, treatment in treat.items() if treatment != AVERAGE}
-        return ColumnPlan(schema, generalising, averaged_forms, frozenset(), kept, dict.fromkeys(kept, KEEP) | treated)
+        treated = dict.fromkeys(kept, KEEP) | treated
+        measured = tuple(name for name in treated if name in forms or schema.quasi[name].forms)
+        return ColumnPlan(schema, generalising, averaged_forms, frozenset(), kept, treated, measured)
     labels = tuple(name for name in masked if name not in forms)
     estimator = options.method.estimator(tuple(forms), labels)
     numbers = averaged(estimator, masked, tuple(forms))
@@ -109,6 +112,7 @@ def column_plan(schemas: Sequence[PartSchema], k: int, options: TableOptions) ->
         frozenset(categories) - {*numbers},
         kept,
         dict.fromkeys(kept, KEEP),
+        tuple(name for name in kept if schema.quasi[name].forms),
     )
 
 

@@ -308,6 +308,8 @@ class Generalised:
     def _column(self, name: str, different: pa.Array) -> Ordered | Named:
         """How a column's values become common ones."""
         values = different.filter(pa.array([not _is_absent(value) for value in different.to_pylist()]))
+        if not len(values):
+            raise InputError(f"column {shown(name)} holds no value at all; drop it ({{option}})", "drop")
         if name in self._forms:
             form = self._forms[name]
             numbers = form.numbers(pa.chunked_array([values]), shown(name))

@@ -70,3 +70,25 @@ def check_several(before: Ints, joined: Ints, promises: GroupPromises) -> None:
             f"{' and '.join(strict)} leaves one group of all {len(joined):,} records; raise it, or name fewer "
             "confidential columns"
         )
+
+
+def check_strata(
+    groups: Sequence[Ints],
+    strata: Sequence[TableRows],
+    roles: Roles,
+    promises: GroupPromises,
+    overall: Sequence[Mapping[str, int]],
+) -> None:
+    """Refuse promises that cannot be held where groups never cross the values of kept columns."""
+    broken = 0
+    for group_of_row, rows in zip(groups, strata, strict=True):
+        asked = value_requirements(promises, [values_of(rows.columns[name]) for name in roles.confidential], overall)
+        ends = np.cumsum(np.bincount(group_of_row))[:-1]
+        members = np.split(np.argsort(group_of_row, kind="stable"), ends)
+        broken += not all(one.met(some) for one in asked for some in members)
+    if broken:
+        raise InputError(
+            f"{{option}} cannot be held for {broken} of the {len(strata)} combinations of kept values: their records "
+            "are too unlike all others; ask for less, recode the kept columns, or keep fewer",
+            promises.asked,
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -21,17 +22,24 @@ Mask = NDArray[np.bool_]
 
 
 def join_people(
-    method: TableMethod, rows: TableRows, person: Ints, crowd_of_row: Ints, roles: Roles, promises: GroupPromises
+    method: TableMethod,
+    rows: TableRows,
+    person: Ints,
+    crowd_of_row: Ints,
+    roles: Roles,
+    promises: GroupPromises,
+    overall: Sequence[Mapping[str, int]] | None = None,
 ) -> PeopleGroups:
-    """Crowds joined until each of their slots has what is promised."""
+    """Crowds joined until each of their slots has what is promised; `overall` as in `join_groups`."""
 
     def distances_of(chosen: Ints, group_of_row: Ints) -> GroupDistances:
         return method.group_distances(rows.take(chosen), group_of_row)
 
-    confidential = confidential_values(method, rows, roles, promises)
+    confidential = confidential_values(method, rows, roles, promises, whole=overall is None)
     points = method.block_coordinates(rows)
-    groups = joined_crowds(crowd_of_row, person, points, promises, confidential, distances_of, rows.own_k)
-    check_several(crowd_of_row, groups.crowd_of_row, promises)
+    groups = joined_crowds(crowd_of_row, person, points, promises, confidential, distances_of, rows.own_k, overall)
+    if overall is None:
+        check_several(crowd_of_row, groups.crowd_of_row, promises)
     return groups
 
 

@@ -123,11 +123,16 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
     values = np.empty((data.num_rows, len(forms)), dtype=np.float64)
     for column, (name, form) in enumerate(forms.items()):
         values[:, column] = form.numbers(data[name], shown(name))
+    beside_means = [np.where(is_gap(data[name]), np.nan, 0.0) for name in plan.not_averaged]
+    measured = np.column_stack([values, *beside_means])
     complete: NDArray[np.bool_] = np.ones(len(values), dtype=bool)
     if options.missing == "refuse":
-        check_no_gaps(tuple(forms), values, KEPT, ["missing"])
+        check_no_gaps((*forms, *plan.not_averaged), measured, KEPT, ["missing"])
     elif options.missing == "withhold":
-        complete = np.logical_not(np.isnan(values).any(axis=1))
+        complete = np.logical_not(np.isnan(measured).any(axis=1))
+    elif options.missing == "impute":
+        remedy = f"{KEPT.replace(', impute', '')}; only averaged columns can be filled"
+        check_no_gaps(plan.not_averaged, measured[:, len(forms) :], remedy, ["missing"])
     labels = tuple(name for name in roles.quasi if name not in forms and name not in plan.kept)
     beside = (*labels, *plan.kept, *roles.confidential, *roles.insensitive, *roles.weight)
     others = pa.table(
@@ -152,7 +157,7 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
     names = np.array([f"{prefix}{row + 1}" for row in row_numbers], dtype=object)
     reasons = np.where(complete, "", INCOMPLETE).astype(object)
     if plan.kept:
-        _withhold_rare(reasons, others, plan, promises)
+        _withhold_rare(reasons, others, plan, promises, None if "person" in crowd else crowd.get("own_k"))
         complete = reasons == ""
     rows = np.flatnonzero(complete)
     if not loaded.part:
@@ -215,10 +220,15 @@ def _strata(others: pa.Table, kept: Sequence[str], rows: Ints) -> list[Ints]:
     return np.split(rows[order], np.flatnonzero(np.diff(strata[order])) + 1)
 
 
-def _withhold_rare(reasons: NDArray[Any], others: pa.Table, plan: ColumnPlan, promises: GroupPromises) -> None:
+def _withhold_rare(
+    reasons: NDArray[Any], others: pa.Table, plan: ColumnPlan, promises: GroupPromises, own_k: Ints | None
+) -> None:
     """Withhold rows whose values of kept columns too few records share, or that no group could be diverse with."""
     values = [values_of(others[name]) for name in plan.schema.roles.confidential]
     for rows in _strata(others, plan.kept, np.flatnonzero(reasons == "")):
+        while own_k is not None and (own_k[rows] > len(rows)).any():  # without them, others may lack company, too
+            reasons[rows[own_k[rows] > len(rows)]] = RARE
+            rows = rows[own_k[rows] <= len(rows)]
         if len(rows) < plan.method.k:
             reasons[rows] = RARE
         elif promises.l is not None and not all(reachable(promises, counted_values(column[rows])) for column in values):

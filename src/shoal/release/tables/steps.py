@@ -30,7 +30,7 @@ from shoal.release.tables.draft import Findings, Publication, draft_of, reasons_
 from shoal.release.tables.files import copy_of, file_name, text_columns
 from shoal.release.tables.following import Following
 from shoal.release.tables.generalised import Generalised
-from shoal.release.tables.grouping import join_groups
+from shoal.release.tables.grouping import check_strata, join_groups
 from shoal.release.tables.people import join_people, represent_people
 from shoal.release.tables.records import TableRecords, read_records
 from shoal.release.tables.released import (
@@ -105,14 +105,19 @@ class TableSteps:
         overall = None  # how often each confidential value occurs, where a stratum is not all
         if len(records.strata) > 1 and promises.of_values:
             overall = [counted_values(values_of(records.rows.columns[name])) for name in roles.confidential]
-        return [self._joined(*pair, overall) for pair in zip(groups, records.strata, strict=True)]
+        joined = [self._joined(*pair, overall) for pair in zip(groups, records.strata, strict=True)]
+        if overall is not None:
+            strata = [stratum.rows for stratum in records.strata]
+            check_strata([piece.group_of_row for piece in joined], strata, roles, promises, overall)
+        return joined
 
     def _joined(
         self, groups: TableGroups, records: TableRecords, overall: Sequence[Mapping[str, int]] | None
     ) -> TableGroups:
         table, rows, promises = records.table, records.rows, self.options.promises
         if rows.person is not None:
-            people = join_people(table.method, rows, rows.person, groups.group_of_row, table.layout.roles, promises)
+            roles, crowd_of_row = table.layout.roles, groups.group_of_row
+            people = join_people(table.method, rows, rows.person, crowd_of_row, roles, promises, overall)
             return replace(groups, group_of_row=people.group_of_row, people=people)
         if isinstance(table.method, Following):
             joined = table.method.join(rows, promises)
