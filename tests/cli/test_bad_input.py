@@ -213,9 +213,9 @@ CONFLICTS = [
         {"m.csv": "column,value,concept\nname,Ann,golf\n"},
     ),
     Case("--mapping that is none", f"{GOOD_TABLE} --mapping m.csv", "must begin with the columns", {"m.csv": "x"}),
-    Case("--weights for numbers", f"{GOOD_TABLE} --weights age=2", "is not for a table of numbers"),
-    Case("--weights without a number", f"{GOOD_TABLE} --weights age", "COLUMN=NUMBER"),
-    Case("--weights of zero", f"{GOOD_TABLE} --weights age=0", "number above 0"),
+    Case("--importance for numbers", f"{GOOD_TABLE} --importance age=2", "is not for a table of numbers"),
+    Case("--importance without a number", f"{GOOD_TABLE} --importance age", "COLUMN=NUMBER"),
+    Case("--importance of zero", f"{GOOD_TABLE} --importance age=0", "number above 0"),
     Case("--ontology that is not there", f"{GOOD_LABELS} --ontology absent.csv", "absent.csv"),
     Case("--ontology twice", f"{GOOD_LABELS} --ontology h.csv --ontology h.csv", "COLUMN=FILE", LABELS),
     Case(

@@ -135,7 +135,7 @@ LABELS = (
     ),
     case(
         "weights",
-        "protect people.csv -k 5 -o release --quasi age,job --ontology wordnet --weights age=2,job=0.5 --method mdav "
+        "protect people.csv -k 5 -o release --quasi age,job --ontology wordnet --importance age=2,job=0.5 --method mdav "
         f"{QUICK}",
     ),
 )

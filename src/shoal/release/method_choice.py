@@ -34,8 +34,8 @@ TAKES = {  # the options of each method, beside `refine`, and of microaggregatio
     "k-variance-sketch": ("blocks", "max_components", "key"),
     "a table of numbers": ("time_budget", "blocks", "attribute_groups"),
     "a table of labels": MEANINGS,
-    "a table with labels": (*MEANINGS, "weights"),
-    "microaggregation": (*MEANINGS, "weights", "blocks", "attribute_groups"),
+    "a table with labels": (*MEANINGS, "importance"),
+    "microaggregation": (*MEANINGS, "importance", "blocks", "attribute_groups"),
     **dict.fromkeys(MASKING, ("percent",)),
 }
 
@@ -166,4 +166,4 @@ def _microaggregation(asked: MethodOptions, ontology: Any, has_numbers: bool, ha
     if not has_numbers:
         raise InputError(f"mdav averages numbers, and these are labels; use {', '.join(FOR_LABELS)}", "method")
     _check_taken(asked, "a table with labels")
-    return MixedMicroaggregation(weights=asked.weights, **meaning, **search)
+    return MixedMicroaggregation(weights=asked.importance, **meaning, **search)

@@ -100,7 +100,7 @@ def protect(
     percent: float | None = None,
     ontology: Any = None,
     mapping: Any = None,
-    weights: Mapping[str, float] | None = None,
+    importance: Mapping[str, float] | None = None,
     components: int | None = None,
     delta: float | None = None,
     max_components: int | None = None,

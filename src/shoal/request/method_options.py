@@ -85,12 +85,13 @@ class MethodOptions:
         commands=EXPLORE,
         see="labels.md",
     )
-    weights: Mapping[str, float] | None = method_option(
+    importance: Mapping[str, float] | None = method_option(
         None,
-        "Numbers with labels: how much columns count, such as age=2,job=1.",
+        "How much columns count when groups are made, such as age=2,job=1.",
         Pairs(Number(), example="COLUMN=NUMBER, age=2"),
         of=(TABLES,),
-        see="methods/mixed.md",
+        otherwise="all count alike",
+        see="treatments.md#importance",
         label="How much it counts",
         column="importance",
     )

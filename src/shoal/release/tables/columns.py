@@ -157,6 +157,7 @@ def _generalising(
         {name: hierarchy for name, hierarchy in meaning.items() if name not in forms},
         {name: rule for name, rule in rules.items() if isinstance(rule, Bands)},
         treat,
+        even=asked.importance is None and not {GENERALISE, BLANK} & {choices.treat.get(name) for name in treat},
     )
 
 

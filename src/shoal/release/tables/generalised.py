@@ -71,6 +71,13 @@ class Ordered:
         width = np.nan_to_num(high - low) / max(self.range, np.finfo(float).tiny)
         return np.where(misses & ~np.isnan(low), 1.0, width)[group]
 
+    def usual_loss(self, counted: tuple[pa.Array, Ints]) -> float:
+        """What a band of two records takes of the range, about."""
+        counts = np.asarray(counted[1])[np.asarray(pc.index_in(self.values, value_set=counted[0]))]
+        mean = np.average(self.numbers, weights=counts)
+        deviation = float(np.sqrt(np.average((self.numbers - mean) ** 2, weights=counts)))
+        return deviation / self.range if self.range > 0 else 0.0
+
     def ends(self, places: Ints, groups: Ints) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         """The lowest and the highest number of each group, and whether it misses some."""
         low, high, misses = bands(np.where(places < 0, np.nan, self.numbers[places])[:, None], groups)
@@ -140,6 +147,12 @@ class Named:
         share = np.where(sizes > 1, 1.0, 0.0) if self.treatment == BLANK else share
         return np.where(misses & (sizes > 0), 1.0, share)[group]
 
+    def usual_loss(self, counted: tuple[pa.Array, Ints]) -> float:
+        """What a set of two records takes of the values, on average."""
+        shares = np.asarray(counted[1]) / max(1, int(np.sum(counted[1])))
+        differ = 1.0 - float(np.sum(shares**2))
+        return differ if self.treatment == BLANK else 2.0 * differ / max(2, len(self.values))
+
     def _above(self, places: Ints, groups: Ints) -> Ints:
         """The lowest concept at or above all values of each group that are not missing."""
         assert self.tree is not None
@@ -171,6 +184,7 @@ class Generalised:
         meaning: Mapping[str, Hierarchy | None],
         bands: Mapping[str, Bands],
         treat: Mapping[str, str],
+        even: bool,
     ) -> None:
         self.k = k
         self.name = IN_WORDS["common-values"] + (", refined" if asked.refine else "")
@@ -181,6 +195,7 @@ class Generalised:
         self._meaning = meaning  # of columns of labels: the hierarchy
         self._bands = bands  # that columns were recoded to
         self._treat = treat  # each column's treatment
+        self._even = even  # columns count alike, by what two records lose in each on average
         self._layout: TableLayout
         self._widening: Widening
 
@@ -189,7 +204,13 @@ class Generalised:
         ready._layout, ready.together = layout, (layout.roles.quasi,)
         ready.columns = {name: self._column(name, values[name][0]) for name in layout.labels}
         named = [column for column in ready.columns.values() if isinstance(column, Named)]
-        importance = dict(zip(layout.masked, column_weights(layout.masked, self._asked.weights).tolist(), strict=True))
+        given = column_weights(layout.masked, self._asked.importance)
+        importance = dict(zip(layout.masked, given.tolist(), strict=True))
+        if self._even:
+            spans = zip(layout.numbers, layout.scale, layout.highest - layout.lowest, strict=True)
+            usual = {name: float(scale / span) if span > 0 else 0.0 for name, scale, span in spans}
+            usual |= {name: column.usual_loss(values[name]) for name, column in ready.columns.items()}
+            importance = {name: 1.0 / usual[name] if usual[name] > 0 else 1.0 for name in importance}
         ready._widening = Widening(
             np.array([*(layout.highest - layout.lowest), *(column.range for column in ready._ordered.values())]),
             # A blank costs as much as all values of a column together.
