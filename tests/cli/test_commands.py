@@ -512,7 +512,9 @@ def test_methods_that_are_for_comparison_only_protect_nothing(tmp_path: Path, me
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("options", ["--importance age=2,sport=1", "--ontology sport=h.csv --no-refine", "--method mdav"])
+@pytest.mark.parametrize(
+    "options", ["--importance age=2,sport=1", "--ontology sport=h.csv --no-refine", "--method mdav"]
+)
 def test_numbers_and_labels_are_protected_together(tmp_path: Path, options: str) -> None:
     rows = "".join(f"{sport},{n},{n % 2 == 0}\n" for n, sport in enumerate(NINE_SPORTS))
     make(tmp_path, LABELS | {"l.csv": "sport,age,smokes\n" + rows})

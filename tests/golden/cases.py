@@ -135,8 +135,8 @@ LABELS = (
     ),
     case(
         "weights",
-        "protect people.csv -k 5 -o release --quasi age,job --ontology wordnet --importance age=2,job=0.5 --method mdav "
-        f"{QUICK}",
+        "protect people.csv -k 5 -o release --quasi age,job --ontology wordnet --importance age=2,job=0.5 "
+        f"--method mdav {QUICK}",
     ),
 )
 
