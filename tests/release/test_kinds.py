@@ -103,7 +103,7 @@ def test_what_looks_like_something_else_is_said(tmp_path: Path) -> None:
     said = [str(one.message) for one in heard]
     assert any(one.startswith("case id has a different whole number for every record and is averaged") for one in said)
     assert any(
-        one.startswith("pain holds the steps of a scale, and the most frequent stands for a group") for one in said
+        one.startswith("pain holds the steps of a scale, and its values are taken for plain categories") for one in said
     )
 
 

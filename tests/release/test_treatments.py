@@ -50,9 +50,9 @@ def holds(shown: Any, value: Any) -> bool:
         number = isinstance(value, int | float)
         return float(low) <= value <= float(high) if number else low <= str(value) <= high
     if text.endswith("+"):
-        return value >= float(text[:-1])
+        return bool(value >= float(text[:-1]))
     if text.startswith("<"):
-        return value < float(text[1:])
+        return bool(value < float(text[1:]))
     if "-" in text and isinstance(value, int | float):
         low, high = text.split("-")
         return float(low) <= value < float(high) + 1
@@ -162,6 +162,39 @@ def test_a_table_of_three_rows_can_be_averaged_though_rounding_costs_more_than_t
     data = pd.DataFrame({"age": [3, 70, 71], "job": ["cook", "smith", "cook"]})
     made = release(data, tmp_path, treat={"age": "average", "job": "average"})
     assert len(load(made.folder).table) == 3
+
+
+@pytest.mark.parametrize("treatment", ["keep", "blank"])
+def test_dates_that_are_kept_or_blanked_are_released_as_periods(tmp_path: Path, treatment: str) -> None:
+    data = pd.DataFrame({"born": ["1980-01-03", "1980-07-09", "1991-02-02", "1991-11-30"], "age": [40, 41, 30, 31]})
+    made = release(data, tmp_path, recode={"born": "year"}, treat={"born": treatment})
+    assert list(map(str, load(made.folder).table["born"].to_pylist())) == ["1980", "1980", "1991", "1991"]
+
+
+def test_a_hierarchy_may_serve_only_to_recode_a_kept_column(tmp_path: Path) -> None:
+    (tmp_path / "towns.csv").write_text("81667;8166*;*\n81669;8166*;*\n")
+    data = pd.DataFrame({"age": [20, 30], "zip": ["81667", "81669"]})
+    ontology = {"zip": str(tmp_path / "towns.csv")}
+    made = release(data, tmp_path, ontology=ontology, recode={"zip": "level 1"}, treat={"zip": "keep"})
+    assert load(made.folder).table["zip"].to_pylist() == ["8166*", "8166*"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "problem"),
+    [
+        ("0-4,5-9,...,90000000+", "makes more than 10,000 bands"),
+        ("round 0", "a step above 0"),
+        ("top 50 top 60", "says the same twice"),
+    ],
+)
+def test_rules_that_make_no_sense_are_refused(tmp_path: Path, rule: str, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        release(pd.DataFrame({"age": [20, 30, 40]}), tmp_path, recode={"age": rule})
+
+
+def test_a_column_of_words_has_no_bands_and_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="column job holds texts that are no numbers"):
+        release(pd.DataFrame({"age": [20, 30], "job": ["cook", "smith"]}), tmp_path, recode={"job": "0-4,5+"})
 
 
 @pytest.mark.parametrize("treatment", ["generalise", "blank"])

@@ -34,6 +34,7 @@ _WORDS = re.compile(r"(top|bottom|round|prefix|level)\s+(-?\d+(?:\.\d+)?)")
 _ICD10 = "A00 C00 D50 E00 F00 G00 H00 H60 I00 J00 K00 L00 M00 N00 O00 P00 Q00 R00 S00 U00 V00 Z00"
 _CHAPTERS = "I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII XIX XXII XX XXI"
 _NACE = "01 05 10 35 36 41 45 49 55 58 64 68 69 77 84 85 86 90 94 97 99"
+MOST_BANDS = 10_000
 LevelUp = Callable[[Any, int], Any]  # the concept so many steps above a value
 
 
@@ -46,7 +47,7 @@ class Bands:
     end: float  # where the last band ends, infinite if it is open
 
     def apply(self, column: Any, name: str) -> pa.Array:
-        numbers = column_numbers(_as_numbers(column), name)
+        numbers = column_numbers(_as_numbers(column, name), name)
         gaps = np.isnan(numbers)
         outside = ~gaps & ((numbers < self.lows[0]) | (numbers >= self.end))
         if outside.any():
@@ -78,7 +79,7 @@ class Limits:
     step: float = 0.0  # and numbers are rounded to multiples of it
 
     def apply(self, column: Any, name: str) -> pa.Array:
-        numbers = column_numbers(_as_numbers(column), name)
+        numbers = column_numbers(_as_numbers(column, name), name)
         limited = np.clip(numbers, self.bottom, self.top)
         if self.step:
             limited = np.rint(limited / self.step) * self.step
@@ -125,9 +126,11 @@ def rule_of(text: str) -> Rule:
         return Period(words)
     if words in _CLASSES:
         return Codes(_CLASSES[words])
-    numbers = {match[1]: float(match[2]) for match in _WORDS.finditer(words)}
+    numbers = [(match[1], float(match[2])) for match in _WORDS.finditer(words)]
     if numbers and not _WORDS.sub("", words).strip(" ,"):
-        return _of_words(numbers)
+        if len(dict(numbers)) < len(numbers):
+            raise ValueError("says the same twice; leave out one of the two")
+        return _of_words(dict(numbers))
     return _bands(words)
 
 
@@ -157,7 +160,7 @@ def _level(above: LevelUp, steps: int) -> Callable[[str], str]:
 def _of_words(numbers: Mapping[str, float]) -> Rule:
     if numbers.keys() <= {"top", "bottom", "round"}:
         limits = Limits(numbers.get("bottom", -math.inf), numbers.get("top", math.inf), numbers.get("round", 0.0))
-        if limits.bottom > limits.top or limits.step < 0:
+        if limits.bottom > limits.top or numbers.get("round", 1.0) <= 0:
             raise ValueError("must have a bottom below its top, and a step above 0")
         return limits
     (word, number), *others = numbers.items()
@@ -177,6 +180,8 @@ def _bands(text: str) -> Bands:
             width = ends[-1][0] - ends[-2][0]
             while following and width > 0 and ends[-1][0] + width < float(following[0]):
                 ends.append((ends[-1][0] + width, ends[-1][1] + width))
+                if len(ends) > MOST_BANDS:
+                    raise ValueError(f"makes more than {MOST_BANDS:,} bands; take wider ones")
         elif band:
             ends.append((float(band[1]), float(band[2])))
         elif opened and number + 1 == len(pieces):
@@ -211,7 +216,7 @@ def _spelt(number: float) -> str:
     return f"{number:.15g}"
 
 
-def _as_numbers(column: Any) -> Any:
+def _as_numbers(column: Any, name: str) -> Any:
     """A column of texts that are numbers, as numbers."""
     if holds_numbers(column.type):
         return column
@@ -219,7 +224,9 @@ def _as_numbers(column: Any) -> Any:
     try:
         return texts.cast(pa.float64())
     except pa.ArrowInvalid:
-        raise InputError("a column to recode holds texts that are no numbers; correct them", "recode") from None
+        raise InputError(
+            f"column {name} holds texts that are no numbers; correct them, or take another rule ({{option}})", "recode"
+        ) from None
 
 
 def _icd10_chapter(code: str) -> str:

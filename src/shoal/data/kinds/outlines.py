@@ -60,7 +60,7 @@ def outline_column(name: str, column: Any, choices: ColumnChoices, explained: On
         listed = ",".join(str(code) if is_conventional(code) else "…" for code in codes)
         warnings.warn(
             Note(
-                f"column {shown(name)} holds {listed} far from its other values, and they are averaged with these; if "
+                f"column {shown(name)} holds {listed} far from its other values, and they count like these; if "
                 "they stand for missing values, say so: {option}",
                 f"missing_codes {shown(name)}={listed}",
             ),
@@ -102,8 +102,8 @@ def _warn_of_doubts(name: str, kind: Kind, recognised: Recognised) -> None:
     if recognised.kind is Kind.ORDERED and kind is Kind.LABEL:
         warnings.warn(
             Note(
-                f"{shown(name)} {recognised.reason}, and the most frequent stands for a group; for the median give its "
-                f"order: {{option}}",
+                f"{shown(name)} {recognised.reason}, and its values are taken for plain categories; give their order: "
+                f"{{option}}",
                 f"order {shown(name)}=lowest<…<highest",
             ),
             stacklevel=2,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from shoal.data.files import shown, unknown_column
@@ -68,6 +68,7 @@ class ColumnPlan:
     kept: tuple[str, ...] = ()  # quasi-identifiers that are true in every row
     treat: Mapping[str, str] = field(default_factory=dict)  # columns that are kept, generalised or blanked
     not_averaged: tuple[str, ...] = ()  # of those, the ones with numbers behind them
+    periods: Mapping[str, NumberForm] = field(default_factory=dict)  # of those, dates that are recoded to periods
 
 
 def column_plan(schemas: Sequence[PartSchema], k: int, options: TableOptions) -> ColumnPlan:
@@ -81,15 +82,17 @@ def column_plan(schemas: Sequence[PartSchema], k: int, options: TableOptions) ->
     masked = tuple(name for name in quasi if name not in kept)
     forms, categories = agreed_columns(masked, [part.quasi for part in schemas], choices)
     treat = _treatments(masked, categories, choices, options)
+    dated = [name for name in quasi if choices.treat.get(name) in (KEEP, BLANK) and choices.period_of(name)]
+    periods, _ = agreed_columns(dated, [part.quasi for part in schemas], choices)
     if {GENERALISE, BLANK} & {*treat.values()} or not masked:
         generalising = _generalising(treat, forms, choices, k, options)
         averaged_forms = {name: form for name, form in forms.items() if treat[name] == AVERAGE}
         treated = {name: treatment for name, treatment in treat.items() if treatment != AVERAGE}
         treated = dict.fromkeys(kept, KEEP) | treated
         measured = tuple(name for name in treated if name in forms or schema.quasi[name].forms)
-        return ColumnPlan(schema, generalising, averaged_forms, frozenset(), kept, treated, measured)
+        return ColumnPlan(schema, generalising, averaged_forms, frozenset(), kept, treated, measured, periods)
     labels = tuple(name for name in masked if name not in forms)
-    estimator = options.method.estimator(tuple(forms), labels)
+    estimator = _without_kept(options.method, masked).estimator(tuple(forms), labels)
     numbers = averaged(estimator, masked, tuple(forms))
     for name in numbers:
         if name in categories and not isinstance(estimator, RankSwap):
@@ -113,7 +116,15 @@ def column_plan(schemas: Sequence[PartSchema], k: int, options: TableOptions) ->
         kept,
         dict.fromkeys(kept, KEEP),
         tuple(name for name in kept if schema.quasi[name].forms),
+        periods,
     )
+
+
+def _without_kept(method: MethodChoice, masked: Sequence[str]) -> MethodChoice:
+    """The choice without hierarchies that were only needed to recode columns that are kept."""
+    if isinstance(method.ontology, Mapping) and not {*method.ontology} & {*masked}:
+        return replace(method, asked=replace(method.asked, ontology=None), ontology=None)
+    return method
 
 
 def _treatments(

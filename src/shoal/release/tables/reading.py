@@ -26,6 +26,7 @@ from shoal.data.columns import (
 from shoal.data.exact_sums import exact_sums
 from shoal.data.files import counted, shown, unknown_column
 from shoal.data.kinds.giveaways import check_released_columns
+from shoal.data.kinds.number_forms import NumberForm
 from shoal.data.kinds.outlines import OntologyColumns, outline_column
 from shoal.data.recoding import LevelUp, recoded
 from shoal.data.roles import ColumnChoices
@@ -120,6 +121,8 @@ def schema_of(loaded: LoadedPart, plan: ReadingPlan) -> PartSchema:
 def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -> CompletePart:
     """The rows that are released, sorted by quasi-identifiers if they are all."""
     roles, data, forms, promises = loaded.roles, loaded.table.data, plan.forms, options.promises
+    for name, form in plan.periods.items():
+        data = data.set_column(data.column_names.index(name), name, _periods(data[name], form, shown(name)))
     values = np.empty((data.num_rows, len(forms)), dtype=np.float64)
     for column, (name, form) in enumerate(forms.items()):
         values[:, column] = form.numbers(data[name], shown(name))
@@ -187,6 +190,12 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
     records = None if loaded.records is None else loaded.records[rows]
     of_rows = {name: asked[rows] for name, asked in crowd.items()}
     return CompletePart(statistics, values, others_of_rows, names[rows], **of_rows, records=records)
+
+
+def _periods(column: pa.ChunkedArray, form: NumberForm, name: str) -> pa.Array:
+    """The month, year or decade of each date."""
+    numbers = form.numbers(column, name)
+    return form.written(np.nan_to_num(numbers, nan=2000.0), np.isnan(numbers))  # gaps stay gaps
 
 
 def _kept(column: pa.ChunkedArray) -> pa.ChunkedArray:
