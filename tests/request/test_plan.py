@@ -70,7 +70,7 @@ def test_a_plan_is_the_request_it_stands_for(folder: Path) -> None:
         "l": 2,
         "refine": False,
         "ontology": "wordnet",
-        "weights": {"income": 2},
+        "importance": {"income": 2},
         "out": str(folder / "out"),
         "sign": str(Path("~/keys/id").expanduser()),
     }
