@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shoal import Microaggregation, MixedMicroaggregation, Roles, assess, protect
+from shoal import Microaggregation, Roles, assess, protect
 from shoal.release.writing import dump
 
 pytestmark = pytest.mark.usefixtures("without_attack")
@@ -34,9 +34,8 @@ def people(tmp_path):
         Microaggregation(refine=False),
         Microaggregation(time_budget=0.05),
         Microaggregation(method="z-scores"),
-        MixedMicroaggregation(roles=["hours"], refine=False),
     ],
-    ids=["mdav", "refined", "z-scores", "mixed"],
+    ids=["mdav", "refined", "z-scores"],
 )
 def test_the_attack_repeats_the_grouping_and_is_certain_of_nobody(people, tmp_path, method):
     protect(people, 3, tmp_path / "release", roles=ROLES, method=method, l=2)
@@ -56,7 +55,8 @@ def test_the_grouping_is_repeated_with_the_columns_in_the_order_given(tmp_path):
     grid = pd.DataFrame([(age, hours) for age in range(6) for hours in range(6)], columns=["age", "hours"])
     grid["income"] = np.where((grid["age"] + 2 * grid["hours"]) % 5 == 0, "high", "low")
     roles = Roles(quasi=("hours", "age"), confidential=("income",))
-    protect(grid, 3, tmp_path / "release", roles=roles, method=Microaggregation(refine=False), l=2)
+    numbers = {"age": "number", "hours": "number"}
+    protect(grid, 3, tmp_path / "release", roles=roles, kinds=numbers, method=Microaggregation(refine=False), l=2)
     assert assess(grid, tmp_path / "release").minimality
 
 

@@ -11,7 +11,6 @@ from shoal import Microaggregation, Noise, RankSwap
 from shoal.attacks.disclosure import DisclosureRisk
 from shoal.attacks.rates import identical_rows, rate_of, sample_rows, shared, wilson
 from shoal.results.attacks import Disclosure, Rate
-from shoal.utility.loss import table_loss
 
 
 def rate(value: float, control: float | None = None) -> Rate:
@@ -53,8 +52,6 @@ def test_disclosure_risk_is_half_linkage_half_intervals():
     found = Disclosure(interval=rate(0.4), euclidean=rate(0.3), mahalanobis=rate(0.1), probabilistic=rate(0.5))
     assert found.linkage == pytest.approx(0.4)
     assert found.risk == pytest.approx(40)
-    loss = table_loss([[1.0], [2.0]], [[1.0], [2.0]])
-    assert found.score(loss) == pytest.approx(20)
 
 
 def test_stronger_maskings_are_less_risky():

@@ -7,7 +7,6 @@ The confidential cells of all of them carry a canary, which no message may quote
 from __future__ import annotations
 
 import contextlib
-import datetime
 import decimal
 import gzip
 import io
@@ -224,7 +223,7 @@ CONFLICTS = [
         "names 'sport' twice; give each column once",
         LABELS | {"g.csv": SPORTS},
     ),
-    Case("--ontology of no column", f"{GOOD_LABELS} --ontology nope=h.csv", "that is not there", LABELS),
+    Case("--ontology of no column", f"{GOOD_LABELS} --ontology nope=h.csv", "no column nope", LABELS),
     Case("--ontology both ways", f"{GOOD_LABELS} --ontology h.csv --ontology sport=h.csv", "one or the other", LABELS),
     Case(
         "a hierarchy with a cycle",
@@ -265,11 +264,9 @@ CONFLICTS = [
         LABELS | {"m.csv": "column,value,concept\nsport,golf,xyzzyq\n"},
     ),
     Case("--method mdav for labels", f"{GOOD_LABELS} --method mdav", "these are labels", LABELS),
-    Case("--method ranking for labels", f"{GOOD_LABELS} --method ranking", "cannot be averaged", LABELS),
-    Case("--blocks for labels", f"{GOOD_LABELS} --blocks 100", "is not for a table of labels", LABELS),
-    Case(
-        "--attribute-groups for labels", f"{GOOD_LABELS} --attribute-groups 1", "is not for a table of labels", LABELS
-    ),
+    Case("--method ranking for labels", f"{GOOD_LABELS} --method ranking", "would take for an amount", LABELS),
+    Case("--blocks for labels", f"{GOOD_LABELS} --blocks 100", "is not for generalised or blanked columns", LABELS),
+    Case("--attribute-groups for labels", f"{GOOD_LABELS} --attribute-groups 1", "is not for generalised", LABELS),
     Case("assess: no such original", "assess absent.csv n.csv -o a", "absent.csv"),
     Case("assess: no such table", "assess n.csv absent.csv -o a", "absent.csv"),
     Case(
@@ -343,7 +340,7 @@ CONFLICTS = [
     Case("noise of zero", f"{GOOD_TABLE} --method noise --percent 0", "above 0"),
     Case("swaps beyond all", f"{GOOD_TABLE} --method rank-swap --percent 200", "100"),
     Case("noise with --l", f"{GOOD_TABLE} --method noise --percent 5 --l 2", "makes none"),
-    Case("noise for labels", f"{GOOD_LABELS} --method noise --percent 5", "cannot be averaged", LABELS),
+    Case("noise for labels", f"{GOOD_LABELS} --method noise --percent 5", "would take for an amount", LABELS),
     Case("map: no such column", "map l.csv nope -o m.csv", "nope", LABELS),
     Case("map: a column twice", "map l.csv sport sport -o m.csv", "named twice", LABELS),
     Case("map: nothing to map", "map l.csv -o m.csv", "COLUMN", LABELS),
@@ -625,15 +622,9 @@ TABLES = [
     table_case("quotes that do not fit", "quotes in row 1", 'age,income\n1,"2"3\n4,5\n'),
     table_case("quotes that do not fit in the header", "quotes in the header", '"age"x,income\n1,2\n'),
     table_case("text in a column of numbers", "first in row 4", column(1, 2, 3, "s3cret", 5, 6)),
-    table_case("only text", "6 of 6 values not numbers", column(*["s3cret"] * 6)),
-    table_case("numbers with a unit", "not numbers", column(*(f"73421 kg{n}" for n in SIX))),
     table_case("thousands or decimals", "--decimal", csv_of("age;income", *(f"{n + 1},500;{n}" for n in SIX))),
     table_case("commas and points", "--decimal", csv_of("age;income", *(f"{n},5;{n}.5" for n in SIX))),
     table_case("commas and semicolons", "--delimiter", csv_of("age,a;income,b", *(f"{n},5;{n},5" for n in SIX))),
-    table_case("thousands separated", "not numbers", column(*(f'"73,421,{n}00"' for n in SIX))),
-    table_case("percentages", "not numbers", column(*(f"{n}%" for n in SIX))),
-    table_case("numbers with a letter", "not numbers", column(*(f"1O{n}" for n in SIX))),
-    table_case("times of day", "cannot be averaged", column(*(f"10:0{n}:00" for n in SIX))),
     table_case("a missing value", "1 missing value (first in row 3)", column(1, 2, "", 4, 5, 6)),
     table_case("NaN", "missing value", column(1, 2, "NaN", 4, 5, 6)),
     table_case("NA", "missing value", column(1, 2, "NA", 4, 5, 6)),
@@ -645,18 +636,13 @@ TABLES = [
     table_case("a number too large to square", "1e+150 or more", column(1, "1e200", 3, 4, 5, 6)),
     table_case("integers over 2^53", "2^53 or more", column(1, 2**53, 3, 4, 5, 6)),
     table_case("negative integers over 2^53", "2^53 or more", column(1, -(2**60), 3, 4, 5, 6)),
-    table_case("integers over 2^63", "2^53", column(1, 10**25, 3, 4, 5, 6)),
     table_case("all rows withheld", "got 0 (6 withheld)", column(*[""] * 6), "--quasi age --missing withhold"),
     table_case("too few rows left", "got 2 (4 withheld)", column(1, 2, *[""] * 4), "--quasi age --missing withhold"),
     # Parquet can hold more.
     parquet_case("lists", "list", [[n] for n in SIX]),
-    parquet_case("records", "struct", [{"a": n} for n in SIX]),
-    parquet_case("maps", "map", pa.array([[("a", n)] for n in SIX], pa.map_(pa.string(), pa.int64()))),
-    parquet_case("bytes", "binary", [b"s3cret"] * 6),
-    parquet_case("texts", "is text", ["s3cret"] * 6),
-    parquet_case("numbers as text", "convert it to numbers", [f"73421{n}" for n in SIX]),
-    parquet_case("times of day, stored", "dates or times", [datetime.time(10, n) for n in SIX]),
-    parquet_case("durations", "dates or times", [datetime.timedelta(n) for n in SIX]),
+    parquet_case("records", "lists or records", [{"a": n} for n in SIX]),
+    parquet_case("maps", "lists or records", pa.array([[("a", n)] for n in SIX], pa.map_(pa.string(), pa.int64()))),
+    parquet_case("bytes", "holds bytes", [b"s3cret"] * 6),
     parquet_case("NaN in Parquet", "missing value", [1.0, NAN, 3.0, 4.0, 5.0, 6.0]),
     parquet_case("null in Parquet", "missing value", [1, None, 3, 4, 5, 6]),
     parquet_case("only nulls in Parquet", "6 missing values", pa.nulls(6)),
@@ -726,7 +712,7 @@ ROLES_CASES = [
     roles_case("an unknown column", "no column height", 'quasi = ["height"]\n'),
     roles_case("an empty column name", "no column", 'quasi = [""]\n'),
     roles_case("a column twice", "listed twice", 'quasi = ["age"]\nidentifier = ["age"]\n'),
-    roles_case("text to be averaged", "is text", 'quasi = ["age", "name"]\n'),
+    roles_case("names to be protected", "names its records", 'quasi = ["age", "name"]\n'),
 ]
 
 # -- What documents hold -------------------------------------------------------------------------------------------

@@ -252,7 +252,7 @@ def test_a_fault_of_our_own_is_one_line_without_data_and_not_exit_code_1(
 @pytest.mark.parametrize("command", [f"{GOOD_TABLE} --l 2", f"{GOOD_DOCUMENTS} --label-column topic"])
 def test_protect_prints_json_and_nothing_else_on_stdout(command: str, folder: Path) -> None:
     found = json.loads(good(folder, f"{command} --json"))
-    assert set(found) == {"release", "private", "certificate"}
+    assert set(found) == {"release", "private", "certificate", "measured_loss"}
     assert (found["release"], found["private"]) == ("out", "out-private")
     assert found["certificate"] == json.loads((folder / "out/certificate.json").read_text())
     assert set(found["certificate"]) == {"format", "kind", "promises", "stated", "versions", "files", "seal"}

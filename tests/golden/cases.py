@@ -100,8 +100,13 @@ KINDS = (
         "--recode visit=month --confidential illness --l 2 --no-attack",
     ),
     case(
+        "treatments",
+        "protect people.csv -k 4 -o release --quasi ward,age,zip,sex --recode age=0-29,30-59,60+ "
+        f"--treat ward=keep,age=generalise,zip=blank --importance zip=2,sex=1,age=1 {QUICK}",
+    ),
+    case(
         "categories and orders",
-        "protect people.csv -k 5 -o release --quasi roof,sex,education --categorical roof=set,sex "
+        "protect people.csv -k 5 -o release --quasi roof,sex,education --categorical roof,sex "
         "--order 'education=primary<secondary<college<university' --confidential illness",
     ),
     case(

@@ -48,8 +48,9 @@ def minimality_of(
     protected = [name for together in promises["anonymity"]["shared_columns"] for name in together]
     confidential = [column["column"] for column in promises["diversity"]["columns"]]
     parameters = stated["parameters"]
-    if parameters.get("medians_of") or parameters.get("missing"):
-        return (), ("what joined groups reveal was not tried: not with ordered labels, nor with gaps",)
+    if any(parameters.get(name) for name in ("medians_of", "missing", "treated", "recoded")):
+        reason = "not with ordered labels, gaps, or columns that are kept, generalised, blanked or recoded"
+        return (), (f"what joined groups reveal was not tried: {reason}",)
     model = _model(parameters.get("microaggregation", {}), promises["anonymity"]["k"], ontology)
     if model is None or any(name not in pair.before.column_names for name in protected):
         return (), ("what joined groups reveal was not tried: the grouping cannot be repeated without its ontology",)

@@ -35,6 +35,7 @@ TAKES = {  # the options of each method, beside `refine`, and of microaggregatio
     "a table of numbers": ("time_budget", "blocks", "attribute_groups"),
     "a table of labels": MEANINGS,
     "a table with labels": (*MEANINGS, "importance"),
+    "generalised or blanked columns": ("time_budget", "ontology", "importance"),
     "microaggregation": (*MEANINGS, "importance", "blocks", "attribute_groups"),
     **dict.fromkeys(MASKING, ("percent",)),
 }
@@ -48,7 +49,7 @@ def document_method(asked: MethodOptions) -> Any:
     name = asked.method or "mdav"
     if name not in FOR_DOCUMENTS:
         raise InputError(f"{{option}} cannot protect documents; use {', '.join(FOR_DOCUMENTS)}", f"method {name}")
-    _check_taken(asked, name)
+    check_taken(asked, name)
     if name == "semantic":
         ontology = ontologies_of(asked.ontology)
         if isinstance(ontology, dict):
@@ -101,7 +102,7 @@ def table_method(asked: MethodOptions) -> MethodChoice:
     name, known = asked.method, (*FOR_NUMBERS, *FOR_LABELS, *MASKING)
     if name is not None and name not in known:
         raise InputError(f"{{option}} cannot protect a table; use {', '.join(known)}", f"method {name}")
-    _check_taken(asked, name if name in MASKING else "microaggregation")
+    check_taken(asked, name if name in MASKING else "microaggregation")
     if name in MASKING and asked.percent is None:
         raise InputError(f"{name} needs to know how strong; give {{option}}, such as 5", "percent")
     ontology = ontologies_of(asked.ontology)
@@ -138,7 +139,7 @@ def _check_parameters(asked: MethodOptions) -> None:
             raise InputError(f"{{option}} is a parameter of the method; give it to {whose}, or name the method", name)
 
 
-def _check_taken(asked: MethodOptions, kind: str) -> None:
+def check_taken(asked: MethodOptions, kind: str) -> None:
     """Refuse options of other methods."""
     for name in OPTIONS:
         if name not in ("method", "refine", *TAKES[kind]) and getattr(asked, name) is not None:
@@ -156,14 +157,14 @@ def _microaggregation(asked: MethodOptions, ontology: Any, has_numbers: bool, ha
     search: dict[str, Any] = {"refine": asked.refine, "time_budget": asked.time_budget}
     meaning: dict[str, Any] = {"ontology": ontology, "mapping": asked.mapping}
     if name in FOR_LABELS or (name is None and not has_numbers):
-        _check_taken(asked, "a table of labels")
+        check_taken(asked, "a table of labels")
         return CategoricalMicroaggregation(**meaning, **search)
     if not has_labels or name not in (None, "mdav"):
-        _check_taken(asked, "a table of numbers")
+        check_taken(asked, "a table of numbers")
         return Microaggregation(
             method=name or "mdav", attribute_groups=asked.attribute_groups, blocks=asked.blocks, **search
         )
     if not has_numbers:
         raise InputError(f"mdav averages numbers, and these are labels; use {', '.join(FOR_LABELS)}", "method")
-    _check_taken(asked, "a table with labels")
+    check_taken(asked, "a table with labels")
     return MixedMicroaggregation(weights=asked.importance, **meaning, **search)

@@ -31,6 +31,6 @@ def test_numbers_that_are_codes_are_compared(tmp_path: Path) -> None:
     table = tmp_path / "areas.csv"
     rows = pa.table({"area": [1 + row % 3 for row in range(30)], "age": [20 + row for row in range(30)]})
     pa.csv.write_csv(rows, table)
-    amounts = Request.of(table, {"quasi": ["area", "age"]})
-    averaged, compared = (estimate(one, 30) for one in (amounts, amounts.with_options(categorical=["area"])))
+    codes = Request.of(table, {"quasi": ["area", "age"]})
+    averaged, compared = (estimate(one, 30) for one in (codes.with_options(kinds={"area": "number"}), codes))
     assert averaged["points"] != compared["points"]

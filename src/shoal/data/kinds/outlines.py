@@ -18,6 +18,7 @@ from shoal.data.kinds.recognition import Recognised, recognise
 from shoal.data.roles import AVERAGED, CATEGORIES, ColumnChoices, Kind
 from shoal.errors import InputError, Note
 
+MANY = 20  # rows: of fewer, most columns of text have a value of their own in nearly every row
 NUMBERS = (Kind.NUMBER, Kind.WHOLE)
 
 
@@ -49,6 +50,12 @@ def outline_column(name: str, column: Any, choices: ColumnChoices, explained: On
     kind = given or (Kind.LABEL if has_meaning else _kind_by_content(column.type, recognised))
     if given is None and not has_meaning:
         _warn_of_doubts(name, kind, recognised)
+        if recognised.kind in (Kind.IDENTIFIER, Kind.TEXT) and is_text(value_type(column.type)) and len(column) >= MANY:
+            raise InputError(
+                f"column {shown(name)} has {recognised.reason}, and a group of such values names its records; drop it "
+                "({option}), or say what it holds ({option})",
+                (f"drop {shown(name)}", f"kinds {shown(name)}=code"),
+            )
         if recognised.mixed:
             raise not_numbers(
                 plain(column).cast(pa.large_string()),

@@ -18,7 +18,7 @@ from shoal.methods.masking import RankSwap
 from shoal.methods.mixed import CATEGORICAL, MixedMicroaggregation
 from shoal.methods.numeric import Microaggregation
 from shoal.release.earlier import Earlier
-from shoal.release.method_choice import MethodChoice
+from shoal.release.method_choice import MethodChoice, check_taken
 from shoal.release.tables.generalised import Generalised
 from shoal.release.tables.labels import Concepts
 from shoal.release.tables.numbers import Columnwise, Means, attribute_groups
@@ -81,11 +81,11 @@ def column_plan(schemas: Sequence[PartSchema], k: int, options: TableOptions) ->
     kept = tuple(name for name in quasi if choices.treat.get(name) == KEEP)
     masked = tuple(name for name in quasi if name not in kept)
     forms, categories = agreed_columns(masked, [part.quasi for part in schemas], choices)
-    treat = _treatments(masked, categories, choices, options)
+    treat = _treatments(masked, forms, categories, choices, options)
     dated = [name for name in quasi if choices.treat.get(name) in (KEEP, BLANK) and choices.period_of(name)]
     periods, _ = agreed_columns(dated, [part.quasi for part in schemas], choices)
     if {GENERALISE, BLANK} & {*treat.values()} or not masked:
-        generalising = _generalising(treat, forms, choices, k, options)
+        generalising = _generalising(treat, forms, choices, k, options, schema.columns)
         averaged_forms = {name: form for name, form in forms.items() if treat[name] == AVERAGE}
         treated = {name: treatment for name, treatment in treat.items() if treatment != AVERAGE}
         treated = dict.fromkeys(kept, KEEP) | treated
@@ -128,14 +128,21 @@ def _without_kept(method: MethodChoice, masked: Sequence[str]) -> MethodChoice:
 
 
 def _treatments(
-    masked: Sequence[str], categories: Collection[str], choices: ColumnChoices, options: TableOptions
+    masked: Sequence[str],
+    forms: Mapping[str, NumberForm],
+    categories: Collection[str],
+    choices: ColumnChoices,
+    options: TableOptions,
 ) -> dict[str, str]:
-    """The treatment of each column: as asked, else generalised if it is a plain category, and averaged if not.
+    """The treatment of each column: as asked, else labels are generalised and what has numbers behind it is averaged.
 
-    A named method averages, and so does a release that follows one.
+    A named method averages all, and so does a release that follows one, or one with labels that have a meaning.
     """
-    usual = AVERAGE if options.method.asked.method is not None or options.after is not None else GENERALISE
-    return {name: choices.treat.get(name) or (usual if name in categories else AVERAGE) for name in masked}
+    named = options.method.asked.method is not None or options.after is not None
+    by_meaning = [name for name in masked if name not in categories and name not in forms]
+    asked = {choices.treat.get(name) for name in masked}
+    usual = AVERAGE if named or (by_meaning and not {GENERALISE, BLANK} & asked) else GENERALISE
+    return {name: choices.treat.get(name) or (AVERAGE if name in forms else usual) for name in masked}
 
 
 def _generalising(
@@ -144,6 +151,7 @@ def _generalising(
     choices: ColumnChoices,
     k: int,
     options: TableOptions,
+    columns: Sequence[str],
 ) -> Generalised:
     """The method for tables of which columns are generalised or blanked: it makes groups of its own."""
     asked, ontology = options.method.asked, options.method.ontology
@@ -152,6 +160,10 @@ def _generalising(
             "generalising and blanking make groups of their own; leave out {option}",
             "method" if asked.method is not None else "after",
         )
+    check_taken(asked, "generalised or blanked columns")
+    for name in ontology if isinstance(ontology, Mapping) else ():
+        if name not in columns:
+            raise unknown_column(name, columns, "the table")
     named = ontology if isinstance(ontology, Mapping) else dict.fromkeys(treat, ontology)
     meaning = {name: named[name] for name in treat if treat[name] == GENERALISE and named.get(name) is not None}
     for name in meaning:

@@ -168,6 +168,7 @@ class AttackedColumns:
     before: Mapping[str, pa.Array]
     after: Mapping[str, pa.Array]
     meaning: Mapping[str, Any]
+    numbers: tuple[str, ...]  # those that are numbers here
 
 
 class Generalised:
@@ -284,12 +285,13 @@ class Generalised:
                 before[name] = pa.array(np.nan_to_num(numbers, nan=usual))
                 after[name] = pa.array(np.nan_to_num(middle, nan=usual)[group])
             else:
-                before[name] = pa.array([spelt(value) for value in column.values.to_pylist()]).take(
-                    pa.array(np.maximum(places, 0))
-                )
-                after[name] = pc.fill_null(released, spelt(column.values[0].as_py()))
-                meaning[name] = column.hierarchy or _sets_above(before[name], after[name])
-        return AttackedColumns(before, after, meaning)
+                names = [spelt(value) for value in column.values.to_pylist()]
+                missing = MISSING if column.hierarchy is None else names[0]  # which every hierarchy knows
+                before[name] = pa.array([*names, missing]).take(pa.array(np.where(places < 0, len(names), places)))
+                after[name] = pc.fill_null(released, missing)
+                if column.treatment == GENERALISE:
+                    meaning[name] = column.hierarchy or _sets_above(before[name], after[name])
+        return AttackedColumns(before, after, meaning, tuple(self._ordered))
 
     def parameters(self) -> dict[str, Any]:
         return {"k": self.k, "refine": self._asked.refine, "time_budget": self._asked.time_budget}

@@ -186,7 +186,7 @@ class TableSteps:
         if isinstance(method, Generalised):
             columns = method.attacked_columns(rows.before, rows.labels)
             before, after = dict(columns.before), dict(columns.after)
-            ontology, numbers = columns.meaning, (*numbers, *(columns.before.keys() - columns.meaning.keys()))
+            ontology, numbers = columns.meaning, (*numbers, *columns.numbers)
         else:
             before = dict(rows.before.columns)
             after = {name: rows.released[name] for name in layout.labels}
