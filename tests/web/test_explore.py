@@ -94,4 +94,4 @@ def test_labels_are_explored_as_plain_categories_without_rows_with_gaps_and_rele
     page.locator("#trials button").first.click()
     expect(page.get_by_role("status").first).to_contain_text("The release is made")
     command = page.get_by_label("Command", exact=True).text_content() or ""
-    assert "--categorical town --missing withhold" in command
+    assert "--quasi age,town --missing withhold" in command

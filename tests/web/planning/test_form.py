@@ -87,15 +87,15 @@ def test_a_column_with_a_part_of_its_own_is_in_no_list(plan: Request, look: Look
 
 
 def test_what_is_said_of_a_column_goes_when_its_role_has_no_use_for_it(plan: Request, look: Look) -> None:
-    sets = edited(plan, Fields({"categorical-2": ["set"], "missing_codes-3": ["9,x"]}), look, Path)
-    assert sets.columns.categorical == {"town": "set"} and sets.reading.missing_codes == {"illness": (9, "x")}
+    sets = edited(plan, Fields({"treat-2": ["blank"], "missing_codes-3": ["9,x"]}), look, Path)
+    assert sets.columns.treat == {"town": "blank"} and sets.reading.missing_codes == {"illness": (9, "x")}
     fields = {field.name: field.text for field in PlanForm(sets, look).column_fields(3)}
     assert fields["missing_codes-3"] == "9,x"
     dropped = edited(sets, Fields({"role-2": ["drop"]}), look, Path)
-    assert dropped.columns.categorical is None and dropped.reading.missing_codes
+    assert dropped.columns.treat is None and dropped.reading.missing_codes
     meant = edited(sets, Fields({"ontology-2": ["wordnet"]}), look, Path)
     assert meant.method.ontology == {"town": "wordnet"} and meant.columns.categorical is None
-    assert PlanForm(meant, look).said_of(2) == "Labels are compared wordnet"
+    assert PlanForm(meant, look).said_of(2).endswith("Labels are compared wordnet")
     nobody = edited(plan, Fields({f"role-{place}": ["drop"] for place in range(4)}), look, Path)
     assert nobody.columns.quasi is None
 
