@@ -50,7 +50,7 @@ OF_CHOICES: Mapping[str, Mapping[str, str]] = {
         "": "by the method: averaged, or the concept in common",
         "keep": "true in every row: groups never cross it",
         "generalise": "true but coarser: bands, sets or concepts in common",
-        "blank": "blanked where it would single a record out",
+        "blank": "left blank where the values of its group differ",
         "average": "averaged",
     },
 }
