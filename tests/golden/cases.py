@@ -158,11 +158,9 @@ FOLLOWING = (
         "protect later.csv -k 5 -o second --quasi age,income --confidential illness --id-column id --after first",
     ),
     case(
-        "labels after",
-        f"protect people.csv -k 5 -o first --quasi age,town --ontology towns.csv --id-column id --l 2 "
-        f"--confidential illness {QUICK}",
-        f"protect later.csv -k 5 -o second --quasi age,town --ontology towns.csv --id-column id --l 2 "
-        f"--confidential illness --after first {QUICK}",
+        "labels after",  # without a confidential column, for which companions of those who left would be drawn
+        f"protect people.csv -k 5 -o first --quasi age,town --ontology towns.csv --id-column id {QUICK}",
+        f"protect later.csv -k 5 -o second --quasi age,town --ontology towns.csv --id-column id --after first {QUICK}",
     ),
 )
 

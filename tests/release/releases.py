@@ -84,7 +84,12 @@ def release_texts(texts: list[str], labels: list[str], k: int, folder: Path, **o
 
 
 def release_frame(frame: pd.DataFrame, k: int, folder: Path, roles: Roles | None = None, **options: Any) -> Protected:
-    made: Protected = quietly(protect, frame, k, folder, roles=roles, **({"method": TABLE_MDAV} | options))
+    """The frame released by plain MDAV, unless another method is given; what MDAV takes are numbers."""
+    if "method" not in options:
+        quasi = list(frame.columns if isinstance(frame, pd.DataFrame) else frame.column_names)
+        kinds = dict.fromkeys(quasi if roles is None else roles.quasi, "number")
+        options = {"method": TABLE_MDAV, "kinds": kinds} | options
+    made: Protected = quietly(protect, frame, k, folder, roles=roles, **options)
     return made
 
 

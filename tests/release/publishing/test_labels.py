@@ -102,8 +102,9 @@ def test_labels_of_one_value_are_kept_diverse_on_request(tmp_path: Path) -> None
 
 def test_the_columns_choose_the_method(tmp_path: Path) -> None:
     source = write_csv(tmp_path / "people.csv", {"animal": ["dog", "cat", "horse", "wolf"] * 3, "age": list(range(12))})
-    labels = protect(source, 3, tmp_path / "a", roles=Roles(quasi=("animal",)))
-    both = protect(source, 3, tmp_path / "b", roles=Roles(quasi=("animal", "age")))
+    meant = {"animal": "wordnet"}
+    labels = protect(source, 3, tmp_path / "a", roles=Roles(quasi=("animal",)), ontology=meant)
+    both = protect(source, 3, tmp_path / "b", roles=Roles(quasi=("animal", "age")), ontology=meant)
     assert "SA-MDAV" in labels.certificate["stated"]["method"]
     assert "numbers and labels" in both.certificate["stated"]["method"]
     assert verify(labels.folder)
