@@ -15,7 +15,6 @@ from shoal.methods.common_values import (
     columns_of,
     common_ancestors,
     group_costs,
-    merge_costs,
     value_sets,
     widening_groups,
     widening_of,
@@ -59,16 +58,6 @@ def test_the_cost_of_groups_is_that_of_the_twin(rows, n_groups):
     groups = np.arange(len(rows)) % min(n_groups, len(rows))
     expected = [twin.cost([rows[row] for row in group], COLUMNS) for group in rows_of(groups)]
     assert group_costs(*arrays(rows), groups, WIDENING) == pytest.approx(expected, abs=1e-9)
-
-
-@given(tables())
-def test_joining_adds_what_the_twin_says(rows):
-    groups = np.arange(len(rows)) % 3
-    added = merge_costs(*arrays(rows), groups, WIDENING)(np.flatnonzero(groups == 0), np.array([1, 2]))
-    parts = [[rows[row] for row in group] for group in rows_of(groups)]
-    costs = [twin.cost(part, COLUMNS) for part in parts]
-    expected = [twin.cost(parts[0] + parts[other], COLUMNS) - costs[0] - costs[other] for other in (1, 2)]
-    assert added == pytest.approx(expected, abs=1e-9)
 
 
 @given(tables(), st.integers(2, 4))

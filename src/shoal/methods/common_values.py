@@ -2,7 +2,6 @@
 
     widening_groups(numbers, codes, k, widening, *, strata, refine, time_budget, random_state) -> (n,) group of each row
     group_costs(numbers, codes, groups, widening) -> (g,) what each group costs: its size times the loss of a row
-    merge_costs(numbers, codes, groups, widening) -> f(rows, some groups) -> what joining these rows with each would add
     bands(numbers, groups) -> (g, a) lowest, (g, a) highest, (g, a) whether the group misses some
     value_sets(codes, groups) -> (indptr, values): the different values of group g are values[indptr[g]:indptr[g + 1]]
     common_ancestors(codes, groups, parent) -> (g,) lowest node at or above all values of the group
@@ -15,7 +14,7 @@ value of its own: a group of missing ones only loses nothing, and one that has b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -347,18 +346,3 @@ def common_ancestors(codes: Ints, groups: Ints, parent: Ints) -> Ints:
     indptr, values = value_sets(codes, groups)
     nodes: Ints = kernel.common_ancestors(indptr, values, np.where(parent == np.arange(len(parent)), -1, parent))
     return nodes
-
-
-def merge_costs(numbers: Floats, codes: Ints, groups: Ints, widening: Widening) -> Callable[[Ints, Ints], Floats]:
-    """A function of some rows and some groups: what joining these rows with each of these groups adds to the cost."""
-    columns = columns_of(numbers, codes, widening)
-    order = np.argsort(groups, kind="stable")
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(groups))])
-    own = kernel.costs(columns, order, indptr, order[:0], np.arange(len(indptr) - 1))
-
-    def added(rows: Ints, some: Ints) -> Floats:
-        alone = kernel.costs(columns, rows, np.array([0, len(rows)]), rows[:0], np.array([0]))
-        joined: Floats = kernel.costs(columns, order, indptr, rows, some)
-        return (joined - own[some] - alone) / ONE
-
-    return added
