@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -83,11 +82,11 @@ def release_texts(texts: list[str], labels: list[str], k: int, folder: Path, **o
     return made
 
 
-def release_frame(frame: pd.DataFrame, k: int, folder: Path, roles: Roles | None = None, **options: Any) -> Protected:
+def release_frame(frame: Any, k: int, folder: Path, roles: Roles | None = None, **options: Any) -> Protected:
     """The frame released by plain MDAV, unless another method is given; what MDAV takes are numbers."""
     if "method" not in options:
-        quasi = list(frame.columns if isinstance(frame, pd.DataFrame) else frame.column_names)
-        kinds = dict.fromkeys(quasi if roles is None else roles.quasi, "number")
+        quasi = list(frame.columns) if roles is None else roles.quasi
+        kinds = dict.fromkeys(quasi, "number")
         options = {"method": TABLE_MDAV, "kinds": kinds} | options
     made: Protected = quietly(protect, frame, k, folder, roles=roles, **options)
     return made
