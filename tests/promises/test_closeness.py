@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.promises.closeness import figures as closeness
-from shoal.promises.groups import facts_of
+from shoal.promises.values import facts_of
 from shoal.results.claims import Closeness
 
 pytestmark = pytest.mark.usefixtures("without_attack")

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from shoal import Microaggregation, Roles, VectorSpace, protect, verify
-from shoal.release.draft import formulas_in
+from shoal.release.writing import formulas_in
 
 pytestmark = pytest.mark.usefixtures("without_attack")
 

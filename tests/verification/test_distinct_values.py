@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from shoal import Roles, verify
 from shoal.promises.diversity import figures as diversity
-from shoal.promises.groups import facts_of
-from shoal.promises.values import meaning
+from shoal.promises.values import facts_of, meaning
 from shoal.results.claims import NOTHING_MORE
 from shoal.verification.values import DistinctValues, meaning_of
 from tests.release.releases import certificate_of, release_frame, reseal

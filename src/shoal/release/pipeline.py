@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 
-from shoal.release.draft import Draft
+from shoal.release.writing import Draft
 
 Records = TypeVar("Records")
 Groups = TypeVar("Groups")

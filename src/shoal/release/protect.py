@@ -22,7 +22,6 @@ from shoal.release.cluster.parts import schedule_of
 from shoal.release.cluster.tables import draft_table_in_parts
 from shoal.release.documents.methods import method_of
 from shoal.release.documents.steps import DocumentSteps
-from shoal.release.draft import Draft
 from shoal.release.earlier import Earlier, read_earlier
 from shoal.release.folders import (
     CERTIFICATE,
@@ -40,7 +39,7 @@ from shoal.release.sketches.crowd import CrowdSketches
 from shoal.release.sketches.records import RecordSketchSteps, record_sketch_steps
 from shoal.release.tables.columns import TableOptions
 from shoal.release.tables.steps import TableSteps
-from shoal.release.writing import write_release
+from shoal.release.writing import Draft, write_release
 from shoal.request.option import BASKETS, DOCUMENTS, TABLES
 from shoal.request.options import DISTINCT, GroupPromises, Publication
 from shoal.request.plan import request_of

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from shoal import Roles, inspect, protect
-from shoal.data.kinds.owners import author_like, owner_like
+from shoal.data.kinds.giveaways import author_like, owner_like
 
 
 def survey() -> pd.DataFrame:

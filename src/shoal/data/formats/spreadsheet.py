@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from shoal.data.columns import typed_cells
 from shoal.data.files import check_names, counted, shown
-from shoal.data.formats.headers import LOOKED_AT, check_header, joined_header
+from shoal.data.formats.dialects import HEADER_ROWS, check_header, joined_header
 from shoal.errors import InputError, MissingExtra
 
 LARGEST = 2_000_000_000  # bytes that a workbook may take, unpacked
@@ -34,7 +34,7 @@ def read_spreadsheet(
         numbered = _filled_rows(page.to_python(skip_empty_area=False))
         numbered = [(line, row) for line, row in numbered if line > (skip_rows or 0)]
         rows, lines = [row for _, row in numbered], [line for line, _ in numbered]
-        check_header(rows[:LOOKED_AT], lines, name, (skip_rows, header_rows))
+        check_header(rows[:HEADER_ROWS], lines, name, (skip_rows, header_rows))
         below = lines[header_rows or 1] if len(lines) > (header_rows or 1) else 0
         _check_merged([area for area in page.merged_cell_ranges or [] if area[0][0] + 1 >= below], name)
     return _table(rows, name, header_rows or 1)

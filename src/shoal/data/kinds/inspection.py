@@ -19,11 +19,10 @@ from shoal.data.columns import equal_rows
 from shoal.data.corpus import Corpus, looks_like_documents
 from shoal.data.files import shown
 from shoal.data.kinds.bands import Band, bands_of
-from shoal.data.kinds.giveaways import giveaways
+from shoal.data.kinds.giveaways import giveaways, owner_like
 from shoal.data.kinds.missing_codes import Code, suspected_codes, without_codes
 from shoal.data.kinds.number_forms import date_forms
 from shoal.data.kinds.outlines import ColumnOutline, agreed_columns
-from shoal.data.kinds.owners import owner_like
 from shoal.data.kinds.proposals import suggested_role
 from shoal.data.kinds.recognition import Recognised, plain_values, recognise
 from shoal.data.kinds.sampling import TableSample, sample_table

@@ -12,16 +12,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.data.columns import holds_numbers, plain
-from shoal.data.kinds.names import (
+from shoal.data.kinds.recognition import (
+    FEW_VALUES,
     KNOWN_ELSEWHERE,
     PEOPLE,
     names_household,
     names_person,
     names_wanted,
     names_weight,
+    plain_values,
     words_of,
 )
-from shoal.data.kinds.recognition import FEW_VALUES, plain_values
 from shoal.data.roles import Kind, Role
 
 Floats = NDArray[np.float64]

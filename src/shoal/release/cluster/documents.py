@@ -21,7 +21,7 @@ from shoal.methods.blocks.executors import Schedule
 from shoal.methods.blocks.grouping import divided_into_blocks, group_in_blocks
 from shoal.methods.blocks.tree import sample_keys
 from shoal.methods.pools import members_with, pooled_weights
-from shoal.promises.groups import GroupTotals, totals_of
+from shoal.promises.values import GroupTotals, totals_of
 from shoal.release.cluster.parts import join_parts, write_parts
 from shoal.release.documents import steps as one_piece
 from shoal.release.documents.methods import DocumentMethod, with_space
@@ -35,10 +35,10 @@ from shoal.release.documents.rows import (
     without_visible_members,
 )
 from shoal.release.documents.steps import DocumentSteps
-from shoal.release.draft import Draft
 from shoal.release.publishing.figures import FEW, NOT_PUBLISHED
 from shoal.release.sketches.crowd import CrowdSketches
 from shoal.release.unmixing import GROUPS_TRIED
+from shoal.release.writing import Draft
 from shoal.request.options import GroupPromises
 from shoal.results.attacks import Rate
 from shoal.terms.counting import Tally

@@ -18,7 +18,7 @@ from shoal import progress
 from shoal.errors import InputError, MissingExtra
 from shoal.methods.blocks.block import joined
 from shoal.methods.blocks.executors import LocalExecutor, Schedule
-from shoal.promises.groups import GroupTotals, check_totals, misses_promises
+from shoal.promises.values import GroupTotals, check_totals, misses_promises
 from shoal.release.folders import MAPPING_FOLDER
 from shoal.request.options import GroupPromises
 from shoal.verification.release_files import part_name

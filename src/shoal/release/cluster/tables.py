@@ -28,9 +28,8 @@ from shoal.errors import InputError
 from shoal.methods.blocks.block import Block
 from shoal.methods.blocks.executors import Schedule
 from shoal.methods.blocks.grouping import divided_into_blocks, group_in_blocks
-from shoal.promises.groups import GroupTotals, totals_of
+from shoal.promises.values import GroupTotals, totals_of
 from shoal.release.cluster.parts import join_parts, write_parts
-from shoal.release.draft import Draft
 from shoal.release.tables import reading, released
 from shoal.release.tables.columns import ColumnPlan, PartSchema, TableOptions, column_plan
 from shoal.release.tables.draft import SHOWN, Findings, Publication, Spread, draft_of, reasons_of, spread_of
@@ -40,6 +39,7 @@ from shoal.release.tables.labels import Concepts
 from shoal.release.tables.reading import CompletePart, LoadedPart, PartStatistics, ReadingPlan
 from shoal.release.tables.records import PreparedTable, column_means, prepared_table, reading_plan
 from shoal.release.tables.rows import MaskedRows, TableLayout, TableMethod, TableRows
+from shoal.release.writing import Draft
 from shoal.request.options import KEEP, GroupPromises
 
 Floats = NDArray[np.float64]

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.methods.pools import rank_of_pools, without_giveaways, without_length
 from shoal.methods.sketches.sketches import SketchedRows
-from shoal.promises.groups import GroupFacts
-from shoal.promises.values import codes_of
+from shoal.promises.values import GroupFacts, codes_of
 from shoal.results.utility import Loss
 
 Ints = NDArray[np.int64]

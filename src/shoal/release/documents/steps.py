@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 from shoal.data.files import counted as number_of
 from shoal.data.files import kind_of
 from shoal.data.inputs import DocumentSource
-from shoal.data.kinds.owners import author_like, warn_of_owners
+from shoal.data.kinds.giveaways import author_like, warn_of_owners
 from shoal.methods.people import crowds_of_people
 from shoal.methods.pools import members_with, pooled_weights
-from shoal.promises.groups import check_totals, crowd_figures, facts_of, totals_of
 from shoal.promises.joining import JOINED, GroupDistances, join_until
 from shoal.promises.people import PeopleGroups, joined_crowds
-from shoal.promises.values import value_requirements
+from shoal.promises.values import check_totals, crowd_figures, facts_of, totals_of, value_requirements
 from shoal.release.documents.methods import DocumentMethod, with_space
 from shoal.release.documents.records import FittedCorpus, read_documents
 from shoal.release.documents.rows import (
@@ -33,12 +32,12 @@ from shoal.release.documents.rows import (
     Vocabulary,
 )
 from shoal.release.documents.vectors import Vectors
-from shoal.release.draft import Draft, formulas_in
 from shoal.release.folders import MAPPING, replacing
 from shoal.release.private_mapping import write_mapping_part
 from shoal.release.publishing.figures import FEW, NOT_PUBLISHED, spread_out, stated_loss
 from shoal.release.sketches.crowd import CrowdSketches
 from shoal.release.unmixing import GROUPS_TRIED, is_table, taken_apart
+from shoal.release.writing import Draft, formulas_in
 from shoal.request.options import GroupPromises
 from shoal.results.attacks import Rate
 from shoal.results.claims import NOTHING_MORE

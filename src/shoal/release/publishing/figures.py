@@ -1,8 +1,11 @@
-"""Figures over all records as they are published: the loss, and a histogram of distances before and after."""
+"""Numbers that may be published: means on a grid that no record decides, and figures that reveal no single value."""
 
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,9 +14,14 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 from sklearn.preprocessing import normalize
 
+from shoal.data import Roles
+from shoal.data.exact_sums import scale_of
+from shoal.data.files import shown, unknown_column
+from shoal.errors import InputError
+from shoal.methods.numeric import coarsened
 from shoal.methods.sketches import Sketches
 from shoal.methods.sketches.sketches import dot_products
-from shoal.results.summary import Distances, StatedLoss
+from shoal.results.summary import ColumnChange, Distances, StatedLoss
 from shoal.results.utility import Loss
 from shoal.utility.vector_space import order_kept
 
@@ -97,3 +105,209 @@ def stated_loss(loss: Loss, publishable: bool, reason: str | None = FEW_RECORDS,
         return StatedLoss(0.0, 0.0)  # nothing at all
     high = min(max(math.ceil(10.0 * loss.information_loss - 1e-9), 1), 10)  # rounding may cost more than there was
     return StatedLoss((high - 1) / 10.0, high / 10.0, reason=reason)
+
+
+Floats = NDArray[np.float64]
+
+DOMINANT = 1 / 3  # of a column's squared deviations: a record with more of them decides what is said of the column
+DRAWN_IN = 50  # one in so many records is drawn in at each end, and no fewer than k
+MOST_DRAWN_IN = 4  # but never more than one in so many
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Where the extreme values of each column are drawn in to."""
+
+    low: Floats
+    high: Floats
+
+    def spread(self, values: Floats) -> Floats:
+        """The standard deviation of each column, extreme values drawn in; 0 where nearly all values are one.
+
+        Gaps (NaN) do not count; a column of nothing else has no spread.
+        """
+        drawn_in = np.clip(values, self.low, self.high)
+        spread: Floats = drawn_in.std(axis=0)
+        for place in np.flatnonzero(np.isnan(spread)).tolist():
+            given = drawn_in[~np.isnan(drawn_in[:, place]), place]
+            spread[place] = given.std() if len(given) else 0.0
+        spread[self.low == self.high] = 0.0
+        return spread
+
+
+def limits_of(values: Floats, k: int) -> Limits:
+    """Of columns whose lowest and highest records, k and a fiftieth of them at least, shall decide nothing."""
+    n_rows = len(values)
+    drawn_in = min(max(k, n_rows // DRAWN_IN), n_rows // MOST_DRAWN_IN)
+    ranked = np.sort(values, axis=0)
+    return Limits(ranked[drawn_in], ranked[n_rows - 1 - drawn_in])
+
+
+def dominance(values: Floats) -> Floats:
+    """The largest share that one record has of each column's squared deviations; 0 for a constant column."""
+    squares = (values - values.mean(axis=0)) ** 2
+    total = squares.sum(axis=0)
+    varies = (values.max(axis=0) > values.min(axis=0)) & (total > 0.0)
+    shares: Floats = np.divide(squares.max(axis=0, initial=0.0), total, out=np.zeros_like(total), where=varies)
+    return shares
+
+
+ADDED = 0.01  # of the squared error, that rounding may add
+ROUND = (5, 2, 1)  # times a power of ten: steps that read well
+TRIES = 10
+LEAST, MOST = 1e-290, 1e290  # beyond, powers of ten leave the range of numbers
+
+
+def chosen_steps(error: float, n_rows: int, spread: Floats, added: Callable[[Floats], float]) -> Floats:
+    """The step of each column's grid; 0 for a column whose spread is 0, which is not rounded.
+
+    `error` is the squared error of the means over all rows and columns, each column on the scale of its standard
+    deviation; `added` what rounding to given steps adds to it. `spread` is at most that deviation.
+    """
+    # An error spread evenly over a step has the mean square step² / 12.
+    share = float(np.sqrt(12.0 * ADDED * error / (n_rows * max(len(spread), 1))))
+    for halvings in range(TRIES):
+        steps = np.array([round_step(width) for width in (share / 2**halvings * spread).tolist()], dtype=np.float64)
+        if not steps.any() or added(steps) <= ADDED * error:  # errors need not be even: those of halves are not
+            return steps
+    return np.zeros_like(spread)  # what was lost is rounding noise already
+
+
+def round_step(most: float) -> float:
+    """The largest of 1, 2 and 5 times a power of ten that is not above `most`; 0 for nothing.
+
+    >>> round_step(0.37), round_step(1999.0), round_step(0.0)
+    (0.2, 1000.0, 0.0)
+    """
+    if not LEAST <= most <= MOST:
+        return 0.0
+    exponent = int(np.floor(np.log10(most)))
+    candidates = (float(f"{digit}e{power}") for power in (exponent + 1, exponent, exponent - 1) for digit in ROUND)
+    return next(step for step in candidates if step <= most)
+
+
+def on_grid(means: Floats, steps: Floats) -> Floats:
+    """The means (rows, columns), each the nearest multiple of its column's step; as they are where the step is 0."""
+    rounded = means.copy()
+    for column in np.flatnonzero(steps).tolist():
+        step = float(steps[column])
+        digit, power = (int(part) for part in f"{step:.0e}".split("e"))
+        multiples = np.rint(means[:, column] / step) * digit
+        # Dividing by a power of ten gives the number nearest to the decimal: 0.3, not 0.30000000000000004.
+        rounded[:, column] = multiples / 10.0**-power if power < 0 else multiples * 10.0**power
+    return rounded + 0.0  # no negative zeros: equal numbers are written alike
+
+
+def check_coarsened_columns(
+    coarsen: Mapping[str, int], columns: Sequence[str], roles: Roles, numbers: Sequence[str], n_rows: int
+) -> None:
+    """Refuse columns that are not there, not protected or not averaged, and classes of more rows than there are."""
+    for name, least in coarsen.items():
+        if name not in columns:
+            raise InputError(f"coarsen {shown(name)}={least}: {unknown_column(name, columns, 'the table')}")
+        if name not in roles.quasi:
+            raise InputError(
+                f"coarsen {shown(name)}={least}: the column is not protected; name it in {{option}}, or leave it out",
+                "quasi",
+            )
+        if name not in numbers:
+            raise only_numbers(name, least)
+        if least > n_rows:
+            raise InputError(
+                f"coarsen {shown(name)}={least} needs at least {least} rows, got {n_rows}; lower it or add rows"
+            )
+
+
+def only_numbers(name: str, least: int) -> InputError:
+    """What to say of a column of labels."""
+    return InputError(f"coarsen {shown(name)}={least}: the column holds labels, not numbers; leave it out")
+
+
+def coarsened_columns(names: Sequence[str], masked: Floats, coarsen: Mapping[str, int]) -> Floats:
+    """The masked numbers (rows, columns), those of the columns asked for aggregated once more."""
+    coarser = masked.copy()
+    for place, name in enumerate(names):
+        if name in coarsen:
+            coarser[:, place] = coarsened(masked[:, place], coarsen[name])
+    return coarser
+
+
+FEW_MOVED = f"fewer than {FEW} records changed, and figures about so few tell each of them"
+TELLS_WHO_LEFT = "compared with those of the release before, such figures would tell who left"
+DOMINATED = "one record or person makes up more than a third of what varies, and such figures would tell it"
+NO_VALUE = "no group shows a value"
+DIGITS = 3  # of the loss: more would tell, of two releases, what one record adds to it
+UNMOVED = 1e-12  # relative: a mean of equal values may differ from them by a rounding
+
+
+def reasons_withheld(moved: NDArray[np.int64], dominance: Floats) -> tuple[str | None, ...]:
+    """Why the figures of each column are not published; None: they are.
+
+    `moved` counts the records that their group's mean changed, before any rounding of it.
+    """
+    pairs = zip(moved.tolist(), dominance.tolist(), strict=True)
+    return tuple(FEW_MOVED if 0 < count < FEW else DOMINATED if share > DOMINANT else None for count, share in pairs)
+
+
+def moved_records(values: Floats, means: Floats) -> NDArray[np.int64]:
+    """How many records of each column are not the mean of their group."""
+    moved: NDArray[np.int64] = np.sum(np.abs(values - means) > UNMOVED * np.abs(values), axis=0)
+    return moved
+
+
+def reason_of_all(reasons: Sequence[str | None]) -> str | None:
+    """Why figures over all columns are not published; None: they are."""
+    return next((f"in some column {reason}" for reason in reasons if reason is not None), None)
+
+
+def warn_of_dominance(names: Sequence[str], shares: Floats, n_rows: int) -> None:
+    """Tell the owner which columns one record decides: the rows of its group give it away, whatever is stated."""
+    for name, share in zip(names, shares.tolist(), strict=True):
+        if share > DOMINANT and n_rows >= FEW:  # of very few records, one always decides
+            warnings.warn(
+                f"{shown(name)}: one record or person makes up {share:.0%} of what varies in this column, and the mean "
+                "of its group tells it to whoever can guess the others; cap the largest values or leave it out",
+                stacklevel=2,
+            )
+
+
+def changes_of(
+    names: Sequence[str],
+    values: Floats,
+    released: Floats,
+    limits: Limits,
+    loss: Floats,
+    steps: Floats,
+    reasons: Sequence[str | None],
+) -> tuple[ColumnChange, ...]:
+    """What may be published of each column, in as many digits: its rows before and after, gaps as NaN, and its loss."""
+    before, after = limits.spread(values), limits.spread(released)
+    shown_values = [column[~np.isnan(column)] for column in released.T]
+    reasons = [NO_VALUE if not len(one) else why for one, why in zip(shown_values, reasons, strict=True)]
+    return tuple(
+        ColumnChange(
+            name=name,
+            median=float(np.median(shown_values[place])),
+            spread_before=float(f"{before[place]:.3g}"),
+            spread_after=float(f"{after[place]:.3g}"),
+            loss=round(float(loss[place]), 3),
+            step=float(steps[place]) or None,
+        )
+        if reasons[place] is None
+        else ColumnChange(name, None, None, None, None, float(steps[place]) or None, reasons[place])
+        for place, name in enumerate(names)
+    )
+
+
+def published_means(values: Floats, means: Floats, k: int) -> Floats:
+    """Each row's mean of its group, rounded: what a release of these rows alone has."""
+    scale = scale_of(values.std(axis=0), np.abs(values).max(axis=0, initial=0.0))
+
+    def added(steps: Floats) -> float:
+        return float(np.sum(((on_grid(means, steps) - means) / scale) ** 2))
+
+    error = float(np.sum(((values - means) / scale) ** 2))
+    steps = chosen_steps(error, len(values), limits_of(values, k).spread(values), added)
+    constant = values.max(axis=0) == values.min(axis=0)
+    # The mean of equal values may differ from them by a rounding; and no negative zeros.
+    return np.where(constant, values, on_grid(means, steps)) + 0.0

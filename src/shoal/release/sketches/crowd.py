@@ -20,9 +20,9 @@ from shoal.promises.values import codes_of
 from shoal.release.documents.methods import DocumentMethod
 from shoal.release.documents.records import FittedCorpus
 from shoal.release.documents.rows import CorpusTotals, DocumentFacts, ReleasedDocuments, Vocabulary
-from shoal.release.draft import Draft
 from shoal.release.publishing.figures import SAMPLE, estimated_distances
 from shoal.release.sketches.files import DECIMALS, WHOLE, draft_of_sketches, write_sketches
+from shoal.release.writing import Draft
 from shoal.results.summary import Distances
 
 Ints = NDArray[np.int64]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from shoal.methods.sketches import SketchKey
 from shoal.methods.sketches.sketches import SketchedRows
 from shoal.release.documents.records import FittedCorpus
-from shoal.release.draft import Draft
+from shoal.release.writing import Draft
 from shoal.results.summary import SketchFigures, Summary
 
 SKETCH = "sketch"

@@ -19,16 +19,15 @@ from shoal.methods.pools import unit_rows
 from shoal.methods.sketches import DeltaSketch, KVarianceSketch
 from shoal.methods.sketches.key import key_of
 from shoal.methods.sketches.sketches import SketchedRows
-from shoal.promises.groups import crowd_figures, facts_of
-from shoal.promises.values import codes_of
+from shoal.promises.values import codes_of, crowd_figures, facts_of
 from shoal.release.documents.methods import check_space
 from shoal.release.documents.records import FittedCorpus, read_documents
 from shoal.release.documents.rows import DocumentRows
-from shoal.release.draft import Draft, formulas_in
 from shoal.release.folders import MAPPING
 from shoal.release.private_mapping import write_mapping_part
 from shoal.release.publishing.figures import FEW, NOT_PUBLISHED, SAMPLE, estimated_distances, spread_out
 from shoal.release.sketches.files import DECIMALS, WHOLE, draft_of_sketches, write_sketches
+from shoal.release.writing import Draft, formulas_in
 from shoal.results.claims import NOTHING_MORE
 from shoal.terms.vector_space import VectorSpace
 

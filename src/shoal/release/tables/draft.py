@@ -15,23 +15,25 @@ from numpy.typing import NDArray
 from shoal.data.kinds.number_forms import NumberForm, date_parameters, unit_of
 from shoal.data.roles import Kind
 from shoal.pages.leak_card import leaks_html
-from shoal.promises.groups import crowd_figures
 from shoal.promises.joining import JOINED
-from shoal.release.draft import Draft
+from shoal.promises.values import crowd_figures
 from shoal.release.folders import GONE, LOSS, csv_text
-from shoal.release.publishing.figures import NOT_PUBLISHED, SAMPLE, euclidean_distances, stated_loss
-from shoal.release.publishing.labels import generalisation
-from shoal.release.publishing.numbers import (
+from shoal.release.publishing.figures import (
     DIGITS,
     FEW_MOVED,
+    NOT_PUBLISHED,
+    SAMPLE,
     TELLS_WHO_LEFT,
     Limits,
     changes_of,
+    euclidean_distances,
     limits_of,
     reason_of_all,
     reasons_withheld,
+    stated_loss,
     warn_of_dominance,
 )
+from shoal.release.publishing.labels import generalisation
 from shoal.release.tables.columns import TableOptions
 from shoal.release.tables.files import Copy, described
 from shoal.release.tables.following import Following
@@ -39,6 +41,7 @@ from shoal.release.tables.labels import Concepts
 from shoal.release.tables.records import PreparedTable
 from shoal.release.tables.released import TableFacts
 from shoal.release.tables.rows import TableLayout, shared_columns
+from shoal.release.writing import Draft
 from shoal.results.attacks import LeakCard, Rate
 from shoal.results.claims import Withheld
 from shoal.results.summary import (

@@ -21,7 +21,7 @@ from shoal.methods.masking import Noise, RankSwap
 from shoal.methods.mdav import EuclideanSpace
 from shoal.methods.numeric import Microaggregation, distance_to_means, group_means
 from shoal.promises.joining import GroupDistances
-from shoal.release.publishing.numbers import on_grid
+from shoal.release.publishing.figures import on_grid
 from shoal.release.tables.rows import MaskedLabels, MaskedRows, TableLayout, TableMethod, TableRows, coordinates
 from shoal.results.summary import IN_WORDS
 

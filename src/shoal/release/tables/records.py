@@ -15,11 +15,11 @@ from shoal.data import read_table
 from shoal.data.exact_sums import mean_of_sums, scale_of
 from shoal.data.files import shown
 from shoal.data.inputs import TableSource
-from shoal.data.kinds.owners import owner_like, warn_of_owners
+from shoal.data.kinds.giveaways import owner_like, warn_of_owners
 from shoal.data.recoding import LevelUp
 from shoal.data.roles import Roles
 from shoal.errors import InputError
-from shoal.release.publishing.numbers import check_coarsened_columns
+from shoal.release.publishing.figures import check_coarsened_columns
 from shoal.release.tables.columns import ColumnPlan, PartSchema, TableOptions, column_plan
 from shoal.release.tables.follow_up import FollowUp, followed_up
 from shoal.release.tables.following import Following

@@ -19,16 +19,16 @@ from shoal.data.roles import Kind
 from shoal.errors import InputError
 from shoal.methods.blocks.executors import memory_of
 from shoal.methods.numeric import coarsened
-from shoal.promises.groups import GroupFacts, facts_of
-from shoal.release.draft import formulas_in
+from shoal.promises.values import GroupFacts, facts_of
 from shoal.release.folders import replacing
 from shoal.release.private_mapping import write_mapping_part
-from shoal.release.publishing.numbers import chosen_steps, moved_records, on_grid
+from shoal.release.publishing.figures import chosen_steps, moved_records, on_grid
 from shoal.release.tables.files import write_table
 from shoal.release.tables.numbers import writable
 from shoal.release.tables.records import PreparedTable
 from shoal.release.tables.rows import MaskedLabels, MaskedRows, TableLayout, TableMethod, TableRows, shared_columns
 from shoal.release.tables.weights import ReleasedWeights, check_calibrated, columns_to_hold, released_weights
+from shoal.release.writing import formulas_in
 from shoal.results.summary import WeightFigures
 from shoal.results.utility import Loss
 

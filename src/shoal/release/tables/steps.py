@@ -19,10 +19,8 @@ from shoal.data.columns import values_of
 from shoal.data.inputs import TableSource
 from shoal.methods.people import crowds_of_people
 from shoal.pages.leak_card import learned_rates
-from shoal.promises.groups import check_totals, totals_of
 from shoal.promises.people import PeopleGroups
-from shoal.promises.values import counted_values
-from shoal.release.draft import Draft
+from shoal.promises.values import check_totals, counted_values, totals_of
 from shoal.release.folders import MAPPING
 from shoal.release.leaks import leaks_of_release
 from shoal.release.tables.columns import TableOptions
@@ -46,6 +44,7 @@ from shoal.release.tables.released import (
     write_rows,
 )
 from shoal.release.tables.rows import MaskedRows, joined_rows
+from shoal.release.writing import Draft
 from shoal.terms.wordnet import WordNet
 
 MOST_ATTACKED = 100_000  # rows up to which a release is attacked before it is handed out
