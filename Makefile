@@ -7,7 +7,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c co
 CORE   := $(VENV)/.core
 STAMP  := $(VENV)/.installed
 
-.PHONY: setup demo quick test check bench docs clean
+.PHONY: setup demo quick test check bench docs dist clean
 
 setup: $(STAMP)
 
@@ -52,5 +52,20 @@ docs: setup
 	$(BIN)/python -m tests.cli_page
 	$(BIN)/mkdocs build --strict
 
+# Source, wheel and a list of what it brings along; the wheel is installed into an empty environment and tried there.
+dist: $(CORE)
+	$(PIP) -e '.[dist]'
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/twine check --strict dist/*
+	$(PYTHON) -m venv dist/empty
+	dist/empty/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt dist/*.whl
+	cd dist && empty/bin/shoal demo -o demo
+	dist/empty/bin/shoal verify dist/demo/letters
+	dist/empty/bin/shoal verify dist/demo/subjects
+	$(BIN)/cyclonedx-py environment dist/empty --output-reproducible --output-file dist/shoal.cdx.json
+	du -sm dist/empty
+	rm -rf dist/empty dist/demo
+
 clean:
-	rm -rf $(VENV) demo site
+	rm -rf $(VENV) demo dist site

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 
 import shoal
-
-ROOT = Path(__file__).parents[1]
 
 PUBLIC = [
     "VectorSpace",
@@ -47,7 +44,7 @@ PUBLIC = [
 OPTIONAL = ["IndexClient", "Keys"]
 
 # Whatever takes long to import, or is needed for part of the work only.
-HEAVY = ("numpy", "scipy", "numba", "sklearn", "pyarrow", "narwhals", "typer", "rich", "jinja2", "vl_convert", "pandas")
+HEAVY = ("numpy", "scipy", "numba", "sklearn", "pyarrow", "narwhals", "typer", "rich", "jinja2", "pandas")
 
 
 def run(code: str) -> str:
@@ -97,7 +94,7 @@ def test_the_workbench_opens_without_what_only_its_jobs_need(tmp_path: Path) -> 
         "import sys\nfrom pathlib import Path\nfrom shoal.web.app import create_app\n"
         "from shoal.web.workspace import Workspace\n"
         f"create_app(Workspace(Path({str(tmp_path / 'workbench')!r})), 'token', 80)\n"
-        "print([name for name in ('scipy', 'numba', 'sklearn', 'pandas', 'vl_convert') if name in sys.modules])"
+        "print([name for name in ('scipy', 'numba', 'sklearn', 'pandas') if name in sys.modules])"
     )
     assert run(code) == "[]"
 
@@ -105,14 +102,6 @@ def test_the_workbench_opens_without_what_only_its_jobs_need(tmp_path: Path) -> 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'protext'"):
         shoal.protext  # noqa: B018
-
-
-def test_the_version_is_the_one_of_the_package() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert shoal.__version__ == project["version"]
-    assert run("import importlib.metadata as m; print(m.version('shoal'))") == project["version"], (
-        "the installed package is an old one; run make setup"
-    )
 
 
 def test_protect_loads_no_part_of_scikit_learn_that_only_other_work_needs() -> None:

@@ -1093,7 +1093,7 @@ def test_without_permission_it_is_refused(argv: str, says: str) -> None:
         assert snapshot(folder) == before
 
 
-HEAVY = ("numpy", "scipy", "pyarrow", "sklearn", "numba", "narwhals", "rich", "jinja2", "vl_convert", "pandas")
+HEAVY = ("numpy", "scipy", "pyarrow", "sklearn", "numba", "narwhals", "rich", "jinja2", "pandas")
 
 
 GOOD_USAGE = ["--help", "--version", "protect --help", "verify --help", "demo --help"]

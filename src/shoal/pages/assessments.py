@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 from shoal.pages.charts import (
     DEEP,
     INK,
-    QUARTERS,
     SAND,
+    Axis,
+    Dot,
+    Line,
+    Mark,
     Picture,
-    named_bars,
+    amounts,
+    chart,
+    logarithms,
     names,
     picture,
-    quantity,
+    quarters,
     rates_with_intervals,
+    shares,
+    sideways,
 )
 from shoal.pages.leak_card import card_page
 from shoal.pages.report import distances
@@ -41,7 +49,7 @@ FIGURES = (
     ("Random (PR)", "random"),
 )
 COLOURS = (DEEP, SAND, INK, "#b0563f")  # of the kinds, the release first
-DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
+DASHES = ("", "6 3", "2 2", "8 3 2 3")
 
 
 def assessment_html(assessment: TableAssessment) -> str:
@@ -85,7 +93,8 @@ def _survey(found: SurveyUtility) -> tuple[tuple[str, Picture], ...]:
             for one in estimates
         )
         header = ("Estimate", "Original", "Protected", "Off by", "Overlap", *(["Conclusion kept"] * (part == MODELS)))
-        parts.append((heading, picture(named_bars(bars, "Overlap of the 95 % intervals"), description, header, rows)))
+        drawing = sideways(bars, shares("Overlap of the 95 % intervals", (), high=1.0))
+        parts.append((heading, picture(drawing, description, header, rows)))
     return tuple(parts)
 
 
@@ -136,9 +145,8 @@ def _moved(loss: TableLoss) -> Picture:
     rows = (
         (column.column, percent(column.values), percent(column.mean), percent(column.variance)) for column in ordered
     )
-    return picture(
-        named_bars(bars, "Mean relative change"), description, ("Column", "Values", "Mean", "Variance"), rows
-    )
+    drawing = sideways(bars, shares("Mean relative change", [moved for _, moved in bars]))
+    return picture(drawing, description, ("Column", "Values", "Mean", "Variance"), rows)
 
 
 def _attacks(risk: Disclosure, gdpr: tuple[Rate, ...]) -> Picture:
@@ -197,27 +205,26 @@ def _query_agreement(queries: Sequence[QueryAgreement]) -> Picture:
         kinds.setdefault(query.kind, []).append(query)
     points = [
         {
-            "kind": kind,
             "f1": sum(query.f1 for query in alike) / len(alike),
             "ceiling": sum(query.ceiling for query in alike) / len(alike),
             "chance": sum(query.baseline for query in alike) / len(alike),
         }
-        for kind, alike in kinds.items()
+        for alike in kinds.values()
     ]
     description = f"Chart of {count(len(points), 'kind')} of queries: how alike the answers before and after are."
-    y = names(label_limit=260, field="kind")
-    shares = {"scale": {"domain": [0, 1]}, "axis": {"values": QUARTERS, "format": ".2f"}}
-    marks = {"f1": {"type": "point", "filled": True, "size": 90, "color": DEEP, "opacity": 1}}
-    marks |= {name: {"type": "tick", "color": SAND, "thickness": 4, "size": 16} for name in ("ceiling", "chance")}
-    layers = [
-        {"mark": mark, "encoding": {"y": y, "x": quantity(name, "F1 of the answers", **shares)}}
-        for name, mark in marks.items()
-    ]
+    x = Axis("F1 of the answers", 0, 1, tuple((quarter / 4, f"{quarter / 4:.2f}") for quarter in range(5)))
+    marks: list[Mark] = []
+    for row, point in enumerate(points):
+        limits = point["ceiling"], point["chance"]
+        marks += [Line([(limit, row - 0.33), (limit, row + 0.33)], SAND, 4) for limit in limits]
+        marks.append(Dot(point["f1"], row, DEEP, 5))
+    drawing = chart(x, names(kinds, 260), marks)
     rows = tuple(
-        (str(query["kind"]), *(f"{query[name]:.3f}" for name in ("chance", "f1", "ceiling"))) for query in points
+        (kind, *(f"{point[name]:.3f}" for name in ("chance", "f1", "ceiling")))
+        for kind, point in zip(kinds, points, strict=True)
     )
     header = ("Query by", "By chance", "Before and after", "At best")
-    return picture({"height": {"step": 28}, "data": {"values": points}, "layer": layers}, description, header, rows)
+    return picture(drawing, description, header, rows)
 
 
 def _classifiers(scores: Sequence[ClassifierScore]) -> tuple[tuple[str, ...], ...]:
@@ -254,20 +261,13 @@ def texts_html(assessment: TextAssessment) -> str:
 
 def _query_changes(change: SearchChange, about: str, colour: str) -> Picture:
     """A bar for each query: how much less, or more, it finds."""
-    bars = [{"name": _label(query), "change": query.changes.total} for query in change.queries]
-    description = f"Bar chart: the change of {len(bars)} queries for {about}, in per cent."
     totals = [query.changes.total for query in change.queries]
-    scale = {"domain": [min(-75.0, *totals), max(0.0, *totals)]}
-    x = quantity("change", "change, in per cent", scale=scale, axis={"tickCount": 5})
-    spec = {
-        "height": {"step": 24},
-        "data": {"values": bars},
-        "mark": {"type": "bar", "color": colour, "size": 14},
-        "encoding": {"x": x, "y": names(label_limit=230, domain=False)},
-    }
+    description = f"Bar chart: the change of {len(totals)} queries for {about}, in per cent."
+    x = amounts("change, in per cent", [0.0, -75.0, *totals], low=None)
+    drawing = sideways([(_label(query), query.changes.total) for query in change.queries], x, 230, colour)
     header = ("Query", "Words", *(name for name, _ in FIGURES), "NMI", "Change")
     rows = tuple((query.name, query.words, *_cells(query)) for query in change.queries)
-    return picture(spec, description, header, rows)
+    return picture(drawing, description, header, rows)
 
 
 def _label(query: QueryChange) -> str:
@@ -284,43 +284,16 @@ def _cells(query: QueryChange) -> tuple[str, ...]:
 def _attack(after: Reidentification, before: Reidentification) -> Picture:
     """Originals that come first, by how many words were searched with, sanitized and not."""
     kinds = (("sanitized", after), ("not sanitized", before))
-    points = [
-        {
-            "kind": kind,
-            "words": _words(search.words),
-            "rate": search.first.rate,
-            "low": search.first.low,
-            "high": search.first.high,
-        }
-        for kind, attack in kinds
-        for search in attack.searches
-    ]
     description = "Chart: the more words are searched with, the more originals come first."
-    lengths = [_words(search.words) for search in after.searches]
-    x = {
-        "field": "words",
-        "type": "ordinal",
-        "sort": lengths,
-        "title": "words searched with",
-        "axis": {"labelAngle": 0},
-    }
-    shares = {"scale": {"domain": [0, 1]}, "axis": {"format": ".0%", "values": QUARTERS}}
-    y = quantity("rate", "originals that come first", **shares)
-    legend = {"orient": "top", "title": None, "symbolType": "stroke", "symbolSize": 500}
-    scale = {"domain": [kind for kind, _ in kinds], "range": [DEEP, SAND]}
-    colour = {"field": "kind", "type": "nominal", "scale": scale, "legend": legend}
-    line = {"type": "line", "strokeWidth": 3, "point": {"size": 60, "filled": True}}
-    spec = {
-        "height": 220,
-        "data": {"values": points},
-        "layer": [
-            {"mark": line, "encoding": {"x": x, "y": y, "color": colour}},
-            {
-                "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.6},
-                "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": colour},
-            },
-        ],
-    }
+    marks: list[Mark] = []
+    for (_, attack), colour in zip(kinds, (DEEP, SAND), strict=True):
+        firsts = [(place, search.first) for place, search in enumerate(attack.searches)]
+        marks += [Line([(place, first.low), (place, first.high)], colour, 2) for place, first in firsts]
+        marks.append(Line([(place, first.rate) for place, first in firsts], colour, 3))
+        marks += [Dot(place, first.rate, colour, 4) for place, first in firsts]
+    x = names((_words(search.words) for search in after.searches), title="words searched with")
+    legend = [(kind, Line((), colour, 3)) for (kind, _), colour in zip(kinds, (DEEP, SAND), strict=True)]
+    drawing = chart(x, quarters("originals that come first"), marks, 220, legend=legend)
     header = ("Texts", "Words", "First", "95 % interval", "Among ten", "Median place")
     rows = tuple(
         (
@@ -334,7 +307,7 @@ def _attack(after: Reidentification, before: Reidentification) -> Picture:
         for kind, attack in kinds
         for search in attack.searches
     )
-    return picture(spec, description, header, rows)
+    return picture(drawing, description, header, rows)
 
 
 def _words(count: int | None) -> str:
@@ -357,34 +330,16 @@ def _broken(assessment: SketchAssessment) -> bool:
 
 def _curve(kinds: Sequence[SketchAttacks]) -> Picture:
     """For each kind, the items of strangers recovered against the records known."""
-    points = [
-        {"kind": attacks.kind, "known": point.known, "items": point.strangers.items.rate}
-        for attacks in kinds
-        for point in attacks.knowing_records
-    ]
     description = "Chart: the more records an attacker knows, the more items of other records they recover."
-    listed = [attacks.kind for attacks in kinds]
-    scales = {"domain": listed, "range": list(COLOURS[: len(listed)])}
-    legend = {"orient": "top", "title": None, "columns": 2, "symbolType": "stroke", "symbolSize": 500}
-    axis = {"values": _apart({point.known for attacks in kinds for point in attacks.knowing_records}), "format": ",d"}
-    shares = {"scale": {"domain": [0, 1]}, "axis": {"format": ".0%", "values": QUARTERS}}
-    spec = {
-        "height": 240,
-        "data": {"values": points},
-        "mark": {"type": "line", "strokeWidth": 3, "point": {"size": 50, "filled": True}},
-        "encoding": {
-            "x": quantity("known", "records known", scale={"type": "log"}, axis=axis),
-            "y": quantity("items", "items of other records recovered", **shares),
-            "color": {"field": "kind", "type": "nominal", "sort": listed, "scale": scales, "legend": legend},
-            "strokeDash": {
-                "field": "kind",
-                "type": "nominal",
-                "sort": listed,
-                "scale": {"domain": listed, "range": list(DASHES[: len(listed)])},
-                "legend": legend,
-            },
-        },
-    }
+    known = [point.known for attacks in kinds for point in attacks.knowing_records]
+    marks: list[Mark] = []
+    legend = []
+    for attacks, colour, dash in zip(kinds, COLOURS, DASHES, strict=False):
+        curve = [(math.log10(point.known), point.strangers.items.rate) for point in attacks.knowing_records]
+        marks += [Line(curve, colour, 3, dash), *(Dot(*point, colour, 4) for point in curve)]
+        legend.append((attacks.kind, Line((), colour, 3, dash)))
+    x = logarithms("records known", known, sorted(_apart(set(known))))
+    drawing = chart(x, quarters("items of other records recovered"), marks, 240, legend=legend)
     header = (
         "Sketches",
         "Records known",
@@ -403,7 +358,7 @@ def _curve(kinds: Sequence[SketchAttacks]) -> Picture:
         for attacks in kinds
         for point in attacks.knowing_records
     )
-    return picture(spec, description, header, rows)
+    return picture(drawing, description, header, rows)
 
 
 def _apart(counts: Iterable[int]) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shoal.pages.charts import DEEP, Picture, names, picture, quantity
+from shoal.pages.charts import Picture, picture, shares, sideways, upright
 from shoal.pages.words import count, number, page, percent
 from shoal.results.audit import Audit, Combination, ExpectedRisk
 
@@ -52,29 +52,14 @@ def _risks(risk: ExpectedRisk, title: str) -> Picture:
     return picture(_upright(bars, title), description, ("Chance", "Records", "Share"), rows)
 
 
-def _upright(bars: Sequence[tuple[str, float]], title: str) -> dict[str, object]:
+def _upright(bars: Sequence[tuple[str, float]], title: str) -> str:
     """A bar of a share of the records for each band, from left to right."""
-    x = {**names(label_limit=80, labelAngle=0), "title": title}
-    return {
-        "height": 190,
-        "data": {"values": [{"name": name, "share": share} for name, share in bars]},
-        "mark": {"type": "bar", "color": DEEP},
-        "encoding": {"x": x, "y": quantity("share", "Share of the records", axis={"format": "~%", "tickCount": 5})},
-    }
+    return upright(bars, title, shares("Share of the records", [share for _, share in bars]))
 
 
-def _sideways(bars: Sequence[tuple[str, float]], title: str, label_limit: int = 170) -> dict[str, object]:
+def _sideways(bars: Sequence[tuple[str, float]], title: str, longest: int = 170) -> str:
     """A bar of a share for each name, from top to bottom."""
-    digits = ".0%" if max(share for _, share in bars) >= 0.1 else ".1%"
-    return {
-        "height": {"step": 22},
-        "data": {"values": [{"name": name, "share": share} for name, share in bars]},
-        "mark": {"type": "bar", "color": DEEP},
-        "encoding": {
-            "x": quantity("share", title, axis={"format": digits, "tickCount": 5}),
-            "y": names(label_limit=label_limit),
-        },
-    }
+    return sideways(bars, shares(title, [share for _, share in bars]), longest)
 
 
 def _columns(audit: Audit) -> Picture:
@@ -91,8 +76,8 @@ def _columns(audit: Audit) -> Picture:
         for one in audit.columns
     ]
     header = ("Column", "Values", "Gaps", "Unique alone", "Uniques added, mean", "Unique without it")
-    spec = _sideways(bars, "Records made unique, on average")
-    return picture(spec, f"Bars: {bars[0][0]} makes most records unique.", header, rows)
+    drawing = _sideways(bars, "Records made unique, on average")
+    return picture(drawing, f"Bars: {bars[0][0]} makes most records unique.", header, rows)
 
 
 def _telling(combinations: Sequence[Combination]) -> list[Combination]:
@@ -109,15 +94,15 @@ def _combinations(telling: Sequence[Combination], n_rows: int) -> Picture | None
     bars = [(" + ".join(one.columns), one.uniques / n_rows) for one in telling]
     rows = [(name, *map(number, one.below)) for (name, _), one in zip(bars, telling, strict=True)]
     description = f"Bars: {bars[0][0]} single out {percent(bars[0][1])} of the records."
-    spec = _sideways(bars, "Records singled out", label_limit=260)
-    return picture(spec, description, ("Columns", "Alone", "Below 3", "Below 5"), rows)
+    drawing = _sideways(bars, "Records singled out", longest=260)
+    return picture(drawing, description, ("Columns", "Alone", "Below 3", "Below 5"), rows)
 
 
 def _special(audit: Audit) -> Picture:
     bars = [(name, share) for name, share in audit.special.contributions if share > 0][:MOST_COLUMNS]
     rows = [(name, percent(share)) for name, share in audit.special.contributions]
-    spec = _sideways(bars, "Share of the score in which the column takes part")
-    return picture(spec, f"Bars: {bars[0][0]} takes part in most of the score.", ("Column", "Share"), rows)
+    drawing = _sideways(bars, "Share of the score in which the column takes part")
+    return picture(drawing, f"Bars: {bars[0][0]} takes part in most of the score.", ("Column", "Share"), rows)
 
 
 def _population(audit: Audit) -> Picture:
@@ -130,6 +115,6 @@ def _population(audit: Audit) -> Picture:
         else (one.model, number(round(one.uniques)), percent(one.uniques / size))
         for one in audit.population.estimates
     ]
-    spec = _sideways([(model, uniques / size) for model, uniques in known], "People who are one of a kind")
+    drawing = _sideways([(model, uniques / size) for model, uniques in known], "People who are one of a kind")
     description = f"Bars: unique people among {count(size, 'person', 'people')}, by {len(known)} models."
-    return picture(spec, description, ("Model", "Unique people", "Share"), rows)
+    return picture(drawing, description, ("Model", "Unique people", "Share"), rows)

@@ -1,29 +1,45 @@
-"""Charts: a Vega-Lite specification in, an SVG in Shoal's colours out; and those that several pages have."""
+"""Charts as SVG in Shoal's colours: two axes, marks in their coordinates, and the charts that several pages have."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from html import escape
-from typing import Any
 
 from shoal.results.attacks import Rate
 
 DEEP = "#0b5d75"  # contrast 7.3 : 1 on white
 SAND = "#c9b48a"
 INK = "#21343d"
+GREY = "#9fb0b8"
 GRID = "#e3e9ec"
-# vl-convert brings Liberation Sans along, so labels take the same room on every machine.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
-QUARTERS = [0, 0.25, 0.5, 0.75, 1]  # of an axis of shares
 WIDTH = 480  # labels included; narrow, so that labels stay readable when a phone scales the picture down
+LINE = 18  # height of a line of text
+BAR = 0.38  # half a bar, of the distance from name to name
+# Widths of Helvetica's characters in thousandths of the font size, from its metrics; all others count as 556.
+_WIDTHS = {
+    character: width
+    for width, characters in (
+        (222, "ijl'|"),
+        (278, " !,./:;I[]\\ft"),
+        (333, "()-`r{}"),
+        (500, "Jckvxyzs"),
+        (600, "+<=>~FTZ…→≤"),
+        (667, "&ABEKPSVXY"),
+        (722, "CDHNRUw"),
+        (778, "GOQ"),
+        (860, "mM%"),
+        (980, "W@"),
+    )
+    for character in characters
+}
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing, the sentence that describes it to who cannot see it, and the figures it was drawn from."""
+    """A drawing, the sentence that describes it to readers who cannot see it, and the figures it was drawn from."""
 
     svg: str
     description: str
@@ -31,113 +47,307 @@ class Picture:
     rows: tuple[tuple[str, ...], ...]
 
 
-def picture(
-    spec: Mapping[str, object], description: str, header: tuple[str, ...], rows: Iterable[tuple[str, ...]]
-) -> Picture:
-    """Draw a Vega-Lite specification, whose style is filled in."""
-    return Picture(_drawn(json.dumps(spec), description), description, header, tuple(rows))
+@dataclass(frozen=True)
+class Axis:
+    """What lies between two ends, and the values that are labelled."""
+
+    title: str
+    low: float
+    high: float
+    ticks: tuple[tuple[float, str], ...]
+    grid: bool = True
+
+    def share(self, value: float) -> float:
+        """How far along the axis a value lies."""
+        return (value - self.low) / (self.high - self.low)
 
 
-def quantity(field: str, title: str, **more: object) -> dict[str, object]:
-    """An axis of numbers."""
-    return {"field": field, "type": "quantitative", "title": title, **more}
+@dataclass(frozen=True)
+class Block:
+    """A filled rectangle between two corners."""
+
+    x: float
+    y: float
+    x2: float
+    y2: float
+    colour: str
 
 
-def names(label_limit: int, field: str = "name", **axis: object) -> dict[str, object]:
-    """An axis of names, in the order given."""
-    style = {"labelLimit": label_limit, "grid": False, "ticks": False, "labelPadding": 6, **axis}
-    return {"field": field, "type": "nominal", "sort": None, "title": None, "axis": style}
+@dataclass(frozen=True)
+class Line:
+    """Points joined in their order, or by steps that keep the height of the point before or after."""
+
+    points: Sequence[tuple[float, float]]
+    colour: str
+    width: float = 2
+    dash: str = ""
+    steps: str = ""  # "before", "after"
 
 
-@lru_cache(maxsize=64)  # A release that was just made, or is verified again, has the same pictures.
-def _drawn(spec: str, description: str) -> str:
-    import vl_convert  # brings a JavaScript engine along: loaded only when something is drawn
+@dataclass(frozen=True)
+class Dot:
+    """A circle, or a cross."""
 
-    axis: dict[str, Any] = {
-        "labelFont": FONT,
-        "labelFontSize": 13,
-        "labelColor": INK,
-        "titleFont": FONT,
-        "titleFontSize": 13,
-        "titleFontWeight": "normal",
-        "titleColor": INK,
-        "titlePadding": 8,
-        "gridColor": GRID,
-        "domainColor": "#9fb0b8",
-        "tickColor": "#9fb0b8",
-    }
-    whole = {
-        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
-        "width": WIDTH,
-        "autosize": {"type": "fit-x", "contains": "padding"},
-        "background": None,
-        "config": {
-            "aria": False,  # one label for the whole picture; the figures are in the table behind it
-            "font": FONT,
-            "view": {"stroke": None},
-            "axis": axis,
-            "legend": {"labelFont": FONT, "labelFontSize": 13, "labelColor": INK},
-        },
-        **json.loads(spec),
-    }
-    # No round corners, no clipping: Vega numbers clip paths through the life of a process, and bytes would differ.
-    drawn: str = vl_convert.vegalite_to_svg(whole)
-    # A page needs no namespaces, and without them it holds no address at all.
-    drawing = drawn[drawn.index(" class=") :]
-    return f'<svg role="img" aria-label="{escape(description)}"{drawing}'
+    x: float
+    y: float
+    fill: str
+    radius: float = 4.5
+    stroke: str = "none"
+    cross: bool = False
 
 
-def rates_with_intervals(rates: Sequence[tuple[str, Rate]], title: str) -> dict[str, object]:
-    """A dot and a bar for each rate, and a light mark for what it would be without the release."""
-    shown = []
-    for name, rate in rates:
-        without = rate.baseline if rate.control is None else rate.control
-        shown.append(
-            {
-                "name": name,
-                "rate": rate.rate,
-                "low": rate.low,
-                "high": rate.high,
-                "without": without,
-                "without_low": without if rate.control_low is None else rate.control_low,
-                "without_high": without if rate.control_high is None else rate.control_high,
-            }
+@dataclass(frozen=True)
+class Text:
+    """Words in the middle of a point."""
+
+    x: float
+    y: float
+    words: str
+    below: float = 0  # pixels
+    bold: bool = False
+
+
+Mark = Block | Line | Dot | Text
+Key = tuple[str, Line | Dot]  # of a legend: the mark's place does not matter
+
+
+def names(labels: Iterable[str], longest: int = 150, title: str = "") -> Axis:
+    """An axis with a name at 0, 1, 2, …; names of more pixels than `longest` are cut."""
+    shown = tuple((float(place), _cut(label, longest)) for place, label in enumerate(labels))
+    return Axis(title, -0.5, len(shown) - 0.5, shown, grid=False)
+
+
+def amounts(title: str, values: Iterable[float], low: float | None = 0.0, high: float | None = None) -> Axis:
+    """An axis of numbers; an end that is not given is a round number beyond all values."""
+    return _round_axis(title, list(values), low, high, lambda value, step: f"{value:,.{_digits(step)}f}")
+
+
+def counts(title: str, values: Iterable[float]) -> Axis:
+    """An axis of whole numbers from 0."""
+    return _round_axis(title, [*values, 1.0], 0.0, None, lambda value, _: f"{value:,.0f}", least_step=1.0)
+
+
+def shares(title: str, values: Iterable[float], high: float | None = None) -> Axis:
+    """An axis of percentages from 0."""
+    return _round_axis(title, list(values), 0.0, high, lambda value, step: f"{100 * value:.{_digits(100 * step)}f}%")
+
+
+def quarters(title: str) -> Axis:
+    """An axis of percentages from 0 to 100."""
+    return Axis(title, 0, 1, tuple((quarter / 4, f"{25 * quarter}%") for quarter in range(5)))
+
+
+def logarithms(title: str, values: Sequence[int], labelled: Iterable[int]) -> Axis:
+    """An axis of the decimal logarithms of counts."""
+    low, high = math.log10(min(values)), math.log10(max(values))
+    return Axis(title, low, max(high, low + 1e-9), tuple((math.log10(value), f"{value:,}") for value in labelled))
+
+
+def _round_axis(
+    title: str,
+    values: list[float],
+    low: float | None,
+    high: float | None,
+    label: Callable[[float, float], str],
+    least_step: float = 0.0,
+) -> Axis:
+    bottom = min(values, default=0.0) if low is None else low
+    top = max([*values, bottom]) if high is None else high
+    if top <= bottom:
+        top = bottom + 1.0
+    step = max(_round_step((top - bottom) / 5), least_step)
+    if low is None:
+        bottom = math.floor(bottom / step + 1e-9) * step
+    if high is None:
+        top = math.ceil(top / step - 1e-9) * step
+    first, last = math.ceil(bottom / step - 1e-9), math.floor(top / step + 1e-9)
+    return Axis(title, bottom, top, tuple((tick * step, label(tick * step, step)) for tick in range(first, last + 1)))
+
+
+def _round_step(rough: float) -> float:
+    """The next of 1, 2 and 5 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(rough))
+    return float(next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9)))
+
+
+def _digits(step: float) -> int:
+    return max(0, -math.floor(math.log10(step) + 1e-9))
+
+
+def width_of(words: str, size: float = 13) -> float:
+    """Pixels that a text takes."""
+    return sum(_WIDTHS.get(character, 556) for character in words) * size / 1000
+
+
+def _cut(label: str, longest: float) -> str:
+    if width_of(label) <= longest:
+        return label
+    while label and width_of(f"{label}…") > longest:
+        label = label[:-1]
+    return f"{label}…"
+
+
+class _Frame:
+    """The room of a chart between its axes, in pixels; without axes it is all of the picture."""
+
+    def __init__(self, x: Axis, y: Axis, height: float, width: int, top: float, bare: bool) -> None:
+        labels = max((width_of(label) for _, label in y.ticks), default=0.0)
+        self.x, self.y, self.width = x, y, width
+        self.left = 0.0 if bare else labels + 10 + (LINE + 4 if y.title else 0)
+        self.right = width - (0.0 if bare else max(8.0, width_of(x.ticks[-1][1]) / 2 if x.ticks else 8.0))
+        self.top, self.bottom = top, top + height
+        self.total = self.bottom + (0 if bare else LINE + 4 + (LINE + 4 if x.title else 0))
+
+    def place(self, x: float, y: float) -> tuple[float, float]:
+        """Names go down, numbers up."""
+        down = self.y.share(y) if _named(self.y) else 1 - self.y.share(y)
+        return (
+            self.left + self.x.share(x) * (self.right - self.left),
+            self.top + down * (self.bottom - self.top),
         )
-    y = names(label_limit=260)
-
-    def x(field: str, **more: object) -> dict[str, object]:
-        return quantity(field, title, axis={"format": ".0%", "values": QUARTERS}, **more)
-
-    return {
-        "height": {"step": 24},
-        "data": {"values": shown},
-        "layer": [
-            {
-                "mark": {"type": "rule", "color": SAND, "strokeWidth": 3, "yOffset": 6},
-                "encoding": {"y": y, "x": x("without_low"), "x2": {"field": "without_high"}},
-            },
-            {
-                "mark": {"type": "rule", "color": DEEP, "strokeWidth": 3},
-                "encoding": {"y": y, "x": x("low"), "x2": {"field": "high"}},
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 70, "color": DEEP, "opacity": 1},
-                "encoding": {"y": y, "x": x("rate", scale={"domain": [0, 1]})},
-            },
-            {
-                "mark": {"type": "tick", "color": SAND, "thickness": 4, "size": 16},
-                "encoding": {"y": y, "x": x("without")},
-            },
-        ],
-    }
 
 
-def named_bars(bars: Sequence[tuple[str, float]], title: str) -> dict[str, object]:
-    """A bar of a share for each name, in the order given."""
-    digits = ".0%" if not bars or bars[0][1] >= 0.1 else ".1%"
-    return {
-        "height": {"step": 22},
-        "data": {"values": [{"name": name, "share": share} for name, share in bars]},
-        "mark": {"type": "bar", "color": DEEP},
-        "encoding": {"x": quantity("share", title, axis={"format": digits}), "y": names(label_limit=150)},
-    }
+def _named(axis: Axis) -> bool:
+    return not axis.grid
+
+
+def chart(
+    x: Axis,
+    y: Axis,
+    marks: Iterable[Mark],
+    height: float | None = None,
+    *,
+    legend: Sequence[Key] = (),
+    width: int = WIDTH,
+    axes: bool = True,
+) -> str:
+    """The drawing; of an axis of names from top to bottom, the height is that of its names unless given."""
+    keys, top = _legend(legend, width)
+    frame = _Frame(x, y, 23.0 * len(y.ticks) if height is None else height, width, top, bare=not axes)
+    drawn = [*keys, *(_axes(frame) if axes else ()), *(_mark(mark, frame) for mark in marks)]
+    return (
+        f'class="marks" width="{width}" height="{_n(frame.total)}" viewBox="0 0 {width} {_n(frame.total)}" '
+        f'font-family="{FONT}" font-size="13" fill="{INK}">{"".join(drawn)}</svg>'
+    )
+
+
+def picture(drawing: str, description: str, header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Picture:
+    """A chart with its description and figures."""
+    return Picture(f'<svg role="img" aria-label="{escape(description)}" {drawing}', description, header, tuple(rows))
+
+
+def _legend(keys: Sequence[Key], width: int) -> tuple[list[str], float]:
+    """The keys in lines over the chart, and where the chart begins."""
+    drawn, left, middle = [], 4.0, 10.0
+    for words, mark in keys:
+        room = width_of(words) + 44
+        if left + room > width and left > 4:
+            left, middle = 4.0, middle + LINE + 2
+        if isinstance(mark, Line):
+            drawn.append(_path([(left, middle), (left + 20, middle)], mark))
+        else:
+            drawn.append(_dot(left + 10, middle, mark))
+        drawn.append(_text(left + 26, middle + 4.5, words, "start"))
+        left += room
+    return drawn, middle + 20 if keys else 8.0
+
+
+def _axes(frame: _Frame) -> Iterable[str]:
+    across, x_taken, y_taken = _named(frame.y), -math.inf, math.inf
+    for value, label in frame.x.ticks:
+        at, _ = frame.place(value, frame.y.low)
+        if frame.x.grid:
+            yield _path([(at, frame.top), (at, frame.bottom)], Line((), GRID, 1))
+        if at - width_of(label) / 2 > x_taken:  # else it has no room beside the one before
+            yield _text(at, frame.bottom + LINE, label)
+            x_taken = at + width_of(label) / 2 + 4
+    for value, label in frame.y.ticks:
+        _, at = frame.place(frame.x.low, value)
+        if frame.y.grid:
+            yield _path([(frame.left, at), (frame.right, at)], Line((), GRID, 1))
+        if across or at < y_taken:
+            yield _text(frame.left - 6, at + 4.5, label, "end")
+            y_taken = at - LINE
+    ends = [(frame.left, frame.top), (frame.left, frame.bottom), (frame.right, frame.bottom)]
+    yield _path(ends if not across else ends[:2], Line((), GREY, 1))
+    if frame.x.title:
+        yield _text((frame.left + frame.right) / 2, frame.total - 6, frame.x.title)
+    if frame.y.title:
+        middle = _n((frame.top + frame.bottom) / 2)
+        turned = f'transform="translate(13 {middle}) rotate(-90)"'
+        yield f'<text {turned} text-anchor="middle">{escape(frame.y.title)}</text>'
+
+
+def _mark(mark: Mark, frame: _Frame) -> str:
+    if isinstance(mark, Block):
+        (left, top), (right, bottom) = frame.place(mark.x, mark.y), frame.place(mark.x2, mark.y2)
+        left, right, top, bottom = min(left, right), max(left, right), min(top, bottom), max(top, bottom)
+        size = f'width="{_n(right - left)}" height="{_n(bottom - top)}"'
+        return f'<rect x="{_n(left)}" y="{_n(top)}" {size} fill="{mark.colour}"/>'
+    if isinstance(mark, Line):
+        return _path([frame.place(*point) for point in _stepped(mark)], mark)
+    at = frame.place(mark.x, mark.y)
+    return _dot(*at, mark) if isinstance(mark, Dot) else _text(at[0], at[1] + mark.below, mark.words, bold=mark.bold)
+
+
+def _stepped(line: Line) -> list[tuple[float, float]]:
+    if not line.steps:
+        return list(line.points)
+    points = list(line.points[:1])
+    for (x, y), (next_x, next_y) in zip(line.points, line.points[1:], strict=False):
+        points += [(next_x, y) if line.steps == "after" else (x, next_y), (next_x, next_y)]
+    return points
+
+
+def _path(points: Sequence[tuple[float, float]], line: Line) -> str:
+    placed = "L".join(f"{_n(x)} {_n(y)}" for x, y in points)
+    dash = f' stroke-dasharray="{line.dash}"' if line.dash else ""
+    return f'<path d="M{placed}" fill="none" stroke="{line.colour}" stroke-width="{_n(line.width)}"{dash}/>'
+
+
+def _dot(x: float, y: float, dot: Dot) -> str:
+    if dot.cross:
+        r = dot.radius
+        arms = f"M{_n(x - r)} {_n(y - r)}L{_n(x + r)} {_n(y + r)}M{_n(x - r)} {_n(y + r)}L{_n(x + r)} {_n(y - r)}"
+        return f'<path d="{arms}" stroke="{dot.fill}" stroke-width="2.5"/>'
+    stroke = "" if dot.stroke == "none" else f' stroke="{dot.stroke}" stroke-width="2"'
+    return f'<circle cx="{_n(x)}" cy="{_n(y)}" r="{_n(dot.radius)}" fill="{dot.fill}"{stroke}/>'
+
+
+def _text(x: float, y: float, words: str, anchor: str = "middle", bold: bool = False) -> str:
+    weight = ' font-weight="bold"' if bold else ""
+    return f'<text x="{_n(x)}" y="{_n(y)}" text-anchor="{anchor}"{weight}>{escape(words)}</text>'
+
+
+def _n(value: float) -> str:
+    """A coordinate: a tenth of a pixel is enough."""
+    return f"{value + 0.0:.1f}".removesuffix(".0")
+
+
+def rates_with_intervals(rates: Sequence[tuple[str, Rate]], title: str) -> str:
+    """A dot and a bar for each rate, and a light mark for what it would be without the release."""
+    marks: list[Mark] = []
+    for row, (_, rate) in enumerate(rates):
+        without = rate.baseline if rate.control is None else rate.control
+        low = without if rate.control_low is None else rate.control_low
+        high = without if rate.control_high is None else rate.control_high
+        marks += [
+            Line([(low, row + 0.25), (high, row + 0.25)], SAND, 3),
+            Line([(without, row - 0.33), (without, row + 0.33)], SAND, 4),
+            Line([(rate.low, row), (rate.high, row)], DEEP, 3),
+            Dot(rate.rate, row, DEEP),
+        ]
+    return chart(quarters(title), names((name for name, _ in rates), 260), marks)
+
+
+def sideways(bars: Sequence[tuple[str, float]], x: Axis, longest: int = 150, colour: str = DEEP) -> str:
+    """A bar for each name, from top to bottom."""
+    marks = [Block(0, row - BAR, length, row + BAR, colour) for row, (_, length) in enumerate(bars)]
+    return chart(x, names((name for name, _ in bars), longest), marks)
+
+
+def upright(bars: Sequence[tuple[str, float]], title: str, y: Axis) -> str:
+    """A bar for each name, from left to right; a single one stays a bar."""
+    half = min(0.42, 0.075 * len(bars))
+    marks = [Block(column - half, 0, column + half, height, DEEP) for column, (_, height) in enumerate(bars)]
+    return chart(names((name for name, _ in bars), 90, title), y, marks, 190)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.pages.charts import DEEP, INK, SAND, Picture, picture, quantity
+from shoal.pages.charts import DEEP, GREY, INK, SAND, Dot, Line, Mark, Picture, amounts, chart, picture
 from shoal.pages.words import count, number, page
 from shoal.results.exploration import LEARNED, Exploration, Outcome, Trial
 from shoal.results.summary import IN_WORDS
@@ -34,61 +34,41 @@ def exploration_html(exploration: Exploration) -> str:
 
 def risk_utility_map(exploration: Exploration) -> Picture:
     """Every trial as a point, the front as a line, the limits as rules."""
-    points = [_point(outcome) for outcome in exploration.outcomes]
-    families = list(dict.fromkeys(point["method"] for point in sorted(points, key=lambda point: str(point["method"]))))
+    outcomes, top = exploration.outcomes, _most_loss(exploration)
+    families = sorted({_family(outcome) for outcome in outcomes})
+    colour_of = dict(zip(families, COLOURS, strict=False))
     description = (
-        f"Map of risk against loss for {count(len(points), 'protection')}; "
+        f"Map of risk against loss for {count(len(outcomes), 'protection')}; "
         f"{count(len(exploration.front), 'of them is', 'of them are')} on the front, where less risk costs more loss."
     )
-    top = _most_loss(exploration)
     measured = exploration.measures.loss_in_words, exploration.measures.risk_in_words
     titles = [f"{words[0].upper()}{words[1:]}, per cent" for words in measured]
-    x, y = quantity("loss", titles[0], scale={"domain": [0, top]}), quantity("risk", titles[1])
-    layers: list[dict[str, object]] = [
-        {
-            "data": {"values": [_point(outcome) for outcome in exploration.front if outcome.loss <= top]},
-            "mark": {"type": "line", "color": "#9fb0b8", "strokeWidth": 2},
-            "encoding": {"x": x, "y": y, "order": {"field": "risk"}},
-        },
-        {
-            "data": {"values": [point for point in points if float(str(point["loss"])) <= top]},
-            "mark": {"type": "point", "filled": True, "size": 60, "opacity": 0.9},
-            "encoding": {
-                "x": x,
-                "y": y,
-                "shape": {
-                    "field": "crowd",
-                    "type": "nominal",
-                    "scale": {"domain": [CROWD, NO_CROWD], "range": ["circle", "cross"]},
-                    "legend": {"orient": "bottom", "title": None},
-                },
-                "color": {
-                    "field": "method",
-                    "type": "nominal",
-                    "scale": {"domain": families, "range": COLOURS[: len(families)]},
-                    "legend": {"orient": "bottom", "title": None, "columns": 3, "labelLimit": 220},
-                },
-            },
-        },
+    x, y = amounts(titles[0], (), high=top), amounts(titles[1], [outcome.risk for outcome in outcomes])
+    front = sorted((outcome.risk, outcome.loss) for outcome in exploration.front if outcome.loss <= top)
+    marks: list[Mark] = [
+        Line([(loss, risk) for risk, loss in front], GREY),
+        *(
+            Dot(outcome.loss, outcome.risk, colour_of.get(_family(outcome), INK), 4, cross=not outcome.promises_crowd)
+            for outcome in outcomes
+            if outcome.loss <= top
+        ),
     ]
-    if exploration.recommended is not None:
-        layers.append(
-            {
-                "data": {"values": [_point(exploration.recommended)]},
-                "mark": {"type": "point", "size": 260, "strokeWidth": 2.5, "color": INK},
-                "encoding": {"x": x, "y": y},
-            }
-        )
+    if (chosen := exploration.recommended) is not None:
+        marks.append(Dot(chosen.loss, chosen.risk, "none", 9, stroke=INK))
     for channel, limit in _limits(exploration).items():
-        rule = {"datum": limit, "type": "quantitative"}
-        mark = {"type": "rule", "strokeDash": [4, 4], "color": INK}
-        layers.append({"data": {"values": [{}]}, "mark": mark, "encoding": {channel: rule}})
+        ends = [(0.0, limit), (top, limit)] if channel == "y" else [(limit, 0.0), (limit, y.high)]
+        marks.append(Line(ends, INK, 1, dash="4 4"))
+    legend = [
+        *((family, Dot(0, 0, colour)) for family, colour in colour_of.items()),
+        *((words, Dot(0, 0, INK, cross=cross)) for words, cross in ((CROWD, False), (NO_CROWD, True))),
+    ]
     rows = tuple(
         (outcome.trial.name, number(outcome.score), number(outcome.loss), number(outcome.risk), _alike(outcome))
         for outcome in exploration.outcomes
     )
     header = ("Protection", "Score", "Loss", "Risk", "Fewest alike")
-    return picture({"width": 600, "height": 360, "layer": layers}, description, header, rows)
+    drawing = chart(x, y, marks, 360, legend=legend, width=600)
+    return picture(drawing, description, header, rows)
 
 
 def in_words(trial: Trial) -> str:
@@ -127,25 +107,14 @@ def _most_loss(exploration: Exploration) -> float:
 
 def hardening_path(exploration: Exploration) -> Picture:
     """What a trained attacker finds, step by step, against what it costs."""
-    points = [
-        {"step": step, "loss": outcome.loss, "learned": outcome.figures[LEARNED]}
-        for step, outcome in enumerate(exploration.hardened)
-    ]
-    description = f"Line of {count(len(points) - 1, 'step')}: what a trained attacker finds against the loss."
-    x = quantity("loss", "Information lost, per cent", scale={"zero": False})
-    y = quantity("learned", "Found by an attacker trained on all links, per cent")
-    layers: list[dict[str, object]] = [
-        {
-            "data": {"values": points},
-            "mark": {"type": "line", "color": DEEP, "point": {"color": DEEP, "size": 50}},
-            "encoding": {"x": x, "y": {**y, "scale": {"zero": True}}, "order": {"field": "step"}},
-        },
-        {
-            "data": {"values": [{}]},
-            "mark": {"type": "rule", "strokeDash": [4, 4], "color": INK},
-            "encoding": {"y": {"datum": exploration.max_risk, "type": "quantitative"}},
-        },
-    ]
+    path = [(outcome.loss, outcome.figures[LEARNED]) for outcome in exploration.hardened]
+    description = f"Line of {count(len(path) - 1, 'step')}: what a trained attacker finds against the loss."
+    limit = exploration.max_risk
+    x = amounts("Information lost, per cent", [loss for loss, _ in path], low=None)
+    y = amounts("Found by a trained attacker, per cent", [*(found for _, found in path), limit or 0.0])
+    marks: list[Mark] = [Line(path, DEEP), *(Dot(*point, DEEP, 4) for point in path)]
+    if limit is not None:
+        marks.append(Line([(x.low, limit), (x.high, limit)], INK, 1, dash="4 4"))
     before = [{}, *(dict(outcome.trial.coarsen) for outcome in exploration.hardened)]
     rows = tuple(
         (
@@ -160,15 +129,14 @@ def hardening_path(exploration: Exploration) -> Picture:
         for step, outcome in enumerate(exploration.hardened)
     )
     header = ("Step", "Coarsened", "Found, %", "Lost, %", "Linked, %")
-    return picture({"height": 260, "layer": layers}, description, header, rows)
+    return picture(chart(x, y, marks, 260), description, header, rows)
 
 
 def _alike(outcome: Outcome) -> str:
     return number(outcome.smallest_group) + ("" if outcome.promises_crowd else ", no crowd promised")
 
 
-def _point(outcome: Outcome) -> dict[str, object]:
+def _family(outcome: Outcome) -> str:
+    """The method, as the legend lists it."""
     partial = outcome.trial.attribute_groups is not None
-    method = f"{outcome.trial.method}, some columns" if partial else outcome.trial.method
-    crowd = CROWD if outcome.promises_crowd else NO_CROWD
-    return {"method": method, "loss": outcome.loss, "risk": outcome.risk, "crowd": crowd}
+    return f"{outcome.trial.method}, some columns" if partial else outcome.trial.method

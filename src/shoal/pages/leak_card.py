@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
-from shoal.pages.charts import DEEP, INK, Picture, named_bars, picture, rates_with_intervals
+from shoal.pages.charts import (
+    DEEP,
+    Axis,
+    Dot,
+    Line,
+    Mark,
+    Picture,
+    Text,
+    chart,
+    picture,
+    rates_with_intervals,
+    shares,
+    sideways,
+)
 from shoal.pages.words import count, interval, page, percent, succeeds
 from shoal.results.attacks import Leak, LeakCard, LeakingAttribute, Learned, Rate
 
@@ -148,7 +160,8 @@ def _attributes(leak: Leak) -> Picture:
         for attribute in leak.attributes
     )
     header = ("Column", "Weight", "Shapley value", "Found by it alone", "Found without it")
-    return picture(named_bars(bars, "Share of the linking"), description, header, rows)
+    drawing = sideways(bars, shares("Share of the linking", [share for _, share in bars]))
+    return picture(drawing, description, header, rows)
 
 
 def share_of(attribute: LeakingAttribute) -> float:
@@ -169,7 +182,9 @@ def _lattice(leak: Leak) -> Picture | None:
     if len(letters) < 2:
         return None
     bits = [1 << leak.measured.index(name) for _, name in letters]
-    nodes, edges, position_of = [], [], {}
+    edges: list[Mark] = []
+    nodes: list[Mark] = []
+    rows, position_of = [], {}
     for size in range(len(letters) + 1):
         level = [subset for subset in range(2 ** len(letters)) if subset.bit_count() == size]
         level.sort(key=lambda subset: [-(subset >> i & 1) for i in range(len(letters))])
@@ -178,30 +193,23 @@ def _lattice(leak: Leak) -> Picture | None:
             label = "".join(letter for i, (letter, _) in enumerate(letters) if subset >> i & 1) or "none"
             x = (rank + 1) / (len(level) + 1)
             position_of[subset] = x, size
-            nodes.append({"x": x, "y": size, "label": label, "weight": weight, "said": f"{weight:.2f}"})
+            rows.append((label, f"{weight:.2f}"))
+            nodes += [
+                Dot(x, size, _shade(weight), 22, stroke=DEEP),
+                Text(x, size, label, below=-3, bold=True),
+                Text(x, size, f"{weight:.2f}", below=12),
+            ]
             for i in range(len(letters)):
                 if subset >> i & 1:
-                    below = position_of[subset ^ (1 << i)]
-                    edges.append({"x": x, "y": size, "x2": below[0], "y2": below[1]})
+                    edges.append(Line([(x, size), position_of[subset ^ (1 << i)]], "#b7c6cc", 1))
     named = ", ".join(f"{letter} {name}" for letter, name in letters)
     description = f"Lattice of the sets of {named}: how much each set weighs in the learned fuzzy measure."
-    at: dict[str, Any] = {
-        "x": {"field": "x", "type": "quantitative", "axis": None, "scale": {"domain": [0, 1]}},
-        "y": {"field": "y", "type": "quantitative", "axis": None, "scale": {"domain": [-0.4, len(letters) + 0.4]}},
-    }
-    shade = {"domain": [0, 1], "range": ["#ffffff", "#7fb5c6"], "interpolate": "rgb"}
-    colour = {"field": "weight", "type": "quantitative", "scale": shade, "legend": None}
-    circle = {"type": "point", "filled": True, "size": 1500, "opacity": 1, "stroke": DEEP, "strokeWidth": 1}
-    text = {"type": "text", "color": INK, "fontSize": 11}
-    layers: list[tuple[Any, Any, dict[str, Any]]] = [
-        (edges, {"type": "rule", "color": "#b7c6cc", "strokeWidth": 1}, {"x2": {"field": "x2"}, "y2": {"field": "y2"}}),
-        (nodes, circle, {"color": colour}),
-        (nodes, text | {"fontWeight": "bold", "dy": -6}, {"text": {"field": "label"}}),
-        (nodes, text | {"dy": 8}, {"text": {"field": "said"}}),
-    ]
-    spec = {
-        "height": 70 * (len(letters) + 1),
-        "layer": [{"data": {"values": data}, "mark": mark, "encoding": at | more} for data, mark, more in layers],
-    }
-    rows = ((str(node["label"]), str(node["said"])) for node in nodes)
-    return picture(spec, description, ("Set", "Weight"), rows)
+    axes = Axis("", 0, 1, ()), Axis("", -0.4, len(letters) + 0.4, ())
+    drawing = chart(*axes, [*edges, *nodes], 70 * (len(letters) + 1), axes=False)
+    return picture(drawing, description, ("Set", "Weight"), rows)
+
+
+def _shade(weight: float) -> str:
+    """From white for 0 to a blue for 1."""
+    share = min(max(weight, 0.0), 1.0)
+    return "#" + "".join(f"{round(255 + share * (end - 255)):02x}" for end in (0x7F, 0xB5, 0xC6))

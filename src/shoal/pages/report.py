@@ -4,10 +4,27 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 
-from shoal.pages.charts import DEEP, SAND, Picture, names, picture, quantity
+from shoal.pages.charts import (
+    BAR,
+    DEEP,
+    SAND,
+    Block,
+    Line,
+    Mark,
+    Picture,
+    amounts,
+    chart,
+    counts,
+    names,
+    picture,
+    shares,
+    sideways,
+    upright,
+)
 from shoal.pages.words import aside, count, guarantee, number, page, percent
 from shoal.results.summary import CellShares, ColumnChange, Distances, SketchFigures, Summary, TermUse, TextColumn
 
@@ -102,15 +119,16 @@ def group_sizes(summary: Summary) -> Picture:
     """How many groups have each size."""
     groups = sum(many for _, many in summary.group_sizes)
     smallest, largest = summary.group_sizes[0][0], summary.group_sizes[-1][0]
-    bars = [{"name": label, "count": many} for label, many in _size_bars(summary.group_sizes, summary.k)]
+    bars = _size_bars(summary.group_sizes, summary.k)
     description = (
         f"Bar chart of group sizes: {count(groups, 'group')}, "
         f"the smallest of {count(smallest, summary.figures.record)}, the largest of {number(largest)}."
     )
-    spec = _vertical(bars, f"{summary.figures.record.capitalize()}s in the group", "Groups")
+    heights = counts("Groups", [many for _, many in bars])
+    drawing = upright(bars, f"{summary.figures.record.capitalize()}s in the group", heights)
     rows = tuple((number(size), number(many), number(size * many)) for size, many in summary.group_sizes)
     header = ("Size of the group", "Groups", f"{summary.figures.record.capitalize()}s in them")
-    return picture(spec, description, header, rows)
+    return picture(drawing, description, header, rows)
 
 
 def lengths(figures: SketchFigures) -> Picture | None:
@@ -120,77 +138,51 @@ def lengths(figures: SketchFigures) -> Picture | None:
         return None
     rows = _binned(figures.lengths, shortest, longest)
     description = f"Bar chart of the components of sketches, from {number(shortest)} to {number(longest)}."
-    spec = _vertical([{"name": label, "count": many} for label, many in rows], "Components of the sketch", "Sketches")
+    drawing = upright(rows, "Components of the sketch", counts("Sketches", [many for _, many in rows]))
     header = ("Components", "Sketches")
-    return picture(spec, description, header, ((label, number(many)) for label, many in rows))
+    return picture(drawing, description, header, ((label, number(many)) for label, many in rows))
 
 
 def distances(measured: Distances, noun: str) -> Picture:
     """How far apart pairs of records are, before and after."""
     starts, ends = measured.edges[:-1], measured.edges[1:]
-    bars = [{"from": a, "to": b, "share": s} for a, b, s in zip(starts, ends, measured.before, strict=True)]
+    description = f"Two overlaid charts of the distances between pairs of {noun}s, before and after protection."
+    x = amounts(f"Distance between two {noun}s", (), low=starts[0], high=ends[-1])
+    y = shares("Share of pairs", (*measured.before, *measured.after))
     # A step needs the last edge too, at the height of the last bin.
     heights = (*measured.after, measured.after[-1])
-    steps = [{"from": edge, "share": share} for edge, share in zip(measured.edges, heights, strict=True)]
-    description = f"Two overlaid charts of the distances between pairs of {noun}s, before and after protection."
-    domain = {"domain": [measured.edges[0], measured.edges[-1]], "nice": False}
-    x = quantity("from", f"Distance between two {noun}s", scale=domain, axis={"grid": False, "tickCount": 6})
-    digits = ".1%" if 0 < max(*measured.before, *measured.after) < 0.05 else ".0%"
-    y = quantity("share", "Share of pairs", axis={"format": digits, "tickCount": 5})
-    spec = {
-        "height": 220,
-        "layer": [
-            {
-                "data": {"values": bars},
-                "mark": {"type": "bar", "binSpacing": 0},
-                "encoding": {"x": x | {"bin": "binned"}, "x2": {"field": "to"}, "y": y, "color": {"datum": "before"}},
-            },
-            {
-                "data": {"values": steps},
-                "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2.5},
-                "encoding": {"x": x, "y": y, "color": {"datum": "after"}},
-            },
-        ],
-        "encoding": {
-            "color": {
-                "type": "nominal",
-                "scale": {"domain": ["before", "after"], "range": [SAND, DEEP]},
-                "legend": {"orient": "top", "title": None, "symbolType": "square", "symbolStrokeWidth": 0},
-            }
-        },
-    }
+    marks: list[Mark] = [Block(a, 0, b, share, SAND) for a, b, share in zip(starts, ends, measured.before, strict=True)]
+    marks.append(Line(list(zip(measured.edges, heights, strict=True)), DEEP, 2.5, steps="after"))
+    legend = (("before", Line((), SAND, 12)), ("after", Line((), DEEP, 2.5)))
+    drawing = chart(replace(x, grid=False), y, marks, 220, legend=legend)
     rows = tuple(
         (f"{number(a)} to {number(b)}", percent(before), percent(after))
         for a, b, before, after in zip(starts, ends, measured.before, measured.after, strict=True)
     )
-    return picture(spec, description, ("Distance", "Pairs before", "Pairs after"), rows)
+    return picture(drawing, description, ("Distance", "Pairs before", "Pairs after"), rows)
 
 
 def cells(columns: Sequence[CellShares]) -> Picture | None:
     """What is released of each protected column: true, coarser, changed and blank cells as one bar."""
     if not columns:
         return None
-    bars = [
-        {"name": column.name, "what": what, "share": getattr(column, what), "order": order}
-        for column in columns[:_MOST_BARS]
-        for order, what in enumerate(CELL_COLOURS)
-    ]
-    colours = {"domain": list(CELL_COLOURS), "range": list(CELL_COLOURS.values())}
-    spec = {
-        "height": {"step": 22},
-        "data": {"values": bars},
-        "mark": {"type": "bar"},
-        "encoding": {
-            "x": quantity("share", "Share of the cells", axis={"format": ".0%", "tickCount": 5}, stack="zero"),
-            "y": names(label_limit=130) | {"scale": {"paddingInner": 0.25}},
-            "color": {"field": "what", "type": "nominal", "scale": colours, "legend": {"title": None, "orient": "top"}},
-            "order": {"field": "order", "type": "quantitative"},
-        },
-    }
+    shown = columns[:_MOST_BARS]
+    blocks: list[Mark] = []
+    for row, column in enumerate(shown):
+        end = 0.0
+        for what, colour in CELL_COLOURS.items():
+            start, end = end, end + getattr(column, what)
+            blocks.append(Block(start, row - BAR, end, row + BAR, colour))
+    drawing = chart(
+        shares("Share of the cells", (), high=1.0),
+        names((column.name for column in shown), longest=130),
+        blocks,
+        legend=[(what, Line((), colour, 12)) for what, colour in CELL_COLOURS.items()],
+    )
     description = f"Stacked bars of true, coarser, changed and blank cells in {count(len(columns), 'column')}."
     header = ("Column", "True as shown", "Coarser", "Changed", "Blank")
     rows = tuple((one.name, *(percent(getattr(one, what)) for what in CELL_COLOURS)) for one in columns)
-    return picture(spec, description, header, rows)
+    return picture(drawing, description, header, rows)
 
 
 def spread(columns: Sequence[ColumnChange]) -> Picture | None:
@@ -203,10 +195,8 @@ def spread(columns: Sequence[ColumnChange]) -> Picture | None:
     changed = sorted(kept_by.items(), key=lambda column: -abs(1 - column[1]))[:_MOST_BARS]
     if not changed:
         return None
-    bars = [{"name": name, "kept": kept} for name, kept in changed]
-    description = f"Bar chart of the spread that {count(len(bars), 'column')} kept, in percent of the spread before."
-    most = max([1.0, *(kept for _, kept in changed)])
-    spec = _horizontal(bars, "kept", "Spread kept", {"format": ".0%", "tickCount": 5}, [0, most])
+    description = f"Bar chart of the spread that {count(len(changed), 'column')} kept, in percent of the spread before."
+    drawing = sideways(changed, shares("Spread kept", [1.0, *(kept for _, kept in changed)]), longest=130)
     header = ("Column", "Median", "Spread before", "Spread after", "Loss", "Multiples of")
     rows = tuple(
         (
@@ -218,7 +208,7 @@ def spread(columns: Sequence[ColumnChange]) -> Picture | None:
         )
         for column in columns
     )
-    return picture(spec, description, header, rows)
+    return picture(drawing, description, header, rows)
 
 
 def _published(figure: float | None, unit: str | None = None) -> str:
@@ -232,46 +222,11 @@ def terms(terms: Sequence[TermUse]) -> Picture | None:
     if not terms:
         return None
     used = terms[:_MOST_BARS]
-    bars = [{"name": use.term, "documents": use.documents} for use in used]
+    bars = [(use.term, use.documents) for use in used]
     description = f"Bar chart of the {count(len(used), 'most used term')} and the documents that have each."
-    spec = _horizontal(
-        bars, "documents", "Documents with the term", {"format": ",d", "tickCount": 5, "tickMinStep": 1}, None
-    )
+    drawing = sideways(bars, counts("Documents with the term", [use.documents for use in used]), longest=130)
     rows = tuple((use.term, number(use.documents), number(use.weight)) for use in terms)
-    return picture(spec, description, ("Term", "Documents", "Mean weight"), rows)
-
-
-def _vertical(bars: Sequence[Mapping[str, object]], title: str, what: str) -> dict[str, object]:
-    return {
-        "height": 200,
-        "data": {"values": bars},
-        "mark": {"type": "bar", "color": DEEP, "width": {"band": min(0.9, 0.15 * len(bars))}},  # one bar stays a bar
-        "encoding": {
-            "x": {
-                "field": "name",
-                "type": "nominal",
-                "sort": None,
-                "title": title,
-                "axis": {"labelAngle": 0, "labelOverlap": True},
-                "scale": {"paddingInner": 0.2},
-            },
-            "y": quantity("count", what, axis={"format": ",d", "tickMinStep": 1}),
-        },
-    }
-
-
-def _horizontal(
-    bars: Sequence[Mapping[str, object]], field: str, title: str, axis: dict[str, object], domain: list[float] | None
-) -> dict[str, object]:
-    return {
-        "height": {"step": 22},
-        "data": {"values": bars},
-        "mark": {"type": "bar", "color": DEEP},
-        "encoding": {
-            "x": quantity(field, title, axis=axis, scale={} if domain is None else {"domain": domain}),
-            "y": names(label_limit=130) | {"scale": {"paddingInner": 0.25}},
-        },
-    }
+    return picture(drawing, description, ("Term", "Documents", "Mean weight"), rows)
 
 
 def _size_bars(sizes: Sequence[tuple[int, int]], k: int) -> list[tuple[str, int]]:

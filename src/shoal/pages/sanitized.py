@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from shoal.pages.charts import DEEP, SAND, Picture, picture, quantity
+from shoal.pages.charts import DEEP, SAND, Line, Picture, amounts, chart, counts, picture, sideways
 from shoal.pages.words import count, number, page
 from shoal.results.sanitizing import MaskedKind, SanitizedSummary
 
-WHOLE = {"format": ",d", "tickMinStep": 1}  # of an axis that counts
 NOUNS = {
     "PERSON": "people",
     "ORG": "organisations",
@@ -59,15 +58,10 @@ def _kinds(kinds: tuple[MaskedKind, ...]) -> Picture | None:
     description = "Bar chart of masked places by kind: " + ", ".join(
         f"{NOUNS[kind.kind]} {number(kind.places)}" for kind in ordered[:3]
     )
-    y = {"field": "name", "type": "nominal", "sort": None, "title": None, "axis": {"grid": False, "ticks": False}}
-    spec = {
-        "height": {"step": 22},
-        "data": {"values": [{"name": NOUNS[kind.kind], "places": kind.places} for kind in ordered]},
-        "mark": {"type": "bar", "color": DEEP},
-        "encoding": {"x": quantity("places", "Places masked", axis=WHOLE), "y": y},
-    }
+    bars = [(NOUNS[kind.kind], kind.places) for kind in ordered]
+    drawing = sideways(bars, counts("Places masked", [kind.places for kind in ordered]))
     rows = ((NOUNS[kind.kind], number(kind.entities), number(kind.places)) for kind in ordered)
-    return picture(spec, description, ("Kind", "Different ones", "Places"), rows)
+    return picture(drawing, description, ("Kind", "Different ones", "Places"), rows)
 
 
 def _dial(summary: SanitizedSummary) -> Picture | None:
@@ -79,23 +73,10 @@ def _dial(summary: SanitizedSummary) -> Picture | None:
         f"Curve of the entities that reach each threshold, from {entities} at 0; "
         f"the threshold of this release is {summary.threshold:g}."
     )
-    points = [{"threshold": threshold, "entities": entities} for threshold, entities in summary.dial]
-    x = quantity("threshold", "Threshold", scale={"domain": [0, 1]})
-    y = quantity("entities", "Entities at or above it", axis=WHOLE)
-    spec = {
-        "height": 200,
-        "layer": [
-            {
-                "data": {"values": points},
-                "mark": {"type": "line", "interpolate": "step-before", "color": DEEP},
-                "encoding": {"x": x, "y": y},
-            },
-            {
-                "data": {"values": [{"threshold": summary.threshold}]},
-                "mark": {"type": "rule", "color": SAND, "strokeWidth": 3},
-                "encoding": {"x": x},
-            },
-        ],
-    }
+    x, y = amounts("Threshold", (), high=1.0), counts("Entities at or above it", [summary.dial[0][1]])
+    marks = (
+        Line(summary.dial, DEEP, steps="before"),
+        Line([(summary.threshold, 0), (summary.threshold, y.high)], SAND, 3),
+    )
     rows = ((f"{threshold:.2f}", number(entities)) for threshold, entities in summary.dial)
-    return picture(spec, description, ("Threshold", "Entities"), rows)
+    return picture(chart(x, y, marks, 200), description, ("Threshold", "Entities"), rows)

@@ -27,6 +27,7 @@ from shoal.pages.report import release_pages
 from shoal.release.folders import CERTIFICATE, Content, write_files
 from shoal.results.stated import promises_of, stated_of, summary_of
 from shoal.results.summary import CellShares, Summary
+from shoal.version import __version__
 
 # A sign, a tab or a line end, and more than signs after it: a lone - stands for a missing value.
 FORMULA = r"(?s)^[=+\-@\t\r].*[\pL\pN]"
@@ -113,10 +114,9 @@ def sealed_certificate(kind: str, promises: dict[str, Any], stated: dict[str, An
         "promises": promises,
         "stated": stated,
         "versions": {
-            "shoal": version("shoal"),
+            "shoal": __version__,
             "python": ".".join(platform.python_version_tuple()[:2]),
             "numpy": version("numpy"),
-            "charts": version("vl-convert-python"),
         },
         "files": {
             path.relative_to(folder).as_posix(): fingerprint(path)

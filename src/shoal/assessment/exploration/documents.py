@@ -11,7 +11,6 @@ import hashlib
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -38,6 +37,7 @@ from shoal.release.sketches.records import record_sketch_steps
 from shoal.results.exploration import Outcome, Trial
 from shoal.terms.vector_space import VectorSpace
 from shoal.utility.vector_space import order_kept
+from shoal.version import __version__
 
 KS = (2, 3, 5, 7, 10, 15, 20, 30, 50)
 SOME_KS = (3, 5, 10, 20)
@@ -81,7 +81,7 @@ class ExploredDocuments:
             return None
 
     def fingerprint(self) -> str:
-        settings = version("shoal"), self.of_items, self.setup.refine, str(self.setup.ontology)
+        settings = __version__, self.of_items, self.setup.refine, str(self.setup.ontology)
         digest = hashlib.sha256(repr(settings).encode())
         for name, content in zip(self.names, self.contents, strict=True):
             digest.update(repr((name, content if isinstance(content, str) else sorted(content.items()))).encode())

@@ -6,7 +6,6 @@ import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +41,7 @@ from shoal.results.exploration import Outcome, Trial
 from shoal.terms.hierarchy import ontologies_of
 from shoal.terms.value_mapping import check_mapping, ontology_columns
 from shoal.terms.wordnet import WordNet
+from shoal.version import __version__
 
 
 def open_explored(request: Request) -> Explored:
@@ -93,7 +93,7 @@ class ExploredTable:
     def fingerprint(self) -> str:
         setup, quasi = self.setup, self.quasi
         meaning = [] if self.kind == "numbers" else [_content(setup.mapping), _content(self.given.ontology)]
-        settings = version("shoal"), quasi.schema.names, quasi.num_rows, setup.refine, meaning
+        settings = __version__, quasi.schema.names, quasi.num_rows, setup.refine, meaning
         digest = hashlib.sha256(repr(settings).encode())
         for column in quasi.columns:
             digest.update(repr(column.to_pylist()).encode())
