@@ -10,8 +10,11 @@ from typing import Any
 
 from shoal.data import Corpus, Roles, looks_like_documents
 from shoal.data.files import shown
-from shoal.data.sources import in_parts, list_parts, local_copy
+from shoal.data.roles import ColumnChoices, asked_choices, asked_roles
+from shoal.data.sources import in_parts, list_parts, local_copy, table_source
 from shoal.errors import InputError
+from shoal.request.option import BASKETS, DOCUMENTS, TABLES
+from shoal.request.request import Request
 
 Source = str | os.PathLike[str] | Corpus | Iterable[str] | Any
 
@@ -20,8 +23,6 @@ Source = str | os.PathLike[str] | Corpus | Iterable[str] | Any
 class DocumentSource:
     """Documents or baskets: files, or a corpus in one piece."""
 
-    kind = "documents"
-
     parts: tuple[str | Corpus, ...]
     columns: dict[str, str | None]  # text_column, id_column, label_column, person_column
     whole: bool  # in one piece
@@ -29,17 +30,38 @@ class DocumentSource:
     of_items: bool = False  # baskets, not texts
     label: str | None = None  # the confidential column that is released as it is
 
+    @property
+    def kind(self) -> str:
+        return BASKETS if self.of_items else DOCUMENTS
+
 
 @dataclass(frozen=True)
 class TableSource:
     """A table: files, or anything that holds rows, in one piece."""
 
-    kind = "table"
+    kind = TABLES
 
     parts: tuple[Any, ...]
     roles: Roles | None
     whole: bool
     path: Path | None = None
+
+
+def source_of(request: Request) -> tuple[DocumentSource | TableSource, ColumnChoices]:
+    """What a request points at, and what it says of columns; options that are not for such a source are refused."""
+    columns, roles = request.columns, asked_roles(request.columns)
+    choices = asked_choices(columns, roles)
+    opened = open_source(
+        table_source(request.source, request.reading),
+        roles=roles,
+        text_column=columns.text_column,
+        id_column=columns.id_column,
+        label_column=columns.label_column,
+        person=request.promises.person,
+        on_cluster=request.publication.client is not None,
+    )
+    request.check_for(opened.kind)
+    return opened, choices
 
 
 def open_source(

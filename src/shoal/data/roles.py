@@ -83,8 +83,9 @@ class Roles:
         for role in LISTED:  # one name stands for itself, and any sequence of names will do
             given = getattr(self, role.value)
             object.__setattr__(self, role.value, (given,) if isinstance(given, str) else tuple(given))
-        object.__setattr__(self, "kinds", checked_kinds(self.kinds))
-        object.__setattr__(self, "order", checked_orders(self.order))
+        if self.kinds or self.order:
+            object.__setattr__(self, "kinds", checked_kinds(self.kinds))
+            object.__setattr__(self, "order", checked_orders(self.order))
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> Roles:
@@ -151,9 +152,7 @@ def resolve_roles(table: Table, roles: Roles | None) -> Roles:
 
 
 def checked_kinds(given: Any) -> dict[str, str]:
-    """The kinds that a user gives columns; empty for None."""
-    if given is None:
-        return {}
+    """The kinds that a user gives columns."""
     if not isinstance(given, Mapping):
         raise InputError(f"kinds={given!r} must be a dict of columns and kinds, such as {{'zip': 'code'}}")
     kinds: dict[str, str] = {}
@@ -176,9 +175,7 @@ def kind_and_spelling(given: str) -> tuple[Kind, str | None]:
 
 
 def checked_orders(given: Any) -> dict[str, tuple[str, ...]]:
-    """The labels of columns from the lowest to the highest, as a user gives them; empty for None."""
-    if given is None:
-        return {}
+    """The labels of columns from the lowest to the highest, as a user gives them."""
     if not isinstance(given, Mapping):
         raise InputError(f"order={given!r} must be a dict of columns and lists of labels, the lowest first")
     orders: dict[str, tuple[str, ...]] = {}
@@ -207,24 +204,8 @@ class ColumnChoices:
     treat: Mapping[str, str] = field(default_factory=dict)  # column: a treatment
     of_file: frozenset[str] = frozenset()  # columns that only the roles file mentions: any role will do
 
-    def with_roles(self, roles: Roles | None) -> ColumnChoices:
-        """These choices with the kinds and orders of the roles; where both have one, the choice wins."""
-        if roles is None:
-            return self
-        only = ({*roles.kinds} | {*roles.order}) - self._named()
-        kinds = {name: kind for name, kind in roles.kinds.items() if name not in self.order}
-        order = {name: labels for name, labels in roles.order.items() if self.kind_of(name)[0] in (None, Kind.ORDERED)}
-        return ColumnChoices(
-            {**kinds, **self.kinds},
-            self.categorical,
-            {**order, **self.order},
-            self.rounded,
-            self.recode,
-            self.treat,
-            frozenset(only),
-        )
-
-    def _named(self) -> set[str]:
+    def named(self) -> set[str]:
+        """The columns of which anything is said."""
         return {*self.kinds, *self.categorical, *self.order, *self.rounded, *self.recode, *self.treat}
 
     def treated(self, treatment: str) -> tuple[str, ...]:
@@ -258,7 +239,7 @@ class ColumnChoices:
     @property
     def as_text(self) -> tuple[str, ...]:
         """Columns of a text file that are to be taken as they stand."""
-        kinds = {name: self.kind_of(name)[0] for name in self._named()}
+        kinds = {name: self.kind_of(name)[0] for name in self.named()}
         numbers = (None, Kind.NUMBER, Kind.WHOLE)
         return tuple(name for name, kind in kinds.items() if kind not in numbers and not self.bands_of(name))
 
@@ -317,7 +298,7 @@ def listed_roles(asked: ColumnOptions) -> dict[str, Any]:
         return {}
     lists = {"quasi": roles.quasi, "confidential": roles.confidential, "insensitive": roles.insensitive}
     lists |= {"drop": roles.identifier}
-    choices = asked_choices(asked).with_roles(roles)
+    choices = asked_choices(asked, roles)
     kinds, order = (
         {name: one for name, one in table.items() if name in roles.quasi} for table in (choices.kinds, choices.order)
     )
@@ -330,38 +311,33 @@ def listed_roles(asked: ColumnOptions) -> dict[str, Any]:
     }
 
 
-def asked_choices(asked: ColumnOptions) -> ColumnChoices:
-    """What a request says about columns, checked for itself."""
-    choices = ColumnChoices(
-        checked_kinds(asked.kinds),
-        _names("categorical", asked.categorical),
-        checked_orders(asked.order),
-        _names("round", asked.round),
-        _recodings(asked.recode),
-        dict(asked.treat or {}),
-    )
+def asked_choices(asked: ColumnOptions, roles: Roles | None = None) -> ColumnChoices:
+    """What a request says about columns, checked for itself; it wins over the kinds and orders of the roles."""
+    kinds = checked_kinds(asked.kinds) if asked.kinds else {}
+    order = checked_orders(asked.order) if asked.order else {}
+    recode = _recodings(asked.recode) if asked.recode else {}
+    listed = tuple(asked.categorical or ()), tuple(asked.round or ())
+    choices = ColumnChoices(kinds, listed[0], order, listed[1], recode, dict(asked.treat or {}))
     for name in {*choices.categorical} & choices.kinds.keys():
         kind, _ = kind_and_spelling(choices.kinds[name])
         if kind not in (*CATEGORIES, Kind.LABEL):
             raise InputError(
                 f"{{option}}: the column is given as {kind}; leave out one of the two", f"categorical {shown(name)}"
             )
-    return choices
+    if roles is None or not (roles.kinds or roles.order):
+        return choices
+    of_roles = {name: kind for name, kind in roles.kinds.items() if name not in order}
+    unordered = {name for name in roles.order if choices.kind_of(name)[0] not in (None, Kind.ORDERED)}
+    return replace(
+        choices,
+        kinds={**of_roles, **kinds},
+        order={**{name: labels for name, labels in roles.order.items() if name not in unordered}, **order},
+        of_file=frozenset({*roles.kinds, *roles.order} - choices.named()),
+    )
 
 
-def _names(what: str, given: Any) -> tuple[str, ...]:
-    if given is None:
-        return ()
-    if isinstance(given, str):
-        return (given,)
-    names: list[Any] = list(given) if isinstance(given, Iterable) else [None]
-    if not all(isinstance(name, str) for name in names):
-        raise InputError(f"{what}={given!r} must be a list of columns, such as ['age']")
-    return tuple(dict.fromkeys(names))
-
-
-def _recodings(given: Mapping[str, str] | None) -> dict[str, str]:
-    rules = {str(name): " ".join(str(rule).split()) for name, rule in (given or {}).items()}
+def _recodings(given: Mapping[str, str]) -> dict[str, str]:
+    rules = {str(name): " ".join(str(rule).split()) for name, rule in given.items()}
     for name, rule in rules.items():
         try:
             rule_of(rule)

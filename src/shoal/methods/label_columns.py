@@ -388,6 +388,12 @@ def embedded(taxonomy: Taxonomy, concepts: Ints) -> Floats:
     return vectors
 
 
+def embedded_values(n_values: int) -> Floats:
+    """As `embedded`, of values right below a root, and of a missing one, which comes last."""
+    below = [*range(n_values), n_values + 2]
+    return np.array([(_direction(value) + _direction(n_values)) / np.sqrt(2) for value in below])
+
+
 def _direction(concept: int) -> Floats:
     """The same for a concept on every machine."""
     direction: Floats = np.random.default_rng(concept).choice([-1.0, 1.0], size=VECTOR_LENGTH) / np.sqrt(VECTOR_LENGTH)

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.data.columns import holds_numbers
-from shoal.data.exact_sums import scale_of
 from shoal.data.files import counted, shown
 from shoal.data.frames import like_columns
 from shoal.errors import InputError
@@ -33,7 +32,7 @@ from shoal.methods.label_columns import (
     labels_of,
     pack,
 )
-from shoal.methods.numeric import group_means
+from shoal.methods.numeric import group_means, scale_of
 from shoal.methods.refinement import regrouped
 from shoal.results.utility import Loss
 

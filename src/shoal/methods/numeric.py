@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from shoal.data.exact_sums import scale_of
 from shoal.data.frames import like
 from shoal.errors import InputError
 from shoal.kernels.grouping import euclidean as kernel
@@ -29,6 +28,15 @@ Groups = NDArray[np.int64]
 
 BOUND_ROUNDS = 300
 MOST_PAIRS = 2_000_000  # pairs looked at, so that memory and time stay bounded; fewer make the bound weaker, not wrong
+
+
+def scale_of(deviation: Floats, largest: Floats) -> Floats:
+    """The standard deviation of each attribute; 1 for a constant one, which so stays 0.
+
+    `largest` is the largest absolute value: a constant column's deviation may come out as rounding noise instead of 0.
+    """
+    constant = (deviation <= 1e-12 * largest) | (deviation == 0.0)
+    return np.where(constant, 1.0, deviation)
 
 
 def _sum_of_scores(Z: Floats) -> Floats:

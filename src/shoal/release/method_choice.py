@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from shoal.data.kinds.outlines import OntologyColumns
@@ -75,9 +75,9 @@ class MethodChoice:
     """What protects a table: chosen when it is known which of its quasi-identifiers are numbers and which labels."""
 
     asked: MethodOptions
-    ontology: Any  # what the labels mean, whether or not there are any
-    mapping: Any
-    explained: OntologyColumns  # columns of labels that either of them explains
+    ontology: Any = None  # what the labels mean, whether or not there are any
+    mapping: Any = None
+    explained: OntologyColumns = field(default_factory=OntologyColumns)  # columns that either of them explains
 
     def estimator(self, numbers: Sequence[str], labels: Sequence[str]) -> Any:
         """The method for these columns."""
@@ -105,6 +105,8 @@ def table_method(asked: MethodOptions) -> MethodChoice:
     check_taken(asked, name if name in MASKING else "microaggregation")
     if name in MASKING and asked.percent is None:
         raise InputError(f"{name} needs to know how strong; give {{option}}, such as 5", "percent")
+    if asked.ontology is None and asked.mapping is None:
+        return MethodChoice(asked)
     ontology = ontologies_of(asked.ontology)
     return MethodChoice(asked, ontology, asked.mapping, ontology_columns(ontology, asked.mapping))
 

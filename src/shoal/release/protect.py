@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from shoal.data.files import shown
-from shoal.data.inputs import DocumentSource, Source, TableSource, open_source
+from shoal.data.inputs import DocumentSource, Source, source_of
 from shoal.data.private_files import PRIVATE_FOLDER
-from shoal.data.roles import asked_choices, asked_roles
-from shoal.data.sources import table_source
 from shoal.errors import InputError
 from shoal.methods.sketches import CrowdSketch, DeltaSketch, KVarianceSketch
 from shoal.methods.sketches.sketches import check_components
@@ -40,7 +38,6 @@ from shoal.release.sketches.records import RecordSketchSteps, record_sketch_step
 from shoal.release.tables.columns import TableOptions
 from shoal.release.tables.steps import TableSteps
 from shoal.release.writing import Draft, write_release
-from shoal.request.option import BASKETS, DOCUMENTS, TABLES
 from shoal.request.options import DISTINCT, GroupPromises, Publication
 from shoal.request.plan import request_of
 from shoal.request.request import Request, not_default
@@ -157,22 +154,11 @@ def protect(
 def make_release(request: Request) -> Protected:
     """Make the release that is asked for."""
     columns, publication = request.columns, request.publication
+    opened, choices = source_of(request)
     release = Path(publication.out)
     hidden = private_beside(release) if publication.private is None else Path(publication.private)
     key = publication.sign
     signing = SigningKey.read(key) if isinstance(key, str | os.PathLike) else key
-    choices = asked_choices(columns)
-    opened = open_source(
-        table_source(request.source, request.reading),
-        roles=asked_roles(columns),
-        text_column=columns.text_column,
-        id_column=columns.id_column,
-        label_column=columns.label_column,
-        person=request.promises.person,
-        on_cluster=publication.client is not None,
-    )
-    kind = TABLES if isinstance(opened, TableSource) else BASKETS if opened.of_items else DOCUMENTS
-    request.check_for(kind)
     check_places(opened.path, release, hidden, publication.force)
     steps: Any
     draft: Callable[..., Draft]
@@ -181,6 +167,7 @@ def make_release(request: Request) -> Protected:
         steps = _document_steps(opened, request)
         draft = partial(draft_documents_in_parts, steps, opened)
     else:
+        follows = publication.after is not None or publication.earlier_private is not None
         asked = TableOptions(
             table_method(request.method),
             request.promises,
@@ -189,15 +176,16 @@ def make_release(request: Request) -> Protected:
             request.attack,
             choices,
             columns.id_column,
-            _earlier(publication, hidden, release),
+            _earlier(publication, hidden, release) if follows else None,
             tuple(columns.allow or ()),
             tuple(columns.calibrate or ()),
         )
-        _check_following(asked, opened.whole, opened.roles is not None and bool(opened.roles.weight))
+        if follows or columns.id_column is not None:
+            _check_following(asked, opened.whole, opened.roles is not None and bool(opened.roles.weight))
         steps = TableSteps(request.k, asked)
         draft = partial(draft_table_in_parts, opened, request.k, asked)
     if opened.whole:
-        sealed = kind == TABLES and columns.id_column is not None
+        sealed = isinstance(steps, TableSteps) and columns.id_column is not None
         return _write(lambda *folders: carry_out(steps, opened, folders), release, hidden, signing, sealed)
     with schedule_of(publication.client) as schedule:
         return _write(lambda *folders: draft(folders, schedule), release, hidden, signing, False)
@@ -234,13 +222,11 @@ def _check_label(promises: GroupPromises, label: str | None) -> None:
         raise InputError(f"{asked} needs a confidential column; name it", "label_column")
 
 
-def _earlier(asked: Publication, private: Path, release: Path) -> Earlier | None:
+def _earlier(asked: Publication, private: Path, release: Path) -> Earlier:
     """The release that is followed, read and verified; it must not be replaced by the one that follows."""
     folder, beside = asked.after, asked.earlier_private
     if folder is None:
-        if beside is not None:
-            raise InputError("the private side of an earlier release is given alone; name that, too", "after")
-        return None
+        raise InputError("the private side of an earlier release is given alone; name that, too", "after")
     places = {Path(folder).resolve(), (private_beside(Path(folder)) if beside is None else Path(beside)).resolve()}
     if places & {private.resolve(), release.resolve()}:
         raise InputError("the earlier release and its private side must stay as they are; choose other folders")

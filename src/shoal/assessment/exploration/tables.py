@@ -25,16 +25,14 @@ from shoal.assessment.exploration.trials import (
 from shoal.data import Roles, Table, read_table, resolve_roles
 from shoal.data.columns import check_no_gaps
 from shoal.data.files import shown, unknown_column
-from shoal.data.inputs import DocumentSource, open_source
+from shoal.data.inputs import DocumentSource, source_of
 from shoal.data.kinds.outlines import agreed_columns, outline_column
 from shoal.data.recoding import recoded
-from shoal.data.roles import ColumnChoices, asked_choices, asked_roles
-from shoal.data.sources import table_source
+from shoal.data.roles import ColumnChoices
 from shoal.errors import InputError
 from shoal.methods.label_columns import Equals
 from shoal.release.tables.reading import KEPT
 from shoal.release.tables.records import levels_above
-from shoal.request.option import BASKETS, DOCUMENTS, TABLES
 from shoal.request.options import AVERAGE
 from shoal.request.request import Request
 from shoal.results.exploration import Outcome, Trial
@@ -46,22 +44,13 @@ from shoal.version import __version__
 
 def open_explored(request: Request) -> Explored:
     """Documents or a table, as `protect` decides, ready to be tried in any way."""
-    columns, roles = request.columns, asked_roles(request.columns)
-    choices = asked_choices(columns)
+    opened, choices = source_of(request)
+    columns = request.columns
     setup = TrialSetup(request.method.refine, ontologies_of(request.method.ontology), request.method.mapping)
-    source = table_source(request.source, request.reading)
-    opened = open_source(
-        source,
-        roles=roles,
-        text_column=columns.text_column,
-        id_column=columns.id_column,
-        label_column=columns.label_column,
-    )
     if isinstance(opened, DocumentSource):
-        request.check_for(BASKETS if opened.of_items else DOCUMENTS)
         return open_documents(opened, setup)
-    request.check_for(TABLES)
-    return open_table(source, roles, setup, choices, columns.missing, columns.id_column)
+    source = opened.parts[0] if opened.whole else request.source
+    return open_table(source, opened.roles, setup, choices, columns.missing, columns.id_column)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +101,6 @@ def open_table(
 ) -> ExploredTable:
     """Read a table, and recognise its quasi-identifiers, as `protect` does."""
     ontology, mapping = setup.ontology, setup.mapping
-    asked = asked.with_roles(roles)
     explained = ontology_columns(ontology, mapping)
     table = read_table(source, verbatim=(*explained.named, *asked.as_text))
     check_mapping(mapping, table.data.column_names)

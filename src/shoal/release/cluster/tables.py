@@ -23,20 +23,21 @@ from shoal.data import read_table
 from shoal.data.columns import sort_rows, tie_keys, values_of
 from shoal.data.files import PathLike, shown
 from shoal.data.inputs import TableSource
+from shoal.data.parts import LoadedPart, PartSchema, ReadingPlan, loaded_part, schema_of
 from shoal.data.sources import local_copy
 from shoal.errors import InputError
 from shoal.methods.blocks.block import Block
 from shoal.methods.blocks.executors import Schedule
 from shoal.methods.blocks.grouping import divided_into_blocks, group_in_blocks
-from shoal.promises.values import GroupTotals, totals_of
+from shoal.promises.values import GroupTotals, crowd_figures, totals_of
 from shoal.release.cluster.parts import join_parts, write_parts
 from shoal.release.tables import reading, released
-from shoal.release.tables.columns import ColumnPlan, PartSchema, TableOptions, column_plan
+from shoal.release.tables.columns import ColumnPlan, TableOptions, column_plan
 from shoal.release.tables.draft import SHOWN, Findings, Publication, Spread, draft_of, reasons_of, spread_of
 from shoal.release.tables.generalised import Generalised
 from shoal.release.tables.grouping import join_groups
 from shoal.release.tables.labels import Concepts
-from shoal.release.tables.reading import CompletePart, LoadedPart, PartStatistics, ReadingPlan
+from shoal.release.tables.reading import CompletePart, PartStatistics
 from shoal.release.tables.records import PreparedTable, column_means, prepared_table, reading_plan
 from shoal.release.tables.rows import MaskedRows, TableLayout, TableMethod, TableRows
 from shoal.release.writing import Draft
@@ -57,7 +58,7 @@ def draft_table_in_parts(
         )
     if source.roles is not None and source.roles.weight:
         raise InputError("{option} needs one file: groups are weighed as a whole; join the parts first", "weight")
-    for name in options.choices.with_roles(source.roles).treated(KEEP):
+    for name in options.choices.treated(KEEP):
         message = "{option} needs one file: records with the same value may lie in several parts; join the parts"
         raise InputError(message, f"treat {shown(name)}={KEEP}")
     submit, gather = schedule.submit, schedule.gather
@@ -85,7 +86,9 @@ def draft_table_in_parts(
 
     facts: list[released.TableFacts] = write_parts("table", write, len(rows), folders, schedule)
     reasons = reasons_of(facts, table, spread)
-    publication = Publication(facts, spread, steps, error, bound=0.0, reasons=reasons)
+    groups = [part.groups for part in facts]
+    crowds = crowd_figures(sum(groups[1:], start=groups[0]), options.promises)
+    publication = Publication(facts, crowds, spread, steps, error, bound=0.0, reasons=reasons)
     return draft_of(table, publication, Findings(), options)
 
 
@@ -123,12 +126,12 @@ def _loaded(part: PathLike, how: ReadingPlan) -> LoadedPart:
         table = read_table(path, verbatim=how.verbatim)
     name = os.fspath(part)
     with _named(name):
-        return reading.loaded_part(table, how, name)
+        return loaded_part(table, how, name)
 
 
 def _schema(loaded: LoadedPart, how: ReadingPlan) -> PartSchema:
     with _named(loaded.part):
-        return reading.schema_of(loaded, how)
+        return schema_of(loaded, how)
 
 
 def _completed(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -> CompletePart:

@@ -15,10 +15,9 @@ from scipy.spatial.distance import pdist
 from sklearn.preprocessing import normalize
 
 from shoal.data import Roles
-from shoal.data.exact_sums import scale_of
 from shoal.data.files import shown, unknown_column
 from shoal.errors import InputError
-from shoal.methods.numeric import coarsened
+from shoal.methods.numeric import coarsened, scale_of
 from shoal.methods.sketches import Sketches
 from shoal.methods.sketches.sketches import dot_products
 from shoal.results.summary import ColumnChange, Distances, StatedLoss

@@ -9,7 +9,8 @@ from typing import Any
 
 from shoal.data.files import shown, unknown_column
 from shoal.data.kinds.number_forms import Doubles, NumberForm
-from shoal.data.kinds.outlines import ColumnOutline, agreed_columns
+from shoal.data.kinds.outlines import agreed_columns
+from shoal.data.parts import PartSchema
 from shoal.data.recoding import Bands, rule_of
 from shoal.data.roles import ColumnChoices, Roles
 from shoal.errors import InputError, Note
@@ -24,7 +25,6 @@ from shoal.release.tables.labels import Concepts
 from shoal.release.tables.numbers import Columnwise, Means, attribute_groups
 from shoal.release.tables.rows import TableMethod
 from shoal.request.options import AVERAGE, BLANK, GENERALISE, KEEP, GroupPromises
-from shoal.results.summary import ColumnDictionary, Dialect
 from shoal.terms.hierarchy import Hierarchy
 from shoal.terms.value_mapping import check_mapping
 
@@ -43,18 +43,6 @@ class TableOptions:
     after: Earlier | None = None  # the release that this one follows
     allow: tuple[str, ...] = ()  # columns released as they are although they single records out
     calibrate: tuple[str, ...] = ()  # columns whose weighted totals hold
-
-
-@dataclass(frozen=True)
-class PartSchema:
-    """The columns of a file."""
-
-    roles: Roles
-    columns: tuple[str, ...]  # of the file
-    quasi: Mapping[str, ColumnOutline]
-    format: str
-    dictionary: Mapping[str, ColumnDictionary] = field(default_factory=dict)
-    dialect: Dialect | None = None
 
 
 @dataclass(frozen=True)
@@ -77,7 +65,7 @@ def column_plan(schemas: Sequence[PartSchema], k: int, options: TableOptions) ->
     if options.method.mapping is not None:
         check_mapping(options.method.mapping, schema.columns)
     _check_promised_columns(options.promises, schema.columns, schema.roles)
-    choices = options.choices.with_roles(schema.roles)
+    choices = options.choices
     kept = tuple(name for name in quasi if choices.treat.get(name) == KEEP)
     masked = tuple(name for name in quasi if name not in kept)
     forms, categories = agreed_columns(masked, [part.quasi for part in schemas], choices)

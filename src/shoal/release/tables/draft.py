@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, replace
 from typing import Any
 
@@ -16,7 +16,6 @@ from shoal.data.kinds.number_forms import NumberForm, date_parameters, unit_of
 from shoal.data.roles import Kind
 from shoal.pages.leak_card import leaks_html
 from shoal.promises.joining import JOINED
-from shoal.promises.values import crowd_figures
 from shoal.release.folders import GONE, LOSS, csv_text
 from shoal.release.publishing.figures import (
     DIGITS,
@@ -86,6 +85,7 @@ class Publication:
     """Rows that will be released, in figures: what `draft_of` needs beside the table itself."""
 
     facts: Sequence[TableFacts]
+    crowds: Mapping[str, Any]  # figures of all groups, as a summary has them
     spread: Spread
     steps: Floats  # of each number's grid
     error: float  # squared, before rounding
@@ -153,10 +153,9 @@ def draft_of(table: PreparedTable, publication: Publication, findings: Findings,
         weights=publication.weights,
         above_optimum=(round(error / bound - 1.0, 3) if bound > 0 and not any(reasons) and not table.coarsen else None),
     )
-    groups = [part.groups for part in facts]
-    crowds = crowd_figures(sum(groups[1:], start=groups[0]), options.promises)
+    crowds = dict(publication.crowds)
     if not method.k_anonymous:
-        crowds |= {"smallest_group": min(part.smallest for part in facts)}
+        crowds["smallest_group"] = min(part.smallest for part in facts)
     summary = Summary(
         k=method.k,
         method=method.name,

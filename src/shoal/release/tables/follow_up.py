@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from shoal.data.columns import equal_rows, holds_numbers, values_of
 from shoal.data.files import shown
+from shoal.data.parts import LoadedPart
 from shoal.errors import InputError
 from shoal.methods.following import Followed, ReleasedValues, follow
 from shoal.promises.values import value_codes
 from shoal.release.earlier import Earlier
 from shoal.release.tables.files import file_name
-from shoal.release.tables.reading import LoadedPart
 from shoal.request.options import DISTINCT, GroupPromises
 
 WAITING = "fewer than k newcomers: they wait for a later release"

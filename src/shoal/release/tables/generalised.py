@@ -23,7 +23,7 @@ from shoal.data.recoding import Bands
 from shoal.errors import InputError
 from shoal.methods.blocks.grouping import Plan
 from shoal.methods.common_values import Tree, Widening, bands, common_ancestors, value_sets, widening_groups
-from shoal.methods.label_columns import Flat, embedded
+from shoal.methods.label_columns import embedded, embedded_values
 from shoal.methods.mdav import EuclideanSpace
 from shoal.methods.mixed import column_weights
 from shoal.methods.numeric import distance_to_means
@@ -205,13 +205,14 @@ class Generalised:
         ready._layout, ready.together = layout, (layout.roles.quasi,)
         ready.columns = {name: self._column(name, values[name][0]) for name in layout.labels}
         named = [column for column in ready.columns.values() if isinstance(column, Named)]
-        given = column_weights(layout.masked, self._asked.importance)
-        importance = dict(zip(layout.masked, given.tolist(), strict=True))
         if self._even:
             spans = zip(layout.numbers, layout.scale, layout.highest - layout.lowest, strict=True)
             usual = {name: float(scale / span) if span > 0 else 0.0 for name, scale, span in spans}
             usual |= {name: column.usual_loss(values[name]) for name, column in ready.columns.items()}
-            importance = {name: 1.0 / usual[name] if usual[name] > 0 else 1.0 for name in importance}
+            importance = {name: 1.0 / usual[name] if usual[name] > 0 else 1.0 for name in layout.masked}
+        else:
+            given = column_weights(layout.masked, self._asked.importance)
+            importance = dict(zip(layout.masked, given.tolist(), strict=True))
         ready._widening = Widening(
             np.array([*(layout.highest - layout.lowest), *(column.range for column in ready._ordered.values())]),
             # A blank costs as much as all values of a column together.
@@ -308,12 +309,12 @@ class Generalised:
             gap_coordinates(rows.gaps, self._layout, len(rows)),
         ]
         for name, column in self._named.items():
-            taxonomy = (
-                Flat(range(len(column.values))).taxonomy if column.hierarchy is None else column.hierarchy.taxonomy
+            vectors = (
+                embedded_values(len(column.values))
+                if column.hierarchy is None
+                else embedded(column.hierarchy.taxonomy, np.append(column.nodes, -1))
             )
-            places = _places(rows.columns[name], column.values)
-            nodes = np.arange(len(column.values)) if column.hierarchy is None else column.nodes
-            columns.append(embedded(taxonomy, np.append(nodes, -1))[places])
+            columns.append(vectors[_places(rows.columns[name], column.values)])
         return np.column_stack(columns)
 
     def _arrays(self, rows: TableRows) -> tuple[Floats, Ints]:

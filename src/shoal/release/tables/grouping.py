@@ -35,26 +35,30 @@ def join_groups(
     """
     if not promises.asked:
         return group_of_row
-    columns = confidential_values(method, rows, roles, promises, whole=overall is None)
+    check_groups(method, promises)
+    distances = method.group_distances(rows, group_of_row)
+    columns = confidential_values(rows, roles, promises, whole=overall is None)
     crowds = [] if rows.own_k is None or int(np.max(rows.own_k)) <= method.k else [OwnK(rows.own_k)]
     requirements = [*crowds, *value_requirements(promises, columns, overall)]
-    joined = join_until(group_of_row, requirements, method.group_distances(rows, group_of_row))
+    joined = join_until(group_of_row, requirements, distances)
     if overall is None:
         check_several(group_of_row, joined, promises)
     return joined
 
 
-def confidential_values(
-    method: TableMethod, rows: TableRows, roles: Roles, promises: GroupPromises, whole: bool = True
-) -> list[NDArray[Any]]:
-    """The confidential columns, where the method has groups and the table, if it is `whole`, has what is promised."""
-    if not method.k_anonymous:
-        if method.averages:
-            raise InputError(
-                "{option} needs groups over all quasi-identifiers at once; leave out the attribute groups",
-                promises.asked,
-            )
-        raise InputError(f"{{option}} needs groups, and {method.name} makes none; leave it out", promises.asked)
+def check_groups(method: TableMethod, promises: GroupPromises) -> None:
+    """Refuse promises of groups where the method makes none over all quasi-identifiers."""
+    if method.k_anonymous:
+        return
+    if method.averages:
+        raise InputError(
+            "{option} needs groups over all quasi-identifiers at once; leave out the attribute groups", promises.asked
+        )
+    raise InputError(f"{{option}} needs groups, and {method.name} makes none; leave it out", promises.asked)
+
+
+def confidential_values(rows: TableRows, roles: Roles, promises: GroupPromises, whole: bool) -> list[NDArray[Any]]:
+    """The confidential columns, which have what is promised if the table is `whole`."""
     columns = [values_of(rows.columns[name]) for name in roles.confidential]
     if whole:
         for name, values in zip(roles.confidential, columns, strict=True):

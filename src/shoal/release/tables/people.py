@@ -13,7 +13,7 @@ from shoal.data import Roles
 from shoal.methods.mdav import numbered_by_first_row
 from shoal.promises.joining import GroupDistances
 from shoal.promises.people import PeopleGroups, joined_crowds
-from shoal.release.tables.grouping import check_several, confidential_values
+from shoal.release.tables.grouping import check_groups, check_several, confidential_values
 from shoal.release.tables.rows import MaskedLabels, MaskedRows, TableLayout, TableMethod, TableRows
 from shoal.request.options import GroupPromises
 
@@ -35,7 +35,8 @@ def join_people(
     def distances_of(chosen: Ints, group_of_row: Ints) -> GroupDistances:
         return method.group_distances(rows.take(chosen), group_of_row)
 
-    confidential = confidential_values(method, rows, roles, promises, whole=overall is None)
+    check_groups(method, promises)
+    confidential = confidential_values(rows, roles, promises, whole=overall is None)
     points = method.block_coordinates(rows)
     groups = joined_crowds(crowd_of_row, person, points, promises, confidential, distances_of, rows.own_k, overall)
     if overall is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from shoal.data import Roles, Table, resolve_roles
 from shoal.data.columns import (
     MISSING,
     check_no_gaps,
@@ -23,20 +23,17 @@ from shoal.data.columns import (
     sort_protected,
     values_of,
 )
-from shoal.data.exact_sums import exact_sums
-from shoal.data.files import counted, shown, unknown_column
+from shoal.data.files import counted, shown
 from shoal.data.kinds.giveaways import check_released_columns
 from shoal.data.kinds.number_forms import NumberForm
-from shoal.data.kinds.outlines import OntologyColumns, outline_column
-from shoal.data.recoding import LevelUp, recoded
-from shoal.data.roles import ColumnChoices
+from shoal.data.parts import LoadedPart
 from shoal.errors import InputError
 from shoal.methods.blocks.executors import memory_of
 from shoal.methods.blocks.tree import sample_keys
 from shoal.promises.diversity import reachable
 from shoal.promises.people import MORE_RECORDS, rows_to_keep
 from shoal.promises.values import counted_values, person_numbers
-from shoal.release.tables.columns import ColumnPlan, PartSchema, TableOptions
+from shoal.release.tables.columns import ColumnPlan, TableOptions
 from shoal.release.tables.rows import TableLayout, TableRows
 from shoal.release.tables.weights import checked_weights
 from shoal.request.options import GroupPromises
@@ -49,17 +46,8 @@ RARE = "fewer than k records have these values of the kept columns"
 UNDIVERSE = "records with these values of the kept columns have too few confidential values"
 KEPT = ", or pass {option} group, impute or withhold"  # what else can be done with gaps
 LARGEST_CROWD = 2**31  # that anybody may ask for
-
-
-@dataclass(frozen=True)
-class LoadedPart:
-    """One file as it was read."""
-
-    table: Table
-    roles: Roles
-    part: str = ""  # its name; "" for a table in one piece
-    rows: Ints | None = None  # of the file, from 0, where some were left out
-    records: NDArray[Any] | None = None  # the id of each row's record, where a column has it
+UNIT = 1126  # sums are whole multiples of 2**-1126, which every float64 with its 53 digits is one of
+HALF = 26  # of those digits are summed apart, so that sums of 2**36 rows fit in 64 bits
 
 
 @dataclass(frozen=True)
@@ -90,32 +78,6 @@ class CompletePart:
 
     def __sizeof__(self) -> int:
         return memory_of(self.values, self.names) + int(self.others.nbytes)
-
-
-@dataclass(frozen=True)
-class ReadingPlan:
-    """How the files of a table are read: what was said about columns, and which are taken as they stand."""
-
-    roles: Roles | None
-    choices: ColumnChoices
-    explained: OntologyColumns
-    levels: Mapping[str, LevelUp]  # how the hierarchies of columns go up
-    verbatim: tuple[str, ...]  # released unchanged, explained by an ontology, or ids
-
-
-def loaded_part(content: Table, plan: ReadingPlan, part: str = "") -> LoadedPart:
-    """A file that was read, its columns recoded."""
-    roles = resolve_roles(content, plan.roles)
-    plan.choices.check(content.data.column_names, roles.quasi)
-    return LoadedPart(recoded(content, plan.choices.recode, plan.levels), roles, part)
-
-
-def schema_of(loaded: LoadedPart, plan: ReadingPlan) -> PartSchema:
-    """The columns of a file, and of which kind its quasi-identifiers are."""
-    table, quasi = loaded.table, loaded.roles.quasi
-    data = table.data
-    columns = {name: outline_column(name, data[name], plan.choices, plan.explained) for name in quasi}
-    return PartSchema(loaded.roles, tuple(data.column_names), columns, table.format, table.dictionary, table.dialect)
 
 
 def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -> CompletePart:
@@ -177,6 +139,7 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
             reasons[stratum[~kept]] = MORE_RECORDS
         rows = rows[reasons[rows] == ""]
     values, others_of_rows = values[rows], others.take(pa.array(rows)) if others.num_columns else others
+    counted_labels = {name: pc.value_counts(others_of_rows[name]) for name in labels}
     statistics = PartStatistics(
         schema=others.schema,
         n_rows=len(rows),
@@ -185,7 +148,7 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
         lowest=np.where(np.isnan(values), np.inf, values).min(axis=0, initial=np.inf),
         highest=np.where(np.isnan(values), -np.inf, values).max(axis=0, initial=-np.inf),
         withheld=[(name, reason) for name, reason in zip(names.tolist(), reasons.tolist(), strict=True) if reason],
-        labels={name: _different(others_of_rows[name]) for name in labels},
+        labels={name: (one.field("values"), one.field("counts").to_numpy()) for name, one in counted_labels.items()},
     )
     records = None if loaded.records is None else loaded.records[rows]
     of_rows = {name: asked[rows] for name, asked in crowd.items()}
@@ -244,11 +207,6 @@ def _withhold_rare(
             reasons[rows] = UNDIVERSE
 
 
-def _different(column: pa.ChunkedArray) -> tuple[pa.Array, Ints]:
-    counts = pc.value_counts(column)
-    return counts.field("values"), counts.field("counts").to_numpy()
-
-
 def _people(column: pa.ChunkedArray, name: str) -> Ints:
     """A number for each person."""
     numbers = person_numbers(values_of(column))
@@ -284,23 +242,24 @@ def _own_k(column: pa.ChunkedArray, name: str) -> Ints:
     return asked.astype(np.int64)
 
 
-def with_record_ids(loaded: LoadedPart, id_column: str) -> LoadedPart:
-    """The table with the id of each record; the column is not released."""
-    data, roles = loaded.table.data, loaded.roles
-    if id_column not in data.column_names:
-        raise unknown_column(id_column, data.column_names, "the table")
-    if id_column in (*roles.quasi, *roles.confidential, *roles.insensitive, *roles.weight):
-        raise InputError(
-            f"the id column {shown(id_column)} would be released; name a column without a role, or drop it"
-        )
-    texts = pc.cast(data[id_column], pa.large_string())
-    missing = texts.null_count + int(pc.sum(pc.equal(texts, "")).as_py() or 0)
-    twice = len(texts) - len(pc.unique(texts))
-    if missing or twice:
-        what = f"{counted(missing, 'row')} without an id" if missing else f"{counted(twice, 'id')} more than once"
-        raise InputError(f"column {shown(id_column)}: {what}; give a column that names each record once")
-    records = np.array(texts.to_pylist(), dtype=object)
-    return LoadedPart(loaded.table, roles, loaded.part, loaded.rows, records)
+def exact_sums(values: Floats) -> list[int]:
+    """The sum of each column without any rounding, in units of 2**-1126. Sums of parts may be added in any order."""
+    sums = []
+    for column in values.T:
+        mantissas, exponents = np.frexp(column)
+        whole = np.ldexp(mantissas, 53).astype(np.int64)
+        high, low = whole >> HALF, whole & ((1 << HALF) - 1)
+        total = 0
+        for exponent in np.unique(exponents).tolist():
+            here = exponents == exponent
+            total += ((int(high[here].sum()) << HALF) + int(low[here].sum())) << (exponent - 53 + UNIT)
+        sums.append(total)
+    return sums
+
+
+def mean_of_sums(sums: Sequence[Sequence[int]], n_rows: int) -> Floats:
+    """The mean of each column, rounded once, from the exact sums of all parts."""
+    return np.array([float(Fraction(sum(column), n_rows << UNIT)) for column in zip(*sums, strict=True)])
 
 
 def squared_deviations(values: Floats, mean: Floats, person: Ints | None = None) -> tuple[list[int], Floats]:

@@ -11,28 +11,27 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal import progress
 from shoal.data import read_table
-from shoal.data.exact_sums import mean_of_sums, scale_of
 from shoal.data.files import shown
 from shoal.data.inputs import TableSource
 from shoal.data.kinds.giveaways import owner_like, warn_of_owners
+from shoal.data.parts import PartSchema, ReadingPlan, loaded_part, schema_of, with_record_ids
 from shoal.data.recoding import LevelUp
 from shoal.data.roles import Roles
 from shoal.errors import InputError
+from shoal.methods.numeric import scale_of
 from shoal.release.publishing.figures import check_coarsened_columns
-from shoal.release.tables.columns import ColumnPlan, PartSchema, TableOptions, column_plan
+from shoal.release.tables.columns import ColumnPlan, TableOptions, column_plan
 from shoal.release.tables.follow_up import FollowUp, followed_up
 from shoal.release.tables.following import Following
 from shoal.release.tables.reading import (
     PartStatistics,
-    ReadingPlan,
     complete_part,
-    loaded_part,
+    mean_of_sums,
     rows_of,
-    schema_of,
     squared_deviations,
     stratum_of_row,
-    with_record_ids,
 )
 from shoal.release.tables.rows import TableLayout, TableMethod, TableRows
 from shoal.terms.hierarchy import Hierarchy
@@ -91,8 +90,8 @@ def _check_people(person: Ints | None, strata: Ints, kept: Sequence[str]) -> Non
 def read_records(source: TableSource, k: int, options: TableOptions) -> TableRecords:
     """Read and check a table, and prepare the method that its columns need."""
     reading, follow_up = reading_plan(source.roles, options), None
-    content = read_table(source.parts[0], verbatim=reading.verbatim)
-    loaded = loaded_part(content, reading)
+    progress.step("reading", 0, 1)
+    loaded = loaded_part(read_table(source.parts[0], reading.verbatim), reading)
     if options.id_column is not None:
         loaded = with_record_ids(loaded, options.id_column)
         if options.after is not None:
@@ -108,17 +107,16 @@ def read_records(source: TableSource, k: int, options: TableOptions) -> TableRec
     mean = column_means(plan, part.statistics)
     deviations, largest = squared_deviations(part.values, mean, part.person)
     table = prepared_table(plan, part.statistics, mean, ([deviations], largest), options, follow_up)
+    progress.step("reading", 1, 1)
     return TableRecords(table, rows_of(part, table.layout))
 
 
 def reading_plan(roles: Roles | None, options: TableOptions) -> ReadingPlan:
-    """How files are read: columns that are released unchanged, labels that are explained and ids as they stand."""
-    choices = options.choices.with_roles(roles)
-    explained = options.method.explained
-    unchanged = () if roles is None else (*roles.confidential, *roles.insensitive)
-    ids = [name for name in (options.promises.unit, options.promises.person, options.id_column) if name is not None]
-    levels = levels_above(options.method.ontology, choices.recode)
-    return ReadingPlan(roles, choices, explained, levels, (*unchanged, *ids, *explained.named, *choices.as_text))
+    """How files are read."""
+    choices, promises, method = options.choices, options.promises, options.method
+    ids = tuple(name for name in (promises.household, promises.person, options.id_column) if name is not None)
+    levels = levels_above(method.ontology, choices.recode) if choices.recode else {}
+    return ReadingPlan(roles, choices, method.explained, levels, ids)
 
 
 def levels_above(ontology: Any, recoded: Collection[str]) -> dict[str, LevelUp]:
@@ -153,7 +151,8 @@ def prepared_table(
     `statistics` are those of all files; `deviations` the sums of squared ones, of each file, and the largest of all.
     """
     roles, n_rows, numbers, gaps = plan.schema.roles, statistics.n_rows, tuple(plan.forms), statistics.gaps
-    _check_gaps(plan, gaps, options)
+    if gaps.any():
+        _check_gaps(plan, gaps, options)
     for column in statistics.schema:
         if pa.types.is_null(column.type):
             raise InputError(f"column {shown(column.name)} holds no value at all; drop it")
@@ -178,14 +177,15 @@ def prepared_table(
         categories=plan.categories,
         has_gaps=bool(gaps.any()),
         averaged=plan.method.averages,
-        **_gaps_as_values(gaps, n_rows, options.missing),
+        **(_gaps_as_values(gaps, n_rows) if options.missing == "group" and gaps.any() else {}),
     )
     method = plan.method.prepared(layout, statistics.labels)
     if follow_up is not None:
         follow_up.check_numbers(numbers, roles.quasi)
         method = Following(method, follow_up.rows, follow_up.row_of, layout)
-    averaged = [name for name, form in plan.forms.items() if not form.median]
-    check_coarsened_columns(options.coarsen, plan.schema.columns, roles, averaged, n_rows)
+    if options.coarsen:
+        averaged = [name for name, form in plan.forms.items() if not form.median]
+        check_coarsened_columns(options.coarsen, plan.schema.columns, roles, averaged, n_rows)
     coarsen = {name: options.coarsen[name] for name in roles.quasi if name in options.coarsen}
     return PreparedTable(plan.schema, method, layout, n_rows, statistics.withheld, coarsen, follow_up, plan.treat)
 
@@ -205,10 +205,8 @@ def _check_gaps(plan: ColumnPlan, gaps: Ints, options: TableOptions) -> None:
             )
 
 
-def _gaps_as_values(gaps: Ints, n_rows: int, missing: str) -> dict[str, Any]:
+def _gaps_as_values(gaps: Ints, n_rows: int) -> dict[str, Any]:
     """Of columns with gaps that count as values: which, shares of gaps, and the deviation of having one."""
-    if missing != "group" or not gaps.any():
-        return {}
     columns = np.flatnonzero(gaps)
     share = gaps[columns] / n_rows
     return {"gap_columns": columns, "gap_mean": share, "gap_scale": np.sqrt(share * (1.0 - share))}

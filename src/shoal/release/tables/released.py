@@ -191,7 +191,6 @@ def _weighed(
 
 def facts_of_rows(rows: ReleasedRows, layout: TableLayout, method: TableMethod, sample: Sample) -> TableFacts:
     """What is known of rows; `sample` are those whose distances the report may show."""
-    groups = equal_rows(rows.released, layout.roles.quasi)
     before, after = (layout.standardised(numbers) for numbers in (rows.before.numbers, rows.numbers))
     keys, sampled = sample
     shown_before, shown_after = rows.before.numbers, rows.numbers
@@ -200,23 +199,26 @@ def facts_of_rows(rows: ReleasedRows, layout: TableLayout, method: TableMethod, 
             np.where(rows.before.gaps, np.nan, shown_before),
             np.where(rows.gaps, np.nan, shown_after),
         )
+    concepts = {name: _pairs(labels.before, labels.after) for name, labels in rows.labels.items()}
+    texts = {name: _texts(rows.before.columns[name], labels.released) for name, labels in rows.labels.items()}
+    spelt, formulas = {name: _spelt(labels) for name, labels in rows.labels.items()}, formulas_in(rows.released)
+    cells, shared = _cells(rows, layout, method), shared_columns(method, layout)
+    groups = equal_rows(rows.released, layout.roles.quasi)
     confidential = {name: values_of(rows.released[name]) for name in layout.roles.confidential}
     return TableFacts(
         groups=facts_of(groups, confidential, rows.before.person, rows.before.own_k),
-        smallest=min(
-            int(np.bincount(equal_rows(rows.released, columns)).min()) for columns in shared_columns(method, layout)
-        ),
+        smallest=min(int(np.bincount(equal_rows(rows.released, columns)).min()) for columns in shared),
         moved=rows.moved,
         loss=rows.loss,
         lost=np.sum((before - after) ** 2, axis=0),
         spread=np.sum(before**2, axis=0),
         sample=(keys, shown_before[sampled], shown_after[sampled]),
-        concepts={name: _pairs(labels.before, labels.after) for name, labels in rows.labels.items()},
-        texts={name: _texts(rows.before.columns[name], labels.released) for name, labels in rows.labels.items()},
-        spelt={name: _spelt(labels) for name, labels in rows.labels.items()},
-        formulas=formulas_in(rows.released),
+        concepts=concepts,
+        texts=texts,
+        spelt=spelt,
+        formulas=formulas,
         gaps={name: _gaps(rows.released[name]) for name in layout.numbers if layout.has_gaps},
-        cells=_cells(rows, layout, method),
+        cells=cells,
     )
 
 

@@ -20,7 +20,7 @@ from shoal.data.inputs import TableSource
 from shoal.methods.people import crowds_of_people
 from shoal.pages.leak_card import learned_rates
 from shoal.promises.people import PeopleGroups
-from shoal.promises.values import check_totals, counted_values, totals_of
+from shoal.promises.values import check_totals, counted_values, crowd_figures, totals_of
 from shoal.release.folders import MAPPING
 from shoal.release.leaks import leaks_of_release
 from shoal.release.tables.columns import TableOptions
@@ -139,10 +139,9 @@ class TableSteps:
         """The rows as they will be released, in canonical order, and the figures that may be published."""
         table, layout, method = records.table, records.table.layout, records.table.method
         spread = spread_of(table, records.rows.numbers, records.rows.person)
-        columns = {layout.numbers.index(name): least for name, least in table.coarsen.items()}
-        masked = coarse(
-            masked, {column: coarse_classes([value_counts(masked, column)], least) for column, least in columns.items()}
-        )
+        for name, least in table.coarsen.items():
+            column = layout.numbers.index(name)
+            masked = coarse(masked, {column: coarse_classes([value_counts(masked, column)], least)})
         error = squared_error(masked, layout)
         steps = grid_steps(table, error, spread.spread, partial(rounding_error, masked, layout))
         schema = table.schema
@@ -155,8 +154,10 @@ class TableSteps:
             anew = method.loss_anew(records.rows, self.options.promises)
         everything = np.zeros(table.n_rows, dtype=np.uint64), np.arange(table.n_rows)
         facts = [facts_of_rows(rows, layout, method, everything)]
+        crowds = crowd_figures(facts[0].groups, self.options.promises)
         figures = Publication(
             facts=facts,
+            crowds=crowds,
             spread=spread,
             steps=steps,
             error=error,

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.data.exact_sums import exact_sums, mean_of_sums, scale_of
+from shoal.methods.numeric import scale_of
+from shoal.release.tables.reading import exact_sums, mean_of_sums
 
 NUMBERS = st.lists(st.floats(-1e150, 1e150), min_size=1, max_size=40)
 

@@ -1,0 +1,94 @@
+"""One file of a table, read to be protected: roles checked, columns recoded, and the kind of each quasi-identifier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.data.files import counted, shown, unknown_column
+from shoal.data.kinds.outlines import ColumnOutline, OntologyColumns, outline_column
+from shoal.data.recoding import LevelUp, recoded
+from shoal.data.roles import ColumnChoices, Roles, resolve_roles
+from shoal.data.table import Table
+from shoal.errors import InputError
+from shoal.results.summary import ColumnDictionary, Dialect
+
+
+@dataclass(frozen=True)
+class ReadingPlan:
+    """How the files of a table are read: what was said about columns, and which are taken as they stand."""
+
+    roles: Roles | None
+    choices: ColumnChoices
+    explained: OntologyColumns
+    levels: Mapping[str, LevelUp]  # how the hierarchies of columns go up
+    ids: tuple[str, ...] = ()  # columns that name people or records
+
+    @property
+    def verbatim(self) -> tuple[str, ...]:
+        """Columns that are released unchanged, explained by an ontology, or ids."""
+        unchanged = () if self.roles is None else (*self.roles.confidential, *self.roles.insensitive)
+        return (*unchanged, *self.ids, *self.explained.named, *self.choices.as_text)
+
+
+@dataclass(frozen=True)
+class LoadedPart:
+    """One file as it was read."""
+
+    table: Table
+    roles: Roles
+    part: str = ""  # its name; "" for a table in one piece
+    rows: NDArray[np.int64] | None = None  # of the file, from 0, where some were left out
+    records: NDArray[Any] | None = None  # the id of each row's record, where a column has it
+
+
+@dataclass(frozen=True)
+class PartSchema:
+    """The columns of a file."""
+
+    roles: Roles
+    columns: tuple[str, ...]  # of the file
+    quasi: Mapping[str, ColumnOutline]
+    format: str
+    dictionary: Mapping[str, ColumnDictionary] = field(default_factory=dict)
+    dialect: Dialect | None = None
+
+
+def loaded_part(content: Table, plan: ReadingPlan, part: str = "") -> LoadedPart:
+    """A file that was read, its columns recoded."""
+    roles = resolve_roles(content, plan.roles)
+    plan.choices.check(content.data.column_names, roles.quasi)
+    if plan.choices.recode:
+        content = recoded(content, plan.choices.recode, plan.levels)
+    return LoadedPart(content, roles, part)
+
+
+def with_record_ids(loaded: LoadedPart, id_column: str) -> LoadedPart:
+    """The table with the id of each record; the column is not released."""
+    data, roles = loaded.table.data, loaded.roles
+    if id_column not in data.column_names:
+        raise unknown_column(id_column, data.column_names, "the table")
+    if id_column in (*roles.quasi, *roles.confidential, *roles.insensitive, *roles.weight):
+        raise InputError(
+            f"the id column {shown(id_column)} would be released; name a column without a role, or drop it"
+        )
+    texts = pc.cast(data[id_column], pa.large_string())
+    missing = texts.null_count + int(pc.sum(pc.equal(texts, "")).as_py() or 0)
+    twice = len(texts) - len(pc.unique(texts))
+    if missing or twice:
+        what = f"{counted(missing, 'row')} without an id" if missing else f"{counted(twice, 'id')} more than once"
+        raise InputError(f"column {shown(id_column)}: {what}; give a column that names each record once")
+    return replace(loaded, records=np.array(texts.to_pylist(), dtype=object))
+
+
+def schema_of(loaded: LoadedPart, plan: ReadingPlan) -> PartSchema:
+    """The columns of a file, and of which kind its quasi-identifiers are."""
+    table, data = loaded.table, loaded.table.data
+    outlines = {name: outline_column(name, data[name], plan.choices, plan.explained) for name in loaded.roles.quasi}
+    return PartSchema(loaded.roles, tuple(data.column_names), outlines, table.format, table.dictionary, table.dialect)
