@@ -126,6 +126,16 @@ def test_an_example_runs_in_an_empty_folder(example: Path, tmp_path: Path) -> No
     assert done.stdout.strip()
 
 
+def test_the_notebooks_run(tmp_path: Path) -> None:
+    make = ROOT / "examples" / "notebooks" / "make.py"
+    done = subprocess.run([sys.executable, make, tmp_path], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for name in ("attack", "court", "letters", "survey"):
+        shown = (tmp_path / f"{name}.ipynb").read_text(encoding="utf-8")
+        assert "<table>" in shown or name == "court"
+        assert "<svg" in shown or name not in ("attack", "letters")
+
+
 def test_every_relative_link_leads_somewhere() -> None:
     dead = [
         f"{named(page)}: {target}"

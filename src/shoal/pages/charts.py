@@ -46,6 +46,9 @@ class Picture:
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
+    def _repr_html_(self) -> str:
+        return self.svg
+
 
 @dataclass(frozen=True)
 class Axis:

@@ -41,6 +41,7 @@ from shoal.release.writing import Draft, write_release
 from shoal.request.options import DISTINCT, GroupPromises, Publication
 from shoal.request.plan import request_of
 from shoal.request.request import Request, not_default
+from shoal.results.notebook import html_table
 from shoal.results.summary import CellShares
 
 
@@ -54,6 +55,21 @@ class Protected:
     # For the owner alone; the certificate has what may be published of these.
     measured_loss: float | None = None
     cells: tuple[CellShares, ...] = ()  # of a table: what is released of each protected column
+
+    def _repr_html_(self) -> str:
+        promises, stated = self.certificate["promises"], self.certificate["stated"]
+        crowd = promises["anonymity"]
+        others = (
+            f"each like at least {crowd['smallest_group'] - 1:,} others" if crowd["whole_rows"] else "without a crowd"
+        )
+        rows = [
+            ("Method", stated["method"]),
+            ("Loss, measured", "" if self.measured_loss is None else f"{self.measured_loss:.1%}"),
+            *((f"Column {one.name}", f"{one.true:.0%} true, {one.changed:.0%} changed") for one in self.cells),
+            ("Seal", self.certificate["seal"]),
+            ("Private side", self.private),
+        ]
+        return html_table(f"{promises['rows']:,} rows in {self.folder}, {others}.", ("", ""), rows)
 
 
 def protect(

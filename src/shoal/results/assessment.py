@@ -16,6 +16,7 @@ from shoal.results.attacks import (
     Rate,
     SketchAttacks,
 )
+from shoal.results.notebook import RATES, html_table, rate_rows
 from shoal.results.survey import SurveyUtility
 from shoal.results.utility import LabelLoss, ModelUtility, SpaceUtility, TableLoss
 
@@ -123,6 +124,15 @@ class TableAssessment:
             data["people"]["sentence"] = self.people.sentence
         return data | {"IL": self.mean_change, "score": self.score}
 
+    def _repr_html_(self) -> str:
+        sentence = (
+            f"{self.rows:,} records; at least {self.smallest_group:,} protected rows are equal. "
+            f"Loss (IL) {self.mean_change:.1f} %, risk (DR) {self.risk.risk:.1f} %, score {self.score:.1f}."
+        )
+        risk = self.risk
+        rates = (risk.euclidean, risk.mahalanobis, risk.probabilistic, risk.interval, *self.gdpr, *self.confidential)
+        return html_table(sentence, RATES, rate_rows(rates))
+
 
 @dataclass(frozen=True)
 class SpaceAssessment:
@@ -142,6 +152,13 @@ class SpaceAssessment:
         figures = {"information_loss": self.utility.loss.information_loss, "query_f1": self.utility.query_f1}
         data["utility"] |= figures | {"ari": self.utility.ari}
         return data
+
+    def _repr_html_(self) -> str:
+        sentence = (
+            f"{self.rows:,} documents; at least {self.smallest_group:,} are equal. Answers to queries agree by "
+            f"F1 {self.utility.query_f1:.2f}; information lost: {self.utility.loss.information_loss:.1%}."
+        )
+        return html_table(sentence, RATES, rate_rows(self.attacks))
 
 
 @dataclass(frozen=True)
@@ -182,6 +199,11 @@ class SketchAssessment:
             }
             for attacks in (self.release, *self.others)
         ]
+
+    def _repr_html_(self) -> str:
+        lines = self.table()
+        header = [name.replace("_", " ") for name in lines[0]]
+        return html_table(f"{self.rows:,} sketches attacked.", header, (tuple(line.values()) for line in lines))
 
 
 def as_data(value: Any) -> Any:

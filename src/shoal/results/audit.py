@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.results.notebook import html_table
+
 LIMITS = (2, 3, 5)  # keys with fewer records are counted for every combination
 FEWEST = 10  # records that a step of a published share stands for, at least
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
@@ -169,6 +171,17 @@ class Audit:
             return shares
         step = self.step
         return {} if step is None else {name: round(round(share / step) * step, 2) for name, share in shares.items()}
+
+    def _repr_html_(self) -> str:
+        sentence = (
+            f"{self.rows:,} records, {self.keys:,} keys of {', '.join(self.quasi)}; k = {self.k:,}; "
+            f"{self.below[0]:,} records are alone. {self.individual.expected:,.1f} would be found on average."
+        )
+        rows = [
+            (one.name, f"{one.average:.2%}", "" if one.highest is None else f"{one.highest:.2%}", one.above)
+            for one in self.attackers
+        ]
+        return html_table(sentence, ("Attacker", "Average risk", "Highest", f"Above {self.threshold:.0%}"), rows)
 
     def data(self) -> dict[str, Any]:
         """All figures: what may be published, and what its owner keeps."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from shoal.request.request import OPTIONS, words_of
+from shoal.results.notebook import html_table
 
 LEARNED = "learned, worst case"  # the figure that hardening brings down, in per cent
 WITHOUT_CROWD = ("ranking", "k-variance-sketch")  # methods that have a k and promise no crowd of whole records
@@ -122,6 +123,15 @@ class Exploration:
     def measures(self) -> Measures:
         """What loss and risk are here."""
         return MEASURES[self.kind]
+
+    def _repr_html_(self) -> str:
+        chosen = self.recommended
+        sentence = f"{len(self.outcomes):,} protections tried; those that no other beats in loss and risk both:"
+        if chosen is not None:
+            sentence = f"Recommended: {chosen.trial.name}. {sentence}"
+        rows = [(one.trial.name, one.loss, one.risk, one.smallest_group, one.promises_crowd) for one in self.front]
+        header = ("Protection", "Loss, %", "Risk, %", "Fewest alike", "Promises a crowd")
+        return html_table(sentence, header, ((*row[:-1], "yes" if row[-1] else "no") for row in rows))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.results.assessment import as_data
 from shoal.results.attacks import Rate
+from shoal.results.notebook import RATES, html_table, rate_rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -146,6 +147,12 @@ class TextAssessment:
             for query, entry in zip(change.queries, data[kind]["queries"], strict=True) if change else ():
                 entry["changes"] = as_data(query.changes) | {"total": query.changes.total}
         return data
+
+    def _repr_html_(self) -> str:
+        sentence = f"{self.rows:,} texts; {self.words_left:.1%} of their words are left."
+        rates = (self.attack.with_all_words.first, self.unsanitized.with_all_words.first)
+        rows = [(name, *row[1:]) for name, row in zip(("sanitized", "not sanitized"), rate_rows(rates), strict=True)]
+        return html_table(sentence, ("Originals that come first", *RATES[1:]), rows)
 
     def found(self) -> list[dict[str, Any]]:
         """A line per text that was searched for: the place of its original, and its chance to be named."""

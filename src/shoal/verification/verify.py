@@ -13,6 +13,7 @@ from typing import Any
 
 from shoal.errors import InputError, ShoalError
 from shoal.results.claims import Claim, Statement
+from shoal.results.notebook import html_table
 from shoal.results.sanitizing import Secrets
 from shoal.verification.certificate import CERTIFICATE, dump, is_sealed, read_certificate
 from shoal.verification.documents import DOCUMENT_FILES, document_claims
@@ -65,6 +66,11 @@ class Verification:
 
     def __bool__(self) -> bool:
         return self.holds
+
+    def _repr_html_(self) -> str:
+        sentence = "Every promise holds." if self.holds else f"{len(self.broken)} promises do not hold."
+        rows = [("ok" if one.holds else "BROKEN", one.promise, one.file, one.detail) for one in self.claims]
+        return html_table(sentence, ("", "Promise", "File", "Counted"), rows)
 
 
 def verify(

@@ -30,6 +30,7 @@ from shoal.data.roles import AVERAGED, LISTED, ColumnChoices, Kind, Role, Roles
 from shoal.data.sources import TableFile
 from shoal.errors import InputError
 from shoal.request.request import Request
+from shoal.results.notebook import html_table
 
 MOST_DOCUMENTS = 100_000  # that are counted
 MOST_WITHHELD = 0.1  # share of rows with gaps that a proposal leaves out; more are kept, and a gap is a value
@@ -79,6 +80,14 @@ class Inspection:
     sampled: int | None = None  # rows that were looked at closely, where these are not all
     rows_at_least: bool = False  # documents: the count stopped there
     reading: Mapping[str, int] = field(default_factory=dict)  # rows above the header, or of it, that were recognised
+
+    def _repr_html_(self) -> str:
+        header = ("Column", "Kind", "Different", "Missing", "Proposed role", "Why")
+        rows = [
+            (one.name, one.kind.value, one.distinct, one.missing, one.role.value, one.reason) for one in self.columns
+        ]
+        least = "at least " if self.rows_at_least else ""
+        return html_table(f"{self.kind.capitalize()} ({self.format}), {least}{self.rows:,} rows", header, rows)
 
 
 def inspect(source: Any) -> Inspection:
