@@ -15,6 +15,7 @@ from shoal import (
     Microaggregation,
     SemanticMicroaggregation,
     VectorSpace,
+    assess,
     load,
     protect,
     verify,
@@ -126,6 +127,48 @@ def test_another_ontology_than_wordnet(tmp_path):
     assert "not in the ontology" in (made.private / "words_left_out.csv").read_text(encoding="utf-8")
 
 
+def test_names_of_several_words_are_concepts_and_no_letter_is_withheld(tmp_path):
+    hearts = [("heart attack", "heart disease"), ("angina pectoris", "heart disease"), ("heart disease", "disease")]
+    lungs = [("chronic bronchitis", "lung disease"), ("lung disease", "disease")]
+    diseases = Hierarchy.from_pairs([*hearts, *lungs])
+    texts = ["Heart attacks.", "Angina pectoris", "a HEART-ATTACK", "heart attack"] * 2 + ["Chronic bronchitis"] * 4
+    method = SemanticMicroaggregation(ontology=diseases)
+    made = quietly(protect, texts, 4, tmp_path / "out", space=VectorSpace(min_df=1, stem=False), method=method)
+    assert verify(made.folder)
+    assert certificate_of(made.folder)["stated"]["withheld"] == []
+    terms = {term for row in rows_of(made.folder / "vectors.parquet") for term in row["terms"]}
+    assert terms <= set(diseases.taxonomy.names)
+    left_out = (made.private / "words_left_out.csv").read_text(encoding="utf-8")
+    assert "heart" not in left_out
+
+
+def test_a_word_and_the_concept_that_it_means_are_one_term(tmp_path):
+    animals = Hierarchy.from_pairs([("dog", "animal"), ("cat", "animal"), ("animal", "thing"), ("house", "thing")])
+    texts = ["dog cat animal", "cat dog animal animal", "animal house", "house house animal"]
+    space = VectorSpace(min_df=1, stem=False, weighting="tf")
+    made = quietly(protect, texts, 2, tmp_path / "out", space=space, method=SemanticMicroaggregation(ontology=animals))
+    assert verify(made.folder)
+    assert sorted(load(made.folder).terms) == sorted(set(load(made.folder).terms))
+
+
+def test_several_ontologies_are_one(tmp_path):
+    diseases = Hierarchy.from_pairs([("heart attack", "disease"), ("angina pectoris", "disease")])
+    texts = ["heart attack of a dog", "angina pectoris of a cat"] * 2
+    method = SemanticMicroaggregation(ontology=[diseases, "wordnet"])
+    made = quietly(protect, texts, 4, tmp_path / "out", space=VectorSpace(min_df=1, stem=False), method=method)
+    assert set(load(made.folder).terms) == {"carnivore", "disease"}
+
+
+def test_documents_by_words_take_an_ontology_too_and_baskets_do_not(tmp_path):
+    (tmp_path / "d.csv").write_text("child,parent\nheart attack,disease\nangina pectoris,disease\n")
+    texts = ["a heart attack", "heart attacks", "angina pectoris", "Angina pectoris"]
+    made = quietly(protect, texts, 2, tmp_path / "out", ontology=tmp_path / "d.csv", min_df=2)
+    assert set(load(made.folder).terms) == {"angina pectoris", "heart attack"}
+    assert certificate_of(made.folder)["stated"]["parameters"]["vector_space"]["ontology"] == "Hierarchy"
+    with pytest.raises(InputError, match="joins words to terms, and these are baskets"):
+        quietly(protect, Corpus.from_baskets([["a"], ["a"]]), 2, tmp_path / "no", ontology=tmp_path / "d.csv")
+
+
 def test_by_default_words_are_whole_and_the_heaviest_fifty_of_a_document(tmp_path):
     texts = [text for _, text, _ in LETTERS] * 2
     made = quietly(protect, texts, 2, tmp_path / "out", method=SemanticMicroaggregation())
@@ -148,3 +191,13 @@ def test_what_does_not_fit_is_refused_in_one_line(tmp_path, options, message):
     assert message in str(refused.value)
     assert "\n" not in str(refused.value)
     assert not (tmp_path / "release").exists()
+
+
+def test_a_release_with_an_ontology_is_assessed_with_it(tmp_path):
+    (tmp_path / "d.csv").write_text("child,parent\nheart attack,disease\nangina pectoris,disease\nfever,disease\n")
+    texts = ["a heart attack", "heart attacks, fever", "angina pectoris", "Angina pectoris, fever"] * 3
+    quietly(protect, texts, 2, tmp_path / "out", ontology=tmp_path / "d.csv", min_df=2)
+    with pytest.raises(InputError, match="protected with an ontology"):
+        quietly(assess, Corpus.from_texts(texts), tmp_path / "out")
+    judged = quietly(assess, Corpus.from_texts(texts), tmp_path / "out", ontology=tmp_path / "d.csv", aligned=True)
+    assert judged.utility.original.terms_per_document == 1.5

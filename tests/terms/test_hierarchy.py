@@ -307,3 +307,36 @@ def test_without_the_extra_the_error_names_it(read, monkeypatch, reader, name):
         MissingExtra, match=r"needs the extra 'ontology'; install it with: pip install 'shoal\[ontology\]'"
     ):
         read("", name)
+
+
+def rrf_name(concept, name, language="ENG", preferred=True, suppressed="N"):
+    form = ("P", "PF", "Y") if preferred else ("S", "VO", "N")
+    return f"{concept}|{language}|{form[0]}|L|{form[1]}|S|{form[2]}|A||||SNOMED|PT|1|{name}|0|{suppressed}||\n"
+
+
+def rrf_link(child, relation, parent, suppressed="N"):
+    return f"{child}|A|AUI|{relation}|{parent}|A|AUI||R||SNOMED|SNOMED|||{suppressed}||\n"
+
+
+def test_umls_tables_give_english_names_and_parents(read, tmp_path):
+    links = rrf_link("C2", "PAR", "C1") + rrf_link("C1", "CHD", "C2") + rrf_link("C3", "PAR", "C2", suppressed="O")
+    (tmp_path / "MRREL.RRF").write_text(links + rrf_link("C3", "PAR", "C1") + rrf_link("C3", "PAR", "C9"))
+    names = [
+        rrf_name("C1", "Disease"),
+        rrf_name("C2", "Heart attack", preferred=False),
+        rrf_name("C2", "Myocardial infarction"),
+        rrf_name("C2", "Herzinfarkt", language="GER"),
+        rrf_name("C2", "Coronary", preferred=False, suppressed="O"),
+        rrf_name("C3", "Fracture"),
+    ]
+    umls = read("".join(names), "MRCONSO.RRF")
+    assert parents_in(umls) == {"Disease": set(), "Fracture": {"Disease"}, "Myocardial infarction": {"Disease"}}
+    assert umls.concept("heart attack") == umls.concept("C2") == umls.concept("Myocardial infarction")
+    assert umls.concept("Herzinfarkt") is None
+    assert umls.concept("Coronary") is None
+
+
+def test_a_umls_table_with_other_columns_is_refused_in_a_line(read, tmp_path):
+    (tmp_path / "MRREL.RRF").write_text("C1|PAR|C2|\n")
+    with pytest.raises(InputError, match=r"MRREL\.RRF: line 1 has 3 columns, not 16"):
+        read(rrf_name("C1", "Disease"), "MRCONSO.RRF")

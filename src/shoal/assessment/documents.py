@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from shoal.release.private_mapping import private_folder, read_mapping, rows_of_
 from shoal.release.unmixing import is_table, taken_apart
 from shoal.results.assessment import SpaceAssessment
 from shoal.results.attacks import Rate
+from shoal.terms.hierarchy import ontologies_of
 from shoal.terms.vector_space import VectorSpace
 from shoal.utility.vector_space import space_utility
 
@@ -34,6 +35,12 @@ class DocumentOptions:
 
     text_column: str | None = None
     id_column: str | None = None
+    ontology: Any = None  # of a release that was made with it
+
+    @property
+    def columns(self) -> dict[str, str | None]:
+        """How a collection is read."""
+        return {"text_column": self.text_column, "id_column": self.id_column}
 
 
 @dataclass(frozen=True)
@@ -94,8 +101,8 @@ def _align_release(original: Any, folder: Path, private: Any, options: DocumentO
     assert release.terms is not None
     sizes = rows_of_parts(folder, "documents")
     mapping = read_mapping(private_folder(folder, private), sizes or [release.vectors.shape[0]])
-    space = VectorSpace(**release.certificate["stated"]["parameters"]["vector_space"])
-    before, counts = vectors_in_order(original, asdict(options), mapping, space)
+    space = stated_space(release, options.ontology)
+    before, counts = vectors_in_order(original, options.columns, mapping, space)
     terms = {term: column for column, term in enumerate(space.get_feature_names_out())}
     # Concepts that no original has come after the originals' terms.
     for term in release.terms.tolist():
@@ -106,6 +113,16 @@ def _align_release(original: Any, folder: Path, private: Any, options: DocumentO
     after = sp.csr_matrix((released.data, (released.coords[0], of_column[released.coords[1]])), shape=shape)
     before.resize(shape)
     return AlignedDocuments(before, after, "by the private mapping", _labels(release), release, space, counts)
+
+
+def stated_space(release: Release, given: Any) -> VectorSpace:
+    """How the certificate says that the originals became vectors, with the ontology where there was one."""
+    parameters = release.certificate["stated"]["parameters"]
+    ontology = {**parameters.get("microaggregation", {}), **parameters["vector_space"]}.get("ontology")
+    if ontology not in (None, "WordNet") and given is None:
+        raise InputError("the documents were protected with an ontology; give it as {option}", "ontology")
+    means = {"ontology": ontologies_of("wordnet" if ontology == "WordNet" else given)} if ontology else {}
+    return VectorSpace(**parameters["vector_space"] | means)
 
 
 def _labels(release: Release) -> list[Any] | None:

@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 from shoal import progress
-from shoal.assessment.documents import DocumentOptions
+from shoal.assessment.documents import DocumentOptions, stated_space
 from shoal.assessment.originals import vectors_in_order
 from shoal.attacks.rates import rate_of, sample_rows
 from shoal.attacks.sketches.records import SketchedRecords, SketchLinkage
@@ -224,7 +224,7 @@ def assess_sketches(
     assert release.sketches is not None
     key = _key(beside)
     stated = release.certificate["stated"]["parameters"]
-    space = VectorSpace(**stated["vector_space"])
+    space = stated_space(release, options.ontology)
     records = _in_order(original, folder, len(release.sketches), beside, space, options)
     attacked = _attacked(release, records, space)
     if not aligned:
@@ -259,7 +259,7 @@ def _in_order(
 ) -> NamedCounts:
     """The records in the order of their sketches, made as the certificate says."""
     mapping = read_mapping(private, rows_of_parts(folder, "sketches") or [n_rows])
-    counts = sp.csr_matrix(vectors_in_order(original, asdict(options), mapping, space)[1], dtype=np.float64)
+    counts = sp.csr_matrix(vectors_in_order(original, options.columns, mapping, space)[1], dtype=np.float64)
     counts.sort_indices()
     rows = counts if space.items else unit_rows(counts, space.idf_)[0]
     return NamedCounts(counts, rows, space.terms_.tolist(), of_items=space.items)

@@ -18,7 +18,7 @@ from shoal.data.frames import Frame
 from shoal.methods.estimator import check_k
 from shoal.methods.mdav import RemainingRows, mdav
 from shoal.methods.meanings import Collection, Documents, Meanings
-from shoal.terms.wordnet import WordNet
+from shoal.terms.hierarchy import ontologies_of
 
 WITHHELD = -1  # the group of a document without a word that the ontology knows
 
@@ -55,8 +55,8 @@ class SemanticMicroaggregation(TransformerMixin, BaseEstimator):  # type: ignore
     ----------
     k : int, at least 2
         Least number of documents in a group.
-    ontology : WordNet, Hierarchy or None
-        What terms mean; None is WordNet's nouns. Terms that it does not have are left out and counted.
+    ontology : WordNet, Hierarchy, a file, several of these in a list, or None
+        What terms mean, by the first that has them; None is WordNet. Others are left out and counted.
     random_state : int, RandomState or None
         Not used: nothing is drawn, a collection has one result.
 
@@ -84,7 +84,7 @@ class SemanticMicroaggregation(TransformerMixin, BaseEstimator):  # type: ignore
 
     def fit(self, X: Any, y: Any = None) -> SemanticMicroaggregation:
         """Group the documents."""
-        collection = Collection.read(X, WordNet() if self.ontology is None else self.ontology)
+        collection = Collection.read(X, ontologies_of("wordnet" if self.ontology is None else self.ontology))
         _warn_of_empty(collection)
         k = check_k(self.k, len(collection.documents))
         groups = mdav(SemanticSpace(collection.meanings, collection.documents), k)

@@ -27,7 +27,7 @@ OPTIONS = options_of(MethodOptions)
 FOR_TABLES = (Microaggregation, CategoricalMicroaggregation, MixedMicroaggregation, RankSwap, Noise)
 MEANINGS = ("time_budget", "ontology", "mapping")
 TAKES = {  # the options of each method, beside `refine`, and of microaggregation by what the columns are
-    "mdav": ("time_budget", "blocks"),
+    "mdav": ("time_budget", "blocks", "ontology"),
     "semantic": ("ontology",),
     "crowd-sketch": ("time_budget", "blocks", "components", "key"),
     "delta-sketch": ("delta", "max_components", "key"),
@@ -51,10 +51,7 @@ def document_method(asked: MethodOptions) -> Any:
         raise InputError(f"{{option}} cannot protect documents; use {', '.join(FOR_DOCUMENTS)}", f"method {name}")
     check_taken(asked, name)
     if name == "semantic":
-        ontology = ontologies_of(asked.ontology)
-        if isinstance(ontology, dict):
-            raise InputError("{option}: columns are of tables; for documents give the file alone", "ontology")
-        return SemanticMicroaggregation(ontology=ontology)
+        return SemanticMicroaggregation(ontology=_of_documents(asked.ontology))
     key: dict[str, Any] = {} if asked.key is None else {"key": SketchKey.read(asked.key)}
     if name == "delta-sketch":
         if asked.delta is None:
@@ -111,12 +108,16 @@ def table_method(asked: MethodOptions) -> MethodChoice:
     return MethodChoice(asked, ontology, asked.mapping, ontology_columns(ontology, asked.mapping))
 
 
-def document_space(words: WordOptions, method: Any, k: int, items: bool) -> Any:
+def document_space(words: WordOptions, method: Any, k: int, items: bool, ontology: Any = None) -> Any:
     """The vector space of documents: the steps that were given, and what the method needs where nothing was.
 
-    None: nothing was given, and the method chooses.
+    None: nothing was given, and the method chooses. An ontology joins words; documents by meaning have it already.
     """
     steps = {name: getattr(words, name) for name in options_of(WordOptions) if name != "space"}
+    if items and ontology is not None:
+        raise InputError("{option} joins words to terms, and these are baskets; leave it out", "ontology")
+    if not isinstance(method, SemanticMicroaggregation):
+        steps["ontology"] = _of_documents(ontology)
     given = {name: value for name, value in steps.items() if value is not None}
     if words.space is not None and given:
         raise InputError("{option} is a step of the space; give it there, or leave the space out", next(iter(given)))
@@ -126,6 +127,13 @@ def document_space(words: WordOptions, method: Any, k: int, items: bool) -> Any:
     needs = whole_words if isinstance(method, SemanticMicroaggregation) else {}
     needs = steps_of_records(items) if isinstance(method, DeltaSketch | KVarianceSketch) else needs
     return VectorSpace(items=items, **{"min_df": k} | needs | given)
+
+
+def _of_documents(ontology: Any) -> Any:
+    """What words mean."""
+    if isinstance(ontology, dict):
+        raise InputError("{option}: columns are of tables; for documents give the file alone", "ontology")
+    return ontologies_of(ontology)
 
 
 def _is_name(method: Any) -> bool:

@@ -211,7 +211,7 @@ def _document_steps(source: DocumentSource, request: Request) -> DocumentSteps |
     """The steps to a release of documents: as vectors, or as sketches."""
     k, promises = request.k, request.promises
     method = document_method(request.method)
-    space = document_space(request.words, method, k, source.of_items)
+    space = document_space(request.words, method, k, source.of_items, request.method.ontology)
     if isinstance(method, DeltaSketch | KVarianceSketch):
         steps = record_sketch_steps(method, space, k, source.of_items)
         _check_for_records(steps.name, promises, source.whole)

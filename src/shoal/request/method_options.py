@@ -69,7 +69,7 @@ class MethodOptions:
     )
     ontology: Any = method_option(
         None,
-        "Hierarchy of labels: a file for all columns, or COLUMN=FILE.",
+        "What labels and words mean: a file for all columns (of several, the first that has a value), or COLUMN=FILE.",
         Files(),
         commands=("protect", "explore", "map"),
         otherwise="WordNet",

@@ -137,6 +137,8 @@ def _check_keys(given: Iterable[str], known: Iterable[str], where: str, what: st
 def _value(known: Option, value: Any, folder: Path, where: str) -> Any:
     """A value of a plan, checked, and with its path from here."""
     about = known.about.value
+    if isinstance(about, Files) and isinstance(value, list):
+        return [_value(known, file, folder, where) for file in value]
     if isinstance(about, File | Files):
         if not isinstance(value, str):
             raise InputError(f"{where} must be a path, between quotes")
@@ -261,9 +263,14 @@ def _lines(section: str, given: Mapping[str, Any], folder: Path) -> list[str]:
         if value is None or (isinstance(value, Mapping) and known.about.column):
             continue
         if isinstance(known.about.value, File | Files):
-            value = value if _is_word(value) else _relative(value, folder, key)
+            files = [one if _is_word(one) else _relative(one, folder, key) for one in _each(value)]
+            value = files if isinstance(value, list) else files[0]
         lines.append(f"{key} = {_toml(value, key)}")
     return lines
+
+
+def _each(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _column_lines(given: Mapping[str, Any], folder: Path, notes: Mapping[str, str]) -> list[str]:

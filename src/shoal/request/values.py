@@ -340,7 +340,7 @@ class Orders(Value):
 
 @dataclass(frozen=True)
 class Files(Value):
-    """FILE for all columns, or COLUMN=FILE for one, repeated; a program may hand over what it has read."""
+    """FILE for all columns (several: the first that has a value), or COLUMN=FILE; a program may give what it read."""
 
     WORDS: ClassVar = ("wordnet",)  # that are no files
 
@@ -356,14 +356,14 @@ class Files(Value):
         files = [self.parse(text) for text in texts]
         if all(isinstance(file, dict) for file in files):
             return _together(files)
-        if len(files) > 1:
+        if any(isinstance(file, dict) for file in files):
             raise ValueError("FILE is for all columns, COLUMN=FILE for one; give one or the other")
-        return files[0]
+        return files if len(files) > 1 else files[0]
 
     def write(self, value: Any) -> list[str]:
         if isinstance(value, Mapping):
             return [f"{column}={_name_of(file)}" for column, file in value.items()]
-        return [_name_of(value)]
+        return [_name_of(file) for file in (value if isinstance(value, list | tuple) else [value])]
 
 
 def _name_of(file: Any) -> str:

@@ -8,8 +8,8 @@ from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import accumulate
+from functools import lru_cache, partial
+from itertools import accumulate, chain
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,9 @@ from shoal.kernels import words as kernel
 
 CHUNK = 4_000_000  # characters handed to one core at a time
 
-# The word of every token, where each document's tokens end, and start and length of each word: see `find_words`.
-Tokens = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+# The different words of some documents, the word of every token, and where each document's tokens end.
+Tokens = tuple[list[str], NDArray[np.int32], NDArray[np.int64]]
+Split = Callable[[str], list[str]]  # a text into words
 TermOf = Callable[[str], tuple[str | None, str]]  # word -> (term, "") or (None, the step that leaves it out)
 
 
@@ -83,18 +84,19 @@ class Counted:
         return Counted(self.terms, np.cumsum(sizes[documents]), numbers, counts, tally)
 
 
-def count(texts: Iterable[str], term_of: TermOf) -> Counted:
-    """Count every text's terms, numbered by first appearance."""
+def count(texts: Iterable[str], term_of: TermOf, split: Split | None = None) -> Counted:
+    """Count every text's terms, numbered by first appearance. Words are runs of letters, unless `split` gives them."""
     counter = _Counter(term_of)
+    read = _read if split is None else partial(_split, split)
     cores = os.cpu_count() or 1
     with ThreadPoolExecutor(cores) as pool:
-        waiting: deque[tuple[str, Future[Tokens]]] = deque()
-        for chunk, ends in _chunks(texts):
-            waiting.append((chunk, pool.submit(_read, chunk, ends)))
+        waiting: deque[Future[Tokens]] = deque()
+        for chunk in _chunks(texts):
+            waiting.append(pool.submit(read, chunk))
             if len(waiting) > cores:
-                counter.add(*waiting.popleft())
+                counter.add(*waiting.popleft().result())
         while waiting:
-            counter.add(*waiting.popleft())
+            counter.add(*waiting.popleft().result())
     return counter.counted()
 
 
@@ -121,13 +123,8 @@ class _Counter:
         self._tally = Tally(0, Counter(), Counter(), Counter(), {}, {})
         self._chunks: list[tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]] = []
 
-    def add(self, chunk: str, tokens: Future[Tokens]) -> None:
+    def add(self, words: list[str], token_word: NDArray[np.int32], token_end: NDArray[np.int64]) -> None:
         """Take in a chunk."""
-        token_word, token_end, word_start, word_length = tokens.result()
-        words = [
-            chunk[start : start + length]
-            for start, length in zip(word_start.tolist(), word_length.tolist(), strict=True)
-        ]
         times = np.bincount(token_word, minlength=len(words)).tolist()
         for word, seen in zip(words, times, strict=True):
             self._tally.seen[word] += seen
@@ -166,35 +163,40 @@ def _uses(terms: tuple[str, ...], numbers: Any, counts: Any) -> tuple[Counter[st
     return Counter(dict(zip(terms, documents, strict=True))), Counter(dict(zip(terms, occurrences, strict=True)))
 
 
-def _read(chunk: str, ends: NDArray[np.int64]) -> Tokens:
+def _read(texts: list[str]) -> Tokens:
+    chunk = "".join(texts)
+    ends = np.fromiter(accumulate(map(len, texts)), dtype=np.int64, count=len(texts))
     codes = np.frombuffer(chunk.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    tokens: Tokens = kernel.find_words(codes, ends, _letters())
-    return tokens
+    token_word, token_end, start, length = kernel.find_words(codes, ends, letters())
+    words = [chunk[first : first + n] for first, n in zip(start.tolist(), length.tolist(), strict=True)]
+    return words, token_word, token_end
 
 
-def _chunks(texts: Iterable[str]) -> Iterator[tuple[str, NDArray[np.int64]]]:
-    """Texts, lower-case and composed, joined into chunks, with the place where each one ends."""
+def _split(split: Split, texts: list[str]) -> Tokens:
+    words = [split(text) for text in texts]
+    number_of = {word: number for number, word in enumerate(dict.fromkeys(chain.from_iterable(words)))}
+    token_word = np.fromiter(map(number_of.__getitem__, chain.from_iterable(words)), dtype=np.int32)
+    return list(number_of), token_word, np.fromiter(accumulate(map(len, words)), dtype=np.int64, count=len(words))
+
+
+def _chunks(texts: Iterable[str]) -> Iterator[list[str]]:
+    """Texts, lower-case and composed, so many at a time."""
     held: list[str] = []
     size = 0
     for number, text in enumerate(texts):
         if not isinstance(text, str):
             raise InputError(f"document {number + 1} is {type(text).__name__}, not text; pass strings")
-        lowered = text.lower() if text.isascii() else unicodedata.normalize("NFC", text.lower())
-        held.append(lowered)
-        size += len(lowered)
+        held.append(text.lower() if text.isascii() else unicodedata.normalize("NFC", text.lower()))
+        size += len(held[-1])
         if size >= CHUNK:
-            yield _join(held)
+            yield held
             held, size = [], 0
     if held:
-        yield _join(held)
-
-
-def _join(texts: list[str]) -> tuple[str, NDArray[np.int64]]:
-    return "".join(texts), np.fromiter(accumulate(map(len, texts)), dtype=np.int64, count=len(texts))
+        yield held
 
 
 @lru_cache(maxsize=1)
-def _letters() -> NDArray[Any]:
+def letters() -> NDArray[np.bool_]:
     """Which code points make words: Unicode letters and the marks on them, such as the vowel signs of Hindi."""
     kinds = (unicodedata.category(chr(code))[0] in "LM" for code in range(0x110000))
     return np.fromiter(kinds, dtype=np.bool_, count=0x110000)

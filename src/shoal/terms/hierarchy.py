@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from shoal.data.files import PathLike, shown
 from shoal.errors import InputError
 from shoal.terms.hierarchy_files import Concepts, read_hierarchy, read_hierarchy_csv
+from shoal.terms.joined_ontologies import JoinedOntologies
 from shoal.terms.suggestion import Spellings, suggestions
 from shoal.terms.taxonomy import Taxonomy, build_taxonomy
 from shoal.terms.wordnet import WordNet
@@ -55,9 +56,9 @@ class Hierarchy:
 
     @classmethod
     def from_file(cls, path: PathLike, *, root: str | None = None) -> Hierarchy:
-        """From a file, its kind given by the suffix: .csv, .tsv; .obo; .owl; SKOS as .rdf, .ttl or .nt.
+        """From a file, its kind given by the suffix: .csv, .tsv; .obo; .owl; SKOS as .rdf, .ttl or .nt; .RRF (UMLS).
 
-        All but CSV need the extra `ontology`.
+        OBO, OWL and SKOS need the extra `ontology`.
         """
         return cls._of(read_hierarchy(path), root, f"{shown(path)}: ")
 
@@ -135,6 +136,11 @@ class Hierarchy:
         """At most n concepts that a value may mean, the likeliest first."""
         return suggestions(value, n, self.senses, self._words_by_spelling)
 
+    def spellings(self) -> Iterator[tuple[str, str]]:
+        """Names and synonyms as texts may write them, and the name of the concept that each means."""
+        for spelt in (self._number, self._synonyms):
+            yield from ((name, self.label(number)) for name, number in spelt.items())
+
     @cached_property
     def _words_by_spelling(self) -> Spellings:
         return Spellings([*self.taxonomy.names, *self._synonyms])
@@ -161,10 +167,12 @@ class Hierarchy:
 def ontologies_of(given: Any) -> Any:
     """What labels mean: the files that are named are read, "wordnet" is WordNet, and an ontology is itself.
 
-    One for all columns, or a dict of columns.
+    One for all columns, or a dict of columns; of several in a list, the first that has a value gives its meaning.
     """
     if isinstance(given, Mapping):
         return {str(column): ontologies_of(ontology) for column, ontology in given.items()}
+    if isinstance(given, list | tuple):
+        return JoinedOntologies([ontologies_of(ontology) for ontology in given])
     if not isinstance(given, str | os.PathLike):
         return given
     return WordNet() if os.fspath(given).lower() == "wordnet" else Hierarchy.from_file(given)

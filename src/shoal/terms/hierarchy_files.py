@@ -1,4 +1,4 @@
-"""Hierarchies in files: CSV, OBO through pronto, OWL and SKOS through rdflib. Nothing is fetched from elsewhere.
+"""Hierarchies in files: CSV, OBO through pronto, OWL and SKOS through rdflib, UMLS's tables. Nothing is fetched.
 
 CSV has, per row, a child and its parent, or a value and its levels of generalisation (as in ARX). A first row with
 names such as child and parent, or above a last column that is otherwise one value, is a header.
@@ -20,7 +20,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from shoal.data.files import PathLike, decode, read_bytes, reading, shown
+from shoal.data.files import PathLike, decode, open_text, read_bytes, reading, shown
 from shoal.errors import InputError, MissingExtra
 
 _CHILD = {"child", "value", "concept", "narrower", "term", "name"}
@@ -179,10 +179,13 @@ def read_hierarchy(path: PathLike) -> Concepts:
     suffix = Path(str(path).lower().removesuffix(".gz")).suffix
     if suffix in (".csv", ".tsv", ".txt"):
         return read_hierarchy_csv(path)
-    if suffix != ".obo" and suffix not in _RDF_FORMAT:
+    if suffix != ".obo" and suffix != ".rrf" and suffix not in _RDF_FORMAT:
         raise InputError(
-            f"{shown(path)} is no known kind of hierarchy; give .csv, .obo, .owl, or SKOS as .rdf, .ttl or .nt"
+            f"{shown(path)} is no known kind of hierarchy; give .csv, .obo, .owl, SKOS as .rdf, .ttl or .nt, or "
+            "UMLS's MRCONSO.RRF"
         )
+    if suffix == ".rrf":
+        return _by_name(list(_rrf(Path(path))))
     with reading(path):
         content = read_bytes(path)
     terms = list(_obo(content, shown(path)) if suffix == ".obo" else _rdf(content, _RDF_FORMAT[suffix], shown(path)))
@@ -211,6 +214,33 @@ def _obo(content: bytes, name: str) -> Iterator[_Term]:
             above = [parent.id for parent in term.superclasses(distance=1, with_self=False) if not parent.obsolete]
             exact = [synonym.description for synonym in term.synonyms if synonym.scope == "EXACT"]
             yield _Term(term.id, term.name or term.id, above, exact, str(term.definition or ""))
+
+
+def _rrf(names: Path) -> Iterator[_Term]:
+    """English names of MRCONSO.RRF, the preferred first, and parents of MRREL.RRF beside it; not suppressed rows."""
+    above: dict[str, list[str]] = {}
+    for row in _table(names.with_name(names.name.replace("MRCONSO", "MRREL")), 16):
+        if row[3] == "PAR" and row[0] != row[4] and row[14] not in "EOY":  # the second concept is the first's parent
+            above.setdefault(row[0], []).append(row[4])
+    named: dict[str, list[tuple[bool, str]]] = {}
+    for row in _table(names, 18):
+        if row[1] == "ENG" and row[16] not in "EOY":
+            named.setdefault(row[0], []).append(((row[2], row[4], row[6]) != ("P", "PF", "Y"), row[14]))
+    for identifier, spelt in sorted(named.items()):
+        label, *synonyms = dict.fromkeys(name for _, name in sorted(spelt))
+        yield _Term(identifier, label, [one for one in above.get(identifier, []) if one in named], synonyms, "")
+
+
+def _table(path: Path, columns: int) -> Iterator[list[str]]:
+    """Rows of cells that each end in a bar."""
+    with reading(path), open_text(path, newline="\n") as lines:
+        for number, line in enumerate(lines, start=1):
+            cells = line.rstrip("\r\n").split("|")
+            if len(cells) != columns + 1:
+                raise InputError(
+                    f"{shown(path)}: line {number} has {len(cells) - 1} columns, not {columns}; see UMLS's"
+                )
+            yield cells
 
 
 def _rdf(content: bytes, form: str, name: str) -> Iterator[_Term]:

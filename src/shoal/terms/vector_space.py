@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -25,8 +25,10 @@ from shoal.data.frames import Frame
 from shoal.errors import InputError
 from shoal.kernels import words as kernel
 from shoal.terms.counting import Counted, Tally, TermOf, count, count_items
+from shoal.terms.hierarchy import ontologies_of
 from shoal.terms.language import check_language, stemmer, stop_words
 from shoal.terms.lexicon import lexicon
+from shoal.terms.phrases import phrases_of
 
 STOP = "stop words"
 UNKNOWN = "not in WordNet"
@@ -36,7 +38,7 @@ EVERYWHERE = "everywhere"
 LIGHT = "beyond the heaviest terms"
 LIGHT_HERE = "beyond a document's heaviest terms"
 
-FOR_WORDS = ("language", "drop_stop_words", "wordnet", "min_letters", "stem")
+FOR_WORDS = ("language", "drop_stop_words", "wordnet", "min_letters", "stem", "ontology")
 
 # The steps in their order, and what to do when one of them leaves out more than half.
 REMEDY = {
@@ -74,7 +76,10 @@ class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Keep only this many terms of each document, its heaviest.
     items : bool
         Documents are baskets: lists of items, or mappings of items to counts. Items are terms as they are, so language,
-        drop_stop_words, wordnet, min_letters and stem have no effect.
+        drop_stop_words, wordnet, min_letters, stem and ontology have no effect.
+    ontology : Hierarchy, WordNet, a file or "wordnet", or several in a list; None
+        Words that together name a concept become one term, the longest name first ("heart attack"), and synonyms
+        become the same term. Whatever else the texts say is counted as words.
 
     Attributes
     ----------
@@ -109,6 +114,7 @@ class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         max_terms: int | None = None,
         terms_per_document: int | None = None,
         items: bool = False,
+        ontology: Any = None,
     ) -> None:
         self.language = language
         self.drop_stop_words = drop_stop_words
@@ -120,6 +126,7 @@ class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.max_terms = max_terms
         self.terms_per_document = terms_per_document
         self.items = items
+        self.ontology = ontology
 
     def fit(self, texts: Iterable[Any], y: Any = None) -> VectorSpace:
         """Learn the terms and their weights."""
@@ -145,7 +152,12 @@ class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """The first half of fitting: count the terms of some texts or baskets, all or a part of the collection."""
         self._check_parameters()
         _refuse_all_but_sequences(texts, "baskets" if self.items else "texts")
-        return count_items(_baskets(texts)) if self.items else count(texts, self._term_of())
+        if self.items:
+            return count_items(_baskets(texts))
+        if self.ontology is None:
+            return count(texts, self._term_of(lambda word: None))
+        phrases = phrases_of(ontologies_of(self.ontology), self.language)
+        return count(texts, self._term_of(phrases.term), phrases.split)
 
     def settle(self, tallies: Iterable[Tally]) -> VectorSpace:
         """The second half: from the tallies of all parts, which terms there are and how much they weigh."""
@@ -221,9 +233,10 @@ class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ]
 
     def used_params(self) -> dict[str, Any]:
-        """The parameters that have an effect: those of words have none on baskets."""
-        given: dict[str, Any] = self.get_params()
-        return {name: value for name, value in given.items() if not (self.items and name in FOR_WORDS)}
+        """The parameters that have an effect, as they may be stated: those of words have none on baskets."""
+        given: dict[str, Any] = self.get_params() | {"ontology": type(self.ontology).__name__}
+        without = {*FOR_WORDS} if self.items else {"ontology"} if self.ontology is None else set[str]()
+        return {name: value for name, value in given.items() if name not in without}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -241,8 +254,8 @@ class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return np.ones(len(frequency))
         return np.log(n_documents / frequency)
 
-    def _term_of(self) -> TermOf:
-        """The function from a word to its term, or to the step that leaves it out."""
+    def _term_of(self, named: Callable[[str], str | None]) -> TermOf:
+        """From a word to its term, or to the step that leaves it out; `named` gives the terms of an ontology."""
         stops = stop_words(self.language) if self.drop_stop_words else frozenset[str]()
         words = lexicon() if self._uses_wordnet() else None
         stem = stemmer(self.language).stemWord if self.stem else str
@@ -250,6 +263,8 @@ class VectorSpace(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         def term_of(word: str) -> tuple[str | None, str]:
             if word in stops:
                 return None, STOP
+            if (name := named(word)) is not None:
+                return name, ""
             if words is not None and word not in words:
                 return None, UNKNOWN
             if len(word) < self.min_letters:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.data.private_files import cache_folder
-from shoal.terms.lexicon import lexicon, noun_lemmas
+from shoal.terms.lexicon import CLOSED, FUNCTION_WORDS, lexicon, noun_lemmas
 from shoal.terms.suggestion import Spellings, suggestions
 from shoal.terms.taxonomy import Taxonomy, build_taxonomy
 from shoal.terms.wordnet_files import (
@@ -156,6 +156,13 @@ class WordNet:
     def is_instance(self, concept: int) -> bool:
         """Whether it is a single thing or person, such as Barcelona or Anselm, not a kind of them."""
         return is_instance(self._folder, int(self._arrays["places"][concept]))
+
+    def spellings(self) -> Iterator[tuple[str, str]]:
+        """Nouns of several words, but for those that texts write without meaning them ("has-been", "at home")."""
+        for word in self._row_of_word:
+            parts = re.split("[_-]", word)
+            if len(parts) > 1 and not (FUNCTION_WORDS | CLOSED) & {parts[0], parts[-1]}:
+                yield word, word.replace("_", " ")
 
     def suggest(self, value: str, n: int = 5) -> list[int]:
         """At most n concepts that a value may mean, the likeliest first."""

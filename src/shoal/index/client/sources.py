@@ -96,7 +96,7 @@ def read_start(
             f"{shown(release)} is not a release of documents with pooled counts; make one with: shoal protect"
         )
     parameters = loaded.certificate["stated"]["parameters"]
-    if "ontology" in parameters.get("microaggregation", {}) or "vector_space" not in parameters:
+    if "ontology" in {**parameters.get("microaggregation", {}), **parameters.get("vector_space", {"ontology": ""})}:
         raise InputError(
             f"{shown(release)} was protected by meaning, or without stating how words were counted; an index counts "
             "words: protect the documents with {option}",

@@ -31,6 +31,7 @@ from shoal.release.publishing.figures import MOST_IN_MEANING, distances_in_meani
 from shoal.results.summary import Distances
 from shoal.results.utility import Loss
 from shoal.terms.counting import Tally
+from shoal.terms.hierarchy import ontologies_of
 from shoal.terms.vector_space import VectorSpace
 from shoal.terms.wordnet import WordNet
 
@@ -49,16 +50,16 @@ class ByMeaning:
     most_shown = MOST_IN_MEANING
 
     def __init__(self, space: VectorSpace, method: SemanticMicroaggregation, k: int) -> None:
-        in_wordnet = method.ontology is None or isinstance(method.ontology, WordNet)
+        self._ontology = ontologies_of("wordnet" if method.ontology is None else method.ontology)
         if space.stem:
             raise InputError(
                 "stems are no words, and a meaning is a word's; leave out {option}, or use stem=False", "stem"
             )
+        in_wordnet = isinstance(self._ontology, WordNet)
         if in_wordnet and space.language != "english":
             raise InputError(f"WordNet is English, the language is {space.language}; use another ontology or method")
-        self.space = space
         self.k = k
-        self._ontology = WordNet() if method.ontology is None else method.ontology
+        self.space: VectorSpace = clone(space).set_params(ontology=self._ontology)
         self._not_found = "no noun in WordNet" if in_wordnet else "not in the ontology"
         self._model: SemanticMicroaggregation = clone(method).set_params(k=k, ontology=self._ontology)
 
@@ -87,7 +88,7 @@ class ByMeaning:
         words = np.searchsorted(self.space.terms_, collection.words)
         pools = collection.pools(groups, counts[:, words])
         used = np.unique(pools.indices)
-        return Pools(sp.csr_matrix(pools[:, used]), tuple(collection.terms(used)))
+        return Pools(sp.csr_matrix(pools[:, used]), tuple(map(self._word, collection.terms(used))))
 
     def names(self, terms: Iterable[Term]) -> dict[Term, str]:
         return term_names(terms, self._ontology)
@@ -132,10 +133,16 @@ class ByMeaning:
 
     def parameters(self) -> dict[str, Any]:
         microaggregation = self._model.get_params() | {"ontology": type(self._ontology).__name__}
-        return {"vector_space": self.space.get_params(), "microaggregation": microaggregation}
+        space = {name: value for name, value in self.space.used_params().items() if name != "ontology"}
+        return {"vector_space": space, "microaggregation": microaggregation}
 
     def block_plan(self, n_rows: int) -> Plan:
         return Plan(self.k, BLOCK_ROWS, SphericalSpace)
+
+    def _word(self, term: Term) -> Term:
+        """A concept as the word that means it alone: the two are one term."""
+        word = term if isinstance(term, str) else self._ontology.label(term)
+        return word if self._ontology.senses(word) == (term,) else term
 
     def _texts(self, X: sp.csr_matrix) -> list[dict[str, float]]:
         """Documents as {term: weight}."""

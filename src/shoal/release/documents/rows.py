@@ -90,7 +90,8 @@ class Pools:
         columns = np.array([vocabulary.column_of[term] for term in self.terms], dtype=np.int64)
         shape = (self.counts.shape[0], len(vocabulary.names))
         pools = sp.csr_matrix((self.counts.data, columns[self.counts.indices], self.counts.indptr), shape=shape)
-        return pools if pools.has_sorted_indices else pools.sorted_indices()
+        pools.sum_duplicates()  # a word and the concept that it alone means are one term
+        return pools
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def _draft(groups: PublishedGroups) -> Draft:
         summary=_summary(groups, pools, weights, sizes, names),
         columns=described(None),
         shared_columns=(tuple(TERM_COLUMNS),),
-        parameters={"vector_space": groups.space.get_params()},
+        parameters={"vector_space": groups.space.used_params()},
         files={
             WHOLE: lambda path: write_vectors(path, group_of_row, pools, weights, names, {}),
             **files_beside(names, (weights, group_of_row)),
