@@ -34,7 +34,7 @@ def test_the_report_says_what_was_hidden_who_decided_and_what_is_not_promised() 
     page = sanitized_report(SUMMARY)
     for words in (
         "2 sanitized documents",
-        "1 place that reviewers left on purpose",
+        "1 place left on purpose, by a reviewer or by the rule",
         "reviewed by 1 person",
         "20.0%",
         "1 item was decided by a rule",

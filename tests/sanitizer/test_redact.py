@@ -480,3 +480,27 @@ def test_a_release_is_loaded_as_texts(work: WorkFolder, tmp_path: Path) -> None:
     table = load(made.folder).table
     assert table["document"].to_pylist() == ["document-0001", "document-0002"]
     assert table["text"].to_pylist() == [path.read_text() for path in sorted((made.folder / "documents").glob("*.txt"))]
+
+
+def test_the_rule_carries_to_other_documents_what_identifies_directly_and_what_a_person_accepted(
+    tmp_path: Path,
+) -> None:
+    first, second = "Ann Roehm, a judge, left Girona.", "The judge saw Roehm in Girona."
+    work = named_folder(
+        tmp_path / "work",
+        (
+            first,
+            (
+                entity(first, "PERSON", "Ann Roehm"),
+                entity(first, "PROFESSION", "judge"),
+                entity(first, "LOC", "Girona"),
+            ),
+        ),
+        (second, (entity(second, "MISC", "saw", probability=0.1),)),
+    )
+    Review(work, "ana").decide([("d1", "e2")], "accept")
+    made = released(work, tmp_path / "release", accept_rest=0.3)
+    texts = {path.read_text() for path in (made.folder / "documents").iterdir()}
+    assert texts == {"Pers1, a Prof1, left Loc1.", "The judge saw Pers1 in Loc1."}
+    assert made.summary.kept == 1
+    assert verify(made.folder, secrets=secrets_of(made))

@@ -19,12 +19,12 @@ from shoal.pages.sanitized import sanitized_readme, sanitized_report
 from shoal.release.folders import CERTIFICATE, PUBLIC_FOLDER, check_places, folders_written_aside, private_beside
 from shoal.release.writing import EPOCH, dump, sealed_certificate
 from shoal.results.sanitizing import Decision, SanitizedSummary, Secrets
-from shoal.sanitizer.release.figures import ACCEPTED_UNSEEN, promises_of, stated_of, summary_of
+from shoal.sanitizer.release.figures import promises_of, stated_of, summary_of
 from shoal.sanitizer.release.pages import BARS, PdfBars, html_page, redacted_pdf
 from shoal.sanitizer.release.plan import PlannedDocument, check_decided, leftovers, plan
 from shoal.sanitizer.release.vault import RECORD, VAULT, Vault, sealed_record, secrets_of, vault_digest
-from shoal.sanitizer.review.decisions import DISPUTED
-from shoal.sanitizer.review.outcome import current
+from shoal.sanitizer.review.decisions import ACCEPTED_UNSEEN, DISPUTED
+from shoal.sanitizer.review.outcome import ReviewedCollection, current
 from shoal.sanitizer.review.review import Review
 from shoal.sanitizer.review.strings import Strings
 from shoal.sanitizer.review.work import BLOCK, DECISIONS, Item, WorkFolder
@@ -139,7 +139,8 @@ def _rest_decided(folder: WorkFolder, least: float | None) -> Iterator[None]:
 def _accept_rest(folder: WorkFolder, least: float) -> None:
     """Mask what reaches the probability, then all that has a string within it which is masked by now; leave others.
 
-    What reviewers differ about stays open: a rule does not settle it.
+    A string that is no direct identifier is masked in other documents only if a person accepted it somewhere: one
+    "judge" that need be masked would take the word from the whole collection. What reviewers differ about stays open.
     """
     review = Review(folder, ACCEPTED_UNSEEN)
     while True:
@@ -155,16 +156,19 @@ def _accept_rest(folder: WorkFolder, least: float) -> None:
         masked = [
             item.key
             for proposals, item in waiting
-            if item.kind == BLOCK
-            or item.probability >= least
-            or _has_any(collection.search, item, folder.text(proposals))
+            if item.kind == BLOCK or item.probability >= least or _has_any(collection, item, folder.text(proposals))
         ]
         keys, action = (masked, "accept") if masked else ([item.key for _, item in waiting], "reject")
         review.decide(keys, action, reason=f"accept-rest {least:g}", adjudicates=True)
 
 
-def _has_any(strings: Strings, item: Item, text: str) -> bool:
-    return any(any(strings.readable(text[mention.start : mention.end])) for mention in item.mentions)
+def _has_any(collection: ReviewedCollection, item: Item, text: str) -> bool:
+    """Whether an item has a string within it that is masked in this document, or everywhere."""
+    return any(
+        collection.masked_strings[found.string].is_masked_in(item.document)
+        for mention in item.mentions
+        for found in collection.search.readable(text[mention.start : mention.end])
+    )
 
 
 def _write_documents(

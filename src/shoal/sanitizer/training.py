@@ -26,10 +26,10 @@ _BY_THEMSELVES = {
     "EMAIL": ("email",),
     "PHONE": ("phone",),
     "ACCOUNT": ("card", "iban", "wallet", "bank"),
-    "ID": ("ssn", "itin", "passport", "licence", "nhs", "mac", "uuid", "handle"),
+    "ID": ("ssn", "itin", "passport", "licence", "nhs", "mac", "uuid", "handle", "encoded", "labelled"),
     "ADDRESS": ("address", "numbered"),
     "URL": ("url", "ip"),
-    "PERSON": ("script",),
+    "PERSON": ("script", "labelled", "misread", "shouted"),
 }
 _AS_IF_SEEN = 20  # times, each
 _HEADER = """# How likely an entity must be masked: 1 / (1 + exp(-(bias + sum of weight x value))).

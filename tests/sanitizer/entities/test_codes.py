@@ -57,3 +57,19 @@ def test_a_recognizer_that_presidio_no_longer_has_is_an_error(monkeypatch: pytes
     _recognizers.cache_clear()
     with pytest.raises(InputError, match="has no IbanRecognizer; install version"):
         list(code_candidates("DE89 3704 0044 0532 0130 00"))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "code"),
+    [
+        ("It has the number 4471/902-7 on it", "CASE", "4471/902-7"),  # a tuple was in the pattern once
+        ("Call 555-123-7044 now", "PHONE", "555-123-7044"),
+        ("fax: (0)332 44 71-22 ext. 5.", "PHONE", "(0)332 44 71-22 ext. 5"),
+        ("path mcvax!ukc!ann here", "EMAIL", "mcvax!ukc!ann"),
+        ("see ~tgrey/mail", "ID", "tgrey"),
+        ("QUJD" * 15 + "\n" + "REVG" * 3, "ID", "QUJD" * 15 + "\n" + "REVG" * 3),
+    ],
+)
+def test_codes_are_found_whole(text: str, kind: str, code: str) -> None:
+    best = min((c for c in code_candidates(text) if c.kind == kind), key=lambda c: (c.rank, c.start - c.end))
+    assert text[best.start : best.end] == code

@@ -206,3 +206,50 @@ def test_mentions_lie_in_the_text_and_never_overlap(finder: EntityFinder, pieces
 def test_monotonous_text_takes_no_longer_than_its_length_warrants(piece: str) -> None:
     """Patterns that try every division of a text would take hours here, not seconds."""
     assert len(drafts_of(piece * (10_000 // len(piece)), [])) <= 10_000
+
+
+def masked_by(finder: EntityFinder, text: str) -> set[str]:
+    """What is proposed by default."""
+    return {name for e in only(finder, text) if e.probability >= 0.1 for name in mentions(text, e)}
+
+
+def test_a_salutation_after_a_number_is_no_address(finder: EntityFinder) -> None:
+    text = "Born 3 May 1961\n\nDear Dr Trelawny, come soon."
+    assert {"3 May 1961", "Dr Trelawny"} <= masked_by(finder, text)
+    assert all(entity.kind != "ADDRESS" for entity in only(finder, text))
+
+
+def test_a_name_ends_with_its_line_unless_the_line_is_full(finder: EntityFinder) -> None:
+    assert "Mr Ivo Blandford" in masked_by(finder, "Signed: Mr Ivo Blandford\nPage 3 of 4")
+    text = "The committee heard on the following day a certain John\nTrelawny, who spoke."
+    assert "John\nTrelawny" in masked_by(finder, text)
+
+
+def test_labels_of_headers_and_numbers_of_lists_stay(finder: EntityFinder) -> None:
+    text = "Organization: Zeta Labs\nLines: 12\n\n1. Ann Trelawny\n2. Bob Trelawny\n"
+    found = masked_by(finder, text)
+    assert {"Ann Trelawny", "Bob Trelawny"} <= found
+    assert found.isdisjoint({"Organization", "Lines", "1", "2", "1.", "2."})
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "mention"),
+    [
+        ("Hi marigold,\nsee you.", "PERSON", "marigold"),
+        ("See you.\n\nCheers,\n  penny\n", "PERSON", "penny"),
+        ("Patient name: rose garden\nWard 3", "PERSON", "rose garden"),
+        ("Name,Age\nFrank Stone,3\nDawn Rivers,4\n", "PERSON", "Dawn Rivers"),
+        ("| Employee | Room |\n| Rich Field | 12 |\n", "PERSON", "Rich Field"),
+        ("He met Wi11iam Trelawny.", "PERSON", "Wi11iam Trelawny"),
+        ("Witness JOHN STONE was heard.", "PERSON", "JOHN STONE"),
+        ("Then john trelawny left.", "PERSON", "john trelawny"),
+        ("Geboren am 3. März 1961 in Graz.", "DATE", "3. März 1961"),
+        ("It began in the first half of 1993.", "DATE", "first half of 1993"),
+        ("She is in her forties.", "AGE", "her forties"),
+        ("MRN: 4471-902", "ID", "4471-902"),
+        ("He was a local authority housing officer there.", "PROFESSION", "local authority housing officer"),
+        ("He drove with Jean-Tim Trelawny.", "PERSON", "Jean-Tim Trelawny"),
+    ],
+)
+def test_a_mention_is_found_whole(finder: EntityFinder, text: str, kind: str, mention: str) -> None:
+    assert [(e.kind, mention) for e in only(finder, text) if mention in mentions(text, e)] == [(kind, mention)]

@@ -26,6 +26,14 @@ def test_features_tell_name_and_neighbours() -> None:
     assert {"LOC", "LOC gpe", "LOC: after 'born'", "LOC: right after 'in'", "LOC: has an unusual word"} <= set(values)
 
 
+def test_the_order_of_features_makes_no_difference() -> None:
+    weights = Weights(
+        0.0, {"a": 0.1, "b": 0.2, "c": -0.3}
+    )  # 0.1 + 0.2 - 0.3 is not 0 in this order, -0.3 + 0.2 + 0.1 is
+    orders = [("a", "b", "c"), ("c", "b", "a"), ("b", "c", "a")]
+    assert len({weights.probability(dict.fromkeys(order, 1.0)) for order in orders}) == 1
+
+
 def test_a_broken_file_of_weights_is_named(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text("bias = ")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Sequence
 
 
@@ -53,3 +55,22 @@ def pdf_of(
             f"trailer\n<< /Size {count} /Root 1 0 R /Info << /Author (Ann Smith) >> >>\nstartxref\n{len(file)}\n%%EOF\n"
         ).encode()
     )
+
+
+def odt_of(body: str, *, header: str = "", footer: str = "", doctype: str = "") -> bytes:
+    """An ODT file with the elements of its body, and a header and footer."""
+    names = " ".join(
+        f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for name in ("office", "text", "table", "style")
+    )
+    margins = f"<style:header><text:p>{header}</text:p></style:header>" if header else ""
+    margins += f"<style:footer><text:p>{footer}</text:p></style:footer>" if footer else ""
+    parts = {
+        "content.xml": f"{doctype}<office:document {names}><office:body>{body}</office:body></office:document>",
+        "styles.xml": f"<office:document {names}>{margins}</office:document>",
+    }
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return file.getvalue()

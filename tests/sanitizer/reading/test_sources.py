@@ -13,7 +13,7 @@ from docx.oxml.ns import nsdecls
 
 from shoal.errors import InputError
 from shoal.sanitizer.reading.sources import SourceText, TextSource
-from tests.sanitizer.reading.files import pdf_of
+from tests.sanitizer.reading.files import odt_of, pdf_of
 
 
 def texts_of(path: Path, **columns: str) -> dict[str, str]:
@@ -110,6 +110,89 @@ def test_a_docx_gives_the_headers_of_first_and_even_pages(tmp_path: Path) -> Non
     assert only(tmp_path / "a.docx").text == "Ann\nBob\nLetter\nCy\n"
 
 
+def test_an_odt_gives_headers_paragraphs_notes_tables_and_footers(tmp_path: Path) -> None:
+    body = (
+        "<text:tracked-changes><text:p>Bob</text:p></text:tracked-changes>"
+        '<text:p>Dear<text:s text:c="2"/><text:span>Ann</text:span>,<text:line-break/>come<office:annotation>'
+        "<text:p>Cy</text:p></office:annotation>.<text:note><text:note-body><text:p>Lee</text:p></text:note-body>"
+        "</text:note></text:p><table:table><table:table-row><table:table-cell><text:p>born</text:p></table:table-cell>"
+        "<table:table-cell><text:p>1970</text:p></table:table-cell></table:table-row></table:table>"
+    )
+    (tmp_path / "a.odt").write_bytes(odt_of(body, header="Clinic", footer="Page"))
+    assert only(tmp_path / "a.odt").text == "Clinic\nDear  Ann,\ncome.Lee\n\nborn\t1970\nPage\n"
+
+
+def test_an_rtf_gives_its_letters_in_their_code_page(tmp_path: Path) -> None:
+    (tmp_path / "a.rtf").write_bytes(
+        rb"{\rtf1\ansi\ansicpg1250{\fonttbl{\f0 Arial;}}{\info{\author Bob}}Lech Wa\'b3\'easa\par N\u250\'fa\u241?ez}"
+    )
+    assert only(tmp_path / "a.rtf").text.split() == ["Lech", "Wałęsa", "Núñez"]
+
+
+MAIL = b"""Received: from host [10.0.0.1]
+From: =?utf-8?B?QW5uIE7DusOxZXo=?= <ann@example.org>
+To: Bob
+Subject: =?iso-8859-1?Q?Caf=E9?=
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary=x
+
+--x
+Content-Type: multipart/alternative; boundary=y
+
+--y
+Content-Type: text/plain; charset=utf-8
+Content-Transfer-Encoding: base64
+
+RGVhciBCb2IsIGNhbGwgQ3kgUmF5Lg==
+--y
+Content-Type: text/html
+
+<p>Dear Bob</p>
+--y--
+--x
+Content-Type: text/html; charset=windows-1252
+Content-Transfer-Encoding: quoted-printable
+
+<p>Caf=E9 <b>Dora</b></p>
+--x
+Content-Type: message/rfc822
+
+From: Eve
+Subject: old
+
+Hello.
+--x
+Content-Type: application/pdf
+Content-Disposition: attachment; filename="cv-lee.pdf"
+Content-Transfer-Encoding: base64
+
+JVBERi0=
+--x--
+"""
+
+
+@pytest.mark.parametrize("name", ["a.eml", "a.txt", "17", "17."])
+def test_a_mail_gives_its_headers_its_parts_decoded_and_the_names_of_attachments(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(MAIL)
+    text = only(tmp_path / name)
+    assert text.text == (
+        "From: Ann Núñez <ann@example.org>\nTo: Bob\nSubject: Café\n\nDear Bob, call Cy Ray.\nCafé Dora\n"
+        "From: Eve\nSubject: old\n\nHello.\n[Attachment: cv-lee.pdf]\n"
+    )
+    assert "attachments" in text.lost
+
+
+def test_a_text_that_begins_like_a_mail_and_needs_no_decoding_comes_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("From: Ann\nSubject: x\nLines: 2\n\nHello\n")
+    assert only(tmp_path / "a.txt").text == "From: Ann\nSubject: x\nLines: 2\n\nHello\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16", "utf-16-le", "utf-16-be"])
+def test_text_is_read_in_the_encoding_it_has(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "a.txt").write_bytes("“Núñez” – café, naïve\n".encode(encoding))
+    assert only(tmp_path / "a.txt").text == "“Núñez” – café, naïve\n"
+
+
 def test_a_pdf_gives_its_text_layer_page_by_page(tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(pdf_of([["Ann Smith met", "Bob Ray."], ["The end"]]))
     text = only(tmp_path / "a.pdf")
@@ -162,8 +245,18 @@ def encrypted_pdf() -> bytes:
         ("a.docx", b"plain", "a damaged DOCX"),
         ("a.txt", b"\x00\x01\x02", "not text in UTF-8"),
         ("a.txt", b"\xff\xfe\xfa", "not text in UTF-8"),
-        ("a.txt", b"\xe9t\xe9", "not text in UTF-8"),
-        ("a.exe", b"MZ\x90\x00", "not text in UTF-8"),
+        ("a.txt", b"Lech Wa\xb3\xeasa", "not text in UTF-8"),  # Windows-1250
+        ("a.txt", "Привет, Юрий".encode("cp1251"), "not text in UTF-8"),
+        ("a.exe", b"MZ\x90\x00", "of no known kind"),
+        ("a.doc", b"Ann Smith", "of no known kind"),
+        ("a.xml", b"<a>Ann&#32;Smith</a>", "of no known kind"),
+        ("README", b"Ann Smith", "of no known kind"),
+        ("a.rtf", b"Ann Smith", "a damaged RTF"),
+        ("a.odt", b"PK\x03\x04 nothing", "a damaged or encrypted ODT"),
+        ("a.odt", odt_of("", doctype="<!DOCTYPE x>"), "a damaged or encrypted ODT"),
+        ("a.eml", b"From: a@b.org\nContent-Transfer-Encoding: base64\n\n!!!! ???? 1", "a damaged mail"),
+        ("a.eml", b"From: a@b.org\nContent-Type: text/plain; charset=utf-8\n\n\xe9t\xe9", "a damaged mail"),
+        ("a.eml", b"From: a@b.org\n\none\n\nFrom c@d.org Mon May 3 1999\nTo: e\n\ntwo", "several mails"),
         ("a.txt", b"word " * 10_000_001, "has 50,000,005 characters, a document may have 5,000,000"),
         ("a.html", b"<script>x</script>", "contains no text"),
         ("a.txt", b" \n", "contains no text"),

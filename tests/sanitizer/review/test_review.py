@@ -206,6 +206,11 @@ def test_an_added_entity_is_masked_wherever_the_document_has_it(tmp_path: Path) 
     assert [(m.start, m.end) for m in outcome.masked[0].mentions] == [(0, 3), (8, 11)]
 
 
+def test_a_string_is_looked_up_in_all_documents_in_any_spelling(work: WorkFolder) -> None:
+    assert Review(work, "ana").places_of("Ann Smith") == {"d1": (0, 9), "d2": (17, 26)}
+    assert Review(work, "ana").places_of("Zoe") == Review(work, "ana").places_of("") == {}
+
+
 def test_undo_takes_back_the_last_step_as_a_whole_and_can_be_undone(work: WorkFolder) -> None:
     review = Review(work, "ana")
     review.decide([SMITH], "accept")

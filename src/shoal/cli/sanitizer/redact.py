@@ -82,7 +82,7 @@ def redact(
     write(f"masked       {places:,} places, {summary.blocks:,} blocks removed")
     write(f"seal         {made.certificate['seal']}")
     if summary.kept:
-        say(f"note: {summary.kept:,} places show a string that is masked elsewhere, as reviewers decided")
+        say(f"note: {summary.kept:,} places show a string that is masked elsewhere, as reviewers or the rule decided")
     if summary.unseen:
         say(f"note: {summary.unseen:,} items were decided by --accept-rest, without review")
     say(f"{work} is locked now; look at {made.folder / 'report.html'}")

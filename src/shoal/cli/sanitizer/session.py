@@ -14,7 +14,7 @@ from shoal.cli.terminal import printable, say
 from shoal.data.files import counted
 from shoal.errors import InputError
 from shoal.results.sanitizing import KINDS
-from shoal.sanitizer.review.review import Group, Review
+from shoal.sanitizer.review.review import Group, Order, Review
 from shoal.sanitizer.review.work import BLOCK
 
 AROUND = 70  # characters shown before and after a mention
@@ -26,7 +26,7 @@ KEYS = {
     "A": "accept only the one shown",
     "R": "reject only the one shown",
     "s": "shrink it, and all equal ones, to the part that you type",
-    "+": "add a string of this document that nobody proposed",
+    "+": "add a string that nobody proposed, in all documents",
     "w": "write down a reason for the next decision",
     "d": "show all places",
     "n": "next: decide later",
@@ -94,7 +94,7 @@ class Session:
         if key == "s":
             return self._shrink(group)
         if key == "+":
-            self._add(group.items[0].document)
+            self._add()
         elif key == "w":
             self.reason = _typed("Reason")
         elif key == "d":
@@ -133,16 +133,17 @@ class Session:
         keys, span = [item.key for item in group.items], (start, start + len(part))
         return self._decided(lambda reason: self.review.shrink(keys, span, reason=reason, adjudicates=self.adjudicates))
 
-    def _add(self, document: str) -> None:
+    def _add(self) -> None:
         """Stays at the same question: what was added is one more mask."""
         string = _typed("String to mask")
-        start = self.review.text(document).find(string) if string else -1
-        if start < 0:
-            self._say("the document does not have that string")
+        documents = self.review.places_of(string)
+        if not documents:
+            self._say("no document has that string")
             return
         kind = _typed(f"Kind ({', '.join(KINDS)}, {BLOCK})").upper()
-        if self._decided(lambda reason: self.review.add(document, (start, start + len(string)), kind, reason=reason)):
-            self._say("added")
+        orders = [Order(document, "", "add", span, kind, self.reason) for document, span in documents.items()]
+        if self._decided(lambda _: self.review.decide_all(orders)):
+            self._say(f"added in {counted(len(documents), 'document')}")
 
     def _say(self, line: str) -> None:
         self._console.print(Text(printable(line)))

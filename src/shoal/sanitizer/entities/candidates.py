@@ -72,7 +72,7 @@ def resolved(text: str, candidates: Iterable[Candidate]) -> list[Candidate]:
         for start, end in _free_stretches(taken, candidate.start, candidate.end):
             whole = (start, end) == (candidate.start, candidate.end)
             rest = candidate if whole else trimmed(text, candidate._replace(start=start, end=end))
-            if rest is None or not (whole or _still_names(rest, text[rest.start : rest.end])):
+            if rest is None or not (whole or still_names(rest, text[rest.start : rest.end])):
                 continue
             taken[rest.start : rest.end] = b"\1" * (rest.end - rest.start)
             kept.append(rest)
@@ -92,7 +92,7 @@ def _free_stretches(taken: bytearray, start: int, end: int) -> list[tuple[int, i
     return stretches
 
 
-def _still_names(rest: Candidate, words: str) -> bool:
+def still_names(rest: Candidate, words: str) -> bool:
     """Whether the rest of a candidate still names something: "Istanbul", not "Between" or "of 3"."""
     if rest.kind in ("DATE", "QUANTITY", "MONEY", "AGE", "CASE", "ID"):
         return bool(re.search(r"\d\d", words))

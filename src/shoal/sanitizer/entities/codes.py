@@ -26,12 +26,40 @@ _RULES = tuple(
             r"(?i)\b(?:skype|user\s?(?:name|id)|login|handle|insta(?:gram)?|twitter|telegram|snapchat|wechat)"
             r"(?:\s+(?:is|id|name))?\s?[:=]\s?(?-i:(?P<name>\S{3,60}))",
         ),
+        # Lines of base64, or of uuencode: whatever they say, nobody can review it.
+        ("ID", "encoded", 0, r"(?m)^[ \t>]*[A-Za-z\d+/]{60,76}(?:\r?\n[ \t>]*[A-Za-z\d+/]{4,76}={0,2})*+"),
+        ("ID", "encoded", 0, r"(?m)^begin \d{3} \S+\r?\n(?:[!-`]{1,61}\r?\n){1,100000}+`?\r?\n?end"),
         ("ACCOUNT", "iban", 3, r"(?i)\b[A-Z]{2}\d{2}(?:\s?[A-Z\d]{4}){2,7}\s?[A-Z\d]{1,4}\b(?<=\d\w\w\w\w)"),
         (
             "PHONE",
             "phone",
             4,
             r"(?<!\w)\+\d{1,3}[\s.-]?(?:\(\d{1,4}\)[\s.-]?)?\d{1,4}(?:[\s.-]?\d{2,4}){2,4}(?:x\d+)?(?!\w)",
+        ),
+        (
+            "PHONE",
+            "phone",
+            4,
+            r"(?<![\w.-])(?:\+?1[ .-])?(?:\(\d{3}\)[ .-]?|\d{3}[ .-])\d{3}[ .-]\d{4}(?:[ ,]{0,2}(?:x|"
+            r"ext\.?)[ ]?\d{1,6})?(?![\w-])",
+        ),
+        # Numbers after a word for them, whatever their form.
+        (
+            "PHONE",
+            "phone",
+            5,
+            r"(?i)\b(?:tele)?(?:phone|tel|fax|mobile|cell|call|dial|ring)\b(?:\s(?:number|no\.?|me|on|at|us))*[\s.:]{1,4}"
+            r"(?P<name>[+(]?\d[\d ()./-]{4,24}\d(?:[ ,]{0,2}(?:x|ext\.?)[ ]?\d{1,6})?)(?![\w-])",
+        ),
+        # Bang paths, message ids, hosts by their endings, and paths with the name of a user.
+        ("EMAIL", "email", 1, r"(?<![\w!])(?:[\w.-]{2,63}!){1,12}[\w.%-]{1,63}(?!\w)"),
+        ("EMAIL", "email", 1, r"(?<![\w<])[\w.+%-]{1,64}%[\w.-]{1,63}@[\w-]{1,63}(?!\w)"),
+        (
+            "ID",
+            "handle",
+            3,
+            r"(?:(?<!\w)/(?:home|Users|u|usr/people)/|\b[A-Z]:\\(?:Users|Documents and Settings)\\|"
+            r"(?<![\w/.])~)(?P<name>[\w.-]{2,40})",
         ),
         ("URL", "url", 2, r"\b(?:https?://|www\.)[^\s<>\"')\]]{1,2000}"),
         # Without a scheme only lower-case names with a well-known ending: "Mr.Castro" is no page.
@@ -41,7 +69,7 @@ _RULES = tuple(
             6,
             r"(?<![\w@.-])(?:[a-z\d-]{1,63}\.){1,5}(?:com|org|net|edu|gov|info|io|eu|[a-z]{2})\b(?:/[^\s<>\"')\]]{0,2000})?",
         ),
-        ("CASE", "application", 8, r"(?<![\w/.])\d{1,6}/\d{2,4}(?![\w/]|\.\d)"),
+        ("CASE", "application", 8, r"(?<![\w/.])\d{1,6}/\d{2,4}(?![\w/]|[.-]\d)"),
         (
             "CASE",
             "number",
@@ -52,7 +80,7 @@ _RULES = tuple(
             "CASE",
             "number",
             9,
-            rf"(?<=\b[Nn]umber\s)[A-Z]?\d[\w/.-]{0, 20}\d|(?<=\b[Rr]ef\.\s){_CODE}|(?<=\b[Ff]ile\s){_CODE}",
+            rf"(?<=\b[Nn]umber\s)[A-Z]?\d[\w/.-]{{0,20}}\d|(?<=\b[Rr]ef\.\s){_CODE}|(?<=\b[Ff]ile\s){_CODE}",
         ),
         ("ID", "mixed", 9, r"(?<![\w-])(?=[A-Z\d-]{0,20}\d[A-Z\d-]{0,20}\d)[A-Z]{1,4}-?\d[A-Z\d-]{0,30}\b"),
         # CD/MH/4471902, 2021-00457-PD: capitals and at least four digits, with slashes or hyphens.

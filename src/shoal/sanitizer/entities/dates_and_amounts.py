@@ -23,6 +23,13 @@ _WORDS = (
 _NUMBER = rf"(?:(?<![\d.,])\d(?:[,.]?\d){{0,15}}+|{_WORDS})"
 _UNIT = r"(?:second|minute|hour|day|night|week|fortnight|month|year|decade|centur(?:y|ie))s?"
 
+_FOREIGN_MONTH = (
+    r"(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember|janvier|février|mars|avril|mai|juin|"
+    r"juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|"
+    r"noviembre|diciembre|gennaio|febbraio|aprile|maggio|giugno|luglio|settembre|ottobre|dicembre)\b"
+)
+_SEASON = r"(?:(?:early|mid|late)[\s-])?(?:[Ss]pring|[Ss]ummer|[Aa]utumn|[Ww]inter)"
+
 _DATES = tuple(
     Rule("DATE", form, 20, re.compile(pattern, re.IGNORECASE if form in ("duration", "clock", "century") else 0))
     for form, pattern in (
@@ -39,6 +46,10 @@ _DATES = tuple(
             "month",
             rf"\b(?:Between\s)?{_PART}{_MONTH}(?:{_S}(?:and|or|to|until){_S}{_MONTH}|\s?[-–/,]\s?{_MONTH}){{0,4}},?{_S}(?:of\s+)?{_YEAR}\b",
         ),
+        ("day", rf"\b\d{{1,2}}(?:\.|er|º)?{_S}(?:de{_S})?{_FOREIGN_MONTH}(?:{_S}(?:de{_S})?{_YEAR})?"),
+        ("month", rf"\b{_FOREIGN_MONTH}{_S}(?:de{_S})?{_YEAR}\b"),
+        ("month", rf"\b{_SEASON}(?:{_S}(?:and|or){_S}{_SEASON})?{_S}(?:of{_S})?{_YEAR}\b"),
+        ("year", rf"\b(?:first|second|latter){_S}half{_S}of{_S}{_YEAR}\b"),
         ("year", rf"(?<![\w./:§-]){_PART}{_YEAR}(?:\s?[-–/]\s?(?:{_YEAR}|\d\d))?(?![\w/:]|[.,]\d|-\d|\s?%)"),
         ("decade", rf"\b{_PART}(?:{_YEAR}|['’]\d0)['’]?s\b"),
         ("century", rf"\b{_PART}(?:\d{{1,2}}(?:st|nd|rd|th)|\w+teenth|twentieth|twenty-first)[\s-]century\b"),
@@ -85,9 +96,22 @@ _AMOUNTS = tuple(
         ("MONEY", "sum", 15, rf"{_ABOUT}\b(?:{_AMOUNT}|{_COUNT})\s+(?:of\s+)?{_NAMES}\b(?:\s*\((?:{_CODES})\))?"),
         ("MONEY", "sum", 15, rf"\b{_AMOUNT}\s?(?:{_CODES}|[€£$])(?!\w)"),
         ("QUANTITY", "percent", 22, rf"{_ABOUT}\b(?:{_SUM})(?:\s?%|\s+per\s?cent\b|\s+percent\b)"),
-        ("QUANTITY", "measure", 22, rf"{_ABOUT}\b{_NUMBER}(?:\s+x\s+{_NUMBER})?\s?-?(?:other\s+)?{_UNITS}(?!\w)"),
+        (
+            "QUANTITY",
+            "measure",
+            22,
+            rf"{_ABOUT}\b{_NUMBER}(?:\s+x\s+{_NUMBER})?\s?-?(?:[a-z]{{3,15}}\s+)?{_UNITS}(?!\w)",
+        ),
         ("AGE", "age", 16, rf"\b{_NUMBER}[\s-]years?[\s-](?:old|of[\s-]age)\b"),
         ("AGE", "age", 16, rf"\b(?:aged?|age\s+of|at\s+the\s+age\s+of)\s+(?:{_NUMBER})(?:\s+(?:months|years))?\b"),
+        (
+            "AGE",
+            "age",
+            16,
+            r"(?<=\bin\s)(?:his|her|their|my)\s+(?:(?:early|mid|late)[\s-])?(?:teens|twenties|thirties|(?:for|fif|six|seven|eigh|nine)ties)\b",
+        ),
+        ("AGE", "age", 16, r"\b(?:teenage[rd]?|(?:quadra|quinqua|sexa|septua|octo|nona)genarian|centenarian)\b"),
+        ("AGE", "age", 16, rf"\b(?:born|died)\s+(?P<name>{_WORDS}\s+years\s+(?:ago|before|later))\b"),
         ("AGE", "age", 16, rf"\b{_NUMBER}\s?(?:yo|y/o|yrs?\s+old)\b"),
         ("AGE", "age", 16, r"\bturn(?:s|ed|ing)?\s+\d{1,3}\b(?!\s*(?:%|per))"),
         (

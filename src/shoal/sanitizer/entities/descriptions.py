@@ -84,14 +84,43 @@ _ILLNESSES = (
     r"tumou?rs?|diabetes|epilepsy|asthma|hernia|stroke|HIV|AIDS|autism|dementia|psychosis|"
     r"(?:fractures?|amputation|loss|dislocation|rupture|calcification|paralysis)\s+of\s+(?:(?:the|his|her|their)\s+)?(?:\w+\s+){0,2}"
     r"(?:tibia|femur|vertebra|kneecap|patella|skull|spine|arm|leg|hand|foot|hip|rib|eye|ear|vision|sight|hearing|finger|jaw|"
-    r"nose|knee|ankle|wrist|shoulder)s?)\b"
+    r"nose|knee|ankle|wrist|shoulder)s?(?:\s+in\s+(?:his|her|the|one|both)\s+(?:left\s+|right\s+)?(?:eye|ear|leg|arm|hand|foot)s?)?)\b"
 )
 _ILLNESS = Rule("MISC", "health", 39, re.compile(_ILLNESSES))
+_KIN = (
+    r"(?:grand|step|half-|great-)?(?:mother|father|sister|brother|son|daughter|uncle|aunt|niece|nephew|cousin|wife|husband|widow(?:er)?|"
+    r"fianc[ée]e?|twins?|spouse|partner)(?:-in-law)?s?"
+)
+_PEOPLES = (
+    r"(?:black|white|Asian|African|Arab|Roma|gypsy|Gypsy|Jewish|Muslim|Christian|Catholic|Protestant|Hindu|Sikh|"
+    r"Buddhist|Kurdish|indigenous)"
+)
+_PHRASES = (
+    Rule(
+        "MISC",
+        "kinship",
+        41,
+        re.compile(
+            rf"\b(?:(?:only|eldest|oldest|youngest|elder|younger|late|twin|adopted|estranged|deceased|first|second|third)\s+)+{_KIN}\b"
+            rf"|\b(?:gave birth to|mother of|father of|expecting)\s+(?:a\s+|an\s+|her\s+)?(?:\w+\s+)?(?:son|"
+            rf"daughter|child|children|twins|triplets|baby)\b"
+        ),
+    ),
+    Rule(
+        "NATIONALITY",
+        "people",
+        17,
+        re.compile(
+            rf"\b{_PEOPLES}[\s-](?:(?:\w+)[\s-])?(?:wom[ae]n|m[ae]n|people|person|girl|boy|famil(?:y|ies)|communit(?:y|ies)|origin|faith|minority)\b"
+        ),
+    ),
+    Rule("MISC", "sentence", 37, re.compile(r"\b(?:life imprisonment|death penalty|house arrest)\b")),
+)
 _PROFESSIONAL = word_set(
     "worker.n.01 professional.n.01 expert.n.01 leader.n.01 entertainer.n.01 creator.n.02 skilled_worker.n.01 "
     "serviceman.n.01 scientist.n.01 communicator.n.01 intellectual.n.01 contestant.n.01 capitalist.n.02 "
     "official.n.01 educator.n.01 student.n.01 owner.n.02 businessperson.n.01 unskilled_person.n.01 adult.n.01 "
-    "preserver.n.03 peer.n.01"
+    "preserver.n.03 peer.n.01 operator.n.02 assistant.n.01 athlete.n.01 clergyman.n.01 traveler.n.01"
 )
 _ILL = word_set("ill_health.n.01 disorder.n.01 injury.n.01 symptom.n.01 disability.n.01")
 # Words that have such a sense and seldom mean it, or say nothing that narrows anybody down.
@@ -156,7 +185,7 @@ def description_candidates(text: str) -> Iterator[Candidate]:
     """Nationalities, professions with the words that narrow them down, and illnesses of a text."""
     known = well_known()
     nationalities = Rule("NATIONALITY", "nationality", 18, known.nationalities)
-    yield from matches(text, (nationalities, Rule("LOC", "well known", 11, known.names), _ILLNESS))
+    yield from matches(text, (nationalities, Rule("LOC", "well known", 11, known.names), _ILLNESS, *_PHRASES))
     words = list(_WORD.finditer(text))
     for index, word in enumerate(words):
         form = _description_form(word.group().lower().replace("‑", "-"))

@@ -12,9 +12,11 @@ from shoal.errors import InputError, MissingExtra
 from shoal.results.sanitizing import Entity
 from shoal.sanitizer.entities.candidates import Candidate, resolved, trimmed
 from shoal.sanitizer.entities.codes import code_candidates
+from shoal.sanitizer.entities.completion import completed
 from shoal.sanitizer.entities.dates_and_amounts import date_and_amount_candidates, date_form
 from shoal.sanitizer.entities.descriptions import description_candidates, well_known, with_countries
 from shoal.sanitizer.entities.judging import Weights, shipped_weights
+from shoal.sanitizer.entities.layout import is_label, layout_candidates, within_lines
 from shoal.sanitizer.entities.linking import Draft, linked
 from shoal.sanitizer.entities.names import PARTICLES, name_key
 from shoal.sanitizer.entities.organisations import GENERIC, leftover_candidates, organisation_candidates
@@ -107,6 +109,7 @@ _RULES = (
     organisation_candidates,
     description_candidates,
     leftover_candidates,
+    layout_candidates,
 )
 _COMPONENTS = ("tok2vec", "transformer", "ner")  # of the pipeline: all that finding names needs
 
@@ -148,10 +151,10 @@ class EntityFinder:
 def drafts_of(text: str, recognised_names: Iterable[Candidate]) -> list[Draft]:
     """Linked entities, from the names a language model found and from the rules."""
     candidates = chain(recognised_names, *(rule(text) for rule in _RULES))
-    clean = (trimmed(text, candidate) for candidate in candidates)
-    return linked(
-        text, with_countries(text, resolved(text, (candidate for candidate in clean if candidate is not None)))
-    )
+    trimmed_ones = (trimmed(text, candidate) for candidate in candidates)
+    naming = (candidate for candidate in trimmed_ones if candidate is not None and not is_label(text, candidate))
+    within = chain.from_iterable(within_lines(text, candidate) for candidate in naming)
+    return linked(text, with_countries(text, completed(text, resolved(text, within))))
 
 
 def _pieces(text: str) -> Iterator[tuple[str, tuple[str, int]]]:

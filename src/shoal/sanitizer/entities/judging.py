@@ -198,7 +198,8 @@ class Weights:
 
     def probability(self, values: Mapping[str, float]) -> float:
         """The probability that an entity with these features must be masked."""
-        score = self.bias + sum(self.of_feature.get(name, 0.0) * value for name, value in values.items())
+        # Exact, so that the order of the features, which depends on the hash seed, makes no difference.
+        score = math.fsum((self.bias, *(self.of_feature.get(name, 0.0) * value for name, value in values.items())))
         return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, score))))
 
     def judged(self, text: str, drafts: Sequence[Draft], stays: frozenset[str]) -> tuple[Entity, ...]:

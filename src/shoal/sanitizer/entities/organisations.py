@@ -62,7 +62,8 @@ _PLACES = tuple(
 _ADDRESSES = tuple(
     Rule("ADDRESS", "address", 7, re.compile(pattern, re.MULTILINE))
     for pattern in (
-        rf"\b\d{{1,5}}[A-Za-z]?,?\s+(?:{CAPITALISED}\s+){{1,4}}(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd|Square|Sq|"
+        rf"\b\d{{1,5}}[A-Za-z]?,?[ \t]+(?:(?!Dear\b){CAPITALISED}[ \t]+){{1,4}}(?:Street|St|Avenue|Ave|Road|"
+        rf"Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd|Square|Sq|"
         rf"Court|Ct|Place|Pl|Way|Terrace|Crescent|Close|Highway|Hwy)\b\.?(?:,?\s+(?:Apt|Suite|Unit|Flat|Floor)\.?\s*#?\w+)?",
         r"\b(?:P\.?\s?O\.?\s+Box|PSC|Unit|Suite|Apt|Apartment|Flat|Ste)\.?\s+#?\d+[\w-]*(?:,?\s+Box\s+\d+)?(?:\s+[AD]PO\s+A[AEP]\s+\d{5})?",
         r"\b[A-Z]{1,2}\d[A-Z\d]?\s?\d[A-Z]{2}\b",
@@ -83,7 +84,10 @@ def organisation_candidates(text: str) -> Iterator[Candidate]:
         yield Candidate(match.start(), match.end(), "ORG", "built", 14)
         foreign = _FOREIGN.match(text, match.end())
         if foreign is not None:
-            yield Candidate(*foreign.span(1), "ORG", "in brackets", 49)
+            explains = any(
+                word.islower() and not is_common_word(word) for word in re.findall(r"[^\W\d_]{4,}", foreign[1])
+            )
+            yield Candidate(*foreign.span(1), "ORG", "in brackets", 13 if explains else 49)
     for match in _IN_LOWER_CASE.finditer(text):
         if not is_common_word(match.group(1).lower()):
             yield Candidate(match.start(), match.end(), "ORG", "built", 23)

@@ -38,6 +38,10 @@ _PATTERNS = tuple(
             rf"(?m)(?:^|[:;/(]|\d[.)]|[-•*])[ \t]*({_CAPITALISED},[ \t]{_NAME_WORD}(?:[ \t]{_NAME_WORD}){{0,2}})"
             r"(?=[ \t]*(?:$|[;/()–-]|\d|DOB|born|aged))",
         ),
+        # In capitals, as forms and scans have them; with digits for letters, as recognised text has them.
+        ("shouted", 25, rf"(?<![\w.-]){_SHOUTED}(?:[ \t][A-Z]\.?)?[ \t]{_SHOUTED}(?![\w-]|[ \t][A-Z]{{2}})"),
+        ("misread", 24, r"(?<!\w)[A-Z](?=\w{3,20}\b)[a-z]*(?:[01]{1,2}[a-z]+)+(?:[ \t]+[A-Z][a-z01]{2,20})?(?!\w)"),
+        ("in lower case", 30, r"(?<![\w.@/-])[a-z]{3,12}[ \t][a-z]{4,20}(?![\w@/-])"),
         ("initials", 26, r"(?<![\w.])(?:[A-ZÀ-ÞŁŚŻİŞÇĞ]\.[\s-]?){1,3}[A-ZÀ-ÞŁŚŻİŞÇĞ]\.(?!\w)"),
         ("initials", 27, r"(?<![\w.(§])[A-ZÀ-ÞŁŚŻİŞÇĞ]\.(?=[,;’']|\s+[a-z])(?<!\d\s[A-Z]\.)"),
         (
@@ -76,6 +80,8 @@ def people_candidates(text: str) -> Iterator[Candidate]:
             if form == "initialled" and (_NOT_INITIALS.search(words) or is_heading(text, match.start(), match.end())):
                 continue
             start, end = match.span(match.lastindex or 0)
+            if form in ("shouted", "in lower case") and not _is_named(match.group().lower().split(), form):
+                continue
             if form in ("titled", "listed") and _names_nobody(text[start:end], form):
                 continue
             yield Candidate(start, end, "PERSON", form, rank)
@@ -87,3 +93,10 @@ def _names_nobody(written: str, form: str) -> bool:
     if form == "titled":
         return bool(words) and all(word in GENERIC or word in _TITLE_WORDS for word in words)
     return is_common_word(words[-1]) and is_common_word(words[0]) and not is_given_name(words[0])
+
+
+def _is_named(words: list[str], form: str) -> bool:
+    """Whether a name without capitals, or in nothing else, begins with a given name: "john trelawny"; not "mark it"."""
+    if not is_given_name(words[0]) or words[-1] in FUNCTION_WORDS:
+        return False
+    return not is_common_word(words[-1]) if form == "in lower case" else words[-1] not in GENERIC

@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import codecs
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from shoal.data.corpus import Corpus
-from shoal.data.files import PathLike, broken_unicode, decode, is_folder, kind_of, reading, shown
+from shoal.data.files import PathLike, broken_unicode, is_folder, kind_of, reading, shown
 from shoal.data.records import COLLECTIONS, Skipped, collection_kind, list_folder
 from shoal.errors import InputError
-from shoal.sanitizer.reading.markup import docx_text, html_text
+from shoal.sanitizer.reading.html import html_text
+from shoal.sanitizer.reading.mail import looks_like_mail, mail_text
+from shoal.sanitizer.reading.office import docx_text, odt_text, rtf_text
 from shoal.sanitizer.reading.pdf import pdf_text
 
 LARGEST = 5_000_000  # characters of one document
 LARGEST_FILE = 200_000_000  # bytes; a PDF or DOCX may be mostly pictures
-# What does not survive as text, by suffix; files with any other suffix are read as plain text.
+PLAIN = (".txt", ".text", ".md", ".markdown", ".rst", ".log", ".csv", ".tsv")
+PAGES = (".html", ".htm", ".xhtml")
+# What does not survive as text, by suffix.
 LOST = {
-    **dict.fromkeys((".html", ".htm", ".xhtml"), "title, tags, scripts, styles, comments and attributes"),
+    **dict.fromkeys(PAGES, "title, tags, scripts, styles, comments and attributes"),
     ".docx": "layout, pictures, charts, footnotes, comments, deleted text, embedded files and properties of the file",
+    ".odt": "layout, pictures, comments, deleted text, embedded files and properties of the file",
+    ".rtf": "layout, pictures, headers, footers, footnotes, comments, embedded files and properties of the file",
+    ".eml": "the content of attachments, headers of transport, and other versions of the same text",
     ".pdf": "layout, pictures, forms, annotations and properties of the file",
 }
+# Files without a suffix go by how they begin.
+_BEGINNINGS = ((b"%PDF-", ".pdf"), (b"{\\rtf", ".rtf"), (b"<!doctype html", ".html"), (b"<html", ".html"))
+_SHORTEST_UTF16 = 8  # bytes without a mark
+_BINARY = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+# Letters of other code pages, read as Western ones: "Wa³êsa", "Ïðèâåò".
+_MISREAD = re.compile(r"[^\W\d_][³¹¿¶¼½¾¢¤¦¨¬±¸×÷][^\W\d_]|[À-ÿ]{4}|[ðþÐÞ][À-ÿ]|[À-ÿ][ðþÐÞ]")
 
 
 @dataclass(frozen=True)
@@ -83,25 +98,60 @@ class TextSource:
 
 
 def _read(path: Path, name: str) -> SourceText:
-    """One file, by its suffix."""
-    content, suffix = _content(path, name), path.suffix.lower()
-    if suffix == ".pdf":
-        text = pdf_text(content, shown(path))
-    elif suffix == ".docx":
-        text = docx_text(content, shown(path))
-    else:
-        try:
-            text = decode(content)
-        except UnicodeError:
-            text = "\0"
-        if "\0" in text:
-            kinds = ".txt, .md, .html, .docx, .pdf or .jsonl"
-            raise InputError(f"{shown(path)} is not text in UTF-8; save it as such, or give {kinds}")
-        text = html_text(text) if suffix in LOST else text
+    """One file, by its suffix; a mail that must be decoded is decoded whatever its name is."""
+    content, title = _content(path, name), shown(path)
+    suffix = _kind(path, content)
+    readers: dict[str, Callable[[], str]] = {
+        ".pdf": lambda: pdf_text(content, title),
+        ".docx": lambda: docx_text(content, title),
+        ".odt": lambda: odt_text(content, title),
+        ".rtf": lambda: rtf_text(content, title),
+        ".eml": lambda: mail_text(content, title),
+        **dict.fromkeys(PAGES, lambda: html_text(_decoded(content, title))),
+    }
+    text = readers.get(suffix, lambda: _decoded(content, title))()
     if not text.strip():
-        raise InputError(f"{shown(path)} contains no text; remove it, or give one that does")
-    _check_length(text, shown(path))
+        raise InputError(f"{title} contains no text; remove it, or give one that does")
+    _check_length(text, title)
     return SourceText(name, text, LOST.get(suffix, ""), path if suffix == ".pdf" else None)
+
+
+def _kind(path: Path, content: bytes) -> str:
+    """The suffix that says how a file is read. What is of no known kind might hide text that nobody would review."""
+    suffix = path.suffix.lower()
+    if suffix in PLAIN and looks_like_mail(content, encoded=True):
+        return ".eml"
+    if suffix in LOST or suffix in PLAIN:
+        return suffix
+    start = content.lstrip()[:20].lower()
+    beginning = next((known for mark, known in _BEGINNINGS if start.startswith(mark)), "")
+    is_named = len(suffix) > 1 and not suffix[1:].isdigit()  # mails are often called 17 or 17.
+    if is_named or not (beginning or looks_like_mail(content)):
+        kinds = ".txt, .md, .html, .eml, .rtf, .odt, .docx, .pdf or .jsonl"
+        raise InputError(f"{shown(path)} is of no known kind; save it as {kinds}")
+    return beginning or ".eml"
+
+
+def _decoded(content: bytes, title: str) -> str:
+    """Text in UTF-8, UTF-16 with or without a mark, or Windows-1252."""
+    for encoding in _encodings(content):
+        try:
+            text = content.decode(encoding)
+        except UnicodeError:
+            continue
+        if not _BINARY.search(text) and not (encoding == "cp1252" and _MISREAD.search(text)):
+            return text
+    raise InputError(f"{title} is not text in UTF-8, UTF-16 or Windows-1252; save it as UTF-8")
+
+
+def _encodings(content: bytes) -> tuple[str, ...]:
+    if content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return ("utf-16",)
+    start = content[:4000]
+    odd, even = start[1::2].count(0), start[::2].count(0)
+    if len(start) >= _SHORTEST_UTF16 and 4 * max(odd, even) > len(start):  # half of the bytes of Latin letters are zero
+        return ("utf-16-le",) if odd > even else ("utf-16-be",)
+    return "utf-8-sig", "cp1252"
 
 
 def _content(path: Path, name: str) -> bytes:

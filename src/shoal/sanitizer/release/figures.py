@@ -11,10 +11,9 @@ from shoal.results.sanitizing import KINDS, MaskedKind, SanitizedSummary
 from shoal.results.wordings import worded
 from shoal.sanitizer.release.masking import REMOVED
 from shoal.sanitizer.release.plan import PlannedDocument
-from shoal.sanitizer.review.decisions import active
+from shoal.sanitizer.review.decisions import ACCEPTED_UNSEEN, active
 from shoal.sanitizer.review.work import WorkFolder
 
-ACCEPTED_UNSEEN = "shoal --accept-rest"  # the reviewer in whose name the rest is decided
 DIAL = 20  # steps of the threshold
 DIGITS = "0123456789"
 FEWEST = 30  # figures over fewer entities or places might reveal how long a name is, or how likely

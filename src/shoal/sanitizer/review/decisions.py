@@ -23,6 +23,7 @@ from shoal.errors import InputError
 from shoal.results.sanitizing import Decision
 
 ACTIONS = ("accept", "reject", "shrink", "add", "undo")
+ACCEPTED_UNSEEN = "shoal --accept-rest"  # the reviewer in whose name the rest is decided
 FIELDS = {field.name for field in fields(Decision)}
 PENDING, DISPUTED, DECIDED = "pending", "disputed", "decided"
 Key = tuple[str, str]  # document and item

@@ -27,7 +27,7 @@ from shoal.sanitizer.review.decisions import (
 )
 from shoal.sanitizer.review.outcome import Outcome, ReviewedCollection, current, equal_part
 from shoal.sanitizer.review.search import RememberedSearch
-from shoal.sanitizer.review.strings import folded
+from shoal.sanitizer.review.strings import Strings, folded
 from shoal.sanitizer.review.work import BLOCK, Item, WorkFolder
 
 Key = tuple[str, str]  # document and item
@@ -135,6 +135,20 @@ class Review:
     def outcome(self, document: str) -> Outcome:
         """Every item of a document, what holds for it, and what is masked."""
         return self.collection().outcome(self.work.proposals_of(document))
+
+    def places_of(self, string: str) -> dict[str, Span]:
+        """The first place of a string in each document that has it, in any spelling."""
+        search = Strings([folded(string)] if folded(string) else ())
+        places = {}
+        for proposals in self.work.proposals if string else ():
+            text = self.work.text(proposals)
+            start = text.find(string)
+            found = next((found for found in search.find(text) if not found.within), None)
+            if start >= 0:
+                places[proposals.document] = start, start + len(string)
+            elif found is not None:
+                places[proposals.document] = found.start, found.end
+        return places
 
     def progress(self) -> Progress:
         """How many items are decided and open."""

@@ -1,0 +1,151 @@
+"""What the layout of a text shows: labelled fields, columns of tables, who is greeted and signs, where lines end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import groupby, pairwise
+
+from shoal.sanitizer.entities.candidates import Candidate, still_names, trimmed
+from shoal.sanitizer.entities.names import is_given_name, name_words
+from shoal.sanitizer.entities.organisations import GENERIC
+from shoal.terms.lexicon import FUNCTION_WORDS, is_common_word, word_set
+
+# What a label says of the value after it, or a column's header of the cells below it.
+_LABELS = (
+    (
+        "PERSON",
+        r"(?:(?:full|first|last|given|family|middle|maiden|birth|patient['’]?s?|client|customer|employee|account|card)\s*)?"
+        r"(?:sur|fore|nick|user)?names?|patient|applicant|claimant|defendant|plaintiff|witness(?:es)?|employee|attendees?|"
+        r"participants?|contact(?:\sperson)?|next\sof\skin|spouse|(?:referring\s)?physician|doctor|consultant|signed(?:\sby)?|"
+        r"signature|author|reviewer|from|to|cc|sender|recipient|passenger|guest|tenant|landlord|supervisor|manager",
+    ),
+    ("DATE", r"(?:dob|d\.o\.b\.|date\s+of\s+birth|birth\s?da(?:y|te)|born)"),
+    ("ADDRESS", r"(?:(?:home|postal|street|mailing|billing|shipping|work)\s)?address|residence|place\sof\sbirth"),
+    ("PHONE", r"(?:(?:home|work|cell|mobile)\s?)?(?:tele)?(?:phone|fax)(?:\s(?:no|number)\.?)?|tel\.?|mobile|cell"),
+    (
+        "ID",
+        r"(?:patient|employee|member|customer|student|case|policy|claim|insurance|passport|licen[cs]e|chart|record|file|tax|"
+        r"national|social\ssecurity|badge|booking|order|invoice|reference|ref|hospital|nhs|mrn|ssn|account|serial|vin|plate)"
+        r"\.?\s?(?:id|no|nr|number|#|code)?\.?|id|mrn|ssn",
+    ),
+)
+_FIELD = {
+    kind: re.compile(
+        rf"(?mi)^[ \t>*•|-]{{0,6}}(?P<label>{label})[ \t]{{0,3}}[:=][ \t]{{0,8}}(?P<value>\S[^\n;|\t]{{0,79}})"
+    )
+    for kind, label in _LABELS
+}
+_CELL = {kind: re.compile(label, re.IGNORECASE) for kind, label in _LABELS}
+_VALUE = re.compile(r"[^<(,\d@]{2,60}")  # of a person: up to an address or a remark
+_SALUTATION = re.compile(
+    r"(?m)^[ \t>]*(?:Dear|Hi|Hello|Hey|Hallo|Lieber?|Ch[eè]re?|Bonjour|Hola|Estimad[oa]|Querid[oa]|"
+    r"Good (?:morning|afternoon|evening))"
+    r"[ \t]+(?P<name>[^\W\d_][\w.'’-]{1,30}(?:[ \t]+[^\W\d_][\w.'’-]{0,30}){0,3})[ \t]*(?=[,:!–-]|$)"
+)
+_SIGNED = re.compile(
+    r"(?mi)^[ \t>]*(?:(?:(?:with )?(?:best|kind|warm(?:est)?|many|my) )?(?:regards|wishes|thanks)|cheers|"
+    r"thanks|thank you|love|yours(?: \w+)?|"
+    r"sincerely(?: yours)?|respectfully(?: \w+)?|mit freundlichen grüßen|cordialement|(?:un )?saludos?|"
+    r"atentamente),?[ \t]*\r?\n"
+    r"(?:[ \t>]*\r?\n){0,3}[ \t>]*(?:[-–~]{1,3}[ \t]?)?"
+    r"(?P<name>[^\W\d_][\w.'’-]{0,30}(?:[ \t]+[^\W\d_][\w.'’-]{0,30}){0,3})[ \t]*(?=\r?$|,)"
+)
+_NOBODY = word_set(
+    "sir sirs madam all everyone everybody colleague colleagues friend friends team customer member reader there both"
+)
+_NAMES = ("PERSON", "ORG", "LOC", "MISC", "PROFESSION")
+_DELIMITERS = "\t|;,"
+_LABEL = re.compile(r"[A-Z][\w-]*(?:[ \t][\w-]+){0,3}(?=[ \t]?:)")
+_LIST_NUMBER = re.compile(r"(?:\(?\d{1,3}[.)]{1,2}|\d{1,3}|[ivx]{1,5}[.)]|\([a-z]\))(?=[ \t]|\.[ \t])")
+_MOST_NAMES = 4  # words after "Name:"
+_SHORTEST, _LONGEST_LINE = 45, 110  # a line that was broken to fit a width has so many characters
+
+
+def layout_candidates(text: str) -> Iterator[Candidate]:
+    """Values of labelled fields, cells of columns with a telling header, who is greeted and who signs."""
+    for kind, field in _FIELD.items():
+        for match in field.finditer(text):
+            if kind == "PERSON" and "name" in match["label"].lower() and len(match["value"].split()) <= _MOST_NAMES:
+                yield Candidate(*match.span("value"), kind, "labelled", 11)
+            yield from _valued(text, kind, *match.span("value"))
+    for pattern in (_SALUTATION, _SIGNED):
+        for match in pattern.finditer(text):
+            words = match["name"].split()
+            if len(words) == 1 and not _names_no_person(match["name"]):
+                yield Candidate(*match.span("name"), "PERSON", "labelled", 11)
+            else:
+                yield from _valued(text, "PERSON", *match.span("name"))
+    yield from _cells(text)
+
+
+def _valued(text: str, kind: str, start: int, end: int) -> Iterator[Candidate]:
+    """The value of a field or a cell, if it may be of its kind."""
+    value = text[start:end].rstrip()
+    if kind == "PERSON":
+        named = _VALUE.match(value)
+        words = re.findall(r"[^\W\d_]+", named[0]) if named else []
+        ordinary = sum(word.islower() and is_common_word(word) and not is_given_name(word) for word in words)
+        if named and words and len(words) <= 5 and not ordinary and not _names_no_person(named[0]):
+            yield Candidate(start, start + len(named[0].rstrip()), kind, "labelled", 11)
+    elif kind == "ADDRESS":
+        if re.search(r"\d|[A-Z]", value):
+            yield Candidate(start, start + len(value), kind, "address", 8)
+    elif re.search(r"\d", value):
+        forms = {"DATE": "day", "PHONE": "phone", "ID": "labelled"}
+        code = re.match(r"[\w(+#][\w ./()+#-]*" if kind != "ID" else r"[\w#][\w./#-]*", value)
+        if code and re.search(r"\d", code[0]):
+            yield Candidate(start, start + len(code[0].rstrip(" .(-")), kind, forms[kind], 6 if kind != "DATE" else 19)
+
+
+def _names_no_person(value: str) -> bool:
+    """Whether these are titles and ordinary words alone: "Sir or Madam", "Mr. President"."""
+    words = [word.lower() for word in name_words(value)]
+    return all(word in _NOBODY or word in FUNCTION_WORDS or word in GENERIC for word in words)
+
+
+def _cells(text: str) -> Iterator[Candidate]:
+    """Cells of tables: lines that have one delimiter equally often, the first of which is the header."""
+    lines = [(match.start(), match[0]) for match in re.finditer(r"[^\n]+", text)]
+    for delimiter in _DELIMITERS:
+        for count, run in groupby(lines, key=lambda line: line[1].count(delimiter)):
+            rows = list(run) if count else []
+            if len(rows) < 2:
+                continue
+            for column, cell in enumerate(rows[0][1].split(delimiter)):
+                kind = next((kind for kind, label in _CELL.items() if label.fullmatch(cell.strip(' \t\r"*_'))), None)
+                for start, row in rows[1:] if kind else ():
+                    before = delimiter.join(row.split(delimiter)[:column]) + delimiter * bool(column)
+                    value = row.split(delimiter)[column]
+                    begin = start + len(before) + len(value) - len(value.lstrip(' \t"'))
+                    length = len(value.strip(' \t\r"'))
+                    yield from _valued(text, kind or "", begin, begin + length)
+
+
+def is_label(text: str, candidate: Candidate) -> bool:
+    """Whether a candidate is the label of a field ("Organization:") or the number of a list ("3.")."""
+    line = text.rfind("\n", 0, candidate.start) + 1
+    if text[line : candidate.start].strip(" \t>*•-"):
+        return False
+    number = _LIST_NUMBER.match(text, candidate.start)
+    if candidate.kind == "QUANTITY" and number is not None and number.end() >= candidate.end:
+        return text[number.end() - 1 : number.end() + 1].rstrip(" \t")[-1:] in (".", ")")
+    label = _LABEL.match(text, candidate.start)
+    if label is None or label.end() < candidate.end or candidate.kind not in _NAMES:
+        return False
+    words = re.findall(r"[^\W\d_]+", label[0])
+    return all(is_common_word(word.lower()) and not is_given_name(word.lower()) for word in words)
+
+
+def within_lines(text: str, candidate: Candidate) -> Iterator[Candidate]:
+    """A name ends with its line, unless the line was broken to fit a width."""
+    bounds = [candidate.start]
+    if candidate.kind in _NAMES and candidate.form != "titled":
+        breaks = (match.start() for match in re.finditer("\n", text[candidate.start : candidate.end]))
+        for at in (candidate.start + offset for offset in breaks):
+            if not _SHORTEST <= at - text.rfind("\n", 0, at) - 1 <= _LONGEST_LINE:
+                bounds.append(at)
+    for start, end in pairwise((*bounds, candidate.end)):
+        part = trimmed(text, candidate._replace(start=start, end=end))
+        if part is not None and (len(bounds) == 1 or still_names(part, text[part.start : part.end])):
+            yield part
