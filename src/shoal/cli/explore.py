@@ -74,6 +74,7 @@ def _show(found: Exploration) -> None:
     best = found.recommended
     loss, risk = found.measures.loss, found.measures.risk
     write(f"recommended  {best.trial.name}: {loss} {best.loss:.2f}, {risk} {best.risk:.2f}, score {best.score:.2f}")
+    write(printable(f"why          {found.why}"))
     if best.trial.promises_crowd:
         others = count(best.smallest_group - 1, "other")
         write(f"promise      each looks like at least {others} (k={best.trial.k})")

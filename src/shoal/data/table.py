@@ -51,6 +51,8 @@ def read_table(source: Any, verbatim: Iterable[str] = ()) -> Table:
 
 
 def _read(source: Any, verbatim: Iterable[str]) -> Table:
+    if isinstance(source, Table):
+        return source
     if isinstance(source, Query):
         return _checked(read_query(source), "memory", "the answer of the database")
     if not isinstance(source, str | os.PathLike):

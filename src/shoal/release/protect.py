@@ -12,6 +12,7 @@ from typing import Any
 from shoal.data.files import shown
 from shoal.data.inputs import DocumentSource, Source, source_of
 from shoal.data.private_files import PRIVATE_FOLDER
+from shoal.data.roles import ColumnChoices
 from shoal.errors import InputError
 from shoal.methods.sketches import CrowdSketch, DeltaSketch, KVarianceSketch
 from shoal.methods.sketches.sketches import check_components
@@ -184,18 +185,7 @@ def make_release(request: Request) -> Protected:
         draft = partial(draft_documents_in_parts, steps, opened)
     else:
         follows = publication.after is not None or publication.earlier_private is not None
-        asked = TableOptions(
-            table_method(request.method),
-            request.promises,
-            columns.missing,
-            columns.coarsen or {},
-            request.attack,
-            choices,
-            columns.id_column,
-            _earlier(publication, hidden, release) if follows else None,
-            tuple(columns.allow or ()),
-            tuple(columns.calibrate or ()),
-        )
+        asked = table_options(request, choices, _earlier(publication, hidden, release) if follows else None)
         if follows or columns.id_column is not None:
             _check_following(asked, opened.whole, opened.roles is not None and bool(opened.roles.weight))
         steps = TableSteps(request.k, asked)
@@ -205,6 +195,23 @@ def make_release(request: Request) -> Protected:
         return _write(lambda *folders: carry_out(steps, opened, folders), release, hidden, signing, sealed)
     with schedule_of(publication.client) as schedule:
         return _write(lambda *folders: draft(folders, schedule), release, hidden, signing, False)
+
+
+def table_options(request: Request, choices: ColumnChoices, after: Earlier | None = None) -> TableOptions:
+    """What a request asks for a table; `after` is the release that it follows."""
+    columns = request.columns
+    return TableOptions(
+        table_method(request.method),
+        request.promises,
+        columns.missing,
+        columns.coarsen or {},
+        request.attack,
+        choices,
+        columns.id_column,
+        after,
+        tuple(columns.allow or ()),
+        tuple(columns.calibrate or ()),
+    )
 
 
 def _document_steps(source: DocumentSource, request: Request) -> DocumentSteps | RecordSketchSteps:

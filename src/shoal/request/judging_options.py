@@ -155,6 +155,23 @@ class ExploreOptions:
     min_k: int | None = option(
         None, "Recommend only what makes at least so many records alike.", Whole(2), label="Least crowd"
     )
+    max_withheld: float | None = option(
+        None,
+        "Most records withheld that you accept, in per cent.",
+        Number(most=100, unit="number of per cent", metavar="<per cent>"),
+        of=(TABLES,),
+        otherwise="any; recoding of whole columns 5",
+        see="assess.md#what-is-tried",
+        label="Most records withheld, in per cent",
+    )
+    stay_true: Sequence[str] | None = option(
+        None,
+        "Protected columns that must show no false value, comma-separated: kept, generalised or blanked.",
+        Columns(),
+        of=(TABLES,),
+        see="assess.md#what-is-tried",
+        label="Columns without false values",
+    )
     crowd: bool = option(True, "Recommend only what promises a crowd, or anything.", Switch())
     harden: bool = option(
         False,

@@ -48,6 +48,7 @@ class MethodOptions:
         Number(unit="number of seconds", metavar="<seconds>"),
         otherwise="by size",
         see="methods/refinement.md",
+        commands=EXPLORE,
     )
     blocks: int | None = method_option(
         None, "Most records to group at a time.", Whole(least=6), otherwise="all up to 50,000", see="methods/blocks.md"
@@ -94,6 +95,7 @@ class MethodOptions:
         see="treatments.md#importance",
         label="How much it counts",
         column="importance",
+        commands=EXPLORE,
     )
     components: int | None = sketch_option(None, "Crowd sketches: numbers in each sketch.", Whole(), otherwise="512")
     delta: float | None = sketch_option(None, "Delta sketches: least variance of every attribute.", Number())

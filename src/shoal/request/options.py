@@ -36,7 +36,7 @@ DISTINCT, ENTROPY, RECURSIVE = "distinct", "entropy", "recursive"
 DIVERSITIES = (DISTINCT, ENTROPY, RECURSIVE)  # how the values of a group are counted for l
 
 table_option = partial(option, of=(TABLES,), heading="Tables")
-promise_option = partial(option, heading="Promises")
+promise_option = partial(option, commands=EXPLORE, heading="Promises")
 release_option = partial(option, heading="Release")
 
 
@@ -88,6 +88,7 @@ class ColumnOptions:
         see="weights.md",
         label="Sampling weight",
         role="weight",
+        commands=EXPLORE,
     )
     calibrate: Sequence[str] | None = table_option(
         None,
@@ -95,6 +96,7 @@ class ColumnOptions:
         Columns(),
         see="weights.md#calibration",
         label="Weighted totals that hold",
+        commands=EXPLORE,
     )
     roles: Any = table_option(
         None,
@@ -170,6 +172,7 @@ class ColumnOptions:
         Columns(),
         label="Whole numbers stay whole",
         column="round",
+        commands=EXPLORE,
     )
     recode: Mapping[str, str] | None = table_option(
         None,
@@ -196,6 +199,7 @@ class ColumnOptions:
         see="methods/numeric-microaggregation.md#coarsening",
         label="Records that share a value, at least",
         column="coarsen",
+        commands=EXPLORE,
     )
     allow: Sequence[str] | None = table_option(
         None,
@@ -204,6 +208,7 @@ class ColumnOptions:
         see="crowds.md#a-column-that-is-released-as-it-is",
         label="Release although it singles records out",
         column="allow",
+        commands=EXPLORE,
     )
     missing: str = table_option(
         "refuse",
@@ -232,6 +237,7 @@ class GroupPromises:
         None,
         "Fewest different values of each confidential column in a group.",
         Number(above=1, most=math.inf, bound="must be a whole number of at least 2, or with entropy a number above 1"),
+        commands=EXPLORE,
         see="methods/diversity.md",
         label="Different confidential values in each group, at least (l)",
     )

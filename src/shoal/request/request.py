@@ -11,7 +11,7 @@ from shoal.errors import InputError
 from shoal.request.judging_options import OWN
 from shoal.request.method_options import MethodOptions, WordOptions
 from shoal.request.option import BASKETS, DOCUMENTS, TABLES, Option, option, options_of
-from shoal.request.options import ColumnOptions, GroupPromises, Publication
+from shoal.request.options import EXPLORE, ColumnOptions, GroupPromises, Publication
 from shoal.request.reading_options import Reading
 from shoal.request.values import Switch, Whole, short
 
@@ -28,6 +28,7 @@ class Request:
         5,
         "Fewest records that look alike.",
         Whole(2),
+        commands=EXPLORE,
         letter="k",
         section="promise",
         label="Records that look alike, at least (k)",

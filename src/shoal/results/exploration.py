@@ -6,9 +6,12 @@ import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from shoal.request.method_options import METHODS
 from shoal.request.request import OPTIONS, words_of
 from shoal.results.notebook import html_table
 
+# Ways that no method names: the plan as it is but for k, treatments of columns, and recodings of all columns.
+AS_PLANNED, BY_COLUMN, RECODING = "as planned", "by column", "recoding"
 LEARNED = "learned, worst case"  # the figure that hardening brings down, in per cent
 WITHOUT_CROWD = ("ranking", "k-variance-sketch")  # methods that have a k and promise no crowd of whole records
 
@@ -32,7 +35,10 @@ MEASURES = {
 
 @dataclass(frozen=True)
 class Trial:
-    """A method, named as on the command line, its one or two parameters, and the columns coarsened after it."""
+    """A method, named as on the command line, or another way; its parameters, and what becomes of columns.
+
+    Columns that are not named are treated and recoded as the plan says.
+    """
 
     method: str
     k: int | None = None
@@ -41,10 +47,13 @@ class Trial:
     coarsen: tuple[tuple[str, int], ...] = ()  # columns, and the least number of records of a class there
     components: int | None = None  # of crowd sketches
     delta: float | None = None  # of delta sketches
+    treat: tuple[tuple[str, str], ...] = ()  # columns, and what becomes of each
+    recode: tuple[tuple[str, str], ...] = ()  # columns, and the rule by which each is recoded
 
     def __post_init__(self) -> None:
         # JSON has lists only, and a trial read from it is the same trial.
-        object.__setattr__(self, "coarsen", tuple((str(column), int(least)) for column, least in self.coarsen))
+        for name in ("coarsen", "treat", "recode"):
+            object.__setattr__(self, name, tuple((str(column), given) for column, given in getattr(self, name)))
 
     @property
     def name(self) -> str:
@@ -56,6 +65,11 @@ class Trial:
             "" if self.percent is None else f"{self.percent:g} %",
             "" if self.components is None else f"{self.components} numbers",
             "" if self.delta is None else f"delta={self.delta:g}",
+            *(
+                f"{treatment} {' '.join(column for column, given in self.treat if given == treatment)}"
+                for treatment in sorted({given for _, given in self.treat})
+            ),
+            *(f"{column} by {rule}" for column, rule in self.recode),
             *(f"{column} coarsened to {least}" for column, least in self.coarsen),
         ]
         return ", ".join(part for part in parts if part)
@@ -69,7 +83,9 @@ class Trial:
     def options(self) -> str:
         """The options of `shoal protect` that do this."""
         given = {name: value for name, value in vars(self).items() if value not in (None, ())}
-        given |= {"coarsen": dict(self.coarsen)} if self.coarsen else {}
+        given |= {name: dict(given[name]) for name in ("treat", "recode", "coarsen") if name in given}
+        if self.method not in METHODS:
+            del given["method"]
         return shlex.join(word for name, value in given.items() for word in words_of(OPTIONS[name], value))
 
 
@@ -118,6 +134,7 @@ class Exploration:
     hardened: tuple[Outcome, ...] = ()  # step by step from what was begun with, one column coarser each time
     min_k: int | None = None  # the fewest records alike that was asked for
     crowd: bool = True  # only what promises a crowd was to be recommended
+    why: str = ""  # in a sentence, why it is recommended
 
     @property
     def measures(self) -> Measures:

@@ -25,7 +25,7 @@ def tried(folder: Path) -> list[Outcome]:
 
 def trial_plan(plan: Request, trial: Trial, kind: str) -> Request:
     """The plan of the release that a trial stands for; made aside, where what it needs is loaded."""
-    from shoal.assessment.exploration.explore import trial_request
+    from shoal.assessment.exploration.tables import trial_request
 
     return trial_request(plan, trial, kind)
 

@@ -13,13 +13,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import shoal.assessment.exploration.tables as module
 from shoal import Hierarchy, InputError, Roles, explore, load
 from shoal.assessment.exploration import documents as of_documents
 from shoal.assessment.exploration import trials as trying
 from shoal.assessment.exploration.curve import curve_over_k
-from shoal.assessment.exploration.explore import trial_request, trials
-from shoal.assessment.exploration.trials import Limits, number_trials, recommend
+from shoal.assessment.exploration.explore import trials
+from shoal.assessment.exploration.tables import ExploredTable, trial_request
+from shoal.assessment.exploration.trials import Limits, recommend
+from shoal.assessment.exploration.ways import Ways, number_trials
 from shoal.pages.exploration import exploration_html
 from shoal.release.protect import make_release
 from shoal.request.plan import read_plan
@@ -37,6 +38,12 @@ TABLE = pd.DataFrame(
 
 def outcome(name: str, loss: float, risk: float, alike: int = 1) -> Outcome:
     return Outcome(Trial(name, k=2), loss, risk, alike, {})
+
+
+def only(monkeypatch: pytest.MonkeyPatch, tried: list[Trial]) -> None:
+    """Try only these."""
+    monkeypatch.setattr(Ways, "first", lambda _: tried)
+    monkeypatch.setattr(Ways, "next_to", lambda *_: [])
 
 
 SOME = [outcome("w", 1, 90), outcome("x", 10, 30, 3), outcome("y", 20, 12, 5), outcome("z", 25, 31, 9)]
@@ -66,7 +73,7 @@ def test_the_recommendation_keeps_the_limits(limits: dict[str, Any], best: str |
 
 
 def test_thirteen_columns_are_tried_in_more_than_forty_ways() -> None:
-    trials = number_trials(1080, 13)
+    trials = number_trials(1080, 13, 3)
     assert len(trials) >= 40
     assert len({trial.name for trial in trials}) == len(trials)
 
@@ -75,22 +82,22 @@ def test_every_trial_is_judged_and_kept_and_the_rest_is_done_after_an_interrupti
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[str] = []
-    real = module.try_out
+    real = ExploredTable.try_out
 
-    def interrupted(trial: Trial, *rest: Any) -> Outcome:
+    def interrupted(explored: ExploredTable, trial: Trial) -> Outcome | None:
         if len(tried) == 5:
             raise KeyboardInterrupt
         tried.append(trial.name)
-        return real(trial, *rest)
+        return real(explored, trial)
 
-    monkeypatch.setattr(module, "try_out", interrupted)
-    monkeypatch.setattr(module, "number_trials", lambda *_: number_trials(40, 3)[:9])
+    monkeypatch.setattr(ExploredTable, "try_out", interrupted)
+    only(monkeypatch, number_trials(40, 3, 3)[:9])
     with pytest.raises(KeyboardInterrupt):
         explore(TABLE, tmp_path / "out", refine=False, workers=1)
     assert len(json.loads((tmp_path / "out" / "runs.json").read_text())["runs"]) == 5
     tried.clear()
     tried_before = 5
-    monkeypatch.setattr(module, "try_out", lambda trial, *rest: tried.append(trial.name) or real(trial, *rest))
+    monkeypatch.setattr(ExploredTable, "try_out", lambda one, trial: tried.append(trial.name) or real(one, trial))
     found = explore(TABLE, tmp_path / "out", refine=False, workers=1)
     assert len(tried) == 9 - tried_before
     assert len(found.outcomes) == 9
@@ -117,7 +124,7 @@ def test_the_command_makes_the_recommended_release(tmp_path: Path) -> None:
 
 
 def test_names_that_no_list_can_hold_go_by_a_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "number_trials", lambda *_: [Trial("mdav", k=3)])
+    only(monkeypatch, [Trial("mdav", k=3)])
     odd = ["age, in years", ' "b" ', "c\nd\x7f\\é"]
     TABLE.set_axis(odd, axis=1).assign(**{"why, o why": "x"}).to_csv(tmp_path / "-people.csv", index=False)
     monkeypatch.chdir(tmp_path)
@@ -132,7 +139,7 @@ def test_names_that_no_list_can_hold_go_by_a_plan(tmp_path: Path, monkeypatch: p
 
 
 def test_the_command_repeats_kinds_and_orders_of_a_roles_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "mixed_trials", lambda *_: [Trial("mdav", k=3)])
+    only(monkeypatch, [Trial("mdav", k=3)])
     monkeypatch.chdir(tmp_path)
     steps = {"school": ["basic", "middle!", "upper"] * 13 + ["basic"], "area": [7, 8] * 20}
     TABLE.assign(**steps).to_csv("people.csv", index=False)
@@ -152,7 +159,7 @@ def test_gaps_are_tried_as_they_are_released(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str, rows: int
 ) -> None:
     ways = [Trial("mdav", k=3), Trial("mdav", k=3, attribute_groups=2), Trial("rank-swap", percent=5)]
-    monkeypatch.setattr(module, "number_trials", lambda *_: ways)
+    only(monkeypatch, ways)
     table = TABLE.astype(float).mask(np.arange(120).reshape(40, 3) % 60 == 4)  # two gaps, both in the second column
     assert table["b"].isna().sum() == 2
     with pytest.raises(InputError, match=r"column b: 2 missing values .* or pass missing group, impute or withhold"):
@@ -170,7 +177,7 @@ def test_gaps_are_tried_as_they_are_released(
 def test_the_folder_is_closed_to_others_and_its_files_are_whole_or_as_they_were(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "number_trials", lambda *_: [Trial("mdav", k=3)])
+    only(monkeypatch, [Trial("mdav", k=3)])
     folder = tmp_path / "out"
     folder.mkdir(mode=0o755)
     explore(TABLE, folder, refine=False, workers=1)
@@ -209,7 +216,7 @@ def test_the_terminal_says_when_the_recommended_protection_promises_no_crowd(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     TABLE.to_csv(tmp_path / "people.csv", index=False)
-    monkeypatch.setattr(module, "number_trials", lambda *_: [Trial("rank-swap", percent=5.0), Trial("mdav", k=3)])
+    only(monkeypatch, [Trial("rank-swap", percent=5.0), Trial("mdav", k=3)])
     monkeypatch.setattr(trying.os, "cpu_count", lambda: 1)
     asked = ("explore", "people.csv", "-o", "out", "--quasi", "a,b,c", "--no-refine", "--max-risk", "99")
     swapped = run(tmp_path, *asked, "--no-crowd")
@@ -249,11 +256,11 @@ def test_labels_are_explored_by_meaning(tmp_path: Path) -> None:
     table = pd.DataFrame({"sport": ["golf", "rugby", "soccer", "golf"] * 5})
     found = explore(table, tmp_path / "out", roles=Roles(quasi=("sport",)), ontology=sports, refine=False, workers=1)
     assert found.kind == "labels"
-    assert {"L", "RL"} == set(found.outcomes[0].figures)
+    assert {"true cells", "coarser cells", "changed cells", "blank cells"} <= set(found.outcomes[0].figures)
 
 
 def test_labels_of_digits_are_explored_as_they_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "label_trials", lambda *_: [Trial("sa-mdav", k=3)])
+    only(monkeypatch, [Trial("sa-mdav", k=3)])
     (tmp_path / "people.csv").write_text("post\n" + "\n".join(["0101", "0102", "0201", "0202"] * 5) + "\n")
     posts = Hierarchy.from_pairs(
         [("0101", "01"), ("0102", "01"), ("0201", "02"), ("0202", "02"), ("01", "all"), ("02", "all")]
@@ -309,7 +316,7 @@ PLAYERS = pd.DataFrame({"age": [20.0, 21.0, 22.0, 60.0, 61.0, 62.0], "sport": ["
 def test_numbers_and_labels_are_explored_together_and_each_outcome_is_handed_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "mixed_trials", lambda *_: [Trial("mdav", k=3), Trial("mdav", k=6)])
+    only(monkeypatch, [Trial("mdav", k=3), Trial("mdav", k=6)])
     heard: list[Outcome] = []
     asked: dict[str, Any] = {"roles": Roles(quasi=("age", "sport")), "ontology": {"sport": SPORTS}, "refine": False}
     found = explore(PLAYERS, tmp_path / "out", max_risk=40, on_trial=heard.append, workers=1, **asked)
@@ -359,7 +366,7 @@ def test_documents_are_explored_by_their_words_and_as_sketches(tmp_path: Path, m
         return [Trial("mdav", k=3), Trial("mdav", k=9), Trial("mdav", k=10), *sketches]
 
     monkeypatch.setattr(of_documents, "document_trials", some)
-    found = explore(TEXTS, tmp_path / "out", refine=False, workers=1, max_risk=40)
+    found = explore(TEXTS, tmp_path / "out", k=3, refine=False, workers=1, max_risk=40)
     by_name = {one.trial.name: one for one in found.outcomes}
     assert found.kind == "documents"
     assert "mdav, k=10" not in by_name  # no word is in ten documents
@@ -401,46 +408,67 @@ def test_codes_and_categories_are_never_averaged_and_dates_are(tmp_path: Path) -
     asked = {"roles": Roles(quasi=("zip", "roof", "birth", "age")), "categorical": ["roof"], "refine": False}
     found = explore(tmp_path / "homes.csv", tmp_path / "explored", workers=1, **asked)  # type: ignore[arg-type]
     assert found.kind == "mixed"
-    chosen = trial_request(Request.of(tmp_path / "homes.csv", asked), found.outcomes[0].trial)
+    assert Trial("mdav", k=5) in [one.trial for one in found.outcomes]
+    chosen = trial_request(Request.of(tmp_path / "homes.csv", asked), Trial("mdav", k=5))
     made = make_release(chosen.with_options(out=tmp_path / "release", attack=False))
     rows = load(made.folder).table
     assert set(rows["zip"].to_pylist()) <= {"01000", "01001", "01002"}
     assert set(rows["roof"].to_pylist()) <= {"tile", "slate"}
 
 
-@pytest.mark.parametrize(
-    ("treat", "named"), [("keep", True), ("generalise", False), ("blank", False)], ids=["keep", "generalise", "blank"]
-)
-def test_the_recommended_release_treats_columns_as_planned_and_trials_say_that_they_do_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, treat: str, named: bool
+@pytest.mark.parametrize("treat", ["keep", "generalise", "blank"])
+def test_what_the_plan_says_of_columns_stands_in_trials_and_in_the_recommended_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, treat: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     TABLE.round().astype(int).assign(town=["here", "there"] * 20).to_csv("people.csv", index=False)
-    options: dict[str, Any] = {"recode": {"a": "round 10"}, "treat": {"town": treat, "b": "average"}}
-    with pytest.warns(UserWarning, match="trials average every column, also town; the release is made as planned"):
-        found = explore(
-            "people.csv", "exploration", quasi=["a", "b", "town"], min_k=8, workers=1, refine=False, **options
-        )
+    options: dict[str, Any] = {"recode": {"a": "round 10"}, "treat": {"town": treat, "b": "average"}, "k": 8}
+    found = explore("people.csv", "exploration", quasi=["a", "b", "town"], workers=1, refine=False, **options)
     assert found.command is not None
-    words = shlex.split(found.command)
-    assert ("--method" in words) == named  # generalising and blanking make groups of their own
-    ran = run(tmp_path, *words[1:])
+    assert all((one.trial.k or 0) >= 8 for one in found.outcomes)
+    assert all(not {"town", "b"} & {*dict(one.trial.treat)} for one in found.outcomes)
+    ran = run(tmp_path, *shlex.split(found.command)[1:])
     assert ran.code == 0, ran.err
     released = load("release").table.to_pandas()
     coarser = {"keep": set[str](), "generalise": {"*"}, "blank": {""}}
     assert set(released["town"]) <= {"here", "there"} | coarser[treat]
     assert treat != "keep" or released["town"].value_counts().to_dict() == {"here": 20, "there": 20}
     planned = read_plan("exploration/plan.toml").columns
-    assert (planned.recode, planned.treat) == (options["recode"], options["treat"])
+    assert planned.recode == options["recode"]
+    assert options["treat"].items() <= (planned.treat or {}).items()
 
 
-def test_trials_see_recoded_columns() -> None:
-    table = module.open_explored(Request.of(TABLE, {"recode": {"a": "round 50", "b": "top 61"}}))
-    assert isinstance(table, module.ExploredTable)
-    assert set(table.quasi["a"].to_pylist()) <= {0.0, 50.0}
-    assert max(table.quasi["b"].to_pylist()) == 61
+def test_loss_is_measured_against_the_table_before_it_was_recoded(tmp_path: Path) -> None:
+    ages = pd.DataFrame({"age": [10.0, 20.0, 30.0, 40.0] * 5})
+    found = explore(
+        ages, tmp_path / "out", recode={"age": "0-24,25-49"}, treat={"age": "keep"}, workers=1, quasi=["age"]
+    )
+    # Each is guessed as the middle of its band, 5 years off; the variance is 125.
+    assert found.outcomes[0].loss == pytest.approx(100 * 25 / 125)
+    assert found.outcomes[0].risk == pytest.approx(100 / 10)
+
+
+def test_columns_that_must_stay_true_are_never_averaged(tmp_path: Path) -> None:
+    town = TABLE.assign(town=["here", "there", "near", "far"] * 10)
+    found = explore(town, tmp_path / "out", quasi=["a", "b", "town"], stay_true=["a"], workers=1, refine=False)
+    assert len(found.outcomes) > 10
+    assert all(one.trial.method not in ("mdav", "rank-swap") for one in found.outcomes)
+    assert all(dict(one.trial.treat).get("a") != "average" for one in found.outcomes)
+    assert found.why.startswith("Of ")
+    with pytest.raises(InputError, match="column a is averaged and must stay true"):
+        explore(town, tmp_path / "no", quasi=["a"], stay_true=["a"], treat={"a": "average"})
+
+
+def test_full_domain_recoding_is_tried_within_the_share_that_may_be_withheld(tmp_path: Path) -> None:
+    random = np.random.default_rng(3)
+    people = pd.DataFrame({"age": random.integers(18, 90, 300), "town": random.choice(list("abc"), 300)})
+    found = explore(people, tmp_path / "out", quasi=["age", "town"], max_withheld=3, workers=1, refine=False)
+    recoded = [one for one in found.outcomes if one.trial.method == "recoding"]
+    assert recoded
+    assert all(one.figures["withheld"] <= 3 and one.figures["changed cells"] == 0 for one in recoded)
+    assert any(dict(one.trial.recode).get("age") == "0-9,10-19,...,80+" for one in recoded)
 
 
 def test_columns_that_are_not_averaged_cannot_be_hardened(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="only averages can be hardened, and column a has none; leave out harden"):
-        explore(TABLE, tmp_path / "exploration", treat={"a": "keep"}, harden=True, max_risk=20)
+        explore(TABLE, tmp_path / "exploration", treat={"a": "generalise"}, harden=True, max_risk=20)

@@ -9,7 +9,7 @@ from shoal.assessment.exploration.trials import timed
 from shoal.attacks.rates import check_count, sample_rows
 from shoal.errors import InputError
 from shoal.request.request import Request
-from shoal.results.exploration import Curve, CurvePoint, Trial
+from shoal.results.exploration import AS_PLANNED, Curve, CurvePoint, Trial
 
 KS = (2, 3, 5, 7, 10, 15, 20, 30, 50)
 SAMPLE = {"documents": 1_000}  # records looked at, where a kind of data has others than these:
@@ -42,12 +42,12 @@ def curve_over_k(
     for k in ks:
         if check_count(k, "k") < 2:
             raise InputError(f"k={k} must be a whole number of at least 2")
-    explored = open_explored(request.with_options(refine=False))
+    explored = open_explored(request.with_options(refine=False, k=2), varied=False)
     most = SAMPLE.get(explored.kind, MOST) if sample is None else check_count(sample, "sample")
     n_records = len(explored)
     if most < n_records:
         explored = explored.sample(sample_rows(n_records, most, random_state))
-    method = "sa-mdav" if explored.kind == "labels" else "mdav"
+    method = "mdav" if explored.kind == "documents" else AS_PLANNED
     outcomes = (timed(explored, Trial(method, k=int(k))) for k in sorted(set(ks)) if k <= len(explored))
     points = (
         CurvePoint(outcome.trial.k or 0, outcome.loss, outcome.risk, outcome.seconds)

@@ -69,7 +69,11 @@ class ExploredDocuments:
         return len(self.names)
 
     def trials(self) -> list[Trial]:
-        return document_trials(len(self.names), self.of_items, self.setup.ontology is not None)
+        trials = document_trials(len(self.names), self.of_items, self.setup.ontology is not None)
+        return [trial for trial in trials if trial.k is None or trial.k >= self.setup.least]
+
+    def more_trials(self, outcomes: list[Outcome], best: Outcome | None) -> list[Trial]:
+        return []
 
     def try_out(self, trial: Trial) -> Outcome | None:
         try:

@@ -11,18 +11,20 @@ from typing import Any
 
 from shoal.assessment.exploration.folder import ExplorationFolder
 from shoal.assessment.exploration.harden import hardened
-from shoal.assessment.exploration.tables import ExploredTable, open_explored
-from shoal.assessment.exploration.trials import Explored, Limits, recommend, run_trials
+from shoal.assessment.exploration.tables import ExploredTable, open_explored, trial_request
+from shoal.assessment.exploration.trials import Explored, Limits, reason, recommend, run_trials
 from shoal.attacks.learned.leakage import FEWEST
 from shoal.data.files import shown
 from shoal.data.roles import listed_roles
-from shoal.errors import InputError, Note
+from shoal.errors import InputError
 from shoal.pages.exploration import exploration_html
 from shoal.request.judging_options import ExploreOptions
-from shoal.request.options import BLANK, GENERALISE
+from shoal.request.options import AVERAGE, GENERALISE
 from shoal.request.plan import request_of
 from shoal.request.request import OPTIONS, Request, checked_part, not_default
 from shoal.results.exploration import Exploration, Outcome, Trial, pareto_front
+
+ROUNDS = 2  # times that columns are varied next to the best way
 
 
 def explore(
@@ -32,14 +34,19 @@ def explore(
     max_risk: float | None = None,
     max_loss: float | None = None,
     min_k: int | None = None,
+    max_withheld: float | None = None,
+    stay_true: Sequence[str] | None = None,
     crowd: bool = True,
     harden: bool = False,
     workers: int | None = None,
     on_trial: Callable[[Any], None] | None = None,
+    k: int = 5,
     quasi: Sequence[str] | None = None,
     confidential: Sequence[str] | None = None,
     insensitive: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
+    weight: str | None = None,
+    calibrate: Sequence[str] | None = None,
     roles: Any = None,
     text_column: str | None = None,
     label_column: str | None = None,
@@ -47,12 +54,25 @@ def explore(
     kinds: Mapping[str, str] | None = None,
     categorical: Any = None,
     order: Mapping[str, Any] | None = None,
+    round: Any = None,
     recode: Mapping[str, str] | None = None,
     treat: Mapping[str, str] | None = None,
+    coarsen: Mapping[str, int] | None = None,
+    allow: Sequence[str] | None = None,
     missing: str = "refuse",
+    l: float | None = None,
+    diversity: str = "distinct",
+    c: float | None = None,
+    t: float | None = None,
+    beta: float | None = None,
+    person: str | None = None,
+    household: str | None = None,
+    k_column: str | None = None,
     refine: bool = True,
+    time_budget: float | None = None,
     ontology: Any = None,
     mapping: Any = None,
+    importance: Mapping[str, float] | None = None,
     force: bool = False,
     delimiter: str | None = None,
     decimal: str | None = None,
@@ -77,6 +97,8 @@ def explore(
         limit of risk, the least risk under a limit of loss, and the best score without limits or with both.
     min_k : int
         Recommend only what makes at least so many records alike.
+    max_withheld, stay_true : float, list of columns
+        The most records withheld, in per cent, and columns that must show no false value.
     harden : bool
         Go on from where plain linkage finds about `max_risk` per cent of the records: coarsen the column that leaks
         most and attack again, until an attacker trained on all links finds no more than that either. For numbers.
@@ -88,10 +110,9 @@ def explore(
         Called with each outcome as it comes; those of an earlier run come first.
     ontology, mapping : as for `protect`
         Of labels, what they mean. With an ontology documents are tried by meaning as well.
-    missing : as for `protect`
-        Rows with gaps are refused, withheld, or tried with the mean of the column in place of each gap.
-    treat : as for `protect`
-        Trials average all columns; the release that is recommended treats them as asked.
+    k : int
+        The smallest that is tried. All that the plan promises is kept, and what it says of a column stands; treatment
+        and recoding of other columns are varied.
 
     All other options are those of `protect`.
     """
@@ -103,25 +124,28 @@ def explore(
 
 def explore_request(request: Request, asked: ExploreOptions) -> Exploration:
     """Explore the source of a request."""
-    limits = Limits(asked.max_risk, asked.max_loss, asked.min_k, asked.crowd)
-    explored = open_explored(request)
+    limits = Limits(asked.max_risk, asked.max_loss, asked.min_k, asked.crowd, asked.max_withheld)
+    stay_true = tuple(asked.stay_true or ())
+    request = _staying_true(request, stay_true)
+    explored = open_explored(request, stay_true, asked.max_withheld)
     if asked.harden:
         _check_hardening(limits, explored)
-    if isinstance(explored, ExploredTable) and explored.treated:
-        names = ", ".join(map(shown, explored.treated))
-        message = f"trials average every column, also {names}; the release is made as planned, so loss and risk differ"
-        warnings.warn(Note(message), stacklevel=2)
-    ways = explored.trials()
     runs = ExplorationFolder(Path(asked.out), explored.fingerprint(), request.publication.force)
-    _run_all(explored, ways, runs, asked.workers, asked.on_trial)
-
-    tried = [runs.done[trial.name] for trial in ways if trial.name in runs.done]
-    if not tried:
+    ways, new = list[Trial](), explored.trials()
+    outcomes: list[Outcome] = []
+    for _ in range(ROUNDS + 1):
+        _run_all(explored, new, runs, asked.workers, asked.on_trial, len(ways))
+        ways += new
+        outcomes = [runs.done[trial.name] for trial in ways if trial.name in runs.done]
+        new = [trial for trial in explored.more_trials(outcomes, recommend(outcomes, limits)) if trial not in ways]
+        if not new:
+            break
+    if not outcomes:
         raise InputError("none of the ways to protect these records is possible; try shoal protect, which says why")
-    outcomes = sorted(tried, key=lambda one: (one.score, one.trial.name))
+    outcomes.sort(key=lambda one: (one.score, one.trial.name))
     best, path = recommend(outcomes, limits), list[Outcome]()
     if isinstance(explored, ExploredTable) and asked.harden:
-        best, path = hardened(outcomes, explored.quasi, explored.setup, runs, limits)
+        best, path = hardened(outcomes, explored, runs, limits)
     exploration = Exploration(
         tuple(outcomes),
         tuple(pareto_front(outcomes)),
@@ -133,9 +157,22 @@ def explore_request(request: Request, asked: ExploreOptions) -> Exploration:
         tuple(path),
         asked.min_k,
         limits.crowd,
+        "" if best is None else reason(best, outcomes, limits, request.k),
     )
     runs.write_results(exploration, exploration_html(exploration))
     return exploration
+
+
+def _staying_true(request: Request, columns: Sequence[str]) -> Request:
+    """The request with these columns generalised, if it does not say what else that is true becomes of them."""
+    treat = request.columns.treat or {}
+    for name in columns:
+        if treat.get(name) == AVERAGE:
+            raise InputError(
+                f"column {shown(name)} is averaged and must stay true; leave out one: {{option}} or {{option}}",
+                ("treat", "stay_true"),
+            )
+    return request.with_options(treat={**dict.fromkeys(columns, GENERALISE), **treat}) if columns else request
 
 
 def trials(request: Request, workers: int | None = None) -> Iterator[Outcome]:
@@ -147,33 +184,8 @@ def trials(request: Request, workers: int | None = None) -> Iterator[Outcome]:
     return run_trials(explored, explored.trials(), workers)
 
 
-def trial_request(request: Request, trial: Trial, kind: str = "numbers") -> Request:
-    """The request of the release that a trial of this kind of data stands for.
-
-    >>> import pandas as pd
-    >>> from shoal.assessment.exploration.explore import trial_request
-    >>> from shoal.request.request import Request
-    >>> from shoal.results.exploration import Trial
-    >>> people = pd.DataFrame({"age": [30, 31, 60, 61], "pay": [1, 2, 8, 9]})
-    >>> trial_request(Request.of(people, {"quasi": ["age"]}), Trial("mdav", k=2)).given
-    {'k': 2, 'quasi': ('age',), 'method': 'mdav'}
-    """
-    treated = {*(request.columns.treat or {}).values()}
-    changed = {**vars(trial), "coarsen": dict(trial.coarsen) or None, "out": None, "force": None}
-    if kind == "documents" and trial.method != "semantic":  # only meanings need one
-        changed["ontology"] = None
-    if {GENERALISE, BLANK} & treated:  # which make groups of their own
-        changed["method"] = None
-    return request.with_options(**changed)
-
-
 def _check_hardening(limits: Limits, explored: Explored) -> None:
     n_rows = len(explored)
-    if isinstance(explored, ExploredTable) and explored.treated:
-        raise InputError(
-            f"only averages can be hardened, and column {shown(explored.treated[0])} has none; leave out {{option}}",
-            ("harden", "treat"),
-        )
     if limits.max_risk is None:
         raise InputError(
             "hardening needs a limit to reach; give max_risk, in per cent of the records: {option}", "max_risk"
@@ -183,7 +195,13 @@ def _check_hardening(limits: Limits, explored: Explored) -> None:
         raise InputError(
             f"only numbers can be hardened, and these are {what}; leave {{option}} out, or raise k", "harden"
         )
-    if isinstance(explored, ExploredTable) and explored.filled:
+    if isinstance(explored, ExploredTable) and explored.not_averaged:
+        raise InputError(
+            f"only averages can be hardened, and column {shown(explored.not_averaged[0])} has none; leave out "
+            "{option}",
+            ("harden", "treat"),
+        )
+    if isinstance(explored, ExploredTable) and explored.has_gaps:
         raise InputError(
             "columns with gaps cannot be coarsened; pass {option}, or leave {option} out",
             ("missing withhold", "harden"),
@@ -202,16 +220,16 @@ def _run_all(
     runs: ExplorationFolder,
     workers: int | None,
     heard: Callable[[Outcome], None] | None,
+    already: int,
 ) -> None:
-    """Every trial that is not done yet, each kept at once."""
+    """Every trial that is not done yet, each kept at once; those of an earlier run are heard of first."""
     done = [runs.done[trial.name] for trial in ways if trial.name in runs.done]
     if heard is not None:
         for outcome in done:
             heard(outcome)
+    left = [trial for trial in ways if trial.name not in runs.done]
     try:
-        for outcome in run_trials(
-            explored, [trial for trial in ways if trial.name not in runs.done], workers, len(done)
-        ):
+        for outcome in run_trials(explored, left, workers, already + len(done)):
             runs.add(outcome)
             if heard is not None:
                 heard(outcome)

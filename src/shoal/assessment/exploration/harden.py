@@ -16,12 +16,14 @@ import pyarrow as pa
 
 from shoal import progress
 from shoal.assessment.exploration.folder import ExplorationFolder
-from shoal.assessment.exploration.trials import Limits, TrialSetup, coarser, judged, masked_by, try_out
+from shoal.assessment.exploration.tables import ExploredTable, MaskedTable
+from shoal.assessment.exploration.trials import Limits
 from shoal.attacks.learned.leakage import attack_all
 from shoal.attacks.learned.records import side_by_side
 from shoal.results.exploration import LEARNED, Outcome, Trial
 
 SHARE_OF = "tells: "  # the share of a column in it, by its name
+EUCLIDEAN = "linked, Euclidean"
 SAMPLE = 600  # records that the attacker learns from
 MOST_TRIED = 20_000  # records that the attacker is tried on
 BASES = 4  # protections that are hardened
@@ -30,17 +32,17 @@ FIRST_CLASSES, FEWEST_CLASSES = 50, 2  # into which a column is cut at first, an
 
 
 def hardened(
-    outcomes: Sequence[Outcome], quasi: pa.Table, setup: TrialSetup, runs: ExplorationFolder, limits: Limits
+    outcomes: Sequence[Outcome], explored: ExploredTable, runs: ExplorationFolder, limits: Limits
 ) -> tuple[Outcome | None, list[Outcome]]:
     """What keeps the limits at the least loss, if anything does, and the outcomes that led to it, step by step."""
     assert limits.max_risk is not None
     best: Outcome | None = None
     paths: list[list[Outcome]] = []
-    allowed = [outcome for outcome in outcomes if limits.crowd_kept_by(outcome)]
-    crowds = _crowds(allowed, quasi, setup, runs, limits.max_risk, limits.min_k)
+    allowed = [one for one in outcomes if limits.crowd_kept_by(one) and EUCLIDEAN in one.figures]  # averages
+    crowds = _crowds(allowed, explored, runs, limits.max_risk, limits.min_k)
     for base in [*crowds, *_bases(allowed, limits.max_risk)]:
         most = np.inf if best is None else best.loss
-        path = list(_path(base, quasi, setup, runs, limits.max_risk, most))
+        path = list(_path(base, explored, runs, limits.max_risk, most))
         last, paths = path[-1], [*paths, path]
         kept = last.figures[LEARNED] <= limits.max_risk and (limits.max_loss is None or last.loss <= limits.max_loss)
         if kept and last.loss < most:
@@ -51,20 +53,16 @@ def hardened(
 
 
 def _crowds(
-    outcomes: Sequence[Outcome],
-    quasi: pa.Table,
-    setup: TrialSetup,
-    runs: ExplorationFolder,
-    max_risk: float,
-    min_k: int | None,
+    outcomes: Sequence[Outcome], explored: ExploredTable, runs: ExplorationFolder, max_risk: float, min_k: int | None
 ) -> list[Outcome]:
     """Crowds so large that nobody, whatever they learned, finds more records than the limit."""
     k = max(math.ceil(100.0 / max_risk), min_k or 2, 2)
-    if k > quasi.num_rows:
-        return []
     trial = Trial("mdav", k=k)
+    outcome = runs.done.get(trial.name) or explored.try_out(trial)
+    if outcome is None:
+        return []
     if trial.name not in runs.done:
-        runs.add(try_out(trial, quasi, setup))
+        runs.add(outcome)
     large = [outcome for outcome in outcomes if outcome.smallest_group >= k]
     return [min([runs.done[trial.name], *large], key=lambda outcome: (outcome.loss, outcome.trial.name))]
 
@@ -82,32 +80,37 @@ def _bases(allowed: Sequence[Outcome], max_risk: float) -> list[Outcome]:
 
 
 def _path(
-    base: Outcome, quasi: pa.Table, setup: TrialSetup, runs: ExplorationFolder, max_risk: float, most: float
+    base: Outcome, explored: ExploredTable, runs: ExplorationFolder, max_risk: float, most: float
 ) -> Iterator[Outcome]:
     """Outcomes from the base on, until the limit is kept, more is lost than `most`, or nothing is left to coarsen."""
-    model, masked = masked_by(base.trial, quasi, setup)
-    outcome = _attacked(base, quasi, masked)
+    work = explored.masked_by(base.trial)
+    outcome = _attacked(base, explored, work)
     yield outcome
     step = 0
     while outcome.figures[LEARNED] > max_risk and outcome.loss < FARTHER * most:  # it may fall again
         progress.step(f"hardening {base.trial.name}", step)
-        trial = _stronger(outcome, quasi.num_rows)
+        trial = _stronger(outcome, len(explored))
         if trial is None:
             return
         if trial.name not in runs.done:
-            stronger = coarser(masked, trial.coarsen)
-            runs.add(_attacked(judged(trial, quasi, model, stronger), quasi, stronger))
+            stronger = explored.judged(trial, work, work.published(trial.coarsen))
+            runs.add(_attacked(stronger, explored, work))
         outcome, step = runs.done[trial.name], step + 1
         yield outcome
 
 
 def _linked(outcome: Outcome) -> float:
-    return max(outcome.figures["linked, Euclidean"], outcome.figures["linked, Mahalanobis"])
+    return max(outcome.figures[EUCLIDEAN], outcome.figures["linked, Mahalanobis"])
 
 
-def _attacked(outcome: Outcome, quasi: pa.Table, masked: pa.Table) -> Outcome:
+def _attacked(outcome: Outcome, explored: ExploredTable, work: MaskedTable) -> Outcome:
     """The outcome with what an attacker trained on all links finds, and by which columns."""
-    everyone = side_by_side(quasi, masked)
+    columns = explored.released_columns(work, work.published(outcome.trial.coarsen))
+    before, after = (
+        pa.table({name: pa.array(getattr(column, side)) for name, column in columns.items()})
+        for side in ("before", "after")
+    )
+    everyone = side_by_side(before, after)
     worst, rate = attack_all(everyone, SAMPLE, 0, MOST_TRIED)
     shares = worst.attribute_shares
     figures = {LEARNED: 100.0 * rate.rate}

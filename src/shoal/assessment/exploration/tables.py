@@ -1,11 +1,14 @@
-"""A table to be explored: its quasi-identifiers, the ways to protect them, and the release of each way."""
+"""A table to be explored: every trial takes the steps that `protect` takes, and what it would release is judged."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+import warnings
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,151 +17,308 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.assessment.exploration.documents import open_documents
-from shoal.assessment.exploration.trials import (
-    Explored,
-    TrialSetup,
-    label_trials,
-    mixed_trials,
-    number_trials,
-    try_out,
-)
+from shoal.assessment.exploration.recodings import column_recodings
+from shoal.assessment.exploration.released_columns import ReleasedColumn, ReleasedNumbers, released_column, share_linked
+from shoal.assessment.exploration.trials import Explored, TrialSetup
+from shoal.assessment.exploration.ways import LOST, Ways
+from shoal.attacks.disclosure import DisclosureRisk
 from shoal.data import Roles, Table, read_table, resolve_roles
-from shoal.data.columns import check_no_gaps
-from shoal.data.files import shown, unknown_column
-from shoal.data.inputs import DocumentSource, source_of
+from shoal.data.columns import equal_rows
+from shoal.data.files import shown
+from shoal.data.inputs import DocumentSource, TableSource, source_of
+from shoal.data.kinds.number_forms import NumberForm
 from shoal.data.kinds.outlines import agreed_columns, outline_column
-from shoal.data.recoding import recoded
-from shoal.data.roles import ColumnChoices
+from shoal.data.recoding import Limits, rule_of
+from shoal.data.roles import asked_choices, asked_roles
 from shoal.errors import InputError
-from shoal.methods.label_columns import Equals
-from shoal.release.tables.reading import KEPT
-from shoal.release.tables.records import levels_above
-from shoal.request.options import AVERAGE
+from shoal.kernels import Floats
+from shoal.methods.masking import Noise, RankSwap
+from shoal.release.protect import table_options
+from shoal.release.tables.columns import TableOptions
+from shoal.release.tables.generalised import Generalised
+from shoal.release.tables.records import TableRecords, reading_plan
+from shoal.release.tables.rows import MaskedRows
+from shoal.release.tables.steps import TableGroups, TablePublication, TableSteps
+from shoal.request.method_options import MASKING, METHODS
+from shoal.request.options import AVERAGE, BLANK, GENERALISE
 from shoal.request.request import Request
-from shoal.results.exploration import Outcome, Trial
+from shoal.results.exploration import AS_PLANNED, Outcome, Trial
 from shoal.terms.hierarchy import ontologies_of
-from shoal.terms.value_mapping import check_mapping, ontology_columns
-from shoal.terms.wordnet import WordNet
+from shoal.utility.loss import table_loss
 from shoal.version import __version__
 
+WITHHELD = 5.0  # per cent that recoding withholds, where no limit is given
+CELLS = ("true", "coarser", "changed", "blank")
+MADE = ("out", "force", "private", "sign", "client", "attack")  # options that change no row
 
-def open_explored(request: Request) -> Explored:
+
+def open_explored(
+    request: Request, stay_true: Sequence[str] = (), max_withheld: float | None = None, varied: bool = True
+) -> Explored:
     """Documents or a table, as `protect` decides, ready to be tried in any way."""
     opened, choices = source_of(request)
-    columns = request.columns
-    setup = TrialSetup(request.method.refine, ontologies_of(request.method.ontology), request.method.mapping)
     if isinstance(opened, DocumentSource):
+        setup = TrialSetup(request.method.refine, ontologies_of(request.method.ontology), request.k)
         return open_documents(opened, setup)
-    source = opened.parts[0] if opened.whole else request.source
-    return open_table(source, opened.roles, setup, choices, columns.missing, columns.id_column)
+    if not opened.whole:
+        raise InputError("an exploration reads one table, and these are parts; give one of them, as a sample")
+    if request.publication.after is not None:
+        raise InputError("a release that follows another keeps its crowds: nothing can be varied; protect it", "after")
+    options = table_options(request, choices)
+    table = read_table(opened.parts[0], verbatim=reading_plan(opened.roles, options).verbatim)
+    left_out = {*MADE, *vars(request.reading)}
+    plan = Request.of(None, {name: value for name, value in request.given.items() if name not in left_out})
+    explored = ExploredTable(table, plan, resolve_roles(table, opened.roles), max_withheld, tuple(stay_true), varied)
+    explored.trials()  # what cannot be is refused now, not after the work
+    return explored
+
+
+@dataclass(frozen=True)
+class MaskedTable:
+    """What a trial made, before it is rounded and released."""
+
+    steps: TableSteps
+    records: TableRecords
+    groups: list[TableGroups]
+    masked: MaskedRows
+
+    def published(self, coarsen: tuple[tuple[str, int], ...]) -> TablePublication:
+        """The rows that would be released, with these columns coarsened, too."""
+        table = replace(self.records.table, coarsen={**self.records.table.coarsen, **dict(coarsen)})
+        return self.steps.publish(self.masked, self.groups, replace(self.records, table=table))
 
 
 @dataclass(frozen=True, eq=False)
 class ExploredTable:
-    """The quasi-identifiers of a table: numbers, labels, or both."""
+    """A table as it was read, and its plan."""
 
-    quasi: pa.Table
+    table: Table
+    request: Request  # of this table
     roles: Roles
-    setup: TrialSetup  # with the ontologies of plain categories
-    given: TrialSetup  # as it was asked for
-    filled: bool = False  # gaps stand as the mean of their column
-    treated: tuple[str, ...] = ()  # columns that a release keeps, generalises or blanks; trials average them
+    max_withheld: float | None = None  # per cent of the records
+    stay_true: tuple[str, ...] = ()  # columns that must not be averaged
+    varied: bool = True  # treatments and recodings are varied, not only k
 
     @property
     def kind(self) -> str:
-        return self.setup.kind
+        return "numbers" if len(self.forms) == len(self.roles.quasi) else "mixed" if self.forms else "labels"
 
     def trials(self) -> list[Trial]:
-        if self.kind == "numbers" and not self.treated:
-            trials = number_trials(self.quasi.num_rows, self.quasi.num_columns)
-            return [
-                trial for trial in trials if trial.promises_crowd or not self.filled
-            ]  # gaps are kept in groups only
-        return (label_trials if self.kind == "labels" else mixed_trials)(self.quasi.num_rows)
+        return self.ways.first()
 
-    def try_out(self, trial: Trial) -> Outcome:
-        return try_out(trial, self.quasi, self.setup)
-
-    def fingerprint(self) -> str:
-        setup, quasi = self.setup, self.quasi
-        meaning = [] if self.kind == "numbers" else [_content(setup.mapping), _content(self.given.ontology)]
-        settings = __version__, quasi.schema.names, quasi.num_rows, setup.refine, meaning
-        digest = hashlib.sha256(repr(settings).encode())
-        for column in quasi.columns:
-            digest.update(repr(column.to_pylist()).encode())
-        return digest.hexdigest()
+    def more_trials(self, outcomes: list[Outcome], best: Outcome | None) -> list[Trial]:
+        return self.ways.next_to(outcomes, best)
 
     def __len__(self) -> int:
-        return int(self.quasi.num_rows)
+        return int(self.table.data.num_rows)
 
     def sample(self, rows: NDArray[np.int64]) -> ExploredTable:
-        """These rows only."""
-        return replace(self, quasi=self.quasi.take(pa.array(rows)).combine_chunks())
+        table = replace(self.table, data=self.table.data.take(pa.array(rows)).combine_chunks())
+        return replace(self, table=table)
+
+    def fingerprint(self) -> str:
+        asked = [(name, _content(value)) for name, value in sorted(self.request.given.items())]
+        digest = hashlib.sha256(repr((__version__, asked, self.max_withheld)).encode())
+        for name in self.table.data.column_names:
+            digest.update(repr((name, self.table.data[name].to_pylist())).encode())
+        return digest.hexdigest()
+
+    @cached_property
+    def forms(self) -> dict[str, NumberForm]:
+        """The quasi-identifiers that have numbers behind them as they came."""
+        options = _options(self.request)
+        choices = replace(options.choices, recode={})
+        forms: dict[str, NumberForm] = {}
+        for name in self.roles.quasi:
+            try:
+                outline = outline_column(name, self.table.data[name], choices, options.method.explained)
+            except InputError:
+                if name not in options.choices.recode:
+                    raise
+                continue  # words that only their recoding makes comparable
+            forms |= agreed_columns([name], [{name: outline}], choices)[0]
+        return forms
+
+    @cached_property
+    def numbers(self) -> dict[str, Floats]:
+        return {name: form.numbers(self.table.data[name], shown(name)) for name, form in self.forms.items()}
+
+    @cached_property
+    def ways(self) -> Ways:
+        """What can be tried; what `protect` would refuse of the plan is refused."""
+        plan, quasi = self.request.columns, self.roles.quasi
+        options = _options(self.request)
+        records = TableSteps(self.request.k, options).read(self._source)
+        method, layout, promises = records.table.method, records.table.layout, self.request.promises
+        averaged = not isinstance(method, Generalised)
+        planned = dict.fromkeys(quasi, AVERAGE) | dict(records.table.treat)
+        fixed, recode = {*(plan.treat or {})} - {*self.stay_true}, plan.recode or {}
+        said = {planned[name] for name in fixed} | ({GENERALISE} if self.stay_true else set())
+        simple = not (recode or fixed or self.stay_true or promises.asked or self.roles.weight or layout.has_gaps)
+        recodings = {
+            name: column_recodings(
+                self.table, name, self.forms.get(name), self.numbers.get(name), options.method.ontology
+            )
+            for name in quasi
+            if name not in recode and self.varied
+        }
+        return Ways(
+            n_rows=records.table.n_rows,
+            least=self.request.k,
+            planned=planned,
+            fixed=frozenset(fixed) if self.varied else frozenset(quasi),
+            true=frozenset(self.stay_true),
+            recodings=recodings,
+            numbers=self.numbers,
+            method=None if said & {GENERALISE, BLANK} or not self.varied else "mdav" if self.forms else "sa-mdav",
+            averaged=averaged and not layout.kept and plan.coarsen is None,
+            masking=self.kind == "numbers" and simple and self.varied,
+            withheld=(WITHHELD if self.max_withheld is None else self.max_withheld) / 100.0,
+        )
+
+    @property
+    def not_averaged(self) -> tuple[str, ...]:
+        """Columns that the plan keeps, generalises or blanks."""
+        return tuple(name for name, treatment in self.ways.planned.items() if treatment != AVERAGE)
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether gaps of numbers are released."""
+        return self.request.columns.missing != "withhold" and any(np.isnan(one).any() for one in self.numbers.values())
+
+    @property
+    def _source(self) -> TableSource:
+        return TableSource((self.table,), asked_roles(self.request.columns), True)
+
+    def masked_by(self, trial: Trial) -> MaskedTable:
+        """The table masked as the release of a trial is; noise and swaps take a seed, and a release draws its own."""
+        asked = trial_request(self.request, trial, self.kind)
+        if asked.method.method in MASKING:
+            percent = asked.method.percent or 0.0
+            swap = asked.method.method == "rank-swap"
+            correlated = asked.method.method == "correlated-noise"
+            method: Any = (
+                RankSwap(percent, random_state=0) if swap else Noise(percent, correlated=correlated, random_state=0)
+            )
+            asked = asked.with_options(method=method, percent=None, refine=None, ontology=None)
+        steps = TableSteps(asked.k, replace(_options(asked), attack=False))
+        records = steps.read(self._source)
+        groups = steps.join(steps.group(records), records)
+        return MaskedTable(steps, records, groups, steps.represent(groups, records))
+
+    def try_out(self, trial: Trial) -> Outcome | None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # remarks about the table are made when it is protected
+            try:
+                work = self.masked_by(trial)
+                return self.judged(trial, work, work.published(trial.coarsen))
+            except InputError:  # this way cannot keep what the plan promises
+                return None
+
+    def released_columns(self, work: MaskedTable, publication: TablePublication) -> dict[str, ReleasedColumn]:
+        """The quasi-identifiers of the released rows, before and after."""
+        released, recode = publication.rows, work.steps.options.choices.recode
+        rows = np.array([int(name) - 1 for name in released.before.names], dtype=np.int64)
+        columns: dict[str, ReleasedColumn] = {}
+        for name in self.roles.quasi:
+            before: Any = self.table.data[name].take(pa.array(rows))
+            after: Any = released.released[name]
+            if name in self.numbers:
+                before = self.numbers[name][rows]
+                rule = rule_of(recode[name]) if name in recode else None
+                if rule is None or isinstance(rule, Limits):  # on the scale of the originals
+                    after = _numbers(name, work, publication, self.forms[name])
+            columns[name] = released_column(name, before, after)
+        return columns
+
+    def judged(self, trial: Trial, work: MaskedTable, publication: TablePublication) -> Outcome:
+        """What the released rows lost and what they risk; withheld rows lose all, and nobody finds them."""
+        released, quasi = publication.rows.released, list(self.roles.quasi)
+        columns = self.released_columns(work, publication)
+        there = released.num_rows / len(self)
+        lost = {name: 100.0 * (there * float(column.lost.mean()) + 1.0 - there) for name, column in columns.items()}
+        found = 100.0 * there * share_linked(list(columns.values()), equal_rows(released, quasi))
+        facts = publication.figures.facts[0]
+        smallest = facts.smallest
+        if publication.rows.before.person is not None:
+            smallest = min(people or 0 for _, people, _ in facts.groups.crowds)
+        cells: Counter[str] = sum(facts.cells.values(), Counter())
+        shares = {
+            f"{name} cells": 100.0 * cells[name] / cells.total() for name in ("true", "coarser", "changed", "blank")
+        }
+        figures = shares | {"withheld": 100.0 * (1.0 - there)} | {LOST + name: loss for name, loss in lost.items()}
+        numbers = [column for column in columns.values() if isinstance(column, ReleasedNumbers)]
+        if len(numbers) == len(columns) and not any(np.isnan(column.before).any() for column in numbers):
+            of_numbers = _figures_of_numbers(quasi, numbers)
+            figures |= of_numbers
+            found = max(found, *(there * of_numbers[name] for name in of_numbers if name.startswith("linked")))
+        return Outcome(trial, float(np.mean(list(lost.values()))), found, smallest, figures)
 
 
-def open_table(
-    source: Any, roles: Roles | None, setup: TrialSetup, asked: ColumnChoices, missing: str, id_column: str | None
-) -> ExploredTable:
-    """Read a table, and recognise its quasi-identifiers, as `protect` does."""
-    ontology, mapping = setup.ontology, setup.mapping
-    explained = ontology_columns(ontology, mapping)
-    table = read_table(source, verbatim=(*explained.named, *asked.as_text))
-    check_mapping(mapping, table.data.column_names)
-    if id_column is not None and id_column not in table.data.column_names:
-        raise unknown_column(id_column, table.data.column_names, "the table")
-    roles = resolve_roles(table, roles)
-    asked.check(table.data.column_names, roles.quasi)
-    table = recoded(table, asked.recode, levels_above(ontology, asked.recode))
-    outlines = {name: outline_column(name, table.data[name], asked, explained) for name in roles.quasi}
-    forms, categories = agreed_columns(roles.quasi, [outlines], asked)
-    labels = tuple(name for name in roles.quasi if name not in forms)
-    by_meaning = tuple(name for name in labels if name not in categories)
-    numbers = {name: form.numbers(table.data[name], shown(name)) for name, form in forms.items()}
-    columns, complete, filled = _without_gaps(numbers, table.data.num_rows, missing)
-    columns |= {name: table.data[name].combine_chunks() for name in by_meaning}
-    columns |= {name: _texts(table, name) for name in categories}
-    kind = "numbers" if not labels else "mixed" if forms else "labels"
-    given = replace(setup, kind=kind)
-    meaning: Any = ontology
-    if categories:
-        meaning = dict(ontology) if isinstance(ontology, Mapping) else dict.fromkeys(by_meaning, ontology or WordNet())
-        meaning |= {name: _equals(columns[name]) for name in categories}
-    quasi = pa.table({name: columns[name] for name in roles.quasi}).filter(pa.array(complete))
-    treated = tuple(name for name in roles.quasi if asked.treat.get(name, AVERAGE) != AVERAGE)
-    return ExploredTable(quasi, roles, replace(given, ontology=meaning), given, filled, treated)
+def trial_request(request: Request, trial: Trial, kind: str = "numbers") -> Request:
+    """The request of the release that a trial of this kind of data stands for.
+
+    >>> import pandas as pd
+    >>> from shoal.assessment.exploration.tables import trial_request
+    >>> from shoal.request.request import Request
+    >>> from shoal.results.exploration import Trial
+    >>> people = pd.DataFrame({"age": [30, 31, 60, 61], "pay": [1, 2, 8, 9]})
+    >>> trial_request(Request.of(people, {"quasi": ["age"]}), Trial("mdav", k=2)).given
+    {'k': 2, 'quasi': ('age',), 'method': 'mdav'}
+    """
+    if trial.method == AS_PLANNED:
+        return request.with_options(k=trial.k, out=None, force=None)
+    given = {name: dict(getattr(trial, name)) for name in ("treat", "recode", "coarsen")}
+    given |= {name: {**(getattr(request.columns, name) or {}), **given[name]} for name in ("treat", "recode")}
+    changed = {**vars(trial), **{name: value or None for name, value in given.items()}, "out": None, "force": None}
+    if trial.method not in METHODS:
+        changed["method"] = None
+    if kind == "documents" and trial.method != "semantic":  # only meanings need one
+        changed["ontology"] = None
+    return request.with_options(**changed)
 
 
-def _without_gaps(
-    numbers: Mapping[str, NDArray[np.float64]], n_rows: int, missing: str
-) -> tuple[dict[str, Any], NDArray[np.bool_], bool]:
-    """The numbers, which rows stay, and whether gaps were filled: with the column's mean, as figures count them."""
-    gaps = {name: np.isnan(values) for name, values in numbers.items()}
-    complete = np.ones(n_rows, dtype=bool)
-    if missing == "refuse":
-        check_no_gaps(tuple(numbers), np.column_stack([np.empty((n_rows, 0)), *numbers.values()]), KEPT, ["missing"])
-    for name, there in gaps.items():
-        if there.all():
-            raise InputError(f"column {shown(name)} holds no value at all; drop it ({{option}})", "drop")
-        complete &= ~there if missing == "withhold" else True
-    if not complete.any():
-        raise InputError("no row is complete; pass {option} group or impute", "missing")
-    columns = {name: pa.array(np.where(gaps[name], np.nanmean(values), values)) for name, values in numbers.items()}
-    return columns, complete, missing != "withhold" and any(there.any() for there in gaps.values())
+def _options(request: Request) -> TableOptions:
+    return table_options(request, asked_choices(request.columns, asked_roles(request.columns)))
 
 
-def _texts(table: Table, name: str) -> pa.Array:
-    """Plain categories: whatever they are, they are equal or not."""
-    column = table.data[name].combine_chunks()
-    return (column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column).cast(pa.string())
+def _numbers(name: str, work: MaskedTable, publication: TablePublication, form: NumberForm) -> Any:
+    """Released numbers, NaN for a gap; what is written where they became bands or sets."""
+    released, layout = publication.rows, work.records.table.layout
+    if name in layout.numbers:
+        place = layout.numbers.index(name)
+        gaps = np.False_ if released.gaps is None else released.gaps[:, place]
+        return np.where(gaps, np.nan, released.numbers[:, place])
+    if name in layout.kept:
+        return form.numbers(released.released[name], shown(name))
+    return released.released[name]
 
 
-def _equals(column: pa.Array) -> Equals:
-    counted_values = column.value_counts()
-    return Equals(counted_values.field("values"), counted_values.field("counts").to_numpy())
+def _figures_of_numbers(names: list[str], columns: list[ReleasedNumbers]) -> dict[str, float]:
+    """The measures by which the literature compares maskings of numbers, in per cent."""
+    before, after = (
+        pa.table(dict(zip(names, (pa.array(getattr(column, side)) for column in columns), strict=True)))
+        for side in ("before", "after")
+    )
+    cost, risk = table_loss(before, after), DisclosureRisk().run(before, after)
+    return {
+        "IL": cost.mean_change,
+        "IL1": 100.0 * cost.values,
+        "IL2": 100.0 * cost.means,
+        "IL3": 100.0 * cost.covariances,
+        "IL4": 100.0 * cost.variances,
+        "IL5": 100.0 * cost.correlations,
+        "PIL": 100.0 * cost.probabilistic.mean,
+        "DR": risk.risk,
+        "linked, Euclidean": 100.0 * risk.euclidean.rate,
+        "linked, Mahalanobis": 100.0 * risk.mahalanobis.rate,
+        "linked, probabilistic": 100.0 * risk.probabilistic.rate,
+        "interval disclosure": 100.0 * risk.interval.rate,
+    }
 
 
 def _content(value: Any) -> Any:
-    """What an ontology or a mapping says, not where it lies."""
+    """What an option says, not where it lies."""
     if isinstance(value, Mapping):
         return [(str(name), _content(content)) for name, content in sorted(value.items(), key=str)]
     if isinstance(value, str | os.PathLike) and Path(value).is_file():
