@@ -26,7 +26,7 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.assessment.exploration.documents import document_trials
-from shoal.assessment.exploration.trials import number_trials
+from shoal.assessment.exploration.ways import Ways
 from shoal.cli import app
 from shoal.release.demo import run_demo
 from tests import cli_page
@@ -86,7 +86,9 @@ def workplace(made_once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for file in (made_once / "sample").iterdir():
         shutil.copy(file, place)
     monkeypatch.chdir(place)
-    monkeypatch.setattr("shoal.assessment.exploration.tables.number_trials", lambda *size: number_trials(*size)[::3])
+    first = Ways.first
+    monkeypatch.setattr(Ways, "first", lambda ways: first(ways)[::3])
+    monkeypatch.setattr(Ways, "next_to", lambda *_: [])
     monkeypatch.setattr(
         "shoal.assessment.exploration.documents.document_trials", lambda *kind: document_trials(*kind)[2:17:5]
     )

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.assessment.exploration.trials import TrialSetup, masked_by
+from shoal.assessment.exploration.tables import ExploredTable, open_explored
 from shoal.attacks.learned.distances import plain
 from shoal.attacks.learned.leakage import Leakage
 from shoal.attacks.learned.linking import chances_of
@@ -18,6 +18,7 @@ from shoal.attacks.learned.records import side_by_side
 from shoal.data import Roles
 from shoal.pages.leak_card import remedy
 from shoal.release.leaks import find_leaks
+from shoal.request.request import Request
 from shoal.results.attacks import Remedy
 from shoal.results.exploration import LEARNED
 from tests.release.releases import certificate_of
@@ -123,10 +124,16 @@ def test_hardening_never_counts_fewer_than_plain_linkage_finds(tmp_path: Path, m
     found = shoal.explore(
         people().select(["age", "pay", "rent"]), tmp_path / "e", max_risk=30, harden=True, workers=1, refine=False
     )
-    values = people().select(["age", "pay", "rent"])
+    explored = open_explored(Request.of(people().select(["age", "pay", "rent"]), {"refine": False}))
+    assert isinstance(explored, ExploredTable)
     for one in found.hardened:
-        masked = masked_by(one.trial, values, TrialSetup(refine=False))[1]
-        records = side_by_side(values, masked)
+        work = explored.masked_by(one.trial)
+        columns = explored.released_columns(work, work.published(one.trial.coarsen))
+        before, after = (
+            pa.table({name: pa.array(getattr(column, side)) for name, column in columns.items()})
+            for side in ("before", "after")
+        )
+        records = side_by_side(before, after)
         plainly = 100 * float(chances_of(records, plain(3)).mean())
         assert one.figures[LEARNED] >= plainly - 1e-9
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pyarrow.csv as csv
@@ -51,11 +52,12 @@ def test_the_map_fills_can_be_limited_and_compared_and_leads_to_a_release(page: 
     expect(page.get_by_role("region", name="Comparison")).to_contain_text("Records that an attacker finds")
     expect(page.locator("#points circle.chosen")).to_have_count(2)
     best = page.locator("#trials tr.recommended")
-    name = best.locator("td").nth(1).inner_text().removesuffix(" (recommended)")
+    k = re.search(r"k=(\d+)", best.locator("td").nth(1).inner_text())
+    assert k is not None
     best.get_by_role("button").press("Enter")
     expect(page.get_by_role("status").first).to_contain_text("The release is made")
     page.get_by_text("The same in a shell or in Python").click()
-    expect(page.get_by_label("Command", exact=True)).to_contain_text(f"--method {name.split(',')[0]}")
+    expect(page.get_by_label("Command", exact=True)).to_contain_text(f"-k {k[1]}" if k[1] != "5" else "protect")
 
 
 def test_a_limit_that_is_no_per_cent_is_refused_with_all_as_it_was(page: Page, few: Path) -> None:
