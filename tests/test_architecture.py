@@ -57,7 +57,7 @@ MOST_MODULES = 24  # of a folder
 LONGEST_MODULE = 420  # lines
 LONGEST_FUNCTION = 80
 MOST_PARAMETERS = 11  # outside of cli, where each option is one; self apart. VectorSpace has one for each of its steps
-OPTION_TABLE = ("protect", "explore", "assess", "audit")  # whose signature is the option table
+OPTION_TABLE = ("protect", "explore", "assess", "audit", "board")  # whose signature is the option table
 # Lines of the library that spell an option of the command line. An error carries the option and each front end spells
 # it, so this may only fall.
 MOST_FLAGS = 6

@@ -24,6 +24,7 @@ PUBLIC = [
     "CrowdSketch",
     "inspect",
     "audit",
+    "board",
     "protect",
     "sign",
     "verify",

@@ -25,6 +25,7 @@ __all__ = [
     "sign",
     "verify",
     "assess",
+    "board",
     "explore",
     "load",
     "Roles",
@@ -40,6 +41,7 @@ __all__ = [
 if TYPE_CHECKING:
     from shoal.assessment.assess import assess
     from shoal.assessment.audit.audit import audit
+    from shoal.assessment.board import board
     from shoal.assessment.exploration.explore import explore
     from shoal.data import Corpus, Roles
     from shoal.data.kinds.inspection import inspect
@@ -81,6 +83,7 @@ _HOME = {
     "sign": "shoal.release.signing",
     "verify": "shoal.release.verifying",
     "assess": "shoal.assessment.assess",
+    "board": "shoal.assessment.board",
     "explore": "shoal.assessment.exploration.explore",
     "load": "shoal.release.load",
     "Roles": "shoal.data",

@@ -108,3 +108,31 @@ def test_news_are_short_when_nothing_happened(tmp_path: Path) -> None:
     news = desk.news("d2", "ana", 0)
     assert news["length"] == 2
     assert [(one["open"], one["total"]) for one in news["documents"]] == [(2, 3), (0, 1)]
+
+
+def test_all_of_a_kind_is_decided_at_once_and_taken_back_as_one_step(tmp_path: Path) -> None:
+    texts = ["Ann Smith wrote to a@b.org", "Bob Ray wrote to c@d.org", "Cy Day wrote to e@f.org"]
+    people, mails = ("Ann Smith", "Bob Ray", "Cy Day"), ("a@b.org", "c@d.org", "e@f.org")
+    named_folder(
+        tmp_path / "work",
+        *(
+            (text, (entity(text, "PERSON", person, probability=0.5), entity(text, "EMAIL", mail, probability=0.5)))
+            for text, person, mail in zip(texts, people, mails, strict=True)
+        ),
+    )
+    desk = Desk(tmp_path / "work")
+    desk.decide("ana", Choice(("d2", "e1"), "reject"))
+    assert desk.open_of_kind("EMAIL", "ana") == {
+        "items": 2,
+        "documents": 2,
+        "names": ["a@b.org", "e@f.org"],
+        "others": 0,
+    }
+    assert desk.decide_kind("ana", "d1", "EMAIL", "accept", "all mails go")["made"] == 2
+    mails_now = [stands(desk, document, "ana")["e1"] for document in ("d1", "d2", "d3")]
+    assert mails_now == ["masked", "kept", "masked"]  # what was decided by hand stays
+    assert {stands(desk, document, "ana")["e0"] for document in ("d1", "d2", "d3")} == {"open"}
+    with pytest.raises(InputError, match="nothing of this kind is open"):
+        desk.decide_kind("ana", "d1", "EMAIL", "reject", "")
+    desk.undo("ana", "d1", "")
+    assert [stands(desk, document, "ana")["e1"] for document in ("d1", "d2", "d3")] == ["open", "kept", "open"]

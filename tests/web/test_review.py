@@ -327,6 +327,19 @@ def test_the_list_shows_what_the_filters_ask_for(page: Page, workbench: Workbenc
     expect(page.locator("#nothing")).to_have_text("Nothing here with this filter.")
 
 
+def test_a_whole_kind_is_masked_after_a_look_and_taken_back_as_one_step(page: Page, workbench: Workbench) -> None:
+    desk(page, workbench, CASES_JOB)
+    page.keyboard.press("m")
+    page.get_by_role("dialog").get_by_label("Kind").select_option("LOC")
+    expect(page.locator("#whole-kind-told")).to_contain_text("open in 3 documents")
+    expect(page.locator("#whole-kind-names")).to_contain_text("Lindenau")
+    check_accessible(page)
+    page.get_by_role("button", name="Mask them all").click()
+    expect(page.locator("#said")).to_contain_text("Masked: 3")
+    page.keyboard.press("u")
+    expect(page.locator("#said")).to_contain_text("Taken back: 3")
+
+
 def test_the_desk_fits_narrow_and_wide_windows(page: Page, workbench: Workbench) -> None:
     desk(page, workbench, CASES_JOB)
     for key in "arn":

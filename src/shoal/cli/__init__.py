@@ -3,6 +3,7 @@
 from shoal.cli.app import app, main
 from shoal.cli.assess import assess
 from shoal.cli.audit import audit
+from shoal.cli.board import board
 from shoal.cli.demo import demo
 from shoal.cli.explore import explore
 from shoal.cli.index import index_app
@@ -20,6 +21,7 @@ __all__ = [
     "app",
     "assess",
     "audit",
+    "board",
     "demo",
     "explore",
     "index_app",

@@ -1,4 +1,4 @@
-"""The option table, continued: what only `assess` and `explore` take."""
+"""The option table, continued: what only `assess`, `audit`, `board` and `explore` take."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ table_option = partial(option, of=(TABLES,), heading="Tables", see="assess.md")
 survey_option = partial(option, of=(TABLES,), heading="Surveys", see="methods/utility.md#surveys")
 text_option = partial(option, of=(TEXTS,), heading="Sanitized texts", see="sanitizer/measure.md")
 audit_option = partial(option, of=(TABLES,), see="audit.md")
+board_option = partial(option, of=(TABLES,), see="board.md")
 PROPOSED = "those of the release, or proposed"
 
 
@@ -234,4 +235,37 @@ class AuditOptions:
     )
 
 
-OWN = {"assess": AssessOptions, "audit": AuditOptions, "explore": ExploreOptions}
+@dataclass(frozen=True)
+class BoardOptions:
+    """What is behind a release whose page a board reads."""
+
+    out: str | os.PathLike[str] | None = board_option(
+        None,
+        "Folder to make for the page; made with the original, keep it to yourself.",
+        File(),
+        letter="o",
+        otherwise="a few lines are printed, no file is written",
+    )
+    original: Any = board_option(
+        None,
+        "The table behind the release: adds the risk before, why each column has its role, and which analyses hold.",
+        File(metavar="<table>"),
+    )
+    private: str | os.PathLike[str] | None = board_option(
+        None, "Private folder of the release.", File(), otherwise="RELEASE-private"
+    )
+    person: str | None = board_option(None, "Column of the original that names the person.", Column())
+    weight: str | None = board_option(None, "Column with sampling weights.", Column())
+    population: int | None = board_option(
+        None, "How many people the table was drawn from, where there are no weights.", Whole(), otherwise="unknown"
+    )
+    household: str | None = board_option(None, "Column of the original that names the household.", Column())
+    tabulate: Sequence[str] | None = board_option(
+        None, "Two columns to tabulate before and after, such as region:sex.", Texts(metavar="<a:b>")
+    )
+    model: Sequence[str] | None = board_option(
+        None, "Model to fit before and after, such as 'income ~ age + region'.", Texts(metavar="<y ~ x + z>")
+    )
+
+
+OWN = {"assess": AssessOptions, "audit": AuditOptions, "board": BoardOptions, "explore": ExploreOptions}

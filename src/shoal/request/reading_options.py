@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from shoal.request.option import TABLES, option
 from shoal.request.values import Codes, Text, Whole
 
-READING = ("protect", "explore", "assess", "audit", "inspect", "map")
+READING = ("protect", "explore", "assess", "audit", "board", "inspect", "map")
 
 reading_option = partial(option, of=(TABLES,), commands=READING, heading="Reading files")
 

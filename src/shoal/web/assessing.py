@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
-from shoal.request.request import Request
+from shoal.request.request import Request, options_of_command
 from shoal.web.jobs import Command
 from shoal.web.planning.jobs import option_words, python_of
 from shoal.web.wording import message_of
 
-OUT = "assessment"
+OUT, BOARD = "assessment", "board"
 FIRST = 6  # rows that are shown
 
 
@@ -76,11 +76,18 @@ def assess_command(original: str, protected: str, given: Mapping[str, Any]) -> C
     return Command(words, python_of("assess", (original, protected), named))
 
 
-def of_plan(plan: Request | None) -> dict[str, Any]:
-    """What the plan of the original says to an assessment: how it is read, and whose the records are."""
+def board_command(release: str, given: Mapping[str, Any]) -> Command:
+    """The page for the disclosure board; paths as the job sees them."""
+    named = {"out": BOARD, **given}
+    return Command(("board", release, *option_words("board", named)), python_of("board", (release,), named))
+
+
+def of_plan(plan: Request | None, command: str = "assess") -> dict[str, Any]:
+    """What the plan of the original says to a judgement: how it is read, whose the records are, and their weights."""
     if plan is None:
         return {}
-    return {name: value for name, value in plan.given.items() if name in (*vars(plan.reading), "person")}
+    said = {*vars(plan.reading), "person", "weight", "household"} & options_of_command(command).keys()
+    return {name: value for name, value in plan.given.items() if name in said}
 
 
 def _is_documents(protected: Path) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from shoal.errors import InputError
 from shoal.results.sanitizing import Decision
 from shoal.sanitizer.release.plan import plan
 from shoal.sanitizer.review.outcome import ReviewedCollection, current, equal_part
@@ -22,6 +23,7 @@ from shoal.web.desk.commands import WORK
 from shoal.web.desk.views import Offsets, Snapshot, as_after, as_history, as_items
 from shoal.web.jobs import DONE, Job
 
+MOST_NAMES = 30  # that a preview lists
 Key = tuple[str, str]  # document and item
 Span = tuple[int, int]
 
@@ -132,6 +134,27 @@ class Desk:
                 made = review.decide(
                     keys, chosen.action, span=span, reason=chosen.reason, adjudicates=chosen.adjudicates
                 )
+        return self._made(made, document, reviewer)
+
+    def open_of_kind(self, kind: str, reviewer: str) -> dict[str, Any]:
+        """What deciding a whole kind would decide: how many, in how many documents, and their names."""
+        items = self.snapshot().open_of_kind(kind, reviewer)
+        names = list(dict.fromkeys(item.name for item in items))
+        documents = len({item.document for item in items})
+        return {
+            "items": len(items),
+            "documents": documents,
+            "names": names[:MOST_NAMES],
+            "others": len(names[MOST_NAMES:]),
+        }
+
+    def decide_kind(self, reviewer: str, document: str, kind: str, action: str, reason: str) -> dict[str, Any]:
+        """Accept or reject all that is open of a kind, as one step, which one undo takes back."""
+        keys = [item.key for item in self.snapshot().open_of_kind(kind, reviewer)]
+        if not keys:
+            raise InputError("nothing of this kind is open; choose another")
+        with self._writing:
+            made = Review(self._deciding, reviewer, self._remembered).decide(keys, action, reason=reason)
         return self._made(made, document, reviewer)
 
     def _with_part(self, snapshot: Snapshot, key: Key, keys: list[Key], span: Span) -> list[Key]:

@@ -91,6 +91,15 @@ class Snapshot:
         total = sum(stands.values()) - stands[BELOW]
         return {"open": stands[OPEN], "disputed": stands[DISPUTED], "total": total}
 
+    def open_of_kind(self, kind: str, reviewer: str) -> list[Item]:
+        """What a reviewer has still to decide of a kind, in all documents."""
+        decided_by = self.collection.state.by_reviewer
+        return [
+            item
+            for item, verdict in self._items.values()
+            if item.kind == kind and standing(verdict, reviewer in decided_by.get(item.key, {})) == OPEN
+        ]
+
     def decided_together(self, item: Item, reviewer: str, action: str, adjudicates: bool) -> Iterator[Key]:
         """The item, and equal ones that the reviewer has not decided otherwise.
 

@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from shoal.errors import InputError
 from shoal.web.archives import unpack, unpack_release
-from shoal.web.assessing import Comparing, assess_command, of_plan, side_by_side
+from shoal.web.assessing import Comparing, assess_command, board_command, of_plan, side_by_side
 from shoal.web.jobs import DONE, Job, Jobs
 from shoal.web.planning.jobs import RELEASE, plan_of_job, start_release
 from shoal.web.planning.plans import kept_plan
@@ -79,6 +79,12 @@ async def release(job: TheJob, workspace: TheWorkspace, jobs: TheJobs) -> Respon
     return _to(_assess_release(job, workspace, jobs))
 
 
+@router.post("/board/{job}")
+async def board(job: TheJob, form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Response:
+    """The page for the disclosure board about the release that a job made: the owner's version, or the public one."""
+    return _to(_assess_release(job, workspace, jobs, "public board" if form.text("version") == "public" else "board"))
+
+
 @router.post("/coarsen/{job}")
 async def coarsen(job: TheJob, form: Form, workspace: TheWorkspace, jobs: TheJobs) -> Response:
     """Make the release anew with a column coarsened once more, and measure again."""
@@ -97,17 +103,24 @@ async def coarsen(job: TheJob, form: Form, workspace: TheWorkspace, jobs: TheJob
     return _to(await start_release(plan, workspace, jobs, str(made.about["upload"]), then=measure))
 
 
-def _assess_release(made: Job, workspace: Workspace, jobs: Jobs) -> Job:
+def _assess_release(made: Job, workspace: Workspace, jobs: Jobs, what: str = "assess") -> Job:
     """The release that a job made, beside its own input."""
     plan = plan_of_job(made)
     if made.state != DONE or made.page != "protect" or plan is None:
         raise InputError("this job made no release of a file; protect one first")
     parts = {"original": Path(plan.source), "protected": made.work / RELEASE, "private": made.work / PRIVATE}
+    if what == "public board":
+        del parts["original"], parts["private"]
     with workspace.new_job() as folder:
         names = {part: workspace.lend_apart(path, folder, part) for part, path in parts.items()}
-    command = assess_command(names["original"], names["protected"], {"private": names["private"], **of_plan(plan)})
-    title = made.title.replace("Release of", "Assessment of", 1)
-    return jobs.start(folder, "assess", title, command, {"protected": made.id})
+    if what == "assess":
+        command = assess_command(names["original"], names["protected"], {"private": names["private"], **of_plan(plan)})
+        title = made.title.replace("Release of", "Assessment of", 1)
+        return jobs.start(folder, "assess", title, command, {"protected": made.id})
+    known = {name: names[name] for name in ("original", "private") if name in names}
+    command = board_command(names["protected"], known | (of_plan(plan, "board") if known else {}))
+    version = "board’s page" if known else "public board’s page"
+    return jobs.start(folder, "board", f"{made.title}: {version}", command, {"protected": made.id})
 
 
 def _unpack(workspace: Workspace, upload: Upload, part: str) -> None:

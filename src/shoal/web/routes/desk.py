@@ -120,6 +120,11 @@ async def after(desk: TheDesk, document: str) -> Response:
     return _Answer(await run_in_threadpool(desk.after, document))
 
 
+@router.get("/{job}/kinds/{kind}")
+async def open_of_kind(desk: TheDesk, kind: str, reviewer: str) -> Response:
+    return _Answer(await run_in_threadpool(desk.open_of_kind, kind, reviewer))
+
+
 @router.get("/{job}/history")
 async def history(desk: TheDesk, reviewer: str) -> Response:
     return _Answer(await run_in_threadpool(desk.history, reviewer, HISTORY))
@@ -139,6 +144,12 @@ async def decide(desk: TheDesk, sent: TheSent) -> Response:
     key = sent.document, sent.item
     chosen = Choice(key, sent.action, sent.browser_span, sent.reason, sent.adjudicates, sent.everywhere)
     return _Answer(await run_in_threadpool(desk.decide, sent.reviewer, chosen))
+
+
+@router.post("/{job}/decide-kind")
+async def decide_kind(desk: TheDesk, sent: TheSent) -> Response:
+    asked = sent.document, sent.kind, sent.action, sent.reason
+    return _Answer(await run_in_threadpool(desk.decide_kind, sent.reviewer, *asked))
 
 
 @router.post("/{job}/add")

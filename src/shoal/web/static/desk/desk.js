@@ -1,7 +1,7 @@
 // The desk. A decision is painted at once and then sent; if it is refused, it is taken back and the reason shown.
 
 import { After } from "./after.js";
-import { askWhatToAdd, showHistory } from "./dialogs.js";
+import { askForKind, askWhatToAdd, showHistory } from "./dialogs.js";
 import { List, toDecide } from "./list.js";
 import { Marks } from "./marks.js";
 import { Server } from "./server.js";
@@ -149,7 +149,7 @@ async function look() {
 function lock(locked) {
   state.locked = locked;
   byId("locked").hidden = !locked;
-  for (const name of ["accept", "reject", "accept-one", "reject-one", "shrink", "add", "undo", "redo", "why"]) {
+  for (const name of ["accept", "reject", "accept-one", "reject-one", "shrink", "add", "kind", "undo", "redo", "why"]) {
     document.querySelector(`[data-does="${name}"]`).disabled = locked;
   }
 }
@@ -266,6 +266,22 @@ function startAdding() {
   });
 }
 
+function decideKind() {
+  if (state.locked) return refuse("This review is locked: a release was made of it.");
+  const preview = (kind) => server.get(`kinds/${kind}`);
+  askForKind(byId("kind").value || state.chosen?.kind, preview, async (kind, action, reason) => {
+    refuse("");
+    try {
+      const answer = await server.post("decide-kind", { document: state.document, kind, action, reason: reason || takeReason() });
+      say(`${action === "reject" ? "Left" : "Masked"}: ${answer.made}`);
+      await look();
+      choose(list.first(toDecide) ?? list.first());
+    } catch (problem) {
+      refuse(problem.message);
+    }
+  });
+}
+
 // Shrinking
 
 function startShrinking() {
@@ -367,6 +383,7 @@ const DOES = {
   "reject-one": () => decide("reject", { everywhere: false }),
   shrink: startShrinking,
   add: startAdding,
+  kind: decideKind,
   why: () => byId("reason").focus(),
   next: () => step(1, toDecide),
   previous: () => step(-1),
@@ -381,7 +398,7 @@ const DOES = {
   help: () => byId("help").showModal(),
 };
 const KEYS = {
-  a: "accept", r: "reject", A: "accept-one", R: "reject-one", s: "shrink", "+": "add", w: "why", n: "next", p: "previous",
+  a: "accept", r: "reject", A: "accept-one", R: "reject-one", s: "shrink", "+": "add", m: "kind", w: "why", n: "next", p: "previous",
   j: "down", k: "previous", "]": "next-document", "[": "previous-document", u: "undo", U: "redo", v: "view", f: "filter",
   h: "history", "?": "help",
 }; // prettier-ignore

@@ -49,6 +49,28 @@ export function askWhatToAdd(text, selected, add) {
   (chosen ? byId("adding-kind") : from).focus();
 }
 
+/** Ask which kind to decide as a whole, with a preview; `decide` is called with kind, action and reason. */
+export function askForKind(chosen, preview, decide) {
+  const [dialog, kind, told, names, reason] = ["", "-kind", "-told", "-names", "-reason"].map((part) => byId(`whole-kind${part}`));
+  const buttons = dialog.querySelectorAll("button[value]");
+  const look = async () => {
+    const asked = kind.value;
+    for (const button of buttons) button.disabled = true;
+    const open = await preview(asked);
+    if (asked !== kind.value) return; // another was chosen meanwhile
+    told.textContent = open.items ? `${open.items} open in ${open.documents} ${open.documents === 1 ? "document" : "documents"}:` : "Nothing of this kind is open.";
+    names.textContent = open.names.join(" · ") + (open.others ? ` · and ${open.others} more` : "");
+    for (const button of buttons) button.disabled = !open.items;
+  };
+  kind.value = chosen || kind.value;
+  kind.onchange = look;
+  reason.value = "";
+  dialog.querySelector("form").onsubmit = (event) => decide(kind.value, event.submitter.value, reason.value);
+  look();
+  dialog.showModal();
+  kind.focus();
+}
+
 const DID = { accept: "masked", reject: "left", shrink: "shrank", add: "added", undo: "took back", decided: "decided" };
 
 export const didWhat = (decision) => `${decision.adjudicates ? "settled: " : ""}${DID[decision.action] ?? decision.action}`;
