@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.cli.run import run, snapshot
 
 TABLE = "town,age,ill\n" + "".join(
