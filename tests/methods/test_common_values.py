@@ -68,6 +68,17 @@ def test_the_start_is_the_k_member_rule(rows, k):
     assert np.flatnonzero(group_of < 0).tolist() == rest
 
 
+def test_the_start_is_the_same_rule_among_more_records_than_are_candidates():
+    random = np.random.default_rng(5)
+    numbers, codes = random.permutation(160.0 * np.arange(160))[:, None] / 128, random.integers(0, 4, (160, 1))
+    columns = [{"importance": 1.0, "whole": float(np.ptp(numbers))}, {"importance": 0.5, "size": 4}]
+    widening = widening_of(numbers, codes, importance=np.array([1.0, 0.5]))
+    group_of, n_groups = gather(columns_of(numbers, codes, widening), np.zeros(160, dtype=np.int64), 3)
+    groups, rest = twin.k_member(list(zip(numbers[:, 0].tolist(), codes[:, 0].tolist(), strict=True)), columns, 3)
+    assert [np.flatnonzero(group_of == group).tolist() for group in range(n_groups)] == groups
+    assert np.flatnonzero(group_of < 0).tolist() == rest
+
+
 @given(tables(least=8, most=60), st.integers(2, 4), st.booleans(), st.integers(1, 2))
 def test_groups_have_k_to_2k_less_one_records_of_one_stratum(rows, k, refine, n_strata):
     numbers, codes = arrays(rows)

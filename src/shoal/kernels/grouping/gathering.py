@@ -1,8 +1,9 @@
 """Groups for common values by the k-member rule: a seed far away, then always the record that widens the group least.
 
 A group only gets wider as it grows. So the records nearest to the seed are enough as candidates, as long as the best of
-them widens the group no more than the others would have done when they were last looked at: the result is that of
-looking at all records at every step. The rule is that of Byun et al. (2007).
+them widens the group no more than the others would have done when they were last looked at. They are found in a tree
+of boxes: the result is that of looking at all records at every step, unless a search ends after SEEN of them. The rule
+is that of Byun et al. (2007).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 from numba import njit
 
 from shoal.kernels import Ints
+from shoal.kernels.grouping.record_tree import Tree, least_width, most_width, planted, take
 from shoal.kernels.grouping.widening import (
     KIND,
     NUMBER,
@@ -22,15 +24,13 @@ from shoal.kernels.grouping.widening import (
     WEIGHT,
     WHOLE,
     Columns,
-    Groups,
-    insert,
-    measure,
     meet,
-    width_after,
+    width_of,
 )
 
-CANDIDATES = 128
 NO_LIMIT = 2**62
+CANDIDATES = 32
+SEEN = 4096  # records that a search looks at before it takes the best so far
 
 
 class Growing(NamedTuple):
@@ -56,44 +56,49 @@ def gather(columns: Columns, stratum: Ints, k: int) -> tuple[Ints, int]:
         np.empty(2 * CANDIDATES, np.int64),
         np.empty(2 * CANDIDATES, np.int64),
     )
-    left = np.arange(n)
     n_groups = 0
     start = 0
     while start < n:
         end = start
         while end < n and stratum[end] == stratum[start]:
             end += 1
-        n_groups = _gather_stratum(columns, growing, group_of, left[start:end], k, n_groups)
+        n_groups = _gather_stratum(columns, growing, group_of, start, end, k, n_groups)
         start = end
     return group_of, n_groups
 
 
 @njit(cache=True, nogil=True)
-def _gather_stratum(columns: Columns, growing: Growing, group_of: Ints, left: Ints, k: int, n_groups: int) -> int:
-    """Groups of the records that are left, numbered from `n_groups`. Returns the number after the last."""
-    n_free = len(left)
-    _begin(columns, growing, left[0], n_groups)
-    n_left, _, _, seed = _look(columns, growing, group_of, left, n_free, n_groups)
-    while n_free >= k:
-        growing.has[:] = -1
+def _gather_stratum(
+    columns: Columns, growing: Growing, group_of: Ints, start: int, end: int, k: int, n_groups: int
+) -> int:
+    """Groups of the records from `start` to before `end`, numbered from `n_groups`; returns the next number."""
+    tree = planted(columns, start, end)
+    stack, bounds = np.empty(len(tree.start), np.int64), np.empty(len(tree.start), np.int64)
+    first_free = start
+    _begin(columns, growing, start, n_groups)
+    seed = _farthest(columns, growing, tree, group_of, stack, bounds, n_groups)
+    growing.has[:] = -1
+    while tree.free[0] >= k:
         _begin(columns, growing, seed, n_groups)
         group_of[seed] = n_groups
-        n_left, n_candidates, bound, farthest = _look(columns, growing, group_of, left, n_left, n_groups)
+        take(tree, seed - start)
+        if tree.free[0] > 0:
+            farthest = _farthest(columns, growing, tree, group_of, stack, bounds, n_groups)
+        n_candidates, bound = 0, -1
         for _ in range(k - 1):
             chosen, width = _best(columns, growing, group_of, n_candidates, n_groups)
             if width > bound:
-                n_left, n_candidates, bound, _ = _look(columns, growing, group_of, left, n_left, n_groups)
+                n_candidates, bound = _look(columns, growing, tree, group_of, stack, bounds, n_groups)
                 chosen, width = _best(columns, growing, group_of, n_candidates, n_groups)
             group_of[chosen] = n_groups
+            take(tree, chosen - start)
             _grow(columns, growing, chosen, n_groups)
-        n_free -= k
         n_groups += 1
         seed = farthest
-        if n_free > 0 and group_of[seed] >= 0:
-            for record in left[:n_left]:
-                if group_of[record] < 0:
-                    seed = record
-                    break
+        if tree.free[0] > 0 and group_of[seed] >= 0:
+            while group_of[first_free] >= 0:
+                first_free += 1
+            seed = first_free
     return n_groups
 
 
@@ -149,38 +154,91 @@ def _width(cells: Ints, kinds: Ints, nodes: Ints, state: Ints, has: Ints, record
 
 @njit(cache=True, nogil=True)
 def _look(
-    columns: Columns, growing: Growing, group_of: Ints, left: Ints, n_left: int, group: int
-) -> tuple[int, int, int, int]:
-    """Fill in the candidates: the free records that widen the group least.
+    columns: Columns, growing: Growing, tree: Tree, group_of: Ints, stack: Ints, bounds: Ints, group: int
+) -> tuple[int, int]:
+    """Fill in the candidates: the free records that widen the group least, the nearest boxes first.
 
-    Records with a group are taken off `left`. Returns how many are left, how many candidates there are, the least width
-    that any other record may have, and the record that widens the group most.
+    Returns how many there are, and the least width that any other record may have.
     """
     cells, kinds, nodes = columns
     state, has, candidates, widths = growing
-    n_candidates, n_free = 0, 0
-    bound = NO_LIMIT
-    most, farthest = -1, left[0]
-    for position in range(n_left):
-        record = left[position]
-        if group_of[record] >= 0:
+    n_candidates, bound = 0, NO_LIMIT
+    stack[0], bounds[0], height, n_seen = 0, 0, 1, 0
+    while height > 0 and n_seen < SEEN:
+        height -= 1
+        box = stack[height]
+        if bounds[height] >= bound:
             continue
-        left[n_free] = record
-        n_free += 1
-        width = _width(cells, kinds, nodes, state, has, record, group, NO_LIMIT)
-        if width > most:
-            most, farthest = width, record
-        if width >= bound:
+        child = tree.child[box]
+        if child >= 0:
+            one, other = NO_LIMIT, NO_LIMIT
+            if tree.free[child] > 0:
+                one = least_width(kinds, nodes, state, has, group, tree.low[child], tree.high[child])
+            if tree.free[child + 1] > 0:
+                other = least_width(kinds, nodes, state, has, group, tree.low[child + 1], tree.high[child + 1])
+            near = child if one <= other else child + 1
+            if max(one, other) < bound:
+                stack[height], bounds[height] = 2 * child + 1 - near, max(one, other)
+                height += 1
+            if min(one, other) < bound:
+                stack[height], bounds[height] = near, min(one, other)
+                height += 1
             continue
-        candidates[n_candidates], widths[n_candidates] = record, width
-        n_candidates += 1
-        if n_candidates == 2 * CANDIDATES:  # the nearer half stays
-            order = np.argsort(widths, kind="mergesort")[: CANDIDATES + 1]
-            bound = widths[order[CANDIDATES]]
-            candidates[:CANDIDATES] = candidates[order[:CANDIDATES]]
-            widths[:CANDIDATES] = widths[order[:CANDIDATES]]
-            n_candidates = CANDIDATES
-    return n_free, n_candidates, bound, farthest
+        for record in tree.records[tree.start[box] : tree.end[box]]:
+            if group_of[record] >= 0:
+                continue
+            n_seen += 1
+            width = _width(cells, kinds, nodes, state, has, record, group, bound)
+            if width >= bound:
+                continue
+            candidates[n_candidates], widths[n_candidates] = record, width
+            n_candidates += 1
+            if n_candidates == 2 * CANDIDATES:  # the nearer half stays
+                order = np.argsort(widths, kind="mergesort")[: CANDIDATES + 1]
+                bound = widths[order[CANDIDATES]]
+                candidates[:CANDIDATES] = candidates[order[:CANDIDATES]]
+                widths[:CANDIDATES] = widths[order[:CANDIDATES]]
+                n_candidates = CANDIDATES
+    return n_candidates, bound
+
+
+@njit(cache=True, nogil=True)
+def _farthest(
+    columns: Columns, growing: Growing, tree: Tree, group_of: Ints, stack: Ints, bounds: Ints, group: int
+) -> int:
+    """The free record that widens the group most, the lower one of two."""
+    cells, kinds, nodes = columns
+    state, has, _, _ = growing
+    most, farthest, n_seen = -1, -1, 0
+    stack[0], bounds[0], height = 0, NO_LIMIT, 1
+    while height > 0 and n_seen < SEEN:
+        height -= 1
+        box = stack[height]
+        if bounds[height] < most:
+            continue
+        child = tree.child[box]
+        if child >= 0:
+            one, other = -1, -1
+            if tree.free[child] > 0:
+                one = most_width(kinds, nodes, state, has, group, tree.low[child], tree.high[child])
+            if tree.free[child + 1] > 0:
+                other = most_width(kinds, nodes, state, has, group, tree.low[child + 1], tree.high[child + 1])
+            far = child if one >= other else child + 1
+            if min(one, other) >= max(most, 0):
+                stack[height], bounds[height] = 2 * child + 1 - far, min(one, other)
+                height += 1
+            if max(one, other) >= max(most, 0):
+                stack[height], bounds[height] = far, max(one, other)
+                height += 1
+            continue
+        for record in tree.records[tree.start[box] : tree.end[box]]:
+            if group_of[record] >= 0:
+                continue
+            n_seen += 1
+            width = _width(cells, kinds, nodes, state, has, record, group, NO_LIMIT)
+            if width > most or (width == most and record < farthest):
+                most, farthest = width, record
+    return farthest
 
 
 @njit(cache=True, nogil=True)
@@ -200,19 +258,29 @@ def _best(columns: Columns, growing: Growing, group_of: Ints, n_candidates: int,
 
 
 @njit(cache=True, nogil=True)
-def place_rest(columns: Columns, stratum: Ints, groups: Groups, most: int) -> None:
+def place_rest(columns: Columns, stratum: Ints, group_of: Ints, n_groups: int, most: int) -> None:
     """Put every record without a group into the group of its stratum that costs least, of fewer than `most` records."""
     cells, kinds, nodes = columns
-    for record in range(len(stratum)):
-        if groups.group_of[record] >= 0:
+    members, size = np.zeros((n_groups, most), np.int64), np.zeros(n_groups, np.int64)
+    for record in range(len(group_of)):
+        group = group_of[record]
+        if group >= 0:
+            members[group, size[group]] = record
+            size[group] += 1
+    seen, mark = np.full(len(nodes), -1, np.int64), 0
+    for record in range(len(group_of)):
+        if group_of[record] >= 0:
             continue
         best, goal = NO_LIMIT, -1
-        for group in range(len(groups.size)):
-            size = groups.size[group]
-            if size < most and stratum[groups.members[group, 0]] == stratum[record]:
-                width = width_after(cells, kinds, nodes, groups.state, groups.counts, group, -1, record)
-                added = (size + 1) * width - size * groups.width[group]
+        for group in range(n_groups):
+            n = size[group]
+            if n < most and stratum[members[group, 0]] == stratum[record]:
+                members[group, n] = record
+                before = n * width_of(cells, kinds, nodes, members[group, :n], seen, mark)
+                added = (n + 1) * width_of(cells, kinds, nodes, members[group, : n + 1], seen, mark + 1) - before
+                mark += 2
                 if added < best:
                     best, goal = added, group
-        insert(columns, groups, record, goal)
-        measure(columns, groups, goal)
+        group_of[record] = goal
+        members[goal, size[goal]] = record
+        size[goal] += 1

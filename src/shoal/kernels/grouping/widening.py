@@ -200,35 +200,40 @@ def meet(nodes: Ints, one: int, other: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def costs(columns: Columns, rows: Ints, indptr: Ints, joining: Ints, chosen: Ints) -> Floats:
-    """Cost of each chosen group, a run of `rows`, once the `joining` rows are in it as well."""
+def width_of(cells: Ints, kinds: Ints, nodes: Ints, records: Ints, seen: Ints, mark: int) -> int:
+    """The width of a group of these records; `seen` (v,) has no `mark` yet."""
+    total = 0
+    for column in range(len(kinds)):
+        first = cells[records[0], column]
+        low, high, above, weight = first, first, first, 0
+        for record in records:
+            cell = cells[record, column]
+            low, high = min(low, cell), max(high, cell)
+            if kinds[column, KIND] == TREE:
+                above = meet(nodes, above, cell)
+            elif kinds[column, KIND] == SET and seen[cell] != mark:
+                seen[cell] = mark
+                weight += nodes[cell, WEIGHT]
+        if low == high:
+            continue
+        if kinds[column, KIND] == NUMBER:
+            total += min(high - low, kinds[column, WHOLE])
+        else:
+            leaves = weight if kinds[column, KIND] == SET else nodes[above, WEIGHT]
+            total += min(leaves * kinds[column, UNIT], kinds[column, WHOLE])
+    return total
+
+
+@njit(cache=True, nogil=True)
+def costs(columns: Columns, records: Ints, indptr: Ints) -> Floats:
+    """Cost of each group, a run of `records`."""
     cells, kinds, nodes = columns
-    found = np.empty(len(chosen))
+    cost = np.empty(len(indptr) - 1)
     seen = np.full(len(nodes), -1, np.int64)
-    for position in range(len(chosen)):
-        own = rows[indptr[chosen[position]] : indptr[chosen[position] + 1]]
-        size = len(own) + len(joining)
-        total = 0
-        for column in range(len(kinds)):
-            first = cells[own[0], column] if len(own) > 0 else cells[joining[0], column]
-            low, high, above, weight = first, first, first, 0
-            for number in range(size):
-                cell = cells[own[number] if number < len(own) else joining[number - len(own)], column]
-                low, high = min(low, cell), max(high, cell)
-                if kinds[column, KIND] == TREE:
-                    above = meet(nodes, above, cell)
-                elif kinds[column, KIND] == SET and seen[cell] != position:
-                    seen[cell] = position
-                    weight += nodes[cell, WEIGHT]
-            if low == high:
-                continue
-            if kinds[column, KIND] == NUMBER:
-                total += min(high - low, kinds[column, WHOLE])
-            else:
-                leaves = weight if kinds[column, KIND] == SET else nodes[above, WEIGHT]
-                total += min(leaves * kinds[column, UNIT], kinds[column, WHOLE])
-        found[position] = float(size) * float(total)
-    return found
+    for group in range(len(cost)):
+        own = records[indptr[group] : indptr[group + 1]]
+        cost[group] = float(len(own)) * float(width_of(cells, kinds, nodes, own, seen, group))
+    return cost
 
 
 @njit(cache=True, nogil=True)

@@ -14,25 +14,18 @@ from shoal.kernels import Ints
 from shoal.kernels.grouping.refinement import Cooling
 from shoal.kernels.grouping.repair import draw
 from shoal.kernels.grouping.widening import (
-    KIND,
-    NUMBER,
-    SET,
-    TREE,
-    UNIT,
-    WEIGHT,
-    WHOLE,
     Columns,
     Groups,
     grouped,
     insert,
     measure,
-    meet,
     remove,
     width_after,
+    width_of,
 )
 
-NEAR = 16  # groups that a record may go to
 NO_LIMIT = 2**62
+NEAR = 16  # groups that a record may go to
 DIVIDE = 4  # one step of so many divides two groups anew
 DIVISION, DIVIDED_RECORD = 2.0, 0.2  # what that takes, and for each record, in steps
 WIDER = 64  # groups near to a group, from which they are chosen
@@ -117,35 +110,10 @@ def _divide(columns: Columns, groups: Groups, home: int, away: int, divided: Div
         divided.records[at] = record
     mark = 2 * divided.n_tries[0]
     divided.n_tries[0] += 1
-    cost = size * _width(cells, kinds, nodes, divided.records[:size], divided.seen, mark)
+    cost = size * width_of(cells, kinds, nodes, divided.records[:size], divided.seen, mark)
     if cost <= limit:
-        cost += (n - size) * _width(cells, kinds, nodes, divided.records[size:n], divided.seen, mark + 1)
+        cost += (n - size) * width_of(cells, kinds, nodes, divided.records[size:n], divided.seen, mark + 1)
     return cost
-
-
-@njit(cache=True, nogil=True)
-def _width(cells: Ints, kinds: Ints, nodes: Ints, records: Ints, seen: Ints, mark: int) -> int:
-    """The width of a group of these records; `seen` (v,) has no `mark` yet."""
-    total = 0
-    for column in range(len(kinds)):
-        first = cells[records[0], column]
-        low, high, above, weight = first, first, first, 0
-        for record in records:
-            cell = cells[record, column]
-            low, high = min(low, cell), max(high, cell)
-            if kinds[column, KIND] == TREE:
-                above = meet(nodes, above, cell)
-            elif kinds[column, KIND] == SET and seen[cell] != mark:
-                seen[cell] = mark
-                weight += nodes[cell, WEIGHT]
-        if low == high:
-            continue
-        if kinds[column, KIND] == NUMBER:
-            total += min(high - low, kinds[column, WHOLE])
-        else:
-            leaves = weight if kinds[column, KIND] == SET else nodes[above, WEIGHT]
-            total += min(leaves * kinds[column, UNIT], kinds[column, WHOLE])
-    return total
 
 
 @njit(cache=True, nogil=True)
