@@ -38,8 +38,8 @@ class Growing(NamedTuple):
 
     state: Ints  # (c, 2) number: lowest, highest; set: values, their weight; hierarchy: 1 or several, common ancestor
     has: Ints  # (v,) the last group that had each value
-    candidates: Ints  # (2 CANDIDATES,)
-    widths: Ints  # (2 CANDIDATES,)
+    candidates: Ints  # (CANDIDATES,) the nearest first
+    widths: Ints  # (CANDIDATES,)
 
 
 @njit(cache=True, nogil=True)
@@ -53,8 +53,8 @@ def gather(columns: Columns, stratum: Ints, k: int) -> tuple[Ints, int]:
     growing = Growing(
         np.empty((len(columns.kinds), 2), np.int64),
         np.full(len(columns.nodes), -1, np.int64),
-        np.empty(2 * CANDIDATES, np.int64),
-        np.empty(2 * CANDIDATES, np.int64),
+        np.empty(CANDIDATES, np.int64),
+        np.empty(CANDIDATES, np.int64),
     )
     n_groups = 0
     start = 0
@@ -191,14 +191,14 @@ def _look(
             width = _width(cells, kinds, nodes, state, has, record, group, bound)
             if width >= bound:
                 continue
-            candidates[n_candidates], widths[n_candidates] = record, width
-            n_candidates += 1
-            if n_candidates == 2 * CANDIDATES:  # the nearer half stays
-                order = np.argsort(widths, kind="mergesort")[: CANDIDATES + 1]
-                bound = widths[order[CANDIDATES]]
-                candidates[:CANDIDATES] = candidates[order[:CANDIDATES]]
-                widths[:CANDIDATES] = widths[order[:CANDIDATES]]
-                n_candidates = CANDIDATES
+            n_candidates = min(n_candidates + 1, CANDIDATES)
+            position = n_candidates - 1
+            while position > 0 and width < widths[position - 1]:
+                candidates[position], widths[position] = candidates[position - 1], widths[position - 1]
+                position -= 1
+            candidates[position], widths[position] = record, width
+            if n_candidates == CANDIDATES:
+                bound = widths[CANDIDATES - 1]
     return n_candidates, bound
 
 
@@ -249,7 +249,9 @@ def _best(columns: Columns, growing: Growing, group_of: Ints, n_candidates: int,
     least, chosen = NO_LIMIT, -1
     for position in range(n_candidates):
         record = candidates[position]
-        if group_of[record] >= 0 or widths[position] > least:
+        if widths[position] > least:
+            break
+        if group_of[record] >= 0:
             continue
         width = _width(cells, kinds, nodes, state, has, record, group, least)
         if width < least or (width == least and record < chosen):

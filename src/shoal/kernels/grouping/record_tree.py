@@ -15,7 +15,7 @@ from shoal.kernels import Ints
 from shoal.kernels.grouping.widening import KIND, NUMBER, SET, UNIT, WEIGHT, WHOLE, Columns
 
 LEAF = 8  # records of a box that is not cut, unless they are equal
-SAMPLE = 63  # records whose median is the cut
+SAMPLE = 64  # records whose mean is the cut
 FEW = 64  # values of a box that are looked up one by one
 
 
@@ -57,7 +57,7 @@ def planted(columns: Columns, first: int, last: int) -> Tree:
                 high[box, column] = max(high[box, column], cells[record, column])
         column = _widest(kinds, low[box], high[box])
         if len(run) > LEAF and column >= 0:
-            middle = start[box] + _cut(cells[:, column], run, high[box, column])
+            middle = start[box] + _cut(cells[:, column], run, low[box, column], high[box, column])
             child[box] = n_boxes
             parent[n_boxes], parent[n_boxes + 1] = box, box
             start[n_boxes], end[n_boxes] = start[box], middle
@@ -93,24 +93,21 @@ def _widest(kinds: Ints, low: Ints, high: Ints) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _cut(column: Ints, run: Ints, high: int) -> int:
-    """Put the lower half of the records first, by a median of a sample; equal ones stay together."""
-    step = max(len(run) // SAMPLE, 1)
-    sample = np.sort(column[run[::step]])
-    cut = sample[len(sample) // 2]
-    if cut == high:
-        cut -= 1
-    lower, upper = np.empty_like(run), np.empty_like(run)
-    n_lower, n_upper = 0, 0
-    for record in run:
+def _cut(column: Ints, run: Ints, low: int, high: int) -> int:
+    """Put the lower half of the records first, by the mean of a sample; equal ones stay together."""
+    step = len(run) // SAMPLE + 1
+    mean, n_sampled = 0.0, 0
+    for position in range(0, len(run), step):
+        mean += float(column[run[position]] - low)
+        n_sampled += 1
+    cut = min(low + int(mean / n_sampled), high - 1)
+    n_lower = 0
+    for position in range(len(run)):
+        record = run[position]
         if column[record] <= cut:
-            lower[n_lower] = record
+            run[position] = run[n_lower]
+            run[n_lower] = record
             n_lower += 1
-        else:
-            upper[n_upper] = record
-            n_upper += 1
-    run[:n_lower] = lower[:n_lower]
-    run[n_lower:] = upper[:n_upper]
     return n_lower
 
 
