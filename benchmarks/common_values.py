@@ -201,13 +201,22 @@ def recoded(table: Table, k: int) -> Shown:
 
 
 def blanked(table: Table, k: int, *, twin: bool) -> Shown:
-    """Numbers in bands of ten, then blanks that match everything."""
-    from shoal.methods.suppression import ANY, suppress
+    """Numbers in bands of ten, then blanks: of the twin they match everything, of ours they are values of their own."""
+    from shoal.methods.common_values import Widening, widening_groups
 
     low = table.numbers.min(axis=0)
     bands = ((table.numbers - low) // BANDS).astype(np.int64)
     codes = np.column_stack([bands, table.codes])
-    blanks = sdcmicro_blanks(codes, k) if twin else suppress(codes, k, np.ones(codes.shape[1]), ANY)
+    if twin:
+        blanks = sdcmicro_blanks(codes, k)
+    else:
+        n_columns = codes.shape[1]
+        ones = Widening(np.zeros(0), np.ones(n_columns, dtype=np.int64), [None] * n_columns, np.ones(n_columns))
+        groups = widening_groups(np.zeros((len(codes), 0)), codes, k, ones)
+        order = np.argsort(groups, kind="stable")
+        starts = np.searchsorted(groups[order], np.arange(groups.max() + 1))
+        several = np.minimum.reduceat(codes[order], starts) != np.maximum.reduceat(codes[order], starts)
+        blanks = several[groups]
     losses = np.column_stack([np.tile((BANDS - 1) / np.ptp(table.numbers, axis=0), (len(codes), 1)), 0.0 * table.codes])
     middles = low + bands * BANDS + (BANDS - 1) / 2
     sets = [np.eye(column.max() + 1)[column] for column in table.codes.T]

@@ -19,7 +19,7 @@ def run() -> dict[str, Any]:
     values = data.casc("census")
     table = pa.table({f"V{column + 1}": values[:, column] for column in range(values.shape[1])})
     with tempfile.TemporaryDirectory() as folder:
-        found = explore(table, Path(folder) / "census")
+        found = explore(table, Path(folder) / "census", k=3)
     front = {one.trial.name for one in found.front}
     rows = [
         {

@@ -168,7 +168,8 @@ TABLES = (
         "Adult (30,162 people without gaps; age, hours, education, occupation, country) and a made survey of 20,000 "
         "with 180 regions (the rule is in the benchmark). NCP is the mean loss of a cell: a band's share of the range, "
         "a set's share of the values, 1 for a blank. Recoding withholds at most 5 %; before cells are blanked, "
-        "numbers are put into bands of ten, and a blank matches everything. *Regression error*: largest change of a "
+        "numbers are put into bands of ten, and a blank of sdcMicro's matches everything, ours is a value of its own. "
+        "*Regression error*: largest change of a "
         "coefficient in standard errors. *Regional error*: mean of the weighted numbers of employed by region.",
     ),
     (

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from shoal import Roles, protect, verify
+from shoal import Roles, assess, protect, verify
 from shoal.errors import InputError
 from shoal.release.tables.weights import Calibrated, released_weights
 from tests.release.releases import reseal
@@ -107,3 +108,19 @@ def test_households_are_the_unit_where_people_are_named_too(tmp_path: Path) -> N
     assert verify(made.folder).holds
     with pytest.raises(InputError, match="would be released, too"):
         protect(rows, 5, tmp_path / "s", roles=Roles(quasi=("age",), insensitive=("hh",)), household="hh")
+
+
+def test_the_owner_finds_survey_estimates_before_and_after_and_assess_needs_no_option(tmp_path: Path) -> None:
+    data = pd.DataFrame({"age": [20, 22, 24, 60, 62, 64] * 5, "sex": ["f", "m"] * 15, "w": [1.0, 2.0, 3.0] * 10})
+    data.to_csv(tmp_path / "people.csv", index=False)
+    made = protect(tmp_path / "people.csv", 3, tmp_path / "release", quasi=["age", "sex"], weight="w", refine=False)
+    read = csv.DictReader((made.private / "estimates.csv").read_text().splitlines())
+    lines = {line["of"] + " " + line["statistic"]: line for line in read}
+    # Weights 1, 2, 3 go round with ages 20, 22, 24 and 60, 62, 64: (1·40 + 2·42 + 3·44 + …) / 12 a round of six.
+    assert float(lines["age mean"]["original"]) == pytest.approx((20 + 44 + 72 + 60 + 124 + 192) / 12)
+    assert 0 <= float(lines["age mean"]["overlap"]) <= 1
+    assert float(lines["sex = f share"]["original"]) == pytest.approx(0.5)
+    assert "estimates.csv" not in {path.name for path in made.folder.iterdir()}
+    found = assess(tmp_path / "people.csv", made.folder)
+    assert found.survey is not None
+    assert found.survey.design.startswith("weighted by w")

@@ -20,7 +20,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.stats import rankdata
 
-from shoal.assessment.column_values import released_numbers
 from shoal.assessment.originals import Original, read_original
 from shoal.data.columns import holds_numbers, is_text, plain, value_type, values_of
 from shoal.data.files import counted, shown, unknown_column
@@ -31,6 +30,7 @@ from shoal.promises.values import person_numbers
 from shoal.release.folders import CERTIFICATE
 from shoal.release.load import Release, load
 from shoal.release.private_mapping import PrivateMapping, private_folder, read_mapping, rows_of_parts
+from shoal.utility.column_values import released_numbers
 
 LARGEST = 1e150
 UNRELATED = 4.0  # standard errors of a rank correlation: below that, a column does not go with its counterpart

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from shoal.assessment.confidential import confidential_of, people_of, unattacked
 from shoal.assessment.labels import loss_of_labels, pairs_of, risk_of_all
 from shoal.assessment.minimality import minimality_of
 from shoal.assessment.several_releases import overlap_of, protection_of
-from shoal.assessment.survey import SurveyOptions, survey_utility
 from shoal.assessment.targets import models_of_target
 from shoal.attacks.differencing import Differencing
 from shoal.attacks.disclosure import DisclosureRisk
@@ -36,6 +35,7 @@ from shoal.results.attacks import Disclosure, LeakCard, Rate
 from shoal.results.survey import SurveyUtility
 from shoal.results.utility import ModelUtility
 from shoal.utility.loss import table_loss
+from shoal.utility.survey_estimates import SurveyOptions, survey_utility
 
 
 @dataclass(frozen=True)
@@ -180,11 +180,17 @@ def _models(
 
 
 def _survey(pair: AlignedTables, options: TableOptions) -> SurveyUtility | None:
-    if not options.survey.asked:
+    asked = options.survey
+    if pair.release is not None and asked.weight is None:  # a release says which column has weights
+        roles = pair.release.certificate["promises"]["columns"]
+        weights = [column["name"] for column in roles if column["role"] == "weight"]
+        known = [name for name in weights if name in pair.whole[0].column_names]
+        asked = replace(asked, weight=known[0] if known else None)
+    if not asked.asked:
         return None
     rows_named_by = [name for name in (options.key, options.person) if name is not None]
     with progress.stage("estimating"):
-        return survey_utility(*pair.whole, options.survey, rows_named_by, pair.coded)
+        return survey_utility(*pair.whole, asked, rows_named_by, pair.coded)
 
 
 def _check_ontology(ontology: Any, pair: AlignedTables) -> None:

@@ -12,13 +12,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.assessment.aligned import AlignedTables
-from shoal.assessment.column_values import as_labels, as_numbers, is_missing, released_numbers
 from shoal.attacks.labels import LabelPair
 from shoal.attacks.rates import sample_rows
 from shoal.data.columns import holds_numbers, plain
 from shoal.data.files import shown
 from shoal.errors import InputError
 from shoal.results.utility import ModelUtility
+from shoal.utility.column_values import as_labels, as_numbers, is_missing, released_numbers
 from shoal.utility.models import MOST_CLASSES, Target, model_utility
 
 MOST_RECORDS = 20_000  # of more, a random sample of this size

@@ -165,6 +165,14 @@ class ExploreOptions:
         see="assess.md#what-is-tried",
         label="Most records withheld, in per cent",
     )
+    min_overlap: float | None = option(
+        None,
+        "Least mean overlap of the intervals of survey estimates before and after, in per cent.",
+        Number(most=100, unit="number of per cent", metavar="<per cent>"),
+        of=(TABLES,),
+        see="methods/utility.md#surveys",
+        label="Least overlap of survey estimates, in per cent",
+    )
     stay_true: Sequence[str] | None = option(
         None,
         "Protected columns that must show no false value, comma-separated: kept, generalised or blanked.",

@@ -12,6 +12,7 @@ from shoal.results.notebook import html_table
 
 # Ways that no method names: the plan as it is but for k, treatments of columns, and recodings of all columns.
 AS_PLANNED, BY_COLUMN, RECODING = "as planned", "by column", "recoding"
+OVERLAP = "interval overlap"  # of survey estimates before and after, mean, in per cent
 LEARNED = "learned, worst case"  # the figure that hardening brings down, in per cent
 WITHOUT_CROWD = ("ranking", "k-variance-sketch")  # methods that have a k and promise no crowd of whole records
 

@@ -35,6 +35,7 @@ def explore(
     max_loss: float | None = None,
     min_k: int | None = None,
     max_withheld: float | None = None,
+    min_overlap: float | None = None,
     stay_true: Sequence[str] | None = None,
     crowd: bool = True,
     harden: bool = False,
@@ -97,8 +98,9 @@ def explore(
         limit of risk, the least risk under a limit of loss, and the best score without limits or with both.
     min_k : int
         Recommend only what makes at least so many records alike.
-    max_withheld, stay_true : float, list of columns
-        The most records withheld, in per cent, and columns that must show no false value.
+    max_withheld, min_overlap, stay_true : float, float, list of columns
+        The most records withheld, and the least mean overlap of the intervals of survey estimates, in per cent; columns
+        that must show no false value.
     harden : bool
         Go on from where plain linkage finds about `max_risk` per cent of the records: coarsen the column that leaks
         most and attack again, until an attacker trained on all links finds no more than that either. For numbers.
@@ -124,10 +126,14 @@ def explore(
 
 def explore_request(request: Request, asked: ExploreOptions) -> Exploration:
     """Explore the source of a request."""
-    limits = Limits(asked.max_risk, asked.max_loss, asked.min_k, asked.crowd, asked.max_withheld)
+    limits = Limits(asked.max_risk, asked.max_loss, asked.min_k, asked.crowd, asked.max_withheld, asked.min_overlap)
     stay_true = tuple(asked.stay_true or ())
     request = _staying_true(request, stay_true)
     explored = open_explored(request, stay_true, asked.max_withheld)
+    if asked.min_overlap is not None and not (explored.roles and explored.roles.weight):
+        raise InputError(
+            "{option} is for surveys; name the column with their weights: {option}", ("min_overlap", "weight")
+        )
     if asked.harden:
         _check_hardening(limits, explored)
     runs = ExplorationFolder(Path(asked.out), explored.fingerprint(), request.publication.force)

@@ -42,9 +42,10 @@ from shoal.release.tables.steps import TableGroups, TablePublication, TableSteps
 from shoal.request.method_options import MASKING, METHODS
 from shoal.request.options import AVERAGE, BLANK, GENERALISE
 from shoal.request.request import Request
-from shoal.results.exploration import AS_PLANNED, Outcome, Trial
+from shoal.results.exploration import AS_PLANNED, OVERLAP, Outcome, Trial
 from shoal.terms.hierarchy import ontologies_of
 from shoal.utility.loss import table_loss
+from shoal.utility.survey_estimates import SurveyOptions, survey_utility
 from shoal.version import __version__
 
 WITHHELD = 5.0  # per cent that recoding withholds, where no limit is given
@@ -252,6 +253,13 @@ class ExploredTable:
             of_numbers = _figures_of_numbers(quasi, numbers)
             figures |= of_numbers
             found = max(found, *(there * of_numbers[name] for name in of_numbers if name.startswith("linked")))
+        if self.roles.weight:
+            coded = [name for name in quasi if name not in self.numbers]
+            survey = SurveyOptions(weight=self.roles.weight[0])
+            before = self.table.data.select(
+                [name for name in self.table.data.column_names if name in released.column_names]
+            )
+            figures[OVERLAP] = 100.0 * survey_utility(before, released, survey, coded=coded).overlap
         return Outcome(trial, float(np.mean(list(lost.values()))), found, smallest, figures)
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from shoal import progress
 from shoal.data import Roles
 from shoal.errors import InputError
-from shoal.results.exploration import AS_PLANNED, Outcome, Trial
+from shoal.results.exploration import AS_PLANNED, OVERLAP, Outcome, Trial
 
 
 @dataclass(frozen=True)
@@ -139,6 +139,7 @@ class Limits:
     min_k: int | None = None
     crowd: bool = True  # only what promises a crowd, whatever the data
     max_withheld: float | None = None
+    min_overlap: float | None = None  # of the intervals of survey estimates
 
     def __post_init__(self) -> None:
         if self.max_risk is not None and not 0 <= self.max_risk <= 100:
@@ -153,6 +154,7 @@ class Limits:
             and (self.max_risk is None or outcome.risk <= self.max_risk)
             and (self.max_loss is None or outcome.loss <= self.max_loss)
             and (self.max_withheld is None or outcome.figures.get("withheld", 0.0) <= self.max_withheld)
+            and (self.min_overlap is None or outcome.figures.get(OVERLAP, 0.0) >= self.min_overlap)
         )
 
     def crowd_kept_by(self, outcome: Outcome) -> bool:

@@ -20,7 +20,7 @@ from shoal.errors import InputError
 from shoal.methods.blocks.executors import memory_of
 from shoal.methods.numeric import coarsened
 from shoal.promises.values import GroupFacts, facts_of
-from shoal.release.folders import replacing
+from shoal.release.folders import csv_text, replacing
 from shoal.release.private_mapping import write_mapping_part
 from shoal.release.publishing.figures import chosen_steps, moved_records, on_grid
 from shoal.release.tables.files import write_table
@@ -31,6 +31,7 @@ from shoal.release.tables.weights import ReleasedWeights, check_calibrated, colu
 from shoal.release.writing import formulas_in
 from shoal.results.summary import WeightFigures
 from shoal.results.utility import Loss
+from shoal.utility.survey_estimates import SurveyOptions, survey_utility
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -148,7 +149,8 @@ def released_rows(
     released = pa.table({name: columns[name] for name in layout.released})
     order = sort_rows(released)
     sse, sst = method.squares(masked, numbers)
-    labels_before = {name: masked.rows.columns[name] for name in masked.labels}  # the rest is released as it is
+    # The rest is released as it is.
+    labels_before = {name: masked.rows.columns[name] for name in (*masked.labels, *layout.roles.weight)}
     return ReleasedRows(
         released=released.take(pa.array(order)),
         before=replace(masked.rows, columns=labels_before).take(order),
@@ -272,3 +274,19 @@ def _spelt(labels: MaskedLabels) -> dict[int, str]:
     concepts, first = np.unique(labels.after, return_index=True)
     texts = labels.released.take(pa.array(first)).to_pylist()
     return {concept: text for concept, text in zip(concepts.tolist(), texts, strict=True) if text}
+
+
+def estimates_csv(rows: ReleasedRows, layout: TableLayout) -> str:
+    """What the survey estimates from the released records before and after, for the owner; recoded columns apart."""
+    compared = [name for name in layout.released if name not in layout.recoded]
+    before = {name: rows.before.columns.get(name, rows.released[name]) for name in compared}
+    for place, (name, form) in enumerate(zip(layout.numbers, layout.forms, strict=True)):
+        gaps = np.False_ if rows.before.gaps is None else rows.before.gaps[:, place]
+        if form.kind in (Kind.NUMBER, Kind.WHOLE):
+            before[name] = pa.array(np.where(gaps, np.nan, rows.before.numbers[:, place]))
+        else:
+            before.pop(name, None)  # dates and ranks, of which nothing is estimated
+    coded = [name for name in layout.labels if not pa.types.is_floating(before.get(name, rows.released[name]).type)]
+    asked = SurveyOptions(weight=layout.roles.weight[0])
+    lines = survey_utility(pa.table(before), rows.released.select(list(before)), asked, coded=coded).rows()
+    return csv_text(tuple(lines[0]), [tuple(line.values()) for line in lines])

@@ -35,6 +35,7 @@ from shoal.release.tables.released import (
     ReleasedRows,
     coarse,
     coarse_classes,
+    estimates_csv,
     facts_of_rows,
     grid_steps,
     released_rows,
@@ -213,7 +214,11 @@ class TableSteps:
         private, release = folders
         target = str(release / str(publication.figures.name))
         write_rows(publication.rows, records.table.layout.roles.quasi, target, str(private / MAPPING))
-        return draft_of(records.table, publication.figures, findings, self.options)
+        draft = draft_of(records.table, publication.figures, findings, self.options)
+        if records.table.layout.roles.weight:
+            estimates = {"estimates.csv": estimates_csv(publication.rows, records.table.layout)}
+            draft = replace(draft, private_files={**draft.private_files, **estimates})
+        return draft
 
 
 def _quasi(labels: Mapping[str, Any], numbers: Floats, records: TableRecords) -> pa.Table:

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from shoal.assessment.column_values import Labels, PairedColumn, as_labels, as_numbers, is_missing, paired_column
 from shoal.data.columns import plain
 from shoal.data.files import counted, shown, unknown_column
 from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
 from shoal.results.survey import MODELS, TABLES, TOTALS, ComparedEstimate, Estimate, SurveyUtility
 from shoal.utility import survey
+from shoal.utility.column_values import Labels, PairedColumn, as_labels, as_numbers, is_missing, paired_column
 from shoal.utility.survey import Design
 
 QUANTILES = {"10th percentile": 0.1, "median": 0.5, "90th percentile": 0.9}

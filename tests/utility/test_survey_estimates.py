@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 
 from shoal import assess
-from shoal.assessment.column_values import paired_column
-from shoal.assessment.survey import SurveyOptions, survey_utility
 from shoal.errors import InputError
 from shoal.results.survey import MODELS, TABLES, TOTALS
+from shoal.utility.column_values import paired_column
+from shoal.utility.survey_estimates import SurveyOptions, survey_utility
 
 BEFORE = pa.table(
     {
