@@ -127,9 +127,9 @@ def test_settings_come_from_a_file_of_ones_own(folder, monkeypatch):
 
 
 REFUSED = {
-    "no such document": (("get", "nothing.txt"), "is unknown here"),
-    "an id that is not there": (("get", "0" * 32), "refuses (404)"),
-    "a path for an id": (("delete", "../accounts"), "is unknown here"),
+    "no such document": (("get", "nothing.txt"), "is unknown"),
+    "an id that is not there": (("get", "0" * 32), "no such document"),
+    "a path for an id": (("delete", "../accounts"), "is unknown"),
     "no such input": (("put", "nowhere"), "does not exist"),
     "a table without texts": (("put", "table.csv"), "--text-column"),
     "a folder without documents": (("put", "empty"), "is an empty folder"),
@@ -144,7 +144,7 @@ REFUSED = {
         ("get", "0.txt", "-o", "nowhere/0.txt"),
         "(No such file or directory); name another",
     ),
-    "one unknown name of three": (("delete", "0.txt", "nothing.txt", "1.txt"), "nothing.txt is unknown here"),
+    "one unknown name of three": (("delete", "0.txt", "nothing.txt", "1.txt"), "nothing.txt is unknown"),
     "one unknown id of three": (("delete", "2.txt", "0" * 32, "3.txt"), "1 deleted, but 000000"),
     "a token of two lines": (("status", "--token", "a\nb"), "is not a token of a Shoal server"),
     "an address without a scheme": (("status", "--server", "localhost"), "is not the address of a server"),
@@ -230,19 +230,19 @@ def test_commands_that_read_no_text_start_without_the_libraries_that_compute(fol
 
 def test_a_put_that_is_killed_goes_on_and_stores_each_file_once(folder, server):
     good(folder, "create", "letters", "-k", "3")
-    write_letters(folder / "many", texts(BIRDS, 400), prefix="many-")
-    with put_that_stalls(folder, server, after=40) as process:
+    write_letters(folder / "many", texts(BIRDS, 2_000), prefix="many-")
+    with put_that_stalls(folder, server, after=1) as process:
         process.send_signal(signal.SIGKILL)
-    assert 16 + 40 <= stored(server) < 16 + 400
+    assert 16 + 256 <= stored(server) < 16 + 2_000
     good(folder, "put", "many")
-    assert stored(server) == 16 + 400
-    assert "of which 400 were put before" in good(folder, "put", "many")
+    assert stored(server) == 16 + 2_000
+    assert "of which 2,000 were put before" in good(folder, "put", "many")
 
 
 def test_ctrl_c_says_how_to_go_on(folder, server):
     good(folder, "create", "letters", "-k", "3")
-    write_letters(folder / "many", texts(BIRDS, 100), prefix="many-")
-    with put_that_stalls(folder, server, after=20) as process:
+    write_letters(folder / "many", texts(BIRDS, 1_000), prefix="many-")
+    with put_that_stalls(folder, server, after=1) as process:
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130

@@ -52,6 +52,9 @@ Recipients = Annotated[
 ]
 TextColumn = Annotated[str | None, typer.Option(help="Column with the text.", **options.named())]
 IdColumn = Annotated[str | None, typer.Option(help="Column that names the documents.", **options.named())]
+Alone = Annotated[
+    bool, typer.Option("--alone", help="Fetch it by itself: quicker, but the server sees which document is read.")
+]
 Thin = Annotated[bool, typer.Option("--thin", help="Let the server do the work, which then sees the words.")]
 
 
@@ -127,6 +130,10 @@ def put(
     thin: Thin = False,
     text_column: TextColumn = None,
     id_column: IdColumn = None,
+    label_column: Annotated[str | None, typer.Option(help="Column with labels to filter.", **options.named())] = None,
+    date_column: Annotated[
+        str | None, typer.Option(help="Column with dates to filter by.  [default: dates of files]", **options.named())
+    ] = None,
     recipient: Recipients = None,
     server: Server = None,
     token: Token = None,
@@ -144,8 +151,39 @@ def put(
         raise InputError(f"--wait {wait:g} must be a number of days; 0 places every document at once")
     say_if_kernels_compile()
     with resumable(), connected(server, token, key, recipient, needs_key=True) as client, shown_progress():
-        report = client.put(source, wait=wait, thin=thin, text_column=text_column, id_column=id_column)
+        report = client.put(
+            source,
+            wait=wait,
+            thin=thin,
+            text_column=text_column,
+            id_column=id_column,
+            label_column=label_column,
+            date_column=date_column,
+        )
     _write_report(report, as_json)
+
+
+@index_app.command(epilog=examples("shoal index sync"))
+def sync(
+    again: Annotated[bool, typer.Option("--again", help="Fetch everything, not only what changed.")] = False,
+    server: Server = None,
+    token: Token = None,
+    key: Key = None,
+    as_json: AsJson = False,
+) -> None:
+    """Fetch what readers search by, sealed, so that searches ask the server nothing.
+
+    Only changes are fetched, and an interrupted sync goes on where it was. The copy on this machine opens with your key
+    alone. From then on `search` searches it, after fetching what has changed: the server sees that you did, and nothing
+    of what you look for.
+    """
+    with resumable(), connected(server, token, key, needs_key=True) as client, shown_progress():
+        report = client.sync(again=again)
+    if as_json:
+        write(json.dumps(asdict(report), indent=2))
+        return
+    write(f"fetched      {report.fetched:,} records that changed")
+    write(f"searchable   {report.readable:,} documents, {report.bytes / 1e6:,.1f} MB on this machine")
 
 
 @index_app.command(
@@ -157,13 +195,17 @@ def get(
         Path | None, typer.Option("-o", "--out", help="File to write it to.  [default: stdout]", **options.path())
     ] = None,
     force: Force = False,
+    alone: Alone = False,
     server: Server = None,
     token: Token = None,
     key: Key = None,
 ) -> None:
-    """Fetch a document and decrypt it."""
+    """Fetch a document and decrypt it.
+
+    It comes with others, k or more, whose ids begin alike, so that the server does not see which one is read.
+    """
     with connected(server, token, key, needs_key=True) as client:
-        text = client.get(document)
+        text = client.get(document, alone=alone)
     if out is None:
         _write_text(text)
         return
@@ -198,20 +240,33 @@ def search(
     query: Annotated[list[str], typer.Argument(help="Words to look for.", metavar="QUERY...")],
     limit: Annotated[int, typer.Option("-n", "--limit", help="Documents to show.", **options.whole(1))] = 10,
     fetch: Annotated[int, typer.Option(help="Fetch and decrypt this many of the best.", **options.whole(0))] = 0,
+    since: Annotated[str, typer.Option(help="Not before this day.", metavar="<date>", show_default=False)] = "",
+    until: Annotated[
+        str, typer.Option(help="Not after this day, month or year.", metavar="<date>", show_default=False)
+    ] = "",
+    folder: Annotated[
+        str, typer.Option(help="Only what was put from this folder.", metavar="<name>", show_default=False)
+    ] = "",
+    label: Annotated[str, typer.Option(help="Only this label.", metavar="<label>", show_default=False)] = "",
+    by_groups: Annotated[
+        bool, typer.Option("--by-groups", help="Fetch the records of similar groups alone; the server sees which.")
+    ] = False,
     thin: Thin = False,
     server: Server = None,
     token: Token = None,
     key: Key = None,
     as_json: AsJson = False,
 ) -> None:
-    """Rank documents by a query, best first: similarity, id, name, and the words that matched.
+    """Rank documents by a query, best first: similarity, id, name, the words that matched, and how it begins.
 
-    All documents of a group are equally similar. The server learns which groups are asked for and which documents are
-    fetched, but not the query; with --thin it sees the query.
+    After `sync`, and in an index of up to 20,000 documents, the search is at home, and the server learns nothing of it.
+    In a larger index, and with --by-groups, it learns which groups are like the query; with --thin it sees the query.
     """
-    say_if_kernels_compile()
-    with connected(server, token, key, needs_key=fetch > 0) as client, shown_progress():
-        hits = client.search(" ".join(query), limit, thin=thin)
+    from shoal.index.client.results import SearchFilter
+
+    allowed = SearchFilter(since, until, folder, label)
+    with connected(server, token, key, needs_key=fetch > 0, may_use_key=True) as client, shown_progress():
+        hits = client.search(" ".join(query), limit, thin=thin, by_groups=by_groups, allowed=allowed)
         texts = [client.get(hit.document) for hit in hits[:fetch]]
     if as_json:
         rows: list[dict[str, Any]] = [asdict(hit) for hit in hits]
@@ -221,12 +276,13 @@ def search(
         return
     for hit in hits:
         name = f"{hit.name}  " if hit.name else ""
-        write(printable(f"{hit.similarity:.3f}  {hit.document}  {name}{', '.join(hit.words)}"))
+        opening = f"  | {hit.opening[:60]}" if hit.opening else ""
+        write(printable(f"{hit.similarity:.3f}  {hit.document}  {name}{', '.join(hit.words)}{opening}"))
     for hit, text in zip(hits, texts, strict=False):
         write(printable(f"\n{hit.name or hit.document}"))
         _write_text(text)
     if not hits:
-        say("nothing found: no visible document has these words, or the vocabulary lacks them")
+        say("nothing found: no document that you can read has these words")
 
 
 @index_app.command(epilog=examples("shoal index export -o snapshot/", "shoal verify snapshot/"))
@@ -327,8 +383,9 @@ def connected(
     recipients: Sequence[str] | None = None,
     *,
     needs_key: bool = False,
+    may_use_key: bool = False,
 ) -> Iterator[IndexClient]:
-    """A client with these settings, and a key if it is needed."""
+    """A client with these settings, and a key if it is needed, or if it is used and there is one."""
     from shoal.data.files import shown
     from shoal.index.client import IndexClient, Keys
     from shoal.index.client.connection import read_settings
@@ -337,7 +394,7 @@ def connected(
     if not settings.token:
         raise InputError("there is no token; set SHOAL_TOKEN to the one that the operator gave you")
     keys = None
-    if needs_key:
+    if needs_key or (may_use_key and settings.key.exists()):
         if not settings.key.exists():
             raise InputError(f"{shown(settings.key)} does not exist; make a key with: shoal index keys --new")
         keys = Keys.read(settings.key, asked_passphrase).shared_with(settings.recipients)

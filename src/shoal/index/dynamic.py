@@ -92,6 +92,11 @@ class DynamicIndex:
         return len(self._representatives.idf)
 
     @property
+    def hidden(self) -> bool:
+        """Whether the last group is below k, so that no document is visible."""
+        return self._hidden is not None
+
+    @property
     def waiting(self) -> tuple[str, ...]:
         """The waiting documents, oldest first."""
         return tuple(self._waiting)
@@ -262,8 +267,13 @@ class DynamicIndex:
         for document, number, rank in zip(documents, numbers, ranks, strict=True):
             self._put(document, number, rank)
         hidden, self._hidden = self._hidden, None
-        if hidden in self._members and len(self._members[hidden]) < self.k:
+        if hidden not in self._members:
+            return
+        if len(self._members[hidden]) < self.k:
             self._dissolve(hidden)
+        else:  # visible again, which is a change of all its members
+            for document in sorted(self._members[hidden]):
+                self._put(document, hidden, self._rank[document])
 
     def _put(self, document: str, number: int, rank: float) -> None:
         self._members[number].add(document)

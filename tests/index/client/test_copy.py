@@ -66,11 +66,11 @@ def test_a_client_that_comes_again_fetches_no_page_and_finds_the_same(
     monkeypatch.setattr(listing, "NOT_LISTED", 0)
     first = new_client("operator", "operator")
     first.create(corpus(bird=texts(BIRDS, 8), engine=texts(ENGINES, 8)), k=3)
-    hits = first.search("heron marsh")
+    hits = first.search("heron marsh", by_groups=True)
     assert hits and list(tmp_path.rglob("ready-*"))
     again = new_client("operator", "operator")
     asked: list[str] = []
     get = again._connection.get
     monkeypatch.setattr(again._connection, "get", lambda path: (asked.append(path), get(path))[1])
-    assert again.search("heron marsh") == hits
+    assert again.search("heron marsh", by_groups=True) == hits
     assert not [path for path in asked if "/pages/" in path]

@@ -9,7 +9,7 @@ from shoal.errors import InputError
 from shoal.index.client.client import IndexClient
 from shoal.index.client.demo import local_server
 from shoal.index.client.put import Put
-from shoal.index.client.sources import documents_of, open_documents
+from shoal.index.client.sources import SourceDocument, documents_of, open_documents
 from shoal.index.server.backup import back_up, restore_from
 from shoal.index.server.database import Database
 from tests.index.client.letters import BIRDS, BREAD, ENGINES, STARS, corpus, texts
@@ -30,6 +30,12 @@ def impatient(monkeypatch):
     monkeypatch.setattr("shoal.index.client.connection.PAUSE", 0.0)
 
 
+@pytest.fixture
+def one_by_one(monkeypatch):
+    """Requests of one document each."""
+    monkeypatch.setattr("shoal.index.client.put.BATCH", 1)
+
+
 def stored(server, account="writer"):
     """How many documents an account has on the server."""
     with server.database.reading() as connection:
@@ -39,7 +45,7 @@ def stored(server, account="writer"):
 
 @pytest.mark.parametrize("answers", [0, 1, 7, 20])
 def test_a_put_whose_answers_are_lost_goes_on_and_stores_each_document_once(
-    index, new_client, server, impatient, answers
+    index, new_client, server, impatient, one_by_one, answers
 ):
     with proxy_to(server.address) as proxy:
         proxy.answers_left = answers
@@ -85,7 +91,7 @@ def test_a_group_that_was_retired_meanwhile_is_chosen_anew(index, new_client, se
     def documents():
         for number in range(8):
             index.delete(f"star-{number}")
-        yield "star", " ".join(STARS)
+        yield SourceDocument("star", " ".join(STARS))
 
     client = new_client("writer")
     report = put_of(client).run(documents(), 1)
@@ -100,7 +106,8 @@ def test_a_document_like_no_group_waits_until_k_are_alike(index, new_client, ser
     client = new_client("writer")
     starry = texts(STARS, 6)
     assert client.put(corpus(star=starry[:2])).waiting == 2
-    assert client.search("comet") == []
+    assert index.search("comet") == []  # nobody else sees them
+    assert {hit.name for hit in client.search("comet")} == {"star-0", "star-1"}
     assert client.get("star-0") == starry[0]
     assert client.put(corpus(star=starry)).waiting == 0
     assert {hit.name for hit in client.search("comet galaxy", 20)} == {f"star-{number}" for number in range(6)}
@@ -239,14 +246,58 @@ def test_what_a_restored_backup_has_in_no_group_joins_one_at_the_next_put(starle
         client = new_client("writer", address=second.address)
         assert client.put(corpus(star=texts(STARS, 1))).waiting == 1
         assert client.put(corpus(star=texts(STARS, 1)), wait=1e-9).waiting == 0
-        assert "star-0" in {hit.name for hit in client.search("heron engine", 99)}
+        assert client.status().documents == 16 + 1
         assert stored(second) == 1
 
 
-def test_a_failure_behind_which_the_document_was_stored_uploads_nothing_twice(index, new_client, server):
+def test_a_failure_behind_which_the_document_was_stored_uploads_nothing_twice(index, new_client, server, one_by_one):
     with proxy_to(server.address) as proxy:
         proxy.answers_left, proxy.instead = 5, b"HTTP/1.1 500 Oh\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
         with pytest.raises(InputError, match="500"):
             new_client("writer", address=proxy.address).put(corpus(more=MORE), wait=0)
     assert new_client("writer").put(corpus(more=MORE), wait=0).refused == []
+    assert stored(server) == 24
+
+
+def test_a_batch_with_a_document_at_fault_is_sent_again_one_by_one(index, new_client, server):
+    """Two large documents fit no request together, and each of them fits one."""
+    large = ["heron egret " * 400_000, "reed marsh " * 400_000, "heron " * 3_000_000]
+    report = new_client("writer").put(corpus(note=large), wait=0)
+    assert ([name for name, _ in report.refused], stored(server)) == (["note-2"], 2)
+
+
+def test_of_two_puts_with_one_journal_none_advises_to_delete_the_only_copy(index, new_client, server):
+    """While the first put reads its source, the second one stores the same text."""
+    first, second = new_client("writer"), new_client("writer")
+    put = put_of(first)
+    counted = put._counted
+
+    def while_the_other_puts(texts):
+        second.put(corpus(note=["heron egret reed"]), wait=0)
+        return counted(texts)
+
+    put._counted = while_the_other_puts
+    report = put.run(iter([SourceDocument("note-0", "heron egret reed")]), 1)
+    assert (report.changed, report.known, stored(server)) == ([], 1, 1)
+
+
+def test_a_document_from_before_records_gets_one_when_it_is_put_again(index, new_client, server):
+    client = new_client("writer")
+    client.put(corpus(note=["heron with a dirigible"]), wait=0)
+    with server.database.writing() as connection:
+        connection.execute(text("DELETE FROM records"))
+    client._index.journal._all("UPDATE documents SET recorded = 0")
+    assert client.search("dirigible") == []
+    assert client.put(corpus(note=["heron with a dirigible"]), wait=0).known == 1
+    assert [hit.name for hit in client.search("dirigible")] == ["note-0"]
+
+
+def test_a_second_machine_knows_names_and_uploads_nothing_again(index, new_client, server, tmp_path):
+    first = new_client("writer")
+    first.put(corpus(more=MORE), wait=0)
+    second = IndexClient(server.address, first._connection._token, first._keys, folder=tmp_path / "second machine")
+    with second:
+        assert second.get("more-3") == MORE[3]
+        assert second.put(corpus(more=MORE), wait=0).known == 24
+        assert second.name_of(second.id_of("more-7")) == "more-7"
     assert stored(server) == 24

@@ -16,8 +16,8 @@ START = {"bird": texts(BIRDS, 8), "engine": texts(ENGINES, 8), "bread": texts(BR
 NEW = {"bird": texts(BIRDS, 4, first=3), "note": ["a heron in the marsh, and bread for the egret"]}
 REQUESTS = (
     r"GET /v1/(index|groups|vocabulary/\w+|representatives/pages/\d+\?index=\w+|representatives/\w+/documents"
-    r"|documents/\w+) HTTP/1.1",
-    r"POST /v1/documents\?(representative=\w+|status=stored) HTTP/1.1",
+    r"|records\?after=\d+|groups/records\?representatives=[\w,]+|buckets/\d+/\d+\?after=\w*) HTTP/1.1",
+    r"POST /v1/batches HTTP/1.1",
     r"DELETE /v1/documents/\w+ HTTP/1.1",
 )
 
@@ -33,6 +33,7 @@ def test_no_text_no_word_no_vector_and_no_query_reaches_the_server(index, new_cl
         client = new_client("writer", address=proxy.address)
         client.put(corpus(**NEW), wait=0)
         hits = client.search("heron in the marsh, egret and bread", 40)
+        client.search("heron in the marsh, egret and bread", 40, by_groups=True)
         client.get("note-0")
         client.delete("note-0")
         client.status()
@@ -42,7 +43,10 @@ def test_no_text_no_word_no_vector_and_no_query_reaches_the_server(index, new_cl
         assert not any(word.encode() in sent.lower() for sent in proxy.recorded)
     for line, body in proxy.requests:
         assert any(re.fullmatch(known, line) for known in REQUESTS), line
-        assert body.startswith(b"age-encryption.org/v1\n") if line.startswith("POST") else body == b""
+        first, _, sealed = body.partition(b"\n")
+        assert sealed.startswith(b"age-encryption.org/v1\n") if line.startswith("POST") else body == b""
+        for document in json.loads(first)["documents"] if first else ():
+            assert set(document) == {"bytes", "record", "representative"}
 
 
 def test_of_documents_that_waited_the_server_sees_the_sum_of_k_alone(index, new_client, server):

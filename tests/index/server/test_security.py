@@ -18,7 +18,7 @@ import pytest
 
 from shoal.errors import InputError
 from shoal.index.server.database import _prepare_sqlite
-from shoal.index.server.documents import store_document
+from shoal.index.server.documents import store_documents
 from shoal.index.server.gate import Limits, Rates, read_body
 from shoal.index.server.monitoring import LOGGER
 from shoal.index.server.operator_key import OperatorKey
@@ -170,7 +170,7 @@ def test_a_body_that_comes_in_too_slowly_is_refused() -> None:
         return {"type": "http.request", "body": b"x", "more_body": True}
 
     with pytest.raises(Problem) as refused:
-        asyncio.run(read_body(drip, "1000", Limits(body_seconds=0.2)))
+        asyncio.run(read_body(drip, "1000", Limits(body_seconds=0.2), 1000))
     assert refused.value.status == 408
 
 
@@ -213,7 +213,9 @@ def test_documents_that_come_in_together_do_not_exceed_what_an_account_may_have(
 
         def put() -> None:
             api.store.write(
-                account, None, lambda writing: Answer(201, {"id": store_document(writing, b"x", Limits(documents=2))})
+                account,
+                None,
+                lambda writing: Answer(201, {"ids": store_documents(writing, [(b"x", None)], Limits(documents=2))}),
             )
 
         put()

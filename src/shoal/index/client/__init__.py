@@ -19,12 +19,12 @@ except ImportError:
 
 from shoal.data.keys import Keys
 from shoal.index.client.client import IndexClient
-from shoal.index.client.results import IndexStatus, PutReport, SearchHit
+from shoal.index.client.results import IndexStatus, PutReport, SearchFilter, SearchHit, SyncReport
 
 if TYPE_CHECKING:
     from shoal.index.client.published import Vocabulary
 
-__all__ = ["IndexClient", "IndexStatus", "Keys", "PutReport", "SearchHit", "Vocabulary"]
+__all__ = ["IndexClient", "IndexStatus", "Keys", "PutReport", "SearchFilter", "SearchHit", "SyncReport", "Vocabulary"]
 
 
 def __getattr__(name: str) -> Any:

@@ -16,9 +16,10 @@ from shoal.data.keys import Keys
 from shoal.data.private_files import state_folder
 from shoal.errors import InputError
 from shoal.index.client.connection import Connection, Refusal
+from shoal.index.client.fetching import fetch_hidden
 from shoal.index.client.journal import digest_of
 from shoal.index.client.opened import OpenedIndex, describe_index, open_index
-from shoal.index.client.results import DAY, WAIT, IndexStatus, PutReport, SearchHit
+from shoal.index.client.results import DAY, WAIT, IndexStatus, PutReport, SearchFilter, SearchHit, SyncReport
 
 # Imported where they are needed: what reads, counts and ranks documents. It takes seconds to load.
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 DOCUMENT_ID = re.compile("[0-9a-f]{32}")
 GROUPS_AT_ONCE = 200
+AUTO_SYNC = 20_000  # documents up to which a search syncs by itself: about 12 MB
 
 
 class IndexClient:
@@ -102,7 +104,8 @@ class IndexClient:
         keys, documents = self._needed_keys(), open_documents(source, text_column, id_column)
         start = start_of_documents(documents, k) if release is None else read_start(release, private)
         folder = folder_of(documents)
-        digests = {name: digest_of(folder + name, text) for name, text in documents_of(documents)}
+        named = ((document.name, document.text) for document in documents_of(documents))
+        digests = {name.removeprefix(folder): digest_of(name, text) for name, text in named}
         missing = sum(name not in digests for name in start.group_of)
         if missing:
             raise InputError(
@@ -111,7 +114,7 @@ class IndexClient:
         self._create(start.k, start.vocabulary, embargo, trust)
         resume(self._index)
         put = Put(self._index, keys, None, store_only=True)
-        report = put.run(((folder + name, text) for name, text in documents_of(documents)), len(digests))
+        report = put.run(documents_of(documents), len(digests))
         self._make_first_groups(start, digests)
         return report
 
@@ -123,6 +126,8 @@ class IndexClient:
         thin: bool = False,
         text_column: str | None = None,
         id_column: str | None = None,
+        label_column: str | None = None,
+        date_column: str | None = None,
     ) -> PutReport:
         """Encrypt and store documents, each in the group of its nearest representative. Those put before are skipped.
 
@@ -131,20 +136,35 @@ class IndexClient:
         the groups, and sees the vectors.
         """
         from shoal.index.client.put import Put, resume
-        from shoal.index.client.sources import documents_of, folder_of, open_documents
+        from shoal.index.client.sources import documents_of, open_documents
 
-        keys, documents, index = self._needed_keys(), open_documents(source, text_column, id_column), self._index
+        keys, index = self._needed_keys(), self._index
+        documents = open_documents(source, text_column, id_column, label_column, date_column)
         total = sum(1 for _ in documents_of(documents))  # before anything is sent: the source may be unreadable
         resume(index)
+        self._know_own()
         put = Put(index, keys, index.embargo if wait > 0 else None, thin)
         put.place_waiting(wait)
-        folder = folder_of(documents)
-        return put.run(((folder + name, text) for name, text in documents_of(documents)), total)
+        return put.run(documents_of(documents), total)
 
-    def get(self, document: str) -> str:
-        """Fetch and decrypt a document, by its id or by the name it was put under."""
+    def sync(self, *, again: bool = False) -> SyncReport:
+        """Fetch the sealed records of all documents that changed; from then on a search asks the server nothing else.
+
+        The records are kept on this machine, sealed with this user's key. `again` fetches all of them.
+        """
+        from shoal.index.client.search import sync
+
+        return sync(self._index, self._needed_keys(), again=again)
+
+    def get(self, document: str, *, alone: bool = False) -> str:
+        """Fetch and decrypt a document, by its id or by the name it was put under.
+
+        It is fetched with all others whose ids begin with the same bits, k or more, so that the server does not see
+        which was wanted; `alone`: by itself.
+        """
         keys, number = self._needed_keys(), self.id_of(document)
-        text = keys.decrypt(self._connection.get(f"/v1/documents/{number}")).decode("utf-8", "replace")
+        content = self._connection.get(f"/v1/documents/{number}") if alone else fetch_hidden(self._index, number)
+        text = keys.decrypt(content).decode("utf-8", "replace")
         if not self._index.journal.is_text(number, text):
             raise InputError("the server sent another text than the one that was put; ask the operator")
         return text
@@ -161,14 +181,36 @@ class IndexClient:
             raise
         self._index.journal.deleted(number)
 
-    def search(self, query: str, limit: int = 10, *, thin: bool = False) -> list[SearchHit]:
-        """The documents that are most similar to a query. If `thin`, the server ranks, and sees the query."""
-        from shoal.index.client.search import search
+    def search(
+        self,
+        query: str,
+        limit: int = 10,
+        *,
+        thin: bool = False,
+        by_groups: bool = False,
+        allowed: SearchFilter = SearchFilter(),
+    ) -> list[SearchHit]:
+        """The documents that are most similar to a query, by their own words.
+
+        After a `sync`, and in an index of up to 20,000 documents without one, the search is at home: it fetches what
+        has changed, and the server learns nothing of the query. Else, or `by_groups`, the records of the most similar
+        groups are fetched, and the server sees which groups. If `thin`, the server ranks groups, and sees the query.
+        """
+        from shoal.index.client import search
 
         if limit < 1:
             raise InputError(f"limit={limit} must be at least 1")
         index = self._index
-        return [replace(hit, name=index.journal.name(hit.document)) for hit in search(index, query, limit, thin)]
+        if thin:
+            if allowed:
+                raise InputError("the server cannot read dates, folders and labels; filter without {option}", "thin")
+            hits = search.search_thin(index, query, limit)
+        elif self._keys is not None and not by_groups and (index.visible <= AUTO_SYNC or index.records(self._keys)):
+            search.sync(index, self._keys)
+            hits = search.search_at_home(index, self._keys, query, limit, allowed)
+        else:
+            hits = search.search_by_groups(index, self._keys, query, limit, allowed)
+        return [replace(hit, name=index.journal.name(hit.document) or hit.name) for hit in hits]
 
     def export(self, out: str | os.PathLike[str], *, force: bool = False) -> dict[str, Any]:
         """Write the visible groups as a release that anyone can verify; returns its certificate."""
@@ -207,13 +249,13 @@ class IndexClient:
         if journal.name(document) is not None:
             return document
         known = journal.named(document) or journal.named_in_any_folder(document)
+        if not known and not DOCUMENT_ID.fullmatch(document) and self._know_own():
+            known = journal.named(document) or journal.named_in_any_folder(document)
         if len(known) > 1:
             names = ", ".join(f"{shown(name)} is {number}" for number, name in known[-5:])
             raise InputError(f"{len(known)} texts have the name {shown(document)}; give an id (newest last): {names}")
         if not known and not DOCUMENT_ID.fullmatch(document):
-            raise InputError(
-                f"{shown(document)} is unknown here: it was deleted, or put from another machine; give an id"
-            )
+            raise InputError(f"{shown(document)} is unknown: it was deleted, or another account put it; give an id")
         return known[0][0] if known else document
 
     def name_of(self, document: str) -> str | None:
@@ -223,6 +265,16 @@ class IndexClient:
     @cached_property
     def _index(self) -> OpenedIndex:
         return open_index(self._connection, self._folder)
+
+    def _know_own(self) -> bool:
+        """Take over what other machines of this account put, if they put anything."""
+        index = self._index
+        if self._keys is None or index.mine <= index.journal.figures()["stored"]:
+            return False
+        from shoal.index.client.search import adopt_own
+
+        adopt_own(index, self._keys)
+        return True
 
     def _needed_keys(self) -> Keys:
         if self._keys is None:

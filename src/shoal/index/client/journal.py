@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -29,7 +29,7 @@ TABLES = """
 CREATE TABLE IF NOT EXISTS documents (
     digest BLOB PRIMARY KEY,     -- of name and text
     name TEXT NOT NULL,
-    key TEXT UNIQUE NOT NULL,    -- of the request that sends it
+    key TEXT UNIQUE NOT NULL,    -- of the request that sends it, and its place in it if there are several
     id TEXT UNIQUE,              -- once the server has it
     representative TEXT          -- once it is in a group; '' if the server alone knows which, or makes it wait
 ) STRICT;
@@ -43,6 +43,7 @@ CREATE TABLE IF NOT EXISTS outgoing (
     number INTEGER PRIMARY KEY, key TEXT UNIQUE NOT NULL, path TEXT NOT NULL, kind TEXT NOT NULL, body BLOB NOT NULL
 ) STRICT;
 """
+OF_REQUEST = "(key = ?1 OR key > ?1 || '.' AND key < ?1 || '/')"  # its own key, or the key, a dot and a number
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Upload:
 
     digest: bytes
     name: str
-    request: PendingRequest
+    key: str
     waiting_counts: sp.csr_matrix | None = None
 
 
@@ -81,6 +82,8 @@ class Journal:
             for setting in ("foreign_keys = ON", "journal_mode = WAL", "secure_delete = ON"):
                 self._database.execute(f"PRAGMA {setting}")
             self._database.executescript(TABLES)
+            if "recorded" not in {row[1] for row in self._all("PRAGMA table_info(documents)")}:  # of an earlier version
+                self._all("ALTER TABLE documents ADD COLUMN recorded INTEGER NOT NULL DEFAULT 0")
         except (OSError, sqlite3.Error):
             raise InputError(f"the journal {shown(file)} cannot be used; check it, or set SHOAL_STATE") from None
 
@@ -122,16 +125,37 @@ class Journal:
     def __contains__(self, digest: bytes) -> bool:
         return bool(self._all("SELECT 1 FROM documents WHERE digest = ?", digest))
 
-    def begin_uploads(self, uploads: Sequence[Upload]) -> list[Upload]:
-        """Note documents before they are sent; returns those that no other put is sending."""
-        begun = []
+    def begin_uploads(
+        self, uploads: Sequence[Upload], request_of: Callable[[list[Upload]], PendingRequest]
+    ) -> list[Upload]:
+        """Note documents, and the request that sends them, before it is sent; returns those no other put is sending."""
         with self._transaction(durable=True):
             insert = "INSERT OR IGNORE INTO documents (digest, name, key) VALUES (?, ?, ?) RETURNING key"
-            for upload in uploads:
-                if self._all(insert, upload.digest, upload.name, upload.request.key):
-                    self._add_request(upload.request, upload.waiting_counts)
-                    begun.append(upload)
+            begun = [upload for upload in uploads if self._all(insert, upload.digest, upload.name, upload.key)]
+            for upload in begun:
+                if upload.waiting_counts is not None:
+                    self._hold(upload.key, upload.waiting_counts)
+            if begun:
+                self._add_request(request_of(begun))
         return begun
+
+    def adopt(self, documents: Sequence[tuple[bytes, str, str, bool]]) -> None:
+        """Take over documents that another machine put: digest, name, id, and whether each is in a group."""
+        insert = "INSERT OR IGNORE INTO documents (digest, name, key, id, representative, recorded)"
+        with self._transaction():
+            for digest, name, document, grouped in documents:
+                self._all(
+                    f"{insert} VALUES (?, ?, ?, ?, ?, 1)", digest, name, document, document, "" if grouped else None
+                )
+
+    def unrecorded(self, digest: bytes) -> str | None:
+        """The id of an uploaded document without a record on the server."""
+        rows = self._all("SELECT id FROM documents WHERE digest = ? AND id IS NOT NULL AND NOT recorded", digest)
+        return rows[0][0] if rows else None
+
+    def recorded(self, document: str) -> None:
+        """The server has the record of a document."""
+        self._all("UPDATE documents SET recorded = 1 WHERE id = ?", document)
 
     def unplaced(self, digest: bytes) -> str | None:
         """The id of an uploaded document that is in no group and does not wait for one on this machine."""
@@ -154,31 +178,27 @@ class Journal:
         with self._transaction(durable=True):
             self._add_request(request)
 
-    def replace(self, old: PendingRequest, new: PendingRequest, counts: sp.csr_matrix | None) -> bool:
-        """Send another request instead of one that was refused; False if another put has replaced it already."""
-        with self._transaction(durable=True):
-            if not self._all("DELETE FROM outgoing WHERE key = ? RETURNING key", old.key):
-                return False
-            self._all("UPDATE documents SET key = ? WHERE key = ?", new.key, old.key)
-            self._add_request(new, counts)
-            return True
-
     def forget(self, request: PendingRequest) -> None:
-        """Drop a request that was refused for good, and the document that it was to upload."""
+        """Drop a request that was refused for good, and the documents that it was to upload."""
         with self._transaction():
             self._all("DELETE FROM outgoing WHERE key = ?", request.key)
-            self._all("DELETE FROM documents WHERE key = ?", request.key)
+            self._all(f"DELETE FROM documents WHERE id IS NULL AND {OF_REQUEST}", request.key)
 
     def unanswered(self) -> list[PendingRequest]:
         """Requests that were not answered yet, in their order."""
         return [PendingRequest(*row) for row in self._all("SELECT key, path, kind, body FROM outgoing ORDER BY number")]
 
-    def uploaded(self, request: PendingRequest, document: str, representative: str | None) -> None:
-        """The server stored a document under this id, in the group of a representative if there is one."""
+    def uploaded(self, request: PendingRequest, ids: Sequence[str], representatives: Sequence[str | None]) -> None:
+        """The server stored the documents of a request under these ids, in the groups of these representatives."""
         with self._transaction():
             self._all("DELETE FROM outgoing WHERE key = ?", request.key)
-            update = "UPDATE documents SET id = ?, representative = ? WHERE key = ?"
-            self._all(update, document, representative, request.key)
+            sent = f"SELECT key FROM documents WHERE id IS NULL AND {OF_REQUEST} ORDER BY rowid"
+            # None is left if another put has sent the request too.
+            stored = zip(self._all(sent, request.key), ids, representatives, strict=False)
+            has_record = not request.path.startswith("/v1/documents?")  # of an earlier version
+            for (key,), document, representative in stored:
+                update = "UPDATE documents SET id = ?, representative = ?, recorded = ? WHERE key = ?"
+                self._all(update, document, representative, int(has_record), key)
 
     def grouped(self, request: PendingRequest, representative_of: dict[str, str]) -> None:
         """The request put documents into groups: they wait no longer."""
@@ -208,6 +228,11 @@ class Journal:
         rows = self._all("SELECT name, digest FROM documents WHERE id = ?", document)
         return not rows or bool(digest_of(rows[0][0], text) == rows[0][1])
 
+    def earlier_texts(self, name: str, digest: bytes) -> list[str]:
+        """Ids of the uploads of a name with another text."""
+        rows = self._all("SELECT id FROM documents WHERE name = ? AND digest != ? AND id IS NOT NULL", name, digest)
+        return [row[0] for row in rows]
+
     def named(self, name: str) -> list[tuple[str, str]]:
         """Ids and names of the uploads of a name: several if the text has changed."""
         return self._all("SELECT id, name FROM documents WHERE name = ? AND id IS NOT NULL ORDER BY rowid", name)
@@ -232,9 +257,7 @@ class Journal:
         counts["unfinished"] = "count(*) FROM outgoing"
         return {name: self._all(f"SELECT {count}")[0][0] for name, count in counts.items()}
 
-    def _add_request(self, request: PendingRequest, counts: sp.csr_matrix | None = None) -> None:
-        if counts is not None:
-            self._hold(request.key, counts)
+    def _add_request(self, request: PendingRequest) -> None:
         insert = "INSERT INTO outgoing (key, path, kind, body) VALUES (?, ?, ?, ?)"
         self._all(insert, request.key, request.path, request.content_type, request.body)
 

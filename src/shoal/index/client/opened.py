@@ -16,7 +16,10 @@ from shoal.index.client.connection import Connection, Refusal
 from shoal.index.client.journal import Journal
 
 if TYPE_CHECKING:
+    from shoal.data.keys import Keys
     from shoal.index.client.published import Published, Vocabulary
+    from shoal.index.client.records import Words
+    from shoal.index.client.synced import RecordCache
     from shoal.terms.vector_space import VectorSpace
 
 UNUSABLE = "the server's vocabulary cannot be used with this version of Shoal; update it"
@@ -33,6 +36,8 @@ class OpenedIndex:
     vocabulary_json: dict[str, Any]  # terms, weights and space
     journal: Journal
     folder: Path
+    visible: int  # documents, when it was opened
+    mine: int  # documents of this account, when it was opened
 
     # Loaded on first use: figures, reading and deleting need none of this, and numpy takes its time to load.
     @cached_property
@@ -55,6 +60,22 @@ class OpenedIndex:
         pages = self.folder / f"pages-{_file_name(self.id)}"
         pages.mkdir(mode=0o700, exist_ok=True)
         return Published(self.connection, self.id, pages, self.vocabulary.weights, self.k)
+
+    @cached_property
+    def words(self) -> Words:
+        """How words are read off texts and queries."""
+        from shoal.index.client.records import Words
+
+        return Words(self.vocabulary_json["space"])
+
+    def records(self, keys: Keys) -> RecordCache:
+        """The records that this machine keeps of the index."""
+        from shoal.index.client.synced import RecordCache
+
+        if "_records" not in self.__dict__:
+            self.__dict__["_records"] = RecordCache(self.folder / f"records-{_file_name(self.id)}", keys)
+        kept: RecordCache = self.__dict__["_records"]
+        return kept
 
     def expire_groups(self) -> None:
         """Have the next search fetch the groups again."""
@@ -80,13 +101,14 @@ def open_index(connection: Connection, folder: Path) -> OpenedIndex:
     try:
         promises = {name: str(described[name]) for name in ("id", "k", "vocabulary")}
         k, embargo = int(described["k"]), None if described["embargo"] is None else float(described["embargo"])
+        visible, mine = int(described["visible"]), int(described["mine"]["documents"])
     except (KeyError, TypeError, ValueError):
         raise InputError("the server's answer does not describe an index; is this the address of an index?") from None
     folder = folder / _file_name(connection.account)
     journal = Journal(folder / "journal.sqlite")
     _check_promises(connection, journal, promises)
     vocabulary = _read_vocabulary(connection, folder, promises["vocabulary"])
-    return OpenedIndex(connection, promises["id"], k, embargo, vocabulary, journal, folder)
+    return OpenedIndex(connection, promises["id"], k, embargo, vocabulary, journal, folder, visible, mine)
 
 
 def _check_promises(connection: Connection, journal: Journal, promises: dict[str, str]) -> None:

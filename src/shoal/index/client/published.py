@@ -261,12 +261,19 @@ def _pools(body: bytes, page: int, n_terms: int) -> tuple[list[str], sp.csr_matr
     return table["name"].to_pylist(), sp.csr_matrix((data, columns, ends), shape=(len(table), n_terms))
 
 
-def _table(body: bytes, types: dict[str, Any]) -> pa.Table:
+def table_of(body: bytes, types: dict[str, Any], contents: str) -> list[dict[str, Any]]:
+    """The rows of a table with these columns, and one of bytes that may be missing."""
+    table = _table(body, types | {contents: pa.binary()}, may_be_missing=contents)
+    rows: list[dict[str, Any]] = table.to_pylist()
+    return rows
+
+
+def _table(body: bytes, types: dict[str, Any], may_be_missing: str = "") -> pa.Table:
     """A table with these columns and no missing values."""
     try:
         with pa.ipc.open_stream(body) as stream:
             table = stream.read_all().select(list(types)).cast(pa.schema(types.items()))
-        if any(column.null_count for column in table.columns):
+        if any(table[name].null_count for name in types if name != may_be_missing):
             raise InputError(TAMPERED)
     except (pa.ArrowException, KeyError, OSError):
         raise InputError("the server's answer is not that of an index; is this the address of an index?") from None

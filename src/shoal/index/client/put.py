@@ -1,4 +1,4 @@
-"""put: documents are counted, assigned to groups and encrypted here, and uploaded several at a time, each of them once.
+"""put: documents are counted, assigned to groups and encrypted here, and uploaded many at a time, each of them once.
 
 The client chooses groups by the same rules as `shoal.index.DynamicIndex`. The server sees which group was chosen, and
 of documents that waited the pooled counts of k or more.
@@ -23,19 +23,31 @@ from shoal.errors import InputError
 from shoal.index.client.connection import JSON, OCTETS, Connection, Refusal, new_key
 from shoal.index.client.journal import Journal, PendingRequest, Upload, digest_of
 from shoal.index.client.opened import OpenedIndex, settle
+from shoal.index.client.records import Record, opening_of
 from shoal.index.client.results import DAY, PutReport
+from shoal.index.client.sources import SourceDocument
 from shoal.index.waiting import Waiting
 from shoal.methods.pools import unit_rows
 
-AT_ONCE = 8  # requests that are sent at the same time
-BATCH, CHARACTERS = 256, 16_000_000  # most documents, and about the most text, that are counted at a time
-JOURNALED = 32  # documents that enter the journal at once, which takes as long as one
+AT_ONCE = 4  # requests that are sent at the same time
+BATCH, CHARACTERS = 256, 4_000_000  # most documents, and about the most text, of a request
 DOCUMENT_REFUSED = (400, 413, 422)  # the server may still accept the next document
 STATE_CHANGED = (404, 409)  # a document or a group is no longer as this client knows it
 TRIES = 5
 ANY = -1.0  # below every similarity
 
 Answer = dict[str, Any] | Refusal
+
+
+@dataclass(frozen=True)
+class _Sent:
+    """A document on its way, and its counts by the index's terms."""
+
+    document: SourceDocument
+    digest: bytes
+    counts: sp.csr_matrix
+    group: str | None = None
+    waits: bool = False  # for a group, on this machine
 
 
 @dataclass
@@ -54,10 +66,10 @@ class Put:
         self._min_similarity = self.embargo or ANY
         self._groups = self.index.published.groups()
         self._waiting = Waiting(self.index.k, self.index.vocabulary.weights)
-        self._sent: dict[str, tuple[str, sp.csr_matrix]] = {}  # name and counts of what was sent, by key
+        self._sent: dict[str, list[_Sent]] = {}  # by the key of the request
 
-    def run(self, documents: Iterable[tuple[str, str]], total: int) -> PutReport:
-        """Put documents, given by name and text. If this is interrupted, running it again resumes it."""
+    def run(self, documents: Iterable[SourceDocument], total: int) -> PutReport:
+        """Put documents. If this is interrupted, running it again resumes it."""
         for request, answer in _answers(self.index.connection, self._requests(documents)):
             self._answered(request, answer)
             progress.step("uploading", self.report.uploaded + self.report.known, total)
@@ -71,70 +83,111 @@ class Put:
             if not overdue or not self._join(document, counts, ANY):
                 self._wait(document, counts)
 
-    def _requests(self, documents: Iterable[tuple[str, str]]) -> Iterator[PendingRequest]:
+    def _requests(self, documents: Iterable[SourceDocument]) -> Iterator[PendingRequest]:
         """The uploads of new documents; each is in the journal before it is sent."""
         for batch in _batches(documents):
             self.report.documents += len(batch)
-            digests = [digest_of(name, text) for name, text in batch]
-            new = [(*batch[row], digest) for row, digest in enumerate(digests) if digest not in self.index.journal]
-            self.report.known += len(batch) - len(new)
-            if not self.store_only:
-                self._place_ungrouped([(text, digest) for (_, text), digest in zip(batch, digests, strict=True)])
-            counts = self._counted([text for _, text, _ in new])
-            for first in range(0, len(new), JOURNALED):
-                rows = range(first, min(first + JOURNALED, len(new)))
-                yield from self._begin([(*new[row], counts[row]) for row in rows])
+            digests = [digest_of(document.name, document.text) for document in batch]
+            known = [digest in self.index.journal for digest in digests]
+            self.report.known += sum(known)
+            both = list(zip(batch, digests, strict=True))
+            self._complete([pair for pair, is_known in zip(both, known, strict=True) if is_known])
+            new = [pair for pair, is_known in zip(both, known, strict=True) if not is_known]
+            counts = self._counted([document.text for document, _ in new])
+            sent = [self._placed(_Sent(*pair, counts[row])) for row, pair in enumerate(new)]
+            at_once = 1 if self.thin else len(sent)
+            for first in range(0, len(sent), at_once or 1):
+                yield from self._begin(sent[first : first + at_once])
 
-    def _place_ungrouped(self, documents: list[tuple[str, bytes]]) -> None:
-        """Place documents that the server has in no group: a backup was restored, or a creation never finished."""
-        ungrouped = [(text, id) for text, digest in documents if (id := self.index.journal.unplaced(digest))]
-        for (_, document), counts in zip(ungrouped, self._counted([text for text, _ in ungrouped]), strict=True):
-            if counts.nnz and not self._join(document, counts, self._min_similarity):
-                self.index.journal.hold(document, counts)
-                self._wait(document, counts)
+    def _complete(self, known: list[tuple[SourceDocument, bytes]]) -> None:
+        """Complete documents that were put before: their records, and groups after a backup or a broken creation."""
+        for document, digest in known:
+            if (id := self.index.journal.unrecorded(digest)) is not None:
+                content = self._record(document, digest).sealed(self.keys)
+                self.index.connection.send(f"/v1/documents/{id}/record", content)
+                self.index.journal.recorded(id)
+        ungrouped = [(document.text, id) for document, digest in known if (id := self.index.journal.unplaced(digest))]
+        if self.store_only or not ungrouped:
+            return
+        for (_, id), counts in zip(ungrouped, self._counted([text for text, _ in ungrouped]), strict=True):
+            if counts.nnz and not self._join(id, counts, self._min_similarity):
+                self.index.journal.hold(id, counts)
+                self._wait(id, counts)
 
-    def _begin(self, documents: list[tuple[str, str, bytes, sp.csr_matrix]]) -> Iterator[PendingRequest]:
-        """Uploads of documents (name, text, digest, counts), which enter the journal together."""
-        uploads = []
-        for name, text, digest, counts in documents:
-            self.report.changed += [(name, earlier) for earlier, _ in self.index.journal.named(name)]
-            request, waits = self._upload_request(self.keys.encrypt(text.encode()), counts)
-            uploads.append(Upload(digest, name, request, counts if waits else None))
-            self._sent[request.key] = name, counts
-        begun = self.index.journal.begin_uploads(uploads)
+    def _placed(self, sent: _Sent) -> _Sent:
+        """With the group that the document joins, or waiting for one."""
+        if self.store_only or self.thin or not sent.counts.nnz:
+            return sent
+        group = self._nearest_group(sent.counts, self._min_similarity)
+        return _Sent(sent.document, sent.digest, sent.counts, group, group is None)
+
+    def _begin(self, documents: list[_Sent]) -> Iterator[PendingRequest]:
+        """The request that uploads documents, without those that another put is sending."""
+        key = new_key()
+        by_key = {f"{key}.{place}": sent for place, sent in enumerate(documents)}
+        uploads = [
+            Upload(sent.digest, sent.document.name, own, sent.counts if sent.waits else None)
+            for own, sent in by_key.items()
+        ]
+        requests = []
+
+        def request_of(begun: list[Upload]) -> PendingRequest:
+            self._sent[key] = [by_key[upload.key] for upload in begun]
+            requests.append(self._upload_request(key, self._sent[key]))
+            return requests[0]
+
+        begun = self.index.journal.begin_uploads(uploads, request_of)
         self.report.known += len(uploads) - len(begun)
-        yield from (upload.request for upload in begun)
+        for upload in begun:
+            earlier = self.index.journal.earlier_texts(upload.name, upload.digest)
+            self.report.changed += [(upload.name, id) for id in earlier]
+        yield from requests
 
-    def _upload_request(self, ciphertext: bytes, counts: sp.csr_matrix) -> tuple[PendingRequest, bool]:
-        """The upload of a document, and whether the document waits for a group on this machine."""
-        if self.thin and counts.nnz:
-            body = {"ciphertext": base64.b64encode(ciphertext).decode(), "terms": as_terms(counts)}
-            return PendingRequest(new_key(), "/v1/documents/thin", JSON, json.dumps(body).encode()), False
-        searchable = bool(counts.nnz) and not self.store_only
-        group = self._nearest_group(counts, self._min_similarity) if searchable else None
-        path = "/v1/documents?" + (f"representative={group}" if group else "status=stored")
-        return PendingRequest(new_key(), path, OCTETS, ciphertext), searchable and group is None
+    def _upload_request(self, key: str, documents: list[_Sent]) -> PendingRequest:
+        sealed = [
+            (self.keys.encrypt(sent.document.text.encode()), self._record(sent.document, sent.digest).sealed(self.keys))
+            for sent in documents
+        ]
+        if self.thin and documents[0].counts.nnz:
+            texts = [base64.b64encode(content).decode() for content in sealed[0]]
+            body = {"ciphertext": texts[0], "record": texts[1], "terms": as_terms(documents[0].counts)}
+            return PendingRequest(key, "/v1/documents/thin", JSON, json.dumps(body).encode())
+        lengths = [
+            {"bytes": len(content), "record": len(record), "representative": sent.group}
+            for sent, (content, record) in zip(documents, sealed, strict=True)
+        ]
+        line = json.dumps({"documents": lengths}).encode()
+        contents = [content for both in sealed for content in both]
+        return PendingRequest(key, "/v1/batches", OCTETS, b"".join((line, b"\n", *contents)))
+
+    def _record(self, document: SourceDocument, digest: bytes) -> Record:
+        counts, opening = self.index.words.counts(document.text), opening_of(document.text)
+        return Record(document.name, digest, counts, opening, document.date, document.label)
 
     def _answered(self, request: PendingRequest, answer: Answer) -> None:
-        name, counts = self._sent.pop(request.key)
-        while isinstance(answer, Refusal) and answer.status == 409 and not self.thin:
-            # The group was retired meanwhile: choose another.
-            self._groups = self.index.published.groups()
-            again, waits = self._upload_request(request.body, counts)
-            if not self.index.journal.replace(request, again, counts if waits else None):
-                return
-            request, answer = again, _post(self.index.connection, again)
+        documents = self._sent.pop(request.key)
         if isinstance(answer, Refusal):
             _drop_refused(self.index.journal, request, answer)
             if answer.status not in DOCUMENT_REFUSED:
                 raise answer
-            self.report.refused.append((name, str(answer)))
+            if len(documents) == 1:
+                self.report.refused.append((documents[0].document.name, str(answer)))
+                return
+            for sent in documents:  # one of them is at fault: each by itself
+                for alone in self._begin([sent]):
+                    self._answered(alone, _post(self.index.connection, alone))
             return
-        _note_upload(self.index.journal, request, answer)
-        self.report.uploaded += 1
-        self.report.without_terms += not counts.nnz
-        if answer["representative"] is None and counts.nnz and not (self.thin or self.store_only):
-            self._wait(answer["id"], counts)
+        stored = _note_upload(self.index.journal, request, answer)
+        self.report.uploaded += len(stored)
+        for sent, (id, group) in zip(documents, stored, strict=True):
+            self.report.without_terms += not sent.counts.nnz
+            if group is None and sent.group is not None:  # it was retired meanwhile: choose another
+                self._groups = self.index.published.groups()
+                if not self._join(id, sent.counts, self._min_similarity):
+                    self.index.journal.hold(id, sent.counts)
+                    self._wait(id, sent.counts)
+            elif sent.waits:
+                self._wait(id, sent.counts)
 
     def _join(self, document: str, counts: sp.csr_matrix, min_similarity: float) -> bool:
         """Have an uploaded document join the nearest group; False if none is similar enough.
@@ -224,11 +277,13 @@ def _note_grouping(index: OpenedIndex, request: PendingRequest, answer: Answer) 
     return True
 
 
-def _note_upload(journal: Journal, request: PendingRequest, answer: dict[str, Any]) -> None:
-    group = answer["representative"]
-    if group is None and request.path.endswith("/thin"):
-        group = ""  # the server holds it back, and will find it a group
-    journal.uploaded(request, answer["id"], group)
+def _note_upload(journal: Journal, request: PendingRequest, answer: dict[str, Any]) -> list[tuple[str, str | None]]:
+    """Note the answer to an upload of one document or of many; returns id and group of each."""
+    stored = [(document["id"], document["representative"]) for document in answer.get("documents", [answer])]
+    if request.path.endswith("/thin"):  # the server holds it back, or has found it a group
+        stored = [(id, group or "") for id, group in stored]
+    journal.uploaded(request, [id for id, _ in stored], [group for _, group in stored])
+    return stored
 
 
 def _drop_refused(journal: Journal, request: PendingRequest, refusal: Refusal) -> None:
@@ -269,13 +324,13 @@ def as_terms(counts: sp.csr_matrix) -> dict[str, int]:
     return dict(zip(map(str, row.indices.tolist()), row.data.astype(np.int64).tolist(), strict=True))
 
 
-def _batches(documents: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
+def _batches(documents: Iterable[SourceDocument]) -> Iterator[list[SourceDocument]]:
     """Documents in batches of many small ones or a few large ones."""
-    batch: list[tuple[str, str]] = []
+    batch: list[SourceDocument] = []
     characters = 0
-    for name, text in documents:
-        batch.append((name, text))
-        characters += len(text)
+    for document in documents:
+        batch.append(document)
+        characters += len(document.text)
         if len(batch) == BATCH or characters > CHARACTERS:
             yield batch
             batch, characters = [], 0

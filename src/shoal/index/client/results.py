@@ -22,13 +22,51 @@ class PutReport:
 
 
 @dataclass(frozen=True)
+class SearchFilter:
+    """Which documents a search may find; by what their records say, on this machine."""
+
+    since: str = ""  # ISO 8601: not before this
+    until: str = ""  # not after this; 2024 is all of the year
+    folder: str = ""
+    label: str = ""
+
+    def __bool__(self) -> bool:
+        return any((self.since, self.until, self.folder, self.label))
+
+    def allows(self, name: str, date: str, label: str) -> bool:
+        """Whether a document may be found."""
+        return (
+            (not self.since or date >= self.since)
+            and (not self.until or (bool(date) and date[: len(self.until)] <= self.until))
+            and (not self.folder or name.startswith(f"{self.folder.rstrip('/')}/"))
+            and (not self.label or label == self.label)
+        )
+
+
+@dataclass(frozen=True)
 class SearchHit:
-    """A document, as similar to the query as its whole group, and the words that matched."""
+    """A document, how similar it is to the query, and the words of the query that it has.
+
+    If this user cannot read its record, similarity and words are those of its whole group.
+    """
 
     document: str
     similarity: float
     words: tuple[str, ...]  # of the query that matched, the heaviest first
     name: str | None = None  # that its owner put it under
+    opening: str = ""
+    date: str = ""
+    label: str = ""
+    readable: bool = True
+
+
+@dataclass(frozen=True)
+class SyncReport:
+    """What a sync fetched, and what this machine has now."""
+
+    fetched: int  # records that changed
+    readable: int  # documents that can be searched here
+    bytes: int  # on this machine's disk
 
 
 @dataclass(frozen=True)

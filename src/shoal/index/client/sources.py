@@ -10,8 +10,9 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,14 +31,32 @@ from shoal.release.private_mapping import private_folder, read_mapping, rows_of_
 from shoal.release.protect import protect
 
 
-def open_documents(source: Source, text_column: str | None = None, id_column: str | None = None) -> DocumentSource:
+class SourceDocument(NamedTuple):
+    """A document to put."""
+
+    name: str
+    text: str
+    date: str = ""  # ISO 8601
+    label: str = ""
+
+
+def open_documents(
+    source: Source,
+    text_column: str | None = None,
+    id_column: str | None = None,
+    label_column: str | None = None,
+    date_column: str | None = None,
+) -> DocumentSource:
     """A source of documents: a single text file, or what `protect` reads."""
     if isinstance(source, str | os.PathLike) and os.path.isfile(source) and kind_of(source) == "text":
         path = Path(source)
         with reading(path):
             corpus = Corpus.from_texts([decode(read_bytes(path))], ids=[path.name])
         return DocumentSource((corpus,), {"text_column": None, "id_column": None, "label_column": None}, True, path)
-    opened = open_source(source, text_column=text_column, id_column=id_column)
+    # A corpus carries one column more for each document, which is a person in a release and a date here.
+    opened = open_source(
+        source, text_column=text_column, id_column=id_column, label_column=label_column, person=date_column
+    )
     if not isinstance(opened, DocumentSource):
         name = shown(source) if isinstance(source, str | os.PathLike) else "this"
         raise InputError(
@@ -46,15 +65,30 @@ def open_documents(source: Source, text_column: str | None = None, id_column: st
     return opened
 
 
-def documents_of(source: DocumentSource) -> Iterator[tuple[str, str]]:
-    """Name and text of every document, named as in a release: if there are several files, after the file too."""
+def documents_of(source: DocumentSource) -> Iterator[SourceDocument]:
+    """Every document, named as in a release: if there are several files, after the file too."""
+    folder = folder_of(source)
     for part in source.parts:
         if isinstance(part, Corpus):
-            yield from ((document.id, document.text) for document in part)
+            for document in part:
+                date = document.person or _modified(source.path, document.id, is_file=bool(folder))
+                yield SourceDocument(folder + document.id, document.text, date, document.label or "")
             continue
         with local_copy(part) as path:
             for document in Corpus(path, **source.columns):
-                yield f"{Path(part).name}:{document.id}", document.text
+                name = f"{folder}{Path(part).name}:{document.id}"
+                yield SourceDocument(name, document.text, document.person or "", document.label or "")
+
+
+def _modified(path: Path | None, id: str, is_file: bool) -> str:
+    """The day on which a text file was last changed."""
+    if path is None or not is_file:
+        return ""
+    try:
+        seconds = (path / id if path.is_dir() else path).stat().st_mtime
+    except OSError:  # an id that is no path
+        return ""
+    return datetime.fromtimestamp(seconds, UTC).date().isoformat()
 
 
 def folder_of(source: DocumentSource) -> str:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
 
 import shoal
@@ -20,12 +22,16 @@ from shoal.index.server.documents import place_overdue
 from shoal.index.server.gate import Gate, Limits, answer_to
 from shoal.index.server.monitoring import LOGGER, Metrics, fault_of
 from shoal.index.server.problems import Problem
+from shoal.index.server.routes.dependencies import SCHEMAS
 from shoal.index.server.routes.documents import DOCUMENTS
 from shoal.index.server.routes.index import GROUPS, INDEX, REPRESENTATIVES, SEARCH
 from shoal.index.server.routes.operator import ACCOUNTS, HEALTH
+from shoal.index.server.routes.records import RECORDS
+from shoal.index.server.schemas import AccountWanted, GroupsWanted, IndexWanted, Joining, SearchWanted, ThinDocument
 from shoal.index.server.store import Answer, Store
 
 EVERY = 60.0  # seconds between two looks for overdue documents
+BODIES = (AccountWanted, GroupsWanted, IndexWanted, Joining, SearchWanted, ThinDocument)
 SERVER = Account(id="server", name="server", role="operator", active=True, documents=0)
 ABOUT = """
 Documents that only their users can read, in a vector space in which every document hides in a crowd of at least k.
@@ -56,12 +62,22 @@ def create_app(store: Store, limits: Limits) -> FastAPI:
         lifespan=running,
     )
     app.state.store, app.state.limits, app.state.metrics = store, limits, metrics
-    for router in (HEALTH, INDEX, REPRESENTATIVES, GROUPS, DOCUMENTS, SEARCH, ACCOUNTS):
+    for router in (HEALTH, INDEX, REPRESENTATIVES, GROUPS, DOCUMENTS, RECORDS, SEARCH, ACCOUNTS):
         app.include_router(router)
+    app.openapi = partial(_described, app, app.openapi)  # type: ignore[method-assign]
     app.add_exception_handler(RequestValidationError, _not_valid)
     app.add_exception_handler(HTTPException, _refused)
     app.add_middleware(Gate, store=store, limits=limits, metrics=metrics)
     return app
+
+
+def _described(app: FastAPI, described: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """The description of the interface, with the bodies that routes parse themselves."""
+    schema = described()
+    bodies = [(model, "validation") for model in BODIES]
+    schemas = models_json_schema(bodies, ref_template=SCHEMAS + "{model}")[1]["$defs"]  # type: ignore[arg-type]
+    schema["components"]["schemas"] |= schemas
+    return schema
 
 
 async def _place_overdue_regularly(store: Store, limits: Limits) -> None:

@@ -14,6 +14,7 @@ from shoal.errors import InputError
 from shoal.index import DynamicIndex, Placement
 from shoal.index.server.gate import Limits
 from shoal.index.server.problems import Problem
+from shoal.index.server.records import add_records, erase_records, renumber
 from shoal.index.server.store import Store, WriteTransaction
 from shoal.index.server.tables import accounts, blobs, documents, waiting
 
@@ -23,18 +24,25 @@ PLACED_AT_ONCE = 100
 ASKED_AT_ONCE = 500  # ids in a query
 
 
-def store_document(write: WriteTransaction, ciphertext: bytes, limits: Limits) -> str:
-    """Store a ciphertext, in no group yet; returns its new id."""
+def store_documents(
+    write: WriteTransaction, contents: Sequence[tuple[bytes, bytes | None]], limits: Limits
+) -> list[str]:
+    """Store ciphertexts with their records, in no group yet; returns their new ids."""
     # Counted under the lock: concurrent requests must not all see the same number.
     count = select(accounts.c.documents).where(accounts.c.id == write.account.id)
-    if write.connection.execute(count).scalar_one() >= limits.documents:
-        raise Problem(403, f"your account has {limits.documents} documents, the most allowed; delete some first")
-    document = secrets.token_hex(16)
-    row = {"id": document, "owner": write.account.id, "status": "stored", "bytes": len(ciphertext)}
-    write.connection.execute(insert(documents), row)
-    write.connection.execute(insert(blobs), {"document": document, "content": ciphertext})
-    _add_to_count(write, 1)
-    return document
+    if write.connection.execute(count).scalar_one() + len(contents) > limits.documents:
+        raise Problem(403, f"{limits.documents} documents per account are the most allowed; delete some first")
+    ids = [secrets.token_hex(16) for _ in contents]
+    owned = {"owner": write.account.id, "status": "stored"}
+    rows = [owned | {"id": id, "bytes": len(content)} for id, (content, _) in zip(ids, contents, strict=True)]
+    write.connection.execute(insert(documents), rows)
+    stored = zip(ids, contents, strict=True)
+    write.connection.execute(insert(blobs), [{"document": id, "content": content} for id, (content, _) in stored])
+    record_of = {id: record for id, (_, record) in zip(ids, contents, strict=True) if record is not None}
+    add_records(write.connection, record_of)
+    write.stored.update(ids)
+    _add_to_count(write.connection, write.account.id, len(ids))
+    return ids
 
 
 def place_in_group(write: WriteTransaction, document: str, representative: str) -> Placement:
@@ -72,11 +80,30 @@ def delete_document(write: WriteTransaction, document: str) -> None:
         raise Problem(404, NOT_FOUND)
     if row.owner != write.account.id:
         raise Problem(403, "this document is not yours; only its owner can delete it")
-    for table, column in ((documents, documents.c.id), (blobs, blobs.c.document), (waiting, waiting.c.document)):
-        write.connection.execute(delete(table).where(column == document))
-    _add_to_count(write, -1)
-    if index is not None and document in index:
-        index.delete(document)
+    _erase(write, row.owner, [document])
+
+
+def erase_documents(write: WriteTransaction, account: str) -> int:
+    """Delete all documents of a revoked account; returns how many."""
+    _check_revoked(write.connection, account)
+    ids = list(write.connection.execute(select(documents.c.id).where(documents.c.owner == account)).scalars())
+    for start in range(0, len(ids), ASKED_AT_ONCE):
+        _erase(write, account, ids[start : start + ASKED_AT_ONCE])
+    return len(ids)
+
+
+def transfer_documents(write: WriteTransaction, account: str, to: str) -> int:
+    """Give all documents of a revoked account to an active one; returns how many."""
+    _check_revoked(write.connection, account)
+    active = select(accounts.c.id).where(accounts.c.id == to, accounts.c.active)
+    if write.connection.execute(active).one_or_none() is None:
+        raise Problem(404, f"there is no active account {to[:40]!r} to give them to; list the accounts")
+    ids = list(write.connection.execute(select(documents.c.id).where(documents.c.owner == account)).scalars())
+    write.connection.execute(update(documents).where(documents.c.owner == account).values(owner=to))
+    renumber(write.connection, ids)
+    for owner, more in ((account, -len(ids)), (to, len(ids))):
+        _add_to_count(write.connection, owner, more)
+    return len(ids)
 
 
 def read_document(store: Store, account: str, document: str, column: Column[Any]) -> Any:
@@ -110,11 +137,8 @@ def place_overdue(write: WriteTransaction, waiting_since: float) -> int:
     return len(late)
 
 
-def count_matrix(index: DynamicIndex, rows: Sequence[Mapping[str, int]], limits: Limits) -> sp.csr_matrix:
+def count_matrix(index: DynamicIndex, rows: Sequence[Mapping[str, int]]) -> sp.csr_matrix:
     """Counts by the numbers of terms, as the rows of a matrix."""
-    most = max(map(len, rows))
-    if most > limits.terms:
-        raise InputError(f"{most} terms are more than {limits.terms}; leave out the least important")
     terms = [np.sort(np.array(list(row), dtype=np.int64)) for row in rows]
     if any(numbers[-1] >= index.n_terms for numbers in terms):
         raise InputError(f"a term's number is beyond {index.n_terms - 1}, the last; fetch the vocabulary again")
@@ -137,7 +161,27 @@ def _check_stored(write: WriteTransaction, ids: Sequence[str]) -> None:
             raise Problem(409, "a document is in a group already, or waits for one; name documents in no group")
 
 
-def _add_to_count(write: WriteTransaction, more: int) -> None:
-    """Count a document that the caller stored or deleted."""
-    mine = update(accounts).where(accounts.c.id == write.account.id)
-    write.connection.execute(mine.values(documents=accounts.c.documents + more))
+def _erase(write: WriteTransaction, owner: str, ids: Sequence[str]) -> None:
+    """Delete documents of an owner. Their ids stay in the records, so that clients forget them too."""
+    for table, column in ((documents, documents.c.id), (blobs, blobs.c.document), (waiting, waiting.c.document)):
+        write.connection.execute(delete(table).where(column.in_(ids)))
+    erase_records(write.connection, ids)
+    _add_to_count(write.connection, owner, -len(ids))
+    index = write.replica.index
+    for document in ids:
+        if index is not None and document in index:
+            index.delete(document)
+
+
+def _check_revoked(connection: Connection, account: str) -> None:
+    active = connection.execute(select(accounts.c.active).where(accounts.c.id == account)).scalar_one_or_none()
+    if active is None:
+        raise Problem(404, f"there is no account {account[:40]!r}; list the accounts")
+    if active:
+        raise Problem(409, "the account is in use, and its documents are its user's; revoke it first")
+
+
+def _add_to_count(connection: Connection, account: str, more: int) -> None:
+    """Count documents that an account stored or lost."""
+    counted = update(accounts).where(accounts.c.id == account)
+    connection.execute(counted.values(documents=accounts.c.documents + more))

@@ -28,6 +28,8 @@ SEARCH = f"{API}/search"
 # Requests that may wait for the writer's lock in a thread. There are 40 threads: the others are for readers.
 WRITERS = 20
 JSON_AROUND = 1 << 20  # bytes around a document in base64
+# Bytes, by the last part of the path. All other bodies hold documents, or the vocabulary of a new index.
+SMALL_BODIES = {"search": 256 << 10, "groups": 4 << 20, "group": 4 << 10, "accounts": 4 << 10, "record": 1 << 20}
 FAULT = "this is a fault of the server, not of your request; the operator finds it in the log"
 METHODS = {"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"}
 HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
@@ -41,7 +43,6 @@ class Limits:
     documents: int = 1_000_000  # per account
     rate: float = 200.0  # requests per second
     burst: int = 1_000  # requests at once after a pause
-    terms: int = 100_000  # of a document, a pool or a query
     body_seconds: float = 30.0  # to receive a body, plus the time that a large one takes at body_rate
     body_rate: float = 16_384.0  # bytes per second
     buffered_bytes: int = 256 << 20  # of all bodies that are being received or wait; a quarter per account
@@ -52,6 +53,10 @@ class Limits:
     def body_bytes(self) -> int:
         """A document as base64 in JSON."""
         return self.document_bytes * 4 // 3 + JSON_AROUND
+
+    def body_bytes_of(self, path: str) -> int:
+        """The largest body of a route."""
+        return min(SMALL_BODIES.get(path.rpartition("/")[2], self.body_bytes), self.body_bytes)
 
 
 class Gate:
@@ -100,7 +105,10 @@ class Gate:
             )
         writes = scope["method"] in ("POST", "DELETE") and scope["path"] != SEARCH
         with self._buffer.share(account.id) as take:
-            body = await read_body(receive, headers.get(b"content-length"), self._limits, take) if has_body else b""
+            body = b""
+            if has_body:
+                most = self._limits.body_bytes_of(scope["path"])
+                body = await read_body(receive, headers.get(b"content-length"), self._limits, most, take)
             scope["state"] |= {"account": account, "body": body}
             async with self._writers if writes else nullcontext():
                 await self._app(scope, _replayed(body, receive), answer.send)
@@ -160,14 +168,14 @@ class Buffer:
 
 
 async def read_body(
-    receive: Receive, declared: str | None, limits: Limits, take: Callable[[int], None] = lambda size: None
+    receive: Receive, declared: str | None, limits: Limits, most: int, take: Callable[[int], None] = lambda size: None
 ) -> bytes:
     """The whole body; one that is too large or too slow is refused as soon as that is certain.
 
     `take` is called with the number of bytes as they come in.
     """
-    too_large = Problem(413, f"the body is larger than {limits.body_bytes} bytes; send a smaller document")
-    if declared is not None and declared.isdecimal() and int(declared) > limits.body_bytes:
+    too_large = Problem(413, f"the body is larger than {most} bytes; send less at once")
+    if declared is not None and declared.isdecimal() and int(declared) > most:
         raise too_large
     parts: list[bytes] = []
     size, since, more = 0, time.monotonic(), True
@@ -182,7 +190,7 @@ async def read_body(
         parts.append(message.get("body", b""))
         take(len(parts[-1]))
         size, more = size + len(parts[-1]), message.get("more_body", False)
-        if size > limits.body_bytes:
+        if size > most:
             raise too_large
     return b"".join(parts)
 

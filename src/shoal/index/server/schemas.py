@@ -9,6 +9,7 @@ from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, StringConstraint
 from shoal.index.server.accounts import NAME
 
 ID = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
+MAX_TERMS = 100_000  # of a document, a pool or a query
 NUMBER = r"^(0|[1-9][0-9]{0,8})$"
 EXAMPLE_ID = "5f0c7d2ab9e14c6fa1d30d1f0f8e9a77"
 EXAMPLE_NAME = "9a3f5be20c7744d1b6a1e02f6a5c1d90"
@@ -16,7 +17,7 @@ EXAMPLE_NAME = "9a3f5be20c7744d1b6a1e02f6a5c1d90"
 # How often a document has each term, by the number of the term in the vocabulary.
 Terms = Annotated[
     dict[Annotated[str, StringConstraints(pattern=NUMBER)], Annotated[int, Field(ge=1, le=2**31 - 1, strict=True)]],
-    Field(min_length=1, examples=[{"12": 2, "907": 1}]),
+    Field(min_length=1, max_length=MAX_TERMS, examples=[{"12": 2, "907": 1}]),
 ]
 Space = dict[Annotated[str, StringConstraints(max_length=64)], str | bool | int | None]
 
@@ -101,6 +102,7 @@ class ThinDocument(_Strict):
     """A document whose group the server is to choose: **it sees the vector**."""
 
     ciphertext: Base64Bytes = Field(min_length=1, examples=["YWdlLWVuY3J5cHRpb24ub3JnL3Yx"])
+    record: Base64Bytes | None = Field(default=None, description="The sealed record that its readers search by.")
     terms: Terms
 
 
@@ -110,6 +112,26 @@ class Placed(BaseModel):
     id: str = Field(examples=[EXAMPLE_ID])
     representative: str | None = Field(examples=[EXAMPLE_NAME])
     waits: bool = Field(description="Held back, or stored without a group.")
+
+
+class DocumentSent(_Strict):
+    """A document of a batch: the lengths of its ciphertext and of its record, which follow in this order."""
+
+    bytes: int = Field(ge=1, le=2**31 - 1, strict=True)
+    record: int = Field(default=0, ge=0, le=2**20, strict=True, description="0: it has none.")
+    representative: ID | None = None
+
+
+class BatchSent(_Strict):
+    """The first line of a batch."""
+
+    documents: list[DocumentSent] = Field(min_length=1, max_length=1_000)
+
+
+class BatchPlaced(BaseModel):
+    """In the order in which they were sent."""
+
+    documents: list[Placed]
 
 
 class Joining(_Strict):

@@ -21,6 +21,7 @@ from shoal.index.server.accounts import Account, account_of
 from shoal.index.server.database import Database
 from shoal.index.server.operator_key import OperatorKey
 from shoal.index.server.problems import Problem
+from shoal.index.server.records import renumber
 from shoal.index.server.replica import Replica
 from shoal.index.server.tables import requests, waiting
 
@@ -77,6 +78,7 @@ class WriteTransaction:
     state: Row[Any]
     account: Account
     replica: Replica
+    stored: set[str] = field(default_factory=set)  # documents that are new: their records have new numbers already
 
     @property
     def index(self) -> DynamicIndex:
@@ -129,11 +131,13 @@ class Store:
                 return earlier
             with self._replica.lock:
                 state = self._replica.catch_up(connection)
-                answer = self._carry_out(operation, WriteTransaction(connection, state, account, self._replica))
+                transaction = WriteTransaction(connection, state, account, self._replica)
+                answer = self._carry_out(operation, transaction)
                 changes = self._replica.index.changes() if self._replica.index else Changes()
                 try:
                     if changes:
                         self._replica.record(connection, state, changes)
+                        renumber(connection, [id for id in changes.placed if id not in transaction.stored])
                     if request:
                         request.keep_answer(connection, answer)
                     connection.commit()

@@ -18,6 +18,7 @@ state = Table(
     Column("trust", Boolean),  # may the server hold vectors back, sealed?
     Column("vocabulary", Text),
     Column("published", BigInteger, nullable=False),  # representatives so far: the next one's number
+    Column("recorded", BigInteger, nullable=False),  # numbers of records so far
 )
 
 vocabulary = Table(
@@ -66,6 +67,16 @@ blobs = Table(
     metadata,
     Column("document", Text, primary_key=True),
     Column("content", LargeBinary, nullable=False),  # ciphertext
+)
+
+# A document's words, name and date, encrypted for its readers. It gets a new number with every change that others may
+# see, so that clients fetch changes alone.
+records = Table(
+    "records",
+    metadata,
+    Column("document", Text, primary_key=True),
+    Column("number", BigInteger, nullable=False, unique=True),
+    Column("content", LargeBinary),  # null once the document is deleted
 )
 
 waiting = Table(

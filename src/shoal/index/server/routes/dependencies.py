@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
+import pyarrow as pa
 from fastapi import Depends, Header, Path, Request, Response, Security
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
+from pydantic import BaseModel, ValidationError
 
+from shoal.index import Placement
 from shoal.index.server.accounts import Account
 from shoal.index.server.gate import Limits
 from shoal.index.server.problems import Problem
@@ -34,6 +38,14 @@ MEANING = {
 ALWAYS = (400, 401, 403, 404, 408, 413, 422, 429, 503)
 HEX = r"^[0-9a-f]{32}$"
 Responses = dict[int | str, dict[str, Any]]
+M = TypeVar("M", bound=BaseModel)
+CIPHERTEXT, JSON = "application/octet-stream", "application/json"
+ARROW = "application/vnd.apache.arrow.stream"
+BINARY = {"schema": {"type": "string", "format": "binary", "minLength": 1}}
+AS_ARROW: Responses = {
+    200: {"description": "An Arrow IPC stream.", "content": {ARROW: {"schema": {"type": "string", "format": "binary"}}}}
+}
+SCHEMAS = "#/components/schemas/"
 
 bearer = HTTPBearer(auto_error=False, description="A token: shoal_…", bearerFormat="shoal_…")
 
@@ -122,3 +134,50 @@ User = Annotated[Caller, Depends(_writer("user"))]
 Operator = Annotated[Caller, Depends(_writer("operator"))]
 DocumentId = Annotated[str, Path(pattern=HEX, description="Id of a document.")]
 Name = Annotated[str, Path(pattern=HEX, description="Name of a representative.")]
+
+
+def body_of(model: type[M]) -> Callable[[Request], M]:
+    """A dependency: the body as this model. It is parsed in a thread, since a large one takes its time."""
+
+    def parsed(request: Request) -> M:
+        try:
+            return model.model_validate_json(request.state.body)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+            raise RequestValidationError([{**first, "loc": ("body", *first["loc"])}]) from None
+
+    return parsed
+
+
+def as_json(model: type[BaseModel]) -> dict[str, Any]:
+    """The body of a route, for OpenAPI; the application describes the model."""
+    content = {JSON: {"schema": {"$ref": f"{SCHEMAS}{model.__name__}"}}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+def check_type(caller: Caller, content_type: str) -> None:
+    """Refuse a body of another type."""
+    if caller.request.headers.get("content-type", "").partition(";")[0].strip().lower() != content_type:
+        raise Problem(415, f"the body is not {content_type}; send it as that")
+
+
+def checked_document(caller: Caller, content: bytes) -> bytes:
+    """A ciphertext of a size that can be stored."""
+    limit = caller.limits.document_bytes
+    if not 0 < len(content) <= limit:
+        status = 413 if content else 422
+        raise Problem(status, f"a document of {len(content)} bytes cannot be stored; send 1 to {limit}")
+    return content
+
+
+def placed(document: str, placement: Placement) -> dict[str, Any]:
+    """Where a document went."""
+    return {"id": document, "representative": placement.representative, "waits": placement.waits}
+
+
+def arrow(table: pa.Table, headers: dict[str, str] | None = None) -> Response:
+    """A table as an Arrow IPC stream."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return Response(bytes(sink.getvalue()), media_type=ARROW, headers=headers)

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, HTTPException, Query, Response
+from fastapi import APIRouter, Depends, HTTPException, Query, Response
 
 from shoal.index import Placement
 from shoal.index.server import documents, tables
 from shoal.index.server.problems import Problem
-from shoal.index.server.routes.dependencies import HEX, Caller, DocumentId, Reader, User, leading_to, problems
+from shoal.index.server.routes.dependencies import (
+    BINARY,
+    CIPHERTEXT,
+    HEX,
+    DocumentId,
+    Reader,
+    User,
+    as_json,
+    body_of,
+    check_type,
+    checked_document,
+    leading_to,
+    placed,
+    problems,
+)
 from shoal.index.server.schemas import DocumentList, Joining, Placed, ThinDocument
 from shoal.index.server.store import Answer, WriteTransaction
 
 DOCUMENTS = APIRouter(tags=["documents"])
-CIPHERTEXT = "application/octet-stream"
-BINARY = {"schema": {"type": "string", "format": "binary", "minLength": 1}}
 BODY = {"requestBody": {"required": True, "content": {CIPHERTEXT: BINARY}}}
 OPERATIONS = ("read_document", "look_at_document", "join_group", "delete_document")
 LINKS = leading_to(201, "The document is stored.", "id", "document", *OPERATIONS)
@@ -40,15 +52,14 @@ def put(
     """Store a ciphertext: in the group that the client chose, or in none yet."""
     if representative is not None and status is not None:
         raise Problem(422, "give either representative=NAME or status=stored")
-    if caller.request.headers.get("content-type", "").partition(";")[0].strip().lower() != CIPHERTEXT:
-        raise Problem(415, f"the body is a ciphertext; send it as {CIPHERTEXT}")
-    content = _checked(caller, caller.request.state.body)
+    check_type(caller, CIPHERTEXT)
+    content = checked_document(caller, caller.request.state.body)
 
     def operation(write: WriteTransaction) -> Answer:
-        document = documents.store_document(write, content, caller.limits)
+        (document,) = documents.store_documents(write, [(content, None)], caller.limits)
         if representative is None:
-            return _placed(201, document, Placement(None))
-        return _placed(201, document, documents.place_in_group(write, document, representative))
+            return Answer(201, placed(document, Placement(None)))
+        return Answer(201, placed(document, documents.place_in_group(write, document, representative)))
 
     return caller.write(operation)
 
@@ -58,17 +69,18 @@ def put(
     status_code=201,
     response_model=Placed,
     responses=LINKS | problems(409, 507),
+    openapi_extra=as_json(ThinDocument),
     operation_id="put_thin_document",
 )
-def put_thin(caller: User, wanted: ThinDocument) -> Response:
+def put_thin(caller: User, wanted: Annotated[ThinDocument, Depends(body_of(ThinDocument))]) -> Response:
     """Store a ciphertext in the nearest group. **The server sees the vector**, until the group is known."""
-    content = _checked(caller, wanted.ciphertext)
+    content = checked_document(caller, wanted.ciphertext)
     caller.shows("vector")
 
     def operation(write: WriteTransaction) -> Answer:
-        counts = documents.count_matrix(write.index, [wanted.terms], caller.limits)
-        document = documents.store_document(write, content, caller.limits)
-        return _placed(201, document, documents.place_nearest(write, document, counts))
+        counts = documents.count_matrix(write.index, [wanted.terms])
+        (document,) = documents.store_documents(write, [(content, wanted.record)], caller.limits)
+        return Answer(201, placed(document, documents.place_nearest(write, document, counts)))
 
     return caller.write(operation)
 
@@ -115,13 +127,17 @@ def look(caller: Reader, document: DocumentId) -> Response:
 
 
 @DOCUMENTS.post(
-    "/v1/documents/{document}/group", response_model=Placed, responses=problems(409, 507), operation_id="join_group"
+    "/v1/documents/{document}/group",
+    response_model=Placed,
+    responses=problems(409, 507),
+    openapi_extra=as_json(Joining),
+    operation_id="join_group",
 )
-def join(caller: User, document: DocumentId, wanted: Joining) -> Response:
+def join(caller: User, document: DocumentId, wanted: Annotated[Joining, Depends(body_of(Joining))]) -> Response:
     """Place a stored document of the caller in a group."""
 
     def operation(write: WriteTransaction) -> Answer:
-        return _placed(200, document, documents.join_group(write, document, wanted.representative))
+        return Answer(200, placed(document, documents.join_group(write, document, wanted.representative)))
 
     return caller.write(operation)
 
@@ -135,15 +151,3 @@ def remove(caller: User, document: DocumentId) -> Response:
         return Answer(204, {})
 
     return caller.write(operation)
-
-
-def _placed(status: int, document: str, placement: Placement) -> Answer:
-    return Answer(status, {"id": document, "representative": placement.representative, "waits": placement.waits})
-
-
-def _checked(caller: Caller, content: bytes) -> bytes:
-    limit = caller.limits.document_bytes
-    if not 0 < len(content) <= limit:
-        status = 413 if content else 422
-        raise Problem(status, f"a document of {len(content)} bytes cannot be stored; send 1 to {limit}")
-    return content

@@ -14,14 +14,26 @@ from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Depends, Path, Query, Response
 from sqlalchemy import insert, select, update
 
 from shoal.errors import InputError
 from shoal.index.server import documents, tables
 from shoal.index.server.accounts import Account
 from shoal.index.server.problems import Problem
-from shoal.index.server.routes.dependencies import HEX, Name, Operator, Reader, User, leading_to, problems
+from shoal.index.server.routes.dependencies import (
+    AS_ARROW,
+    HEX,
+    Name,
+    Operator,
+    Reader,
+    User,
+    arrow,
+    as_json,
+    body_of,
+    leading_to,
+    problems,
+)
 from shoal.index.server.schemas import (
     Documents,
     GroupsMade,
@@ -41,14 +53,16 @@ SHOWN = leading_to(200, "The figures.", "vocabulary", "digest", "read_vocabulary
 MADE = leading_to(201, "The new groups.", "groups/0/representative", "name", "read_representative", "list_members")
 FOREVER = "public, max-age=31536000, immutable"
 PAGE = 5_000
-ARROW = "application/vnd.apache.arrow.stream"
-AS_ARROW: dict[int | str, dict[str, Any]] = {
-    200: {"description": "An Arrow IPC stream.", "content": {ARROW: {"schema": {"type": "string", "format": "binary"}}}}
-}
 
 
-@INDEX.post("/v1/index", status_code=201, response_model=IndexShown, responses=problems(409, 507))
-def create(caller: Operator, wanted: IndexWanted) -> Response:
+@INDEX.post(
+    "/v1/index",
+    status_code=201,
+    response_model=IndexShown,
+    responses=problems(409, 507),
+    openapi_extra=as_json(IndexWanted),
+)
+def create(caller: Operator, wanted: Annotated[IndexWanted, Depends(body_of(IndexWanted))]) -> Response:
     """Create the index of this database. Its vocabulary never changes."""
     terms, weights = wanted.vocabulary.terms, wanted.vocabulary.weights
     if len(terms) != len(weights):
@@ -113,7 +127,7 @@ def page(
             "counts": _lists([row.counts for row in rows], np.dtype("<i8"), pa.int64()),
         }
     )
-    return _arrow(table_of_page, {"Cache-Control": FOREVER} if len(rows) == PAGE else {})
+    return arrow(table_of_page, {"Cache-Control": FOREVER} if len(rows) == PAGE else {})
 
 
 @REPRESENTATIVES.get("/v1/representatives/{name}", responses=problems(), operation_id="read_representative")
@@ -144,11 +158,17 @@ def groups(caller: Reader) -> Response:
     """The visible groups at one version (header `Shoal-Version`): `number` and `size`, at least k."""
     with caller.store.read() as read:
         numbers, sizes = read.replica.groups()
-    return _arrow(pa.table({"number": numbers, "size": sizes}), {"Shoal-Version": str(read.state.version)})
+    return arrow(pa.table({"number": numbers, "size": sizes}), {"Shoal-Version": str(read.state.version)})
 
 
-@GROUPS.post("/v1/groups", status_code=201, response_model=GroupsMade, responses=MADE | problems(409, 507))
-def make(caller: User, wanted: GroupsWanted) -> Response:
+@GROUPS.post(
+    "/v1/groups",
+    status_code=201,
+    response_model=GroupsMade,
+    responses=MADE | problems(409, 507),
+    openapi_extra=as_json(GroupsWanted),
+)
+def make(caller: User, wanted: Annotated[GroupsWanted, Depends(body_of(GroupsWanted))]) -> Response:
     """Make groups of the caller's stored documents, k or more each. The server sees the sum of their counts alone."""
     ids = [group.documents for group in wanted.groups]
     if not caller.account.may(caller.limits.groups_by):
@@ -157,19 +177,19 @@ def make(caller: User, wanted: GroupsWanted) -> Response:
         )
 
     def operation(write: WriteTransaction) -> Answer:
-        pools = documents.count_matrix(write.index, [group.pool for group in wanted.groups], caller.limits)
+        pools = documents.count_matrix(write.index, [group.pool for group in wanted.groups])
         placements = documents.make_groups(write, ids, pools)
         return Answer(201, {"groups": [{"representative": placement.representative} for placement in placements]})
 
     return caller.write(operation)
 
 
-@SEARCH.post("/v1/search", responses=problems())
-def search(response: Response, caller: Reader, wanted: SearchWanted) -> Hits:
+@SEARCH.post("/v1/search", responses=problems(), openapi_extra=as_json(SearchWanted))
+def search(response: Response, caller: Reader, wanted: Annotated[SearchWanted, Depends(body_of(SearchWanted))]) -> Hits:
     """The documents most similar to a query. **The server sees the query**; the usual client ranks by itself."""
     caller.shows("query")
     with caller.store.read() as read:
-        hits = read.index.search(documents.count_matrix(read.index, [wanted.terms], caller.limits), wanted.limit)
+        hits = read.index.search(documents.count_matrix(read.index, [wanted.terms]), wanted.limit)
     response.headers["Shoal-Version"] = str(read.state.version)
     shown = [{"id": hit.document, "similarity": hit.similarity, "terms": hit.terms} for hit in hits]
     return Hits.model_validate({"hits": shown})
@@ -189,14 +209,6 @@ def _figures(state: Any, account: Account, sizes: list[int], waiting: int) -> di
         "waiting": waiting,
         "mine": {"account": account.id, "role": account.role, "documents": account.documents},
     }
-
-
-def _arrow(table: pa.Table, headers: dict[str, str]) -> Response:
-    """A table as an Arrow IPC stream."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return Response(bytes(sink.getvalue()), media_type=ARROW, headers=headers)
 
 
 def _lists(contents: Sequence[bytes], dtype: np.dtype[Any], arrow_type: pa.DataType) -> pa.ListArray:

@@ -6,14 +6,14 @@ import secrets
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi.responses import JSONResponse
 from sqlalchemy import select
 
 from shoal.index.server import tables
 from shoal.index.server.accounts import all_accounts, make_account, revoke, token_of
 from shoal.index.server.problems import Problem
-from shoal.index.server.routes.dependencies import Operator, Reader, leading_to, problems, require
+from shoal.index.server.routes.dependencies import Operator, Reader, as_json, body_of, leading_to, problems, require
 from shoal.index.server.schemas import AccountList, AccountMade, AccountWanted
 from shoal.index.server.store import Answer, Store, WriteTransaction
 
@@ -31,8 +31,14 @@ def show(caller: Reader) -> AccountList:
         return AccountList.model_validate({"accounts": [asdict(account) for account in all_accounts(connection)]})
 
 
-@ACCOUNTS.post("/v1/accounts", status_code=201, response_model=AccountMade, responses=MADE | problems(409, 507))
-def make(caller: Operator, wanted: AccountWanted) -> Response:
+@ACCOUNTS.post(
+    "/v1/accounts",
+    status_code=201,
+    response_model=AccountMade,
+    responses=MADE | problems(409, 507),
+    openapi_extra=as_json(AccountWanted),
+)
+def make(caller: Operator, wanted: Annotated[AccountWanted, Depends(body_of(AccountWanted))]) -> Response:
     """Make an account. Its token is in this answer alone; the server keeps a hash of it."""
     # With a key the token is derived from it, so that a repeated request gets the same token and none is stored.
     named = f"{caller.account.id} {caller.key}"
