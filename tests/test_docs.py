@@ -29,7 +29,7 @@ from shoal.assessment.exploration.documents import document_trials
 from shoal.assessment.exploration.ways import Ways
 from shoal.cli import app
 from shoal.release.demo import run_demo
-from tests import cli_page
+from tests import cli_page, words
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -105,8 +105,8 @@ def test_the_code_of_a_page_runs(page: Path, workplace: Path) -> None:
         if block.kind == "python":
             exec(compile(block.content, named(page), "exec"), namespace)
         elif block.kind == "console":
-            for words, shown in block.commands():
-                run_command(words, shown)
+            for line, shown in block.commands():
+                run_command(line, shown)
 
 
 def run_command(words: list[str], shown: list[str]) -> None:
@@ -146,6 +146,21 @@ def test_every_relative_link_leads_somewhere() -> None:
         if not re.match(r"[a-z]+:|#", target) and not (page.parent / target.partition("#")[0]).exists()
     ]
     assert not dead, "\n".join(["these links lead nowhere:", *dead])
+
+
+MOST_WORDS = 66_000  # may only fall; the aim is 45,000, and 1,500 for a page that is no reference
+
+
+def test_the_documentation_becomes_no_longer() -> None:
+    pages = words.counted()
+    assert sum(pages.values()) <= MOST_WORDS, "say it once and link; python -m tests.words lists the pages"
+
+
+def test_every_page_says_whom_it_is_for() -> None:
+    silent = [
+        named(page) for page in DOCS.rglob("*.md") if not re.search(r"\A# .*\n+For ", page.read_text(encoding="utf-8"))
+    ]
+    assert not silent, f"these pages do not begin with For …: {', '.join(silent)}"
 
 
 def commands() -> dict[str, Any]:
