@@ -13,7 +13,9 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 
 HEAD = """# How good, how fast, how far
 
-For readers who compare tools, and for engineers. Written by `make bench`; do not edit. Each comparison is a ratio measured in one run on the same data and machine (2
+For readers who compare tools, and for engineers.
+
+Written by `make bench`; do not edit. Each comparison is a ratio measured in one run on the same data and machine (2
 cores). Seconds depend on the machine and vary by about ten per cent from run to run.
 
 In tables about microaggregation, IL is the share of information lost, SSE / (SSE + SSA). Only *Census: maskings by
