@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from shoal import (
     Microaggregation,
     MixedMicroaggregation,
     Roles,
+    load,
     protect,
     verify,
 )
@@ -356,3 +358,25 @@ def test_masking_without_groups_cannot_promise_anything_of_them(tmp_path, asked,
 
     with pytest.raises(InputError, match=f"{option} needs groups, and rank swapping makes none; leave it out"):
         released(tmp_path / "release", method=RankSwap(5), **asked)
+
+
+def test_households_stay_under_one_roof_with_one_head_whatever_is_withheld(tmp_path: Path) -> None:
+    random, rows = np.random.default_rng(5), []
+    for home in range(90):
+        roof, size = random.choice(["tile", "tin", "slate"]), 9 if home == 0 else 1 + int(random.integers(0, 4))
+        for member in range(size):
+            relation = "head" if member == 0 else random.choice(["spouse", "child", "parent"])
+            rows.append((home, roof, relation, int(random.integers(0, 80)), random.choice(["f", "m"])))
+    data = pd.DataFrame(rows, columns=["home", "roof", "relation", "age", "sex"])
+    data = data.sample(frac=1.0, random_state=1)
+    data.to_csv(tmp_path / "homes.csv", index=False)
+    quasi = ["roof", "relation", "age", "sex"]
+    made = quietly(protect, tmp_path / "homes.csv", 4, tmp_path / "release", quasi=quasi, household="home")
+    assert verify(made.folder)
+    pairs = pq.read_table(made.private / "mapping.parquet").to_pandas()
+    assert len(pairs) < len(data)  # the household of nine has rows withheld, and not its head
+    released = load(made.folder).table.to_pandas().iloc[pairs["released_row"] - 1]
+    homes = released.groupby(data["home"].to_numpy()[pairs["id"] - 1])
+    assert homes.ngroups == 90
+    assert (homes["roof"].nunique() == 1).all()
+    assert homes["relation"].apply(lambda shown: (shown == "head").sum() == 1).all()

@@ -18,7 +18,7 @@ from shoal.methods.mdav import numbered_by_first_row
 from shoal.methods.people import equal_numbers, slots_in_crowds
 from shoal.promises.joining import GroupDistances, join_until
 from shoal.promises.requirements import CrowdRequirement, Requirement
-from shoal.promises.values import counted_values, value_requirements
+from shoal.promises.values import counted_values, value_codes, value_requirements
 from shoal.request.options import GroupPromises
 
 Ints = NDArray[np.int64]
@@ -113,6 +113,20 @@ def rows_to_keep(
         if len(classes) == 1 or all(one.met(rows) for rows in classes for one in requirements):
             return chosen
         least = least * 2
+
+
+def had_once(columns: Sequence[NDArray[Any]], person: Ints) -> Mask:
+    """(rows, values): which rows have a value that everybody has in exactly one row, as each household has one head."""
+    of_person = np.unique(person, return_inverse=True)[1]
+    n_people, found = int(of_person.max(initial=-1)) + 1, []
+    if len(person) > n_people:
+        for column in columns:
+            codes = value_codes(column)
+            for code in np.flatnonzero(np.bincount(codes[codes >= 0]) == n_people).tolist():
+                rows = codes == code
+                if len(np.unique(of_person[rows])) == n_people:
+                    found.append(rows)
+    return np.array(found, dtype=bool).reshape(len(found), len(person)).T
 
 
 def joined_crowds(

@@ -10,9 +10,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.data import Roles
+from shoal.data.columns import values_of
 from shoal.methods.mdav import numbered_by_first_row
 from shoal.promises.joining import GroupDistances
-from shoal.promises.people import PeopleGroups, joined_crowds
+from shoal.promises.people import PeopleGroups, had_once, joined_crowds
 from shoal.release.tables.grouping import check_groups, check_several, confidential_values
 from shoal.release.tables.rows import MaskedLabels, MaskedRows, TableLayout, TableMethod, TableRows
 from shoal.request.options import GroupPromises
@@ -38,6 +39,10 @@ def join_people(
     check_groups(method, promises)
     confidential = confidential_values(rows, roles, promises, whole=overall is None)
     points = method.block_coordinates(rows)
+    once = had_once([values_of(rows.columns[name]) for name in roles.quasi if name in rows.columns], person)
+    # Farther than any two rows, so that these rows share a slot: one head stays one head.
+    far = 1.0 + 4.0 * float(np.abs(points).max(initial=0.0)) * points.shape[1] ** 0.5
+    points = np.column_stack([points, far * once])
     groups = joined_crowds(crowd_of_row, person, points, promises, confidential, distances_of, rows.own_k, overall)
     if overall is None:
         check_several(crowd_of_row, groups.crowd_of_row, promises)

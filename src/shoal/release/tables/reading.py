@@ -31,7 +31,7 @@ from shoal.errors import InputError
 from shoal.methods.blocks.executors import memory_of
 from shoal.methods.blocks.tree import sample_keys
 from shoal.promises.diversity import reachable
-from shoal.promises.people import MORE_RECORDS, rows_to_keep
+from shoal.promises.people import MORE_RECORDS, had_once, rows_to_keep
 from shoal.promises.values import counted_values, person_numbers
 from shoal.release.tables.columns import ColumnPlan, TableOptions
 from shoal.release.tables.rows import TableLayout, TableRows
@@ -129,7 +129,10 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
         order = sort_protected(data.select(list(roles.quasi)), names.tolist())
         rows = order[complete[order]]
     if "person" in crowd:
-        for stratum in _strata(others, plan.kept, rows):
+        # Rows with a value that everybody has once come last, which are never withheld for being too many.
+        once = had_once([values_of(others[name].take(pa.array(rows))) for name in labels], crowd["person"][rows])
+        rows_of_people = rows[np.argsort(once.any(axis=1), kind="stable")]
+        for stratum in _strata(others, plan.kept, rows_of_people):
             of_rows = {name: asked[stratum] for name, asked in crowd.items()}
             confidential = [values_of(data[name].take(pa.array(stratum))) for name in roles.confidential]
             if plan.kept and len(np.unique(of_rows["person"])) < max(plan.method.k, *of_rows.get("own_k", (1,))):
