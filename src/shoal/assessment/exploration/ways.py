@@ -74,7 +74,7 @@ class Ways:
         trials = [Trial(method or AS_PLANNED, k=k) for k in ks]
         if self.masking:
             trials = number_trials(self.n_rows, len(self.planned), self.least)
-        elif self.method and not self.averaged:
+        elif self.method and not self.averaged and all(map(self._may_average, self.open)):
             trials += [Trial(self.method, k=k) for k in some]
         for treatment in (GENERALISE, BLANK) if self.open else ():
             if any(self.planned[name] != treatment for name in self.open):
@@ -111,13 +111,17 @@ class Ways:
         """What else can become of a column: another treatment, or the next coarser recoding."""
         if name in self.open:
             for treatment in (KEEP, GENERALISE, BLANK, AVERAGE):
-                allowed = treatment != AVERAGE or name not in self.true
+                allowed = treatment != AVERAGE or self._may_average(name)
                 if treatment != treat[name] and allowed and (treatment != KEEP or self._can_keep(name, k)):
                     yield {**treat, name: treatment}, recode
         rules = [recoding.rule for recoding in self.recodings.get(name, ())]
         coarser = rules[rules.index(recode.get(name, "")) + 1 :] if rules else []
         if coarser:
             yield treat, {**recode, name: coarser[0]}
+
+    def _may_average(self, name: str) -> bool:
+        """Not what must stay true, nor labels that the plan leaves true: an average of labels is somebody else's."""
+        return name not in self.true and (name in self.numbers or self.planned[name] == AVERAGE)
 
     def _can_keep(self, name: str, k: int) -> bool:
         counts = np.bincount(self.recodings[name][0].codes) if name in self.recodings else np.zeros(1)
