@@ -9,6 +9,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable
+from copy import copy
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -66,13 +67,23 @@ def main() -> None:
     sys.exit(code)
 
 
+def _named_alone(arguments: list[str]) -> typer.Typer:
+    """The command line with the one command that is named, so that no other's options are read; else all of it."""
+    named = [one for one in app.registered_commands if [one.name or getattr(one.callback, "__name__", "")] == arguments]
+    if not named:
+        return app
+    alone = copy(app)
+    alone.registered_commands, alone.registered_groups = named, []
+    return alone
+
+
 def _run() -> int:
     """The exit code of the command."""
     warnings.showwarning = show_warning
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not have every letter of a file's name
     try:
-        code = app(standalone_mode=False)
+        code = _named_alone(sys.argv[1:2])(standalone_mode=False)
         if code == INTERRUPTED:  # what typer makes of Ctrl-C
             raise KeyboardInterrupt
         return code or DONE

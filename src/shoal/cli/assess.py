@@ -14,6 +14,7 @@ import shoal
 from shoal.cli.app import AsJson, command
 from shoal.cli.options import path, takes_options
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
+from shoal.request.request import parsed_options
 
 
 @command(
@@ -31,7 +32,7 @@ def assess(
     protected: Annotated[
         Path, typer.Argument(help="The same, protected or sanitized, or a release.", **path("PROTECTED"))
     ],
-    options: dict[str, Any],
+    texts: dict[str, Any],
     as_json: AsJson = False,
 ) -> None:
     """Judge a protected table or collection, whoever made it: what was lost, and what an intruder finds.
@@ -39,6 +40,7 @@ def assess(
     Rows are put side by side by the key, by a release's private mapping, or by their place. The report is made from the
     original: keep it to yourself.
     """
+    options = parsed_options("assess", texts)
     with shown_progress():
         found = shoal.assess(original, protected, **options)
     if as_json:

@@ -14,7 +14,7 @@ from shoal.cli.app import AsJson, command
 from shoal.cli.options import path, takes_options
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
 from shoal.request.reading_options import Reading
-from shoal.request.request import checked_part
+from shoal.request.request import checked_part, parsed_options
 
 
 @command(
@@ -27,13 +27,14 @@ from shoal.request.request import checked_part
 @takes_options("audit")
 def audit(
     source: Annotated[Path, typer.Argument(help="A table, or the folder of a release.", **path("TABLE"))],
-    options: dict[str, Any],
+    texts: dict[str, Any],
     as_json: AsJson = False,
 ) -> None:
     """Measure how risky a table is, before it is protected or after: crowds, uniques, three attackers, the population.
 
     Without --quasi and --confidential, the roles are those of the release, or those that inspect proposes.
     """
+    options = parsed_options("audit", texts)
     from shoal.data.sources import table_source
 
     reading = checked_part(Reading, options)

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.app import AsJson, command
-from shoal.cli.options import Plan, asked_request, path, takes_options
+from shoal.cli.options import Plan, takes_options
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
 from shoal.request.judging_options import ExploreOptions
-from shoal.request.request import checked_part
+from shoal.request.option import options_of
+from shoal.request.plan import request_of_texts
+from shoal.request.request import checked_part, parsed_options
 
 if TYPE_CHECKING:
     from shoal.results.exploration import Exploration
@@ -28,9 +30,9 @@ if TYPE_CHECKING:
 )
 @takes_options("explore")
 def explore(
-    options: dict[str, Any],
+    texts: dict[str, Any],
     source: Annotated[
-        Path | None, typer.Argument(help="A table or documents, as for protect; or a plan.", **path("[INPUT]"))
+        str | None, typer.Argument(metavar="[INPUT]", help="A table or documents, as for protect; or a plan.")
     ] = None,
     plan: Plan = None,
     as_json: AsJson = False,
@@ -42,10 +44,11 @@ def explore(
     """
     from shoal.assessment.exploration.explore import explore_request
 
-    asked = checked_part(ExploreOptions, options)
-    shared = {name: value for name, value in options.items() if name not in vars(asked)}
+    shared = dict(texts)
+    own = {name: shared.pop(name) for name in texts if name in options_of(ExploreOptions)}
+    asked = checked_part(ExploreOptions, parsed_options("explore", own))
     with shown_progress():
-        found = explore_request(asked_request(source, plan, shared), asked)
+        found = explore_request(request_of_texts("explore", source, plan, shared), asked)
     if as_json:
         from shoal.results.assessment import as_data
 

@@ -14,7 +14,7 @@ from shoal.cli.app import AsJson, command
 from shoal.cli.options import path, takes_options
 from shoal.cli.terminal import examples, printable, say, write
 from shoal.request.plan import write_plan
-from shoal.request.request import Request, spelled_option
+from shoal.request.request import Request, parsed_options, spelled_option
 
 WIDEST = 24  # characters of a bar
 
@@ -29,7 +29,7 @@ WIDEST = 24  # characters of a bar
 @takes_options("inspect")
 def inspect(
     source: Annotated[Path, typer.Argument(help="CSV, Parquet, JSONL, .dat or a folder.", **path("INPUT"))],
-    options: dict[str, Any],
+    texts: dict[str, Any],
     plan: Annotated[
         Path | None,
         typer.Option(help="Write a plan for protect, with the reason beside each column.", **path("<file>")),
@@ -44,6 +44,7 @@ def inspect(
 
     Documents and baskets are recognised and counted. The output quotes the data: it is for its owner alone.
     """
+    options = parsed_options("inspect", texts)
     from shoal.data.sources import table_source
 
     request = Request.of(source, options)

@@ -12,7 +12,7 @@ from shoal.cli.app import AsJson, command
 from shoal.cli.options import path, takes_options
 from shoal.cli.terminal import examples, printable, say, write
 from shoal.errors import InputError
-from shoal.request.request import Request
+from shoal.request.request import Request, parsed_options
 
 
 @command(
@@ -27,7 +27,7 @@ def map_values(
     source: Annotated[Path, typer.Argument(help="CSV or Parquet; .gz too.", **path("INPUT"))],
     columns: Annotated[list[str], typer.Argument(help="Columns of labels.", metavar="COLUMN...")],
     out: Annotated[Path, typer.Option("-o", "--out", help="CSV file to make.", **path())],
-    options: dict[str, Any],
+    texts: dict[str, Any],
     as_json: AsJson = False,
 ) -> None:
     """Propose the concept that each value of a column means, for a person to correct.
@@ -36,6 +36,7 @@ def map_values(
     get no concept. Read the glosses, write the right concept where there is a wrong one or none, remove each ? that you
     have checked, and pass the file to protect: --mapping.
     """
+    options = parsed_options("map", texts)
     from shoal.data.files import counted
     from shoal.data.sources import table_source
     from shoal.terms.hierarchy import ontologies_of

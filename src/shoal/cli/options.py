@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,10 +11,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from shoal.errors import InputError
 from shoal.request.option import Option
-from shoal.request.plan import read_plan, request_of
-from shoal.request.request import Request, options_of_command
+from shoal.request.request import options_of_command
 from shoal.request.values import Column, File, Number, OneOf, Switch, Value, Whole, short
 
 HEADINGS = (
@@ -31,7 +29,7 @@ HEADINGS = (
 
 
 def takes_options(command: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options that the table has for it; its function gets them parsed, by name, as `options`."""
+    """Give a command the options that the table has for it; its function gets what was given of each as `texts`."""
     table = {name: known for name, known in options_of_command(command).items() if not known.about.only_python}
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
@@ -41,22 +39,13 @@ def takes_options(command: str) -> Callable[[Callable[..., None]], Callable[...,
             for name, known in table.items()
         ]
 
-        def read(known: Option, given: Any) -> Any:
-            try:
-                return known.about.value.parse_all(given) if isinstance(given, list) else given
-            except ValueError as problem:
-                remedy = "" if ";" in str(problem) else f"; see: shoal {command} --help"
-                raise InputError(f"{{option}} {problem}{remedy}", f"{known.name} {short(' '.join(given))}") from None
-
         @wraps(function)
         def run(**given: Any) -> None:
             texts = {name: given.pop(name) for name in table}
-            function(
-                **given, options={name: read(table[name], one) for name, one in texts.items() if one not in (None, [])}
-            )
+            function(**given, texts={name: one for name, one in texts.items() if one not in (None, [])})
 
         first, last = ([one for one in own if (one.name == "as_json") is late] for late in (False, True))
-        parameters = [*(one for one in first if one.name != "options"), *generated, *last]
+        parameters = [*(one for one in first if one.name != "texts"), *generated, *last]
         run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
             [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
         )
@@ -137,14 +126,3 @@ Plan = Annotated[
     Path | None,
     typer.Option(help="Plan to carry out; INPUT may be one itself. Options given here win over it.", **path("<file>")),
 ]
-
-
-def asked_request(source: Path | str | None, plan: Path | None, options: Mapping[str, Any]) -> Request:
-    """What a command was asked to do, by its options and by a plan."""
-    if plan is not None:
-        return read_plan(plan, options, source)
-    if source is None:
-        raise InputError("Missing argument 'INPUT'; give a file, or a plan with {option}", "plan")
-    if options.get("method") == "delta-sketch" and "k" in options:
-        raise InputError("{option} is not for delta-sketch, which has no crowd; leave it out", "k")
-    return request_of(source, options)

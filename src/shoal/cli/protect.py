@@ -10,10 +10,11 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli.app import AsJson, command
-from shoal.cli.options import Plan, asked_request, path, takes_options
+from shoal.cli.options import Plan, takes_options
 from shoal.cli.sign import signing_key
 from shoal.cli.signals import search_stops_at_first_interrupt
 from shoal.cli.terminal import examples, printable, say, shown_progress, write
+from shoal.request.plan import request_of_texts
 
 
 @command(
@@ -28,10 +29,10 @@ from shoal.cli.terminal import examples, printable, say, shown_progress, write
 )
 @takes_options("protect")
 def protect(
-    options: dict[str, Any],
+    texts: dict[str, Any],
     source: Annotated[
-        Path | None,
-        typer.Argument(help="Folder of texts, JSONL, CSV, Parquet or .dat; .gz too. Or a plan.", **path("[INPUT]")),
+        str | None,
+        typer.Argument(metavar="[INPUT]", help="Folder of texts, JSONL, CSV, Parquet or .dat; .gz too. Or a plan."),
     ] = None,
     plan: Plan = None,
     as_json: AsJson = False,
@@ -44,7 +45,7 @@ def protect(
     'letters/*.parquet' stands for documents in parts, or with roles for a table in parts; the release comes in parts
     as well.
     """
-    request = asked_request(source, plan, options)
+    request = request_of_texts("protect", source, plan, texts)
     if request.publication.sign is not None:
         request = request.with_options(sign=signing_key(request.publication.sign))
     with shown_progress(), search_stops_at_first_interrupt():

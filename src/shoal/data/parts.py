@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,11 +12,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.data.files import counted, shown, unknown_column
-from shoal.data.kinds.outlines import ColumnOutline, OntologyColumns, outline_column
+from shoal.data.kinds.number_forms import NumberForm
+from shoal.data.kinds.outlines import ColumnOutline, OntologyColumns, agreed_columns, outline_column
 from shoal.data.recoding import LevelUp, recoded
 from shoal.data.roles import ColumnChoices, Roles, resolve_roles
 from shoal.data.table import Table
 from shoal.errors import InputError
+from shoal.request.options import BLANK, KEEP
 from shoal.results.summary import ColumnDictionary, Dialect
 
 
@@ -60,6 +62,18 @@ class PartSchema:
     dialect: Dialect | None = None
 
 
+@dataclass(frozen=True)
+class AgreedColumns:
+    """What the quasi-identifiers are in all files."""
+
+    parts: Sequence[PartSchema]
+    kept: tuple[str, ...]  # true in every row
+    masked: tuple[str, ...]  # all others
+    forms: Mapping[str, NumberForm]  # of those that are taken for numbers
+    categories: Sequence[str]  # plain ones
+    periods: Mapping[str, NumberForm]  # of dates that are kept or blanked, as periods
+
+
 def loaded_part(content: Table, plan: ReadingPlan, part: str = "") -> LoadedPart:
     """A file that was read, its columns recoded."""
     roles = resolve_roles(content, plan.roles)
@@ -92,3 +106,13 @@ def schema_of(loaded: LoadedPart, plan: ReadingPlan) -> PartSchema:
     table, data = loaded.table, loaded.table.data
     outlines = {name: outline_column(name, data[name], plan.choices, plan.explained) for name in loaded.roles.quasi}
     return PartSchema(loaded.roles, tuple(data.column_names), outlines, table.format, table.dictionary, table.dialect)
+
+
+def agreed_parts(parts: Sequence[PartSchema], choices: ColumnChoices) -> AgreedColumns:
+    """What the columns of all files are, together."""
+    quasi, of_parts = parts[0].roles.quasi, [part.quasi for part in parts]
+    kept = tuple(name for name in quasi if choices.treat.get(name) == KEEP)
+    masked = tuple(name for name in quasi if name not in kept)
+    forms, categories = agreed_columns(masked, of_parts, choices)
+    dated = [name for name in quasi if choices.treat.get(name) in (KEEP, BLANK) and choices.period_of(name)]
+    return AgreedColumns(parts, kept, masked, forms, categories, agreed_columns(dated, of_parts, choices)[0])

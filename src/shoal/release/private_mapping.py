@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,32 +11,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from shoal.data.files import counted, shown
-from shoal.data.private_files import PRIVATE_FILE
 from shoal.errors import InputError
-from shoal.release.folders import MAPPING, MAPPING_FOLDER, private_beside, replacing
+from shoal.release.folders import MAPPING, MAPPING_FOLDER, private_beside
 from shoal.verification.release_files import parts_of
-
-WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")
-
-
-def write_mapping_part(
-    names: NDArray[Any], groups: NDArray[np.int64], target: str, records: NDArray[Any] | None = None
-) -> None:
-    """Privately: which record became which row of the part; `records` are the ids that it goes by in other tables."""
-    private = {"id": _ids(names.tolist()), "released_row": np.arange(1, len(names) + 1), "group": groups}
-    private |= {} if records is None else {"record": _ids(records.tolist())}
-    with replacing(target) as path:
-        pq.write_table(pa.table(private), path)
-        path.chmod(PRIVATE_FILE)  # here, for on a cluster the worker may be another user than who asked
-
-
-def _ids(texts: list[str]) -> pa.Array:
-    """Ids as numbers if all are whole numbers: sorted as text, 10 would come before 2. Codes such as 007 stay text."""
-    whole = all(WHOLE_NUMBER.fullmatch(text) for text in texts)
-    return pa.array(map(int, texts), pa.int64()) if whole else pa.array(texts, pa.string())
 
 
 @dataclass(frozen=True)

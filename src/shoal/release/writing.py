@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -17,14 +18,18 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from shoal import progress
 from shoal.data.columns import is_text, value_type
 from shoal.data.files import counted, shown
+from shoal.data.private_files import PRIVATE_FILE
 from shoal.pages.report import release_pages
-from shoal.release.folders import CERTIFICATE, Content, write_files
+from shoal.release.folders import CERTIFICATE, Content, replacing, write_files
 from shoal.results.stated import promises_of, stated_of, summary_of
 from shoal.results.summary import CellShares, Summary
 from shoal.version import __version__
@@ -83,6 +88,7 @@ def _are_formulas(texts: Any) -> Any:
 
 
 FORMAT = "shoal-certificate/3"
+WHOLE_NUMBER = re.compile("0|-?[1-9][0-9]{0,17}")
 EPOCH = 315_532_800  # the beginning of 1980, the first time that every archive can hold
 
 
@@ -142,3 +148,20 @@ def without_times(folder: Path) -> None:
     """When files were written is nobody's business."""
     for path in folder.rglob("*"):
         os.utime(path, (EPOCH, EPOCH))
+
+
+def write_mapping_part(
+    names: NDArray[Any], groups: NDArray[np.int64], target: str, records: NDArray[Any] | None = None
+) -> None:
+    """Privately: which record became which row of the part; `records` are the ids that it goes by in other tables."""
+    private = {"id": _ids(names.tolist()), "released_row": np.arange(1, len(names) + 1), "group": groups}
+    private |= {} if records is None else {"record": _ids(records.tolist())}
+    with replacing(target) as path:
+        pq.write_table(pa.table(private), path)
+        path.chmod(PRIVATE_FILE)  # here, for on a cluster the worker may be another user than who asked
+
+
+def _ids(texts: list[str]) -> pa.Array:
+    """Ids as numbers if all are whole numbers: sorted as text, 10 would come before 2. Codes such as 007 stay text."""
+    whole = all(WHOLE_NUMBER.fullmatch(text) for text in texts)
+    return pa.array(map(int, texts), pa.int64()) if whole else pa.array(texts, pa.string())

@@ -82,11 +82,10 @@ def option(default: Any, help: str, value: Value = Text(), **about: Any) -> Any:
     return field(default=default, metadata={"about": About(help, value, **about)})
 
 
-def options_of(*parts: type) -> dict[str, Option]:
-    """The options that these parts declare, by name."""
+def options_of(part: type) -> dict[str, Option]:
+    """The options that a part declares, by name."""
     return {
         declared.name: Option(declared.name, str(declared.type), declared.default, declared.metadata["about"], part)
-        for part in parts
         for declared in fields(part)
         if "about" in declared.metadata
     }

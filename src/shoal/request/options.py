@@ -297,6 +297,9 @@ class GroupPromises:
     )
     # The first option that promises anything, with its value, for messages; empty where nothing is promised beside k.
     asked: str = field(init=False, repr=False, compare=False)
+    of_values: bool = field(init=False, repr=False, compare=False)  # anything is promised of confidential values
+    # The column whose values are grouped whole: households where they are named, else people.
+    unit: str | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.diversity != DISTINCT and self.l is None:
@@ -313,16 +316,8 @@ class GroupPromises:
             object.__setattr__(self, name, None if value is None else float(value))
         given = ((name, getattr(self, name)) for name in ("l", "t", "beta", "household", "person", "k_column"))
         object.__setattr__(self, "asked", next((f"{name} {value}" for name, value in given if value is not None), ""))
-
-    @property
-    def of_values(self) -> bool:
-        """Whether anything is promised of confidential values."""
-        return any(bound is not None for bound in (self.l, self.t, self.beta))
-
-    @property
-    def unit(self) -> str | None:
-        """The column whose values are grouped whole: households where they are named, else people."""
-        return self.person if self.household is None else self.household
+        object.__setattr__(self, "of_values", any(bound is not None for bound in (self.l, self.t, self.beta)))
+        object.__setattr__(self, "unit", self.person if self.household is None else self.household)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.request.option import Option
-from shoal.request.request import OPTIONS, Request, checked_value
+from shoal.request.request import OPTIONS, Request, checked_value, parsed_options
 from shoal.request.values import Column, Columns, File, Files, Pairs, short
 
 SOURCE, COLUMNS = "source", "columns"
@@ -49,6 +49,22 @@ def request_of(source: Any, options: Mapping[str, Any]) -> Request:
     if isinstance(source, str | os.PathLike) and os.fspath(source).lower().endswith(".toml"):
         return read_plan(source, options)
     return Request.of(source, options)
+
+
+def request_of_texts(command: str, source: Any, plan: Any, texts: Mapping[str, Any]) -> Request:
+    """What a command line asks for, by its options and by a plan."""
+    options = parsed_options(command, texts)
+    try:
+        source = None if source is None else File().parse(source)
+    except ValueError as problem:
+        raise InputError(f"INPUT {short(str(source))!r} {problem}") from None
+    if plan is not None:
+        return read_plan(plan, options, source)
+    if source is None:
+        raise InputError("Missing argument 'INPUT'; give a file, or a plan with {option}", "plan")
+    if options.get("method") == "delta-sketch" and "k" in options:
+        raise InputError("{option} is not for delta-sketch, which has no crowd; leave it out", "k")
+    return request_of(source, options)
 
 
 def read_plan(path: str | os.PathLike[str], over: Mapping[str, Any] | None = None, source: Any = None) -> Request:

@@ -111,7 +111,7 @@ def not_default(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def checked_part(part: type[P], options: Mapping[str, Any]) -> P:
     """The options of a part among these, checked each for itself."""
-    table = options_of(part)
+    table = TABLE_OF[part]
     given = {name: options[name] for name in table if options.get(name) is not None}
     return part(**{name: checked_value(name, value, table) for name, value in given.items()})
 
@@ -123,6 +123,19 @@ def checked_value(name: str, value: Any, table: Mapping[str, Option] | None = No
     except ValueError as problem:
         given = name if isinstance(value, Mapping) else f"{name}={short(repr(value))}"
         raise InputError(f"{given} {problem}") from None
+
+
+def parsed_options(command: str, texts: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that the texts of a command line stand for, by name; a switch stands for itself."""
+    table, options = options_of_command(command), dict(texts)
+    for name, given in texts.items():
+        try:
+            if isinstance(given, list):
+                options[name] = table[name].about.value.parse_all(given)
+        except ValueError as problem:
+            remedy = "" if ";" in str(problem) else f"; see: shoal {command} --help"
+            raise InputError(f"{{option}} {problem}{remedy}", f"{name} {short(' '.join(given))}") from None
+    return options
 
 
 def words_of(known: Option, value: Any) -> list[str]:
@@ -143,16 +156,17 @@ PARTS = {
     "words": WordOptions,
     "publication": Publication,
 }
-OPTIONS: dict[str, Option] = options_of(Request, *PARTS.values())
+TABLE_OF = {part: options_of(part) for part in (Request, *PARTS.values(), *OWN.values())}
+OPTIONS = {name: known for part in (Request, *PARTS.values()) for name, known in TABLE_OF[part].items()}
 
 
 def options_of_command(command: str) -> dict[str, Option]:
     """The options of a function or command by name: its own, and those of the table that are for it, too."""
-    own = options_of(OWN[command]) if command in OWN else {}
+    own = TABLE_OF[OWN[command]] if command in OWN else {}
     return own | {name: known for name, known in OPTIONS.items() if command in known.about.commands and name not in own}
 
 
 def spelled_option(name: str) -> str:
     """How the command line spells an option, whichever command has it."""
-    table = next((table for table in (OPTIONS, *map(options_of, OWN.values())) if name in table), {})
+    table = next((table for table in (OPTIONS, *TABLE_OF.values()) if name in table), {})
     return table[name].flag if table else f"--{name.replace('_', '-')}"

@@ -6,6 +6,7 @@ Every `check` returns the value as the library uses it, or raises a ValueError t
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 LARGEST = 1e9
+# A name whose bytes are no UTF-8 has surrogates in it; Arrow opens no such file.
+NO_NAME = re.compile("[\0\ud800-\udfff]")
 
 
 def short(given: object) -> str:
@@ -184,7 +187,7 @@ class File(Value):
         return Path(text) if "://" not in text else text  # an address; a path would lose a slash
 
     def check(self, value: Any) -> Any:
-        if isinstance(value, str) and (not value.strip() or "\0" in value or not _is_unicode(value)):
+        if isinstance(value, str) and (not value.strip() or NO_NAME.search(value)):
             raise ValueError("is no path; give the name of a file or folder")
         return value
 
@@ -388,8 +391,3 @@ def _together(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             raise ValueError(f"names {short(column)!r} twice; give each column once")
         merged[column] = value
     return merged
-
-
-def _is_unicode(name: str) -> bool:
-    """A name whose bytes are no UTF-8 has surrogates in it; Arrow opens no such file."""
-    return not any("\ud800" <= character <= "\udfff" for character in name)

@@ -23,7 +23,7 @@ from shoal.data import read_table
 from shoal.data.columns import sort_rows, tie_keys, values_of
 from shoal.data.files import PathLike, shown
 from shoal.data.inputs import TableSource
-from shoal.data.parts import LoadedPart, PartSchema, ReadingPlan, loaded_part, schema_of
+from shoal.data.parts import LoadedPart, PartSchema, ReadingPlan, agreed_parts, loaded_part, schema_of
 from shoal.data.sources import local_copy
 from shoal.errors import InputError
 from shoal.methods.blocks.block import Block
@@ -103,7 +103,7 @@ def _read(source: TableSource, k: int, options: TableOptions, schedule: Schedule
         schemas += gather([submit(_schema, part, how)])
         progress.step("reading", len(schemas), n_parts)
     _check_same_columns(source.parts, schemas)
-    plan = column_plan(schemas, k, options)
+    plan = column_plan(agreed_parts(schemas, how.choices), k, options)
     complete = [submit(_completed, part, plan, options) for part in loaded]
     of_parts = gather([submit(attrgetter("statistics"), part) for part in complete])
     statistics = _added_up(source.parts, of_parts)

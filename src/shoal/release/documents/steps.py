@@ -33,11 +33,10 @@ from shoal.release.documents.rows import (
 )
 from shoal.release.documents.vectors import Vectors
 from shoal.release.folders import MAPPING, replacing
-from shoal.release.private_mapping import write_mapping_part
 from shoal.release.publishing.figures import FEW, NOT_PUBLISHED, spread_out, stated_loss
 from shoal.release.sketches.crowd import CrowdSketches
 from shoal.release.unmixing import GROUPS_TRIED, is_table, taken_apart
-from shoal.release.writing import Draft, formulas_in
+from shoal.release.writing import Draft, formulas_in, write_mapping_part
 from shoal.request.options import GroupPromises
 from shoal.results.attacks import Rate
 from shoal.results.claims import NOTHING_MORE

@@ -24,10 +24,9 @@ from shoal.release.documents.methods import check_space
 from shoal.release.documents.records import FittedCorpus, read_documents
 from shoal.release.documents.rows import DocumentRows
 from shoal.release.folders import MAPPING
-from shoal.release.private_mapping import write_mapping_part
 from shoal.release.publishing.figures import FEW, NOT_PUBLISHED, SAMPLE, estimated_distances, spread_out
 from shoal.release.sketches.files import DECIMALS, WHOLE, draft_of_sketches, write_sketches
-from shoal.release.writing import Draft, formulas_in
+from shoal.release.writing import Draft, formulas_in, write_mapping_part
 from shoal.results.claims import NOTHING_MORE
 from shoal.terms.vector_space import VectorSpace
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from shoal.data.files import shown, unknown_column
 from shoal.data.kinds.number_forms import Doubles, NumberForm
-from shoal.data.kinds.outlines import agreed_columns
-from shoal.data.parts import PartSchema
+from shoal.data.parts import AgreedColumns, PartSchema
 from shoal.data.recoding import Bands, rule_of
 from shoal.data.roles import ColumnChoices, Roles
 from shoal.errors import InputError, Note
@@ -59,32 +58,27 @@ class ColumnPlan:
     periods: Mapping[str, NumberForm] = field(default_factory=dict)  # of those, dates that are recoded to periods
 
 
-def column_plan(schemas: Sequence[PartSchema], k: int, options: TableOptions) -> ColumnPlan:
+def column_plan(agreed: AgreedColumns, k: int, options: TableOptions) -> ColumnPlan:
     """The method for the columns that all files have."""
-    schema, quasi = schemas[0], schemas[0].roles.quasi
+    schema, choices = agreed.parts[0], options.choices
     if options.method.mapping is not None:
         check_mapping(options.method.mapping, schema.columns)
     _check_promised_columns(options.promises, schema.columns, schema.roles)
-    choices = options.choices
-    kept = tuple(name for name in quasi if choices.treat.get(name) == KEEP)
-    masked = tuple(name for name in quasi if name not in kept)
-    forms, categories = agreed_columns(masked, [part.quasi for part in schemas], choices)
+    kept, masked, forms, categories = agreed.kept, agreed.masked, agreed.forms, agreed.categories
     treat = _treatments(masked, forms, categories, choices, options)
-    dated = [name for name in quasi if choices.treat.get(name) in (KEEP, BLANK) and choices.period_of(name)]
-    periods, _ = agreed_columns(dated, [part.quasi for part in schemas], choices)
     if {GENERALISE, BLANK} & {*treat.values()} or not masked:
         generalising = _generalising(treat, forms, choices, k, options, schema.columns)
         averaged_forms = {name: form for name, form in forms.items() if treat[name] == AVERAGE}
         treated = {name: treatment for name, treatment in treat.items() if treatment != AVERAGE}
         treated = dict.fromkeys(kept, KEEP) | treated
         measured = tuple(name for name in treated if name in forms or schema.quasi[name].forms)
-        return ColumnPlan(schema, generalising, averaged_forms, frozenset(), kept, treated, measured, periods)
+        return ColumnPlan(schema, generalising, averaged_forms, frozenset(), kept, treated, measured, agreed.periods)
     labels = tuple(name for name in masked if name not in forms)
     estimator = _without_kept(options.method, masked).estimator(tuple(forms), labels)
     numbers = averaged(estimator, masked, tuple(forms))
     for name in numbers:
         if name in categories and not isinstance(estimator, RankSwap):
-            kind = next(part.quasi[name].kind for part in schemas if not part.quasi[name].forms).in_words
+            kind = next(part.quasi[name].kind for part in agreed.parts if not part.quasi[name].forms).in_words
             raise InputError(
                 f"column {shown(name)} is a {kind}, which {type(estimator).__name__} would take for an amount; choose "
                 f"another method, or say {{option}}",
@@ -104,7 +98,7 @@ def column_plan(schemas: Sequence[PartSchema], k: int, options: TableOptions) ->
         kept,
         dict.fromkeys(kept, KEEP),
         tuple(name for name in kept if schema.quasi[name].forms),
-        periods,
+        agreed.periods,
     )
 
 

@@ -14,8 +14,8 @@ from shoal.methods.blocks.grouping import Plan
 from shoal.methods.label_columns import ABSENT, Flat
 from shoal.promises.joining import GroupDistances
 from shoal.release.tables.grouping import join_groups
-from shoal.release.tables.labels import ANY, Concepts
-from shoal.release.tables.rows import MaskedLabels, MaskedRows, TableLayout, TableMethod, TableRows
+from shoal.release.tables.labels import Concepts
+from shoal.release.tables.rows import ANY, MaskedLabels, MaskedRows, TableLayout, TableMethod, TableRows
 from shoal.request.options import GroupPromises
 
 Ints = NDArray[np.int64]

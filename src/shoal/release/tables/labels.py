@@ -18,8 +18,9 @@ from shoal.methods.label_columns import ColumnReading, Equals, Flat, centroid_of
 from shoal.methods.mdav import EuclideanSpace
 from shoal.methods.mixed import CATEGORICAL, MixedMicroaggregation, Scales, column_weights
 from shoal.promises.joining import GroupDistances
-from shoal.release.tables.numbers import group_numbers
 from shoal.release.tables.rows import (
+    ANY,
+    BLOCK_ROWS,
     MaskedLabels,
     MaskedRows,
     TableLayout,
@@ -27,13 +28,12 @@ from shoal.release.tables.rows import (
     TableRows,
     coordinates,
     gap_coordinates,
+    group_numbers,
+    spelt,
 )
 from shoal.results.summary import IN_WORDS
 
 GAP = "\0gap "  # before the number of a column of gaps; no column of a table is called so
-ANY = "*"  # any value of a column whose values have nothing above them
-BETWEEN = " | "  # the values of a set
-BLOCK_ROWS = 12_500  # rows of a block, where they come in parts
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -203,10 +203,3 @@ def _texts(labels: NDArray[Any], concepts: Ints, reading: ColumnReading) -> pa.A
         root = reading.ontology.taxonomy.root
         texts = [ANY if concept == root else text for concept, text in zip(concepts.tolist(), texts, strict=True)]
     return pa.array(texts, pa.string())
-
-
-def spelt(label: Any) -> str:
-    """A label as text; whole numbers as such, whatever their type, and truth values as files write them."""
-    if isinstance(label, bool):
-        return str(label).lower()
-    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)

@@ -19,13 +19,18 @@ from shoal.errors import InputError
 from shoal.methods.blocks.grouping import Plan, block_count
 from shoal.methods.masking import Noise, RankSwap
 from shoal.methods.mdav import EuclideanSpace
-from shoal.methods.numeric import Microaggregation, distance_to_means, group_means
+from shoal.methods.numeric import Microaggregation, distance_to_means
 from shoal.promises.joining import GroupDistances
-from shoal.release.publishing.figures import on_grid
-from shoal.release.tables.rows import MaskedLabels, MaskedRows, TableLayout, TableMethod, TableRows, coordinates
+from shoal.release.tables.rows import (
+    MaskedLabels,
+    MaskedRows,
+    TableLayout,
+    TableMethod,
+    TableRows,
+    coordinates,
+    group_numbers,
+)
 from shoal.results.summary import IN_WORDS
-
-LEAST_PRESENT = 2  # values behind a published mean: that of one would be that one
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -159,57 +164,3 @@ def words_for(method: Microaggregation | RankSwap | Noise) -> str:
     if isinstance(method, Microaggregation):
         return IN_WORDS[method.method] + (", refined" if method.refine and method.method == "mdav" else "")
     return IN_WORDS["rank-swap" if isinstance(method, RankSwap) else "noise"]
-
-
-def group_numbers(rows: TableRows, group_of_row: Ints, layout: TableLayout) -> tuple[Floats, Mask | None]:
-    """The numbers that stand for each row's group: mean or median; and where a gap does."""
-    values, groups, gaps = rows.numbers, group_of_row, rows.gaps
-    if not values.shape[1]:
-        return np.empty((len(groups), 0)), None
-    middle = group_means(values, groups)
-    for column, form in enumerate(layout.forms):
-        if form.median:
-            middle[:, column] = _medians(values[:, column], groups)
-    if gaps is None:
-        return middle[groups], None
-    sizes = np.bincount(groups)
-    gone = np.zeros_like(middle, dtype=bool)
-    for column in np.flatnonzero(gaps.any(axis=0)).tolist():
-        known = ~gaps[:, column]
-        present = np.bincount(groups, weights=known)
-        enough = (present >= LEAST_PRESENT) & (2 * present >= sizes)
-        if layout.forms[column].median:
-            own = _medians(values[:, column], groups, gaps[:, column])
-        else:
-            sums = np.bincount(groups, weights=np.where(known, values[:, column], 0.0))
-            own = np.divide(sums, present, out=np.zeros_like(sums), where=present > 0)
-        middle[:, column] = np.where(enough, own, middle[:, column])
-        if len(layout.gap_columns):  # a gap is a value; else it is filled, by the column's mean where few have a value
-            gone[:, column] = ~enough
-            middle[gone[:, column], column] = layout.mean[column]
-    return middle[groups], gone[groups]
-
-
-def _medians(values: Floats, groups: Ints, gaps: Mask | None = None) -> Floats:
-    """The lower median of each group, of the values that are there; any value where none is."""
-    sizes = np.bincount(groups)
-    filled = values if gaps is None else np.where(gaps, np.inf, values)
-    order = np.lexsort((filled, groups))
-    known = sizes if gaps is None else np.bincount(groups, weights=~gaps).astype(np.int64)
-    first = np.cumsum(sizes) - sizes
-    middle: Floats = values[order[first + np.maximum(known - 1, 0) // 2]]
-    return middle
-
-
-def writable(masked: MaskedRows, layout: TableLayout, steps: Floats) -> Floats:
-    """The masked numbers on their grids, as they can be written, and within the range that their column had."""
-    rounded = on_grid(masked.numbers, steps)
-    for column, form in enumerate(layout.forms):
-        numbers, step = form.rounded(rounded[:, column]), max(float(steps[column]), form.step)
-        if layout.averaged and step > 0.0 and getattr(form, "period", None) is None:
-            low, high = layout.lowest[column], layout.highest[column]
-            numbers = np.where(numbers > high, numbers - step, np.where(numbers < low, numbers + step, numbers))
-            numbers = form.rounded(np.clip(numbers, low, high))
-        rounded[:, column] = numbers
-    # The mean of equal values may differ from them by a rounding; and no negative zeros.
-    return np.where(layout.constant, masked.rows.numbers, rounded) + 0.0

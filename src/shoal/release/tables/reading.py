@@ -24,7 +24,7 @@ from shoal.data.columns import (
     values_of,
 )
 from shoal.data.files import counted, shown
-from shoal.data.kinds.giveaways import check_released_columns
+from shoal.data.kinds.giveaways import check_released_columns, owner_like, warn_of_owners
 from shoal.data.kinds.number_forms import NumberForm
 from shoal.data.parts import LoadedPart
 from shoal.errors import InputError
@@ -112,6 +112,9 @@ def complete_part(loaded: LoadedPart, plan: ColumnPlan, options: TableOptions) -
         others = others.set_column(others.column_names.index(name), name, column)
     check_sortable(others)
     check_released_columns(data, roles, options.allow)
+    if not loaded.part and promises.unit is None and plan.method.k_anonymous:
+        used = {*roles.quasi, *beside, promises.k_column, options.id_column}
+        warn_of_owners(owner_like(loaded.table.data, [name for name in data.column_names if name not in used]))
     crowd: dict[str, Ints] = {}
     if promises.unit is not None:
         crowd["person"] = _people(data[promises.unit], shown(promises.unit))

@@ -15,8 +15,7 @@ from shoal import progress
 from shoal.data import read_table
 from shoal.data.files import shown
 from shoal.data.inputs import TableSource
-from shoal.data.kinds.giveaways import owner_like, warn_of_owners
-from shoal.data.parts import PartSchema, ReadingPlan, loaded_part, schema_of, with_record_ids
+from shoal.data.parts import PartSchema, ReadingPlan, agreed_parts, loaded_part, schema_of, with_record_ids
 from shoal.data.recoding import LevelUp
 from shoal.data.roles import Roles
 from shoal.errors import InputError
@@ -96,14 +95,8 @@ def read_records(source: TableSource, k: int, options: TableOptions) -> TableRec
         loaded = with_record_ids(loaded, options.id_column)
         if options.after is not None:
             loaded, follow_up = followed_up(loaded, options.after, k, options.promises)
-    plan = column_plan([schema_of(loaded, reading)], k, options)
+    plan = column_plan(agreed_parts([schema_of(loaded, reading)], reading.choices), k, options)
     part = complete_part(loaded, plan, options)
-    if options.promises.unit is None and plan.method.k_anonymous:
-        roles = loaded.roles
-        released = (*roles.quasi, *roles.confidential, *roles.insensitive, *roles.weight)
-        used = (*released, options.promises.k_column, options.id_column)
-        data = loaded.table.data
-        warn_of_owners(owner_like(data, [name for name in data.column_names if name not in used]))
     mean = column_means(plan, part.statistics)
     deviations, largest = squared_deviations(part.values, mean, part.person)
     table = prepared_table(plan, part.statistics, mean, ([deviations], largest), options, follow_up)

@@ -21,14 +21,12 @@ from shoal.methods.blocks.executors import memory_of
 from shoal.methods.numeric import coarsened
 from shoal.promises.values import GroupFacts, facts_of
 from shoal.release.folders import csv_text, replacing
-from shoal.release.private_mapping import write_mapping_part
 from shoal.release.publishing.figures import chosen_steps, moved_records, on_grid
 from shoal.release.tables.files import write_table
-from shoal.release.tables.numbers import writable
 from shoal.release.tables.records import PreparedTable
 from shoal.release.tables.rows import MaskedLabels, MaskedRows, TableLayout, TableMethod, TableRows, shared_columns
 from shoal.release.tables.weights import ReleasedWeights, check_calibrated, columns_to_hold, released_weights
-from shoal.release.writing import formulas_in
+from shoal.release.writing import formulas_in, write_mapping_part
 from shoal.results.summary import WeightFigures
 from shoal.results.utility import Loss
 from shoal.utility.survey_estimates import SurveyOptions, survey_utility
@@ -121,6 +119,20 @@ def grid_steps(table: PreparedTable, error: float, spread: Floats, added: Callab
     # Ranks and periods are coarse as they are; dates and whole numbers have steps of at least one.
     unrounded = [form.median or getattr(form, "period", None) is not None for form in layout.forms]
     return np.where(np.array(unrounded, dtype=bool) | layout.constant, 0.0, np.maximum(steps, units))
+
+
+def writable(masked: MaskedRows, layout: TableLayout, steps: Floats) -> Floats:
+    """The masked numbers on their grids, as they can be written, and within the range that their column had."""
+    rounded = on_grid(masked.numbers, steps)
+    for column, form in enumerate(layout.forms):
+        numbers, step = form.rounded(rounded[:, column]), max(float(steps[column]), form.step)
+        if layout.averaged and step > 0.0 and getattr(form, "period", None) is None:
+            low, high = layout.lowest[column], layout.highest[column]
+            numbers = np.where(numbers > high, numbers - step, np.where(numbers < low, numbers + step, numbers))
+            numbers = form.rounded(np.clip(numbers, low, high))
+        rounded[:, column] = numbers
+    # The mean of equal values may differ from them by a rounding; and no negative zeros.
+    return np.where(layout.constant, masked.rows.numbers, rounded) + 0.0
 
 
 def released_rows(

@@ -13,11 +13,17 @@ from numpy.typing import NDArray
 from shoal.data import Roles
 from shoal.data.kinds.number_forms import NumberForm
 from shoal.methods.blocks.grouping import Plan
+from shoal.methods.numeric import group_means
 from shoal.promises.joining import GroupDistances
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+
+ANY = "*"  # any value of a column whose values have nothing above them
+BETWEEN = " | "  # the values of a set
+BLOCK_ROWS = 12_500  # rows of a block, where they come in parts
+LEAST_PRESENT = 2  # values behind a published mean: that of one would be that one
 
 
 @dataclass(frozen=True)
@@ -197,3 +203,50 @@ def gap_coordinates(gaps: Mask | None, layout: TableLayout, n_rows: int) -> Floa
 def coordinates(numbers: Floats, gaps: Mask | None, layout: TableLayout) -> Floats:
     """Rows as points: their numbers, and which of them are missing."""
     return np.column_stack([layout.standardised(numbers), gap_coordinates(gaps, layout, len(numbers))])
+
+
+def group_numbers(rows: TableRows, group_of_row: Ints, layout: TableLayout) -> tuple[Floats, Mask | None]:
+    """The numbers that stand for each row's group: mean or median; and where a gap does."""
+    values, groups, gaps = rows.numbers, group_of_row, rows.gaps
+    if not values.shape[1]:
+        return np.empty((len(groups), 0)), None
+    middle = group_means(values, groups)
+    for column, form in enumerate(layout.forms):
+        if form.median:
+            middle[:, column] = _medians(values[:, column], groups)
+    if gaps is None:
+        return middle[groups], None
+    sizes = np.bincount(groups)
+    gone = np.zeros_like(middle, dtype=bool)
+    for column in np.flatnonzero(gaps.any(axis=0)).tolist():
+        known = ~gaps[:, column]
+        present = np.bincount(groups, weights=known)
+        enough = (present >= LEAST_PRESENT) & (2 * present >= sizes)
+        if layout.forms[column].median:
+            own = _medians(values[:, column], groups, gaps[:, column])
+        else:
+            sums = np.bincount(groups, weights=np.where(known, values[:, column], 0.0))
+            own = np.divide(sums, present, out=np.zeros_like(sums), where=present > 0)
+        middle[:, column] = np.where(enough, own, middle[:, column])
+        if len(layout.gap_columns):  # a gap is a value; else it is filled, by the column's mean where few have a value
+            gone[:, column] = ~enough
+            middle[gone[:, column], column] = layout.mean[column]
+    return middle[groups], gone[groups]
+
+
+def _medians(values: Floats, groups: Ints, gaps: Mask | None = None) -> Floats:
+    """The lower median of each group, of the values that are there; any value where none is."""
+    sizes = np.bincount(groups)
+    filled = values if gaps is None else np.where(gaps, np.inf, values)
+    order = np.lexsort((filled, groups))
+    known = sizes if gaps is None else np.bincount(groups, weights=~gaps).astype(np.int64)
+    first = np.cumsum(sizes) - sizes
+    middle: Floats = values[order[first + np.maximum(known - 1, 0) // 2]]
+    return middle
+
+
+def spelt(label: Any) -> str:
+    """A label as text; whole numbers as such, whatever their type, and truth values as files write them."""
+    if isinstance(label, bool):
+        return str(label).lower()
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
