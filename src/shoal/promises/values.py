@@ -35,12 +35,6 @@ NOT_SHOWN = {  # marks and fillers; format and control characters are known by t
 }
 
 
-def codes_of(values: NDArray[Any]) -> NDArray[np.int64]:
-    """Each text's place among the different ones, sorted. NumPy's own texts would all take the room of the longest."""
-    place = {value: number for number, value in enumerate(sorted(set(values.tolist())))}
-    return np.fromiter((place[value] for value in values.tolist()), dtype=np.int64, count=len(values))
-
-
 def meaning(value: Any) -> str | None:
     """A confidential value as its reader sees it: "Flu " and "flu" are one, so are 1 and 1.0; a missing one is None.
 

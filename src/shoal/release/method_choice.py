@@ -24,6 +24,7 @@ from shoal.terms.value_mapping import ontology_columns
 from shoal.terms.vector_space import VectorSpace
 
 OPTIONS = options_of(MethodOptions)
+SPACE_STEPS = tuple(name for name in options_of(WordOptions) if name != "space")
 FOR_TABLES = (Microaggregation, CategoricalMicroaggregation, MixedMicroaggregation, RankSwap, Noise)
 MEANINGS = ("time_budget", "ontology", "mapping")
 TAKES = {  # the options of each method, beside `refine`, and of microaggregation by what the columns are
@@ -113,7 +114,7 @@ def document_space(words: WordOptions, method: Any, k: int, items: bool, ontolog
 
     None: nothing was given, and the method chooses. An ontology joins words; documents by meaning have it already.
     """
-    steps = {name: getattr(words, name) for name in options_of(WordOptions) if name != "space"}
+    steps = {name: getattr(words, name) for name in SPACE_STEPS}
     if items and ontology is not None:
         raise InputError("{option} joins words to terms, and these are baskets; leave it out", "ontology")
     if not isinstance(method, SemanticMicroaggregation):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.methods.pools import rank_of_pools, without_giveaways, without_length
 from shoal.methods.sketches.sketches import SketchedRows
-from shoal.promises.values import GroupFacts, codes_of
+from shoal.promises.values import GroupFacts
 from shoal.results.utility import Loss
 
 Ints = NDArray[np.int64]
@@ -145,3 +145,9 @@ class DocumentFacts:
 
     def __add__(self, other: DocumentFacts) -> DocumentFacts:
         return DocumentFacts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
+
+
+def codes_of(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Each text's place among the different ones, sorted. NumPy's own texts would all take the room of the longest."""
+    place = {value: number for number, value in enumerate(sorted(set(values.tolist())))}
+    return np.fromiter((place[value] for value in values.tolist()), dtype=np.int64, count=len(values))

@@ -16,12 +16,11 @@ from shoal.methods.pools import without_length
 from shoal.methods.sketches import CrowdSketch, Sketches
 from shoal.methods.sketches.key import key_of
 from shoal.methods.sketches.sketches import SketchedRows
-from shoal.promises.values import codes_of
 from shoal.release.documents.methods import DocumentMethod
 from shoal.release.documents.records import FittedCorpus
-from shoal.release.documents.rows import CorpusTotals, DocumentFacts, ReleasedDocuments, Vocabulary
+from shoal.release.documents.rows import CorpusTotals, DocumentFacts, ReleasedDocuments, Vocabulary, codes_of
 from shoal.release.publishing.figures import SAMPLE, estimated_distances
-from shoal.release.sketches.files import DECIMALS, WHOLE, draft_of_sketches, write_sketches
+from shoal.release.sketches.records import DECIMALS, WHOLE, draft_of_sketches, write_sketches
 from shoal.release.writing import Draft
 from shoal.results.summary import Distances
 

@@ -1,24 +1,28 @@
-"""Groups of a table's rows, joined until each has what is promised."""
+"""Groups of a table's rows joined until each has what is promised; of whole people, where these have several rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.data import Roles
 from shoal.data.columns import values_of
 from shoal.errors import InputError
+from shoal.methods.mdav import numbered_by_first_row
 from shoal.promises.diversity import check_kept
-from shoal.promises.joining import join_until
-from shoal.promises.people import OwnK
+from shoal.promises.joining import GroupDistances, join_until
+from shoal.promises.people import OwnK, PeopleGroups, had_once, joined_crowds
 from shoal.promises.values import counted_values, value_requirements
-from shoal.release.tables.rows import TableMethod, TableRows
+from shoal.release.tables.rows import MaskedLabels, MaskedRows, TableLayout, TableMethod, TableRows
 from shoal.request.options import GroupPromises
 
 Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 
 def join_groups(
@@ -96,3 +100,106 @@ def check_strata(
             "are too unlike all others; ask for less, recode the kept columns, or keep fewer",
             promises.asked,
         )
+
+
+def join_people(
+    method: TableMethod,
+    rows: TableRows,
+    person: Ints,
+    crowd_of_row: Ints,
+    roles: Roles,
+    promises: GroupPromises,
+    overall: Sequence[Mapping[str, int]] | None = None,
+) -> PeopleGroups:
+    """Crowds joined until each of their slots has what is promised; `overall` as in `join_groups`."""
+
+    def distances_of(chosen: Ints, group_of_row: Ints) -> GroupDistances:
+        return method.group_distances(rows.take(chosen), group_of_row)
+
+    check_groups(method, promises)
+    confidential = confidential_values(rows, roles, promises, whole=overall is None)
+    points = method.block_coordinates(rows)
+    once = had_once([values_of(rows.columns[name]) for name in roles.quasi if name in rows.columns], person)
+    # Farther than any two rows, so that these rows share a slot: one head stays one head.
+    far = 1.0 + 4.0 * float(np.abs(points).max(initial=0.0)) * points.shape[1] ** 0.5
+    points = np.column_stack([points, far * once])
+    groups = joined_crowds(crowd_of_row, person, points, promises, confidential, distances_of, rows.own_k, overall)
+    if overall is None:
+        check_several(crowd_of_row, groups.crowd_of_row, promises)
+    return groups
+
+
+def represent_people(
+    method: TableMethod, rows: TableRows, person: Ints, groups: PeopleGroups, layout: TableLayout
+) -> MaskedRows:
+    """The rows with what stands for their slots; columns that are constant within people have one value in a crowd."""
+    _, first_row, person_of_row = np.unique(person, return_index=True, return_inverse=True)
+    masked = method.represent(rows, groups.group_of_row)
+    labels, numbers = constant_columns(rows, person_of_row, layout)
+    if labels or numbers.any():
+        people = one_row_per_person(rows, person_of_row)
+        of_crowds = method.represent(people, numbered_by_first_row(groups.crowd_of_row[first_row]))
+        masked = _with_columns(masked, of_crowds, person_of_row, labels, numbers)
+    return masked
+
+
+def constant_columns(rows: TableRows, person_of_row: Ints, layout: TableLayout) -> tuple[list[str], Mask]:
+    """Labels that all rows of a person share, and numbers that they do."""
+    first = np.unique(person_of_row, return_index=True)[1][person_of_row]
+    numbers = (rows.numbers == rows.numbers[first]).all(axis=0)
+    if rows.gaps is not None:
+        numbers &= (rows.gaps == rows.gaps[first]).all(axis=0)
+    codes = {name: _codes(rows.columns[name]) for name in layout.labels}
+    return [name for name, code in codes.items() if np.array_equal(code, code[first])], numbers
+
+
+def one_row_per_person(rows: TableRows, person_of_row: Ints) -> TableRows:
+    """The mean of each person's numbers, and the most frequent of their labels; other columns as in the first row."""
+    first = np.unique(person_of_row, return_index=True)[1]
+    typical = rows.take(first)
+    known = np.ones_like(rows.numbers, dtype=bool) if rows.gaps is None else ~rows.gaps
+    numbers, gaps = typical.numbers.copy(), np.zeros_like(typical.numbers, dtype=bool)
+    for column in range(numbers.shape[1]):
+        present = np.bincount(person_of_row, weights=known[:, column])
+        total = np.bincount(person_of_row, weights=np.where(known[:, column], rows.numbers[:, column], 0.0))
+        gaps[:, column] = present == 0  # such a person keeps what stands for a gap
+        numbers[:, column] = np.divide(total, present, out=numbers[:, column].copy(), where=present > 0)
+    columns = {name: _most_frequent(column, person_of_row) for name, column in rows.columns.items()}
+    return replace(typical, numbers=numbers, gaps=None if rows.gaps is None else gaps, columns=columns)
+
+
+def _most_frequent(column: pa.Array, person_of_row: Ints) -> pa.Array:
+    codes = _codes(column)
+    pairs, row, counts = np.unique(
+        np.column_stack([person_of_row, codes]), axis=0, return_index=True, return_counts=True
+    )
+    order = np.lexsort((pairs[:, 1], -counts, pairs[:, 0]))
+    leading = order[np.unique(pairs[order, 0], return_index=True)[1]]
+    return column.take(pa.array(row[leading]))
+
+
+def _codes(column: pa.Array) -> Ints:
+    """The rank of each value among the different ones of a column, as texts; a missing value has one, too."""
+    encoded = column.dictionary_encode(null_encoding="encode")
+    texts = [str(value) for value in encoded.dictionary.to_pylist()]
+    rank = np.empty(len(texts), dtype=np.int64)
+    rank[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
+    codes: Ints = rank[np.asarray(encoded.indices)]
+    return codes
+
+
+def _with_columns(masked: MaskedRows, other: MaskedRows, row_of: Ints, labels: list[str], numbers: Mask) -> MaskedRows:
+    """Masked rows with these columns as other rows have them; `row_of` says which."""
+    taken = {}
+    for name in labels:
+        own, after = masked.labels[name], other.labels[name]
+        taken[name] = MaskedLabels(after.released.take(pa.array(row_of)), own.before, after.after[row_of])
+    gaps = masked.gaps
+    if gaps is not None and other.gaps is not None:
+        gaps = np.where(numbers, other.gaps[row_of], gaps)
+    return replace(
+        masked,
+        numbers=np.where(numbers, other.numbers[row_of], masked.numbers),
+        labels={**masked.labels, **taken},
+        gaps=gaps,
+    )

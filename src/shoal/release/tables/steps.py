@@ -28,8 +28,7 @@ from shoal.release.tables.draft import Findings, Publication, draft_of, reasons_
 from shoal.release.tables.files import copy_of, file_name, text_columns
 from shoal.release.tables.following import Following
 from shoal.release.tables.generalised import Generalised
-from shoal.release.tables.grouping import check_strata, join_groups
-from shoal.release.tables.people import join_people, represent_people
+from shoal.release.tables.grouping import check_strata, join_groups, join_people, represent_people
 from shoal.release.tables.records import TableRecords, read_records
 from shoal.release.tables.released import (
     ReleasedRows,
