@@ -25,7 +25,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from benchmarks import data, measure
 from benchmarks.blocks import PASSAGES
 from shoal.attacks.rates import wilson
-from shoal.data import Corpus
+from shoal.data.corpus import Corpus
 from shoal.index.client import IndexClient, Keys
 from shoal.index.client.demo import local_server
 from shoal.methods.pools import unit_rows

@@ -43,8 +43,9 @@ if TYPE_CHECKING:
     from shoal.assessment.audit.audit import audit
     from shoal.assessment.board import board
     from shoal.assessment.exploration.explore import explore
-    from shoal.data import Corpus, Roles
+    from shoal.data.corpus import Corpus
     from shoal.data.kinds.inspection import inspect
+    from shoal.data.roles import Roles
     from shoal.data.sources import Query, TableFile
     from shoal.errors import InputError, ShoalError
     from shoal.index.client import IndexClient as IndexClient
@@ -86,10 +87,10 @@ _HOME = {
     "board": "shoal.assessment.board",
     "explore": "shoal.assessment.exploration.explore",
     "load": "shoal.release.load",
-    "Roles": "shoal.data",
+    "Roles": "shoal.data.roles",
     "TableFile": "shoal.data.sources",
     "Query": "shoal.data.sources",
-    "Corpus": "shoal.data",
+    "Corpus": "shoal.data.corpus",
     "WordNet": "shoal.terms.wordnet",
     "Hierarchy": "shoal.terms.hierarchy",
     "ShoalError": "shoal.errors",

@@ -14,8 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.data import Corpus, Roles, looks_like_documents, read_table, resolve_roles
 from shoal.data.columns import column_numbers
+from shoal.data.corpus import Corpus, looks_like_documents
+from shoal.data.roles import Roles, resolve_roles
+from shoal.data.table import read_table
 from shoal.errors import InputError
 
 TABULAR = st.lists(

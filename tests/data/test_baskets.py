@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.data import Corpus, Skipped, looks_like_documents
 from shoal.data.baskets import BasketFault, count_baskets, read_basket
+from shoal.data.corpus import Corpus, looks_like_documents
+from shoal.data.records import Skipped
 from shoal.errors import InputError
 
 

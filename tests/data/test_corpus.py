@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from shoal.data import Corpus, Document, Skipped, looks_like_documents
+from shoal.data.corpus import Corpus, Document, looks_like_documents
+from shoal.data.records import Skipped
 from shoal.errors import InputError
 
 Write = Callable[[str, bytes | str], Path]

@@ -16,8 +16,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from shoal.data import Roles, Table, delimited, read_table, resolve_roles
+from shoal.data import delimited
 from shoal.data.columns import check_no_gaps, column_numbers
+from shoal.data.roles import Roles, resolve_roles
+from shoal.data.table import Table, read_table
 from shoal.errors import InputError
 
 Write = Callable[[str, bytes | str], Path]

@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal import InputError, Microaggregation, Roles, load, protect, verify
-from shoal.data import read_table
 from shoal.data.formats.statistical import read_statistical
 from shoal.data.sources import Query
+from shoal.data.table import read_table
 from shoal.release.tables.copies import copied
 from shoal.results.summary import ColumnDictionary
 from tests.data.formats.files import VALUE_LABELS, write

@@ -15,7 +15,7 @@ from shoal.attacks.learned.distances import plain
 from shoal.attacks.learned.leakage import Leakage
 from shoal.attacks.learned.linking import chances_of
 from shoal.attacks.learned.records import side_by_side
-from shoal.data import Roles
+from shoal.data.roles import Roles
 from shoal.pages.leak_card import remedy
 from shoal.release.leaks import find_leaks
 from shoal.request.request import Request

@@ -19,10 +19,11 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from shoal.data import Corpus, read_table
 from shoal.data.columns import holds_numbers
+from shoal.data.corpus import Corpus
 from shoal.data.files import PathLike, counted, kind_of, shown
 from shoal.data.sources import in_parts, list_parts, local_copy
+from shoal.data.table import read_table
 from shoal.errors import InputError
 from shoal.release.private_mapping import PrivateMapping
 from shoal.terms.vector_space import VectorSpace

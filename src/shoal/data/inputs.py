@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.data import Corpus, Roles, looks_like_documents
+from shoal.data.corpus import Corpus, looks_like_documents
 from shoal.data.files import shown
-from shoal.data.roles import ColumnChoices, asked_choices, asked_roles
+from shoal.data.roles import ColumnChoices, Roles, asked_choices, asked_roles
 from shoal.data.sources import in_parts, list_parts, local_copy, table_source
 from shoal.errors import InputError
 from shoal.request.option import BASKETS, DOCUMENTS, TABLES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from shoal.data import Roles
+from shoal.data.roles import Roles
 from shoal.release.folders import PUBLIC_FOLDER, check_free, folders_written_aside
 from shoal.release.protect import Protected, protect
 from shoal.sample import write_sample

@@ -16,11 +16,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from shoal.data import read_table
 from shoal.data.delimited import stream_rows
 from shoal.data.files import counted, is_folder, kind_of, open_text, reading, shown, unknown_column
 from shoal.data.kinds.outlines import OntologyColumns
 from shoal.data.private_files import private_file
+from shoal.data.table import read_table
 from shoal.errors import InputError
 from shoal.terms.wordnet import WordNet
 

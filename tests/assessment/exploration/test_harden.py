@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import shoal
 from shoal.assessment.aligned import align_tables
 from shoal.cli import app
-from shoal.data import Roles
+from shoal.data.roles import Roles
 from shoal.errors import InputError
 from shoal.release.leaks import worst_rate
 from shoal.results.exploration import LEARNED, Exploration

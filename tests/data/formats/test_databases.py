@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 from shoal import InputError
-from shoal.data import read_table
 from shoal.data.sources import Query, list_parts
+from shoal.data.table import read_table
 from tests.index.server.processes import running_postgres
 
 TABLE = "create table people (age integer, pay double precision, illness varchar(20), born date)"

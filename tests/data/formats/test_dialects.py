@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from shoal import InputError
-from shoal.data import read_table
 from shoal.data.sources import TableFile
+from shoal.data.table import read_table
 from shoal.results.summary import Dialect
 
 

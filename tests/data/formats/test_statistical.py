@@ -15,11 +15,11 @@ import pytest
 import xlsxwriter
 
 from shoal import InputError
-from shoal.data import read_table
 from shoal.data.formats.spreadsheet import read_spreadsheet
 from shoal.data.formats.statistical import read_statistical
 from shoal.data.formats.subprocess_reader import read_in_subprocess, sheet_names_in_subprocess
 from shoal.data.sources import TableFile
+from shoal.data.table import read_table
 from shoal.errors import MissingExtra
 from tests.data.formats.files import ROWS, people, write
 

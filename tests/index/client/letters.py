@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.data import Corpus
+from shoal.data.corpus import Corpus
 
 BIRDS = ["heron", "egret", "marsh", "reed", "nest", "feather", "wing", "beak"]
 ENGINES = ["engine", "piston", "valve", "gasket", "crank", "cylinder", "fuel", "spark"]

@@ -21,8 +21,9 @@ from shoal.assessment.exploration.trials import TrialSetup
 from shoal.attacks.documents import DocumentLinkage
 from shoal.attacks.rates import sample_rows
 from shoal.attacks.sketches.records import SketchedRecords, SketchLinkage
-from shoal.data import Corpus, Roles
+from shoal.data.corpus import Corpus
 from shoal.data.inputs import DocumentSource
+from shoal.data.roles import Roles
 from shoal.errors import InputError
 from shoal.kernels import Floats, Ints
 from shoal.methods.pools import pooled_weights

@@ -22,14 +22,14 @@ from shoal.assessment.exploration.released_columns import ReleasedColumn, Releas
 from shoal.assessment.exploration.trials import Explored, TrialSetup
 from shoal.assessment.exploration.ways import LOST, Ways
 from shoal.attacks.disclosure import DisclosureRisk
-from shoal.data import Roles, Table, read_table, resolve_roles
 from shoal.data.columns import equal_rows
 from shoal.data.files import shown
 from shoal.data.inputs import DocumentSource, TableSource, source_of
 from shoal.data.kinds.number_forms import NumberForm
 from shoal.data.kinds.outlines import agreed_columns, outline_column
 from shoal.data.recoding import Limits, rule_of
-from shoal.data.roles import asked_choices, asked_roles
+from shoal.data.roles import Roles, asked_choices, asked_roles, resolve_roles
+from shoal.data.table import Table, read_table
 from shoal.errors import InputError
 from shoal.kernels import Floats
 from shoal.methods.masking import Noise, RankSwap

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal import progress
-from shoal.data import Roles
+from shoal.data.roles import Roles
 from shoal.errors import InputError
 from shoal.results.exploration import AS_PLANNED, OVERLAP, Outcome, Trial
 

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from shoal.data import Corpus
+from shoal.data.corpus import Corpus
 from shoal.data.files import decode, kind_of, read_bytes, reading, shown
 from shoal.data.inputs import DocumentSource, Source, open_source
 from shoal.data.records import collection_kind, list_folder

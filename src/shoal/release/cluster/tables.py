@@ -19,12 +19,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal import progress
-from shoal.data import read_table
 from shoal.data.columns import sort_rows, tie_keys, values_of
 from shoal.data.files import PathLike, shown
 from shoal.data.inputs import TableSource
 from shoal.data.parts import LoadedPart, PartSchema, ReadingPlan, agreed_parts, loaded_part, schema_of
 from shoal.data.sources import local_copy
+from shoal.data.table import read_table
 from shoal.errors import InputError
 from shoal.methods.blocks.block import Block
 from shoal.methods.blocks.executors import Schedule

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from shoal import progress
-from shoal.data import Corpus, Skipped
 from shoal.data.columns import tie_keys
+from shoal.data.corpus import Corpus
 from shoal.data.inputs import DocumentSource
+from shoal.data.records import Skipped
 from shoal.data.sources import local_copy
 from shoal.errors import InputError
 from shoal.methods.blocks.executors import memory_of

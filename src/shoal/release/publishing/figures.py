@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 from sklearn.preprocessing import normalize
 
-from shoal.data import Roles
 from shoal.data.files import shown, unknown_column
+from shoal.data.roles import Roles
 from shoal.errors import InputError
 from shoal.methods.numeric import coarsened, scale_of
 from shoal.methods.sketches import Sketches

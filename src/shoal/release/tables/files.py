@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from shoal.data import Roles
 from shoal.data.columns import MISSING
+from shoal.data.roles import Roles
 from shoal.release.tables.copies import copied, writer_of
 from shoal.release.tables.rows import TableLayout
 from shoal.results.summary import Code, ColumnDictionary, Dialect, TextColumn

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.data import Roles
 from shoal.data.columns import values_of
+from shoal.data.roles import Roles
 from shoal.errors import InputError
 from shoal.methods.mdav import numbered_by_first_row
 from shoal.promises.diversity import check_kept

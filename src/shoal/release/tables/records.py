@@ -12,12 +12,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal import progress
-from shoal.data import read_table
 from shoal.data.files import shown
 from shoal.data.inputs import TableSource
 from shoal.data.parts import PartSchema, ReadingPlan, agreed_parts, loaded_part, schema_of, with_record_ids
 from shoal.data.recoding import LevelUp
 from shoal.data.roles import Roles
+from shoal.data.table import read_table
 from shoal.errors import InputError
 from shoal.methods.numeric import scale_of
 from shoal.release.publishing.figures import check_coarsened_columns

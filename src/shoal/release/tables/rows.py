@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.data import Roles
 from shoal.data.kinds.number_forms import NumberForm
+from shoal.data.roles import Roles
 from shoal.methods.blocks.grouping import Plan
 from shoal.methods.numeric import group_means
 from shoal.promises.joining import GroupDistances

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from shoal.data import Corpus
+from shoal.data.corpus import Corpus
 from shoal.data.delimited import stream_rows
 from shoal.data.files import PathLike, is_folder, kind_of, open_text, shown
 from shoal.data.files import reading as reading_file

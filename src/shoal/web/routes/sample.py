@@ -74,7 +74,7 @@ def _letters(workspace: Workspace) -> Upload:
 
 def _protect(table: Path, out: Path, private: Path) -> None:
     """A release of the sample's table, made quickly; aside, where what it needs is loaded."""
-    from shoal.data import Roles
+    from shoal.data.roles import Roles
     from shoal.methods.numeric import Microaggregation
     from shoal.release.protect import protect
 
