@@ -133,7 +133,7 @@ def parsed_options(command: str, texts: Mapping[str, Any]) -> dict[str, Any]:
             if isinstance(given, list):
                 options[name] = table[name].about.value.parse_all(given)
         except ValueError as problem:
-            remedy = "" if ";" in str(problem) else f"; see: shoal {command} --help"
+            remedy = "" if ";" in str(problem) else f"; see the help of shoal {command}"
             raise InputError(f"{{option}} {problem}{remedy}", f"{name} {short(' '.join(given))}") from None
     return options
 
