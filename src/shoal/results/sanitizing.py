@@ -96,6 +96,23 @@ class MaskedKind:
 
 
 @dataclass(frozen=True)
+class PeopleFound:
+    """How often attackers with public text find the person whom a document is about."""
+
+    asked: float  # the rate that was asked for
+    k: int  # the right person ranks no better for the attackers who chose what to mask
+    people: int  # in the background
+    attacker: str  # the one left out of the masking, whose rates these are
+    before: float | None = None  # found first, with nothing more masked; None: too few documents to say
+    after: float | None = None
+    low: float | None = None  # 95 % interval of `after`
+    high: float | None = None
+    worst: float | None = None  # found first by the best attacker of all
+    words: int | None = None  # masked for it
+    shown: int | None = None  # words that were shown before
+
+
+@dataclass(frozen=True)
 class SanitizedSummary:
     """All that report and README say: counts and settings, no word of a document."""
 
@@ -116,6 +133,7 @@ class SanitizedSummary:
     rejected: int  # items that reviewers left as they are
     withheld: int  # documents that could not be read
     dial: tuple[tuple[float, int], ...]  # how many entities reach each threshold
+    reidentification: PeopleFound | None = None  # None: not asked for
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 from shoal.request.options import DISTINCT, GroupPromises
 from shoal.results.attacks import Rate
 from shoal.results.claims import Closeness, Crowd, Diversity, FurtherPromise, Withheld, likeness_in_words
-from shoal.results.sanitizing import MaskedKind, SanitizedSummary
+from shoal.results.sanitizing import MaskedKind, PeopleFound, SanitizedSummary
 from shoal.results.summary import (
     Distances,
     DocumentFigures,
@@ -238,4 +238,7 @@ def sanitized_summary(promises: Mapping[str, Any], stated: Mapping[str, Any]) ->
     own |= {name: stated[name] for name in ("reviewers", "unseen", "rejected", "withheld")}
     own |= {name: promises[name] for name in ("documents", "form", "style", "scope")}
     dial = typed(tuple[tuple[float, int], ...], stated["dial"], "dial")
-    return SanitizedSummary(kinds=masked, decisions=promises["log"]["decisions"], dial=dial, **own)
+    found = PeopleFound(**stated["reidentification"]) if "reidentification" in stated else None
+    return SanitizedSummary(
+        kinds=masked, decisions=promises["log"]["decisions"], dial=dial, reidentification=found, **own
+    )

@@ -18,10 +18,11 @@ from shoal.errors import InputError, ShoalError
 from shoal.pages.sanitized import sanitized_readme, sanitized_report
 from shoal.release.folders import CERTIFICATE, PUBLIC_FOLDER, check_places, folders_written_aside, private_beside
 from shoal.release.writing import EPOCH, dump, sealed_certificate
-from shoal.results.sanitizing import Decision, SanitizedSummary, Secrets
-from shoal.sanitizer.release.figures import promises_of, stated_of, summary_of
+from shoal.results.sanitizing import Decision, PeopleFound, SanitizedSummary, Secrets
+from shoal.sanitizer.release.figures import promises_of, published, stated_of, summary_of
 from shoal.sanitizer.release.pages import BARS, PdfBars, html_page, redacted_pdf
 from shoal.sanitizer.release.plan import PlannedDocument, check_decided, leftovers, plan
+from shoal.sanitizer.release.reidentification import without_people
 from shoal.sanitizer.release.vault import RECORD, VAULT, Vault, sealed_record, secrets_of, vault_digest
 from shoal.sanitizer.review.decisions import ACCEPTED_UNSEEN, DISPUTED
 from shoal.sanitizer.review.outcome import ReviewedCollection, current
@@ -52,6 +53,7 @@ class Redacted:
     private: Path
     certificate: dict[str, Any]
     summary: SanitizedSummary
+    reidentification: PeopleFound | None = None  # for the owner: of few documents the summary has no rates
 
 
 def redact(
@@ -61,6 +63,8 @@ def redact(
     *,
     form: str = "text",
     accept_rest: float | None = None,
+    reidentification: float | None = None,
+    background: PathLike | None = None,
     pdf_bars: PdfBars = PdfBars(),
     private: PathLike | None = None,
     force: bool = False,
@@ -76,28 +80,48 @@ def redact(
     accept_rest : float
         Decide what is open: entities that are masked with at least this probability are, others stay; blocks are
         removed. None refuses while anything is open.
+    reidentification : float
+        Mask more words, until attackers with public text find at most this share of the people whom the documents are
+        about. None masks what was decided and nothing else.
+    background : path
+        Texts about people, by the ids of the documents and more. None: the attackers have the originals.
     """
     folder = WorkFolder(work)
     _check(form, accept_rest, pdf_bars)
     release = Path(out)
     hidden = private_beside(release) if private is None else Path(private)
     check_places(folder.path, release, hidden, force)
+    if background is not None and reidentification is None:
+        raise InputError("a background is for a rate of re-identification; give both", option="reidentification")
     with _rest_decided(folder, accept_rest):
-        return _released(folder, release, hidden, sealing, form, pdf_bars)
+        planned, found = _planned(folder, reidentification, background)
+        return _released(folder, planned, found, (release, hidden), sealing, form, pdf_bars)
+
+
+def _planned(
+    folder: WorkFolder, rate: float | None, background: PathLike | None
+) -> tuple[tuple[PlannedDocument, ...], PeopleFound | None]:
+    outcomes = list(current(folder).outcomes())
+    check_decided(outcomes)
+    planned = plan(folder, outcomes)
+    return (planned, None) if rate is None else without_people(planned, rate, background)
 
 
 def _released(
-    folder: WorkFolder, release: Path, hidden: Path, sealing: Sealing, form: str, pdf_bars: PdfBars
+    folder: WorkFolder,
+    planned: Sequence[PlannedDocument],
+    found: PeopleFound | None,
+    places: tuple[Path, Path],
+    sealing: Sealing,
+    form: str,
+    pdf_bars: PdfBars,
 ) -> Redacted:
-    """Outcome, pseudonyms, masked texts, pages, secrets: everything is written, or nothing."""
-    collection = current(folder)
-    outcomes = list(collection.outcomes())
-    check_decided(outcomes)
+    """Masked texts, pages, secrets: everything is written, or nothing."""
+    release, hidden = places
     seen = folder.log.read()
-    planned = plan(folder, outcomes)
-    strings = collection.search
+    strings = current(folder).search
     kept, on_purpose = leftovers(planned, strings)
-    summary = summary_of(folder, planned, form, on_purpose)
+    summary = replace(summary_of(folder, planned, form, on_purpose), reidentification=published(found, len(planned)))
     secrets = secrets_of(planned, strings.strings, summary.scope, folder.secret_digest("vault"), kept)
     with folders_written_aside((hidden, PRIVATE_FOLDER), (release, PUBLIC_FOLDER)) as (private_aside, aside):
         _write_documents(folder, planned, form, pdf_bars, aside)
@@ -107,7 +131,7 @@ def _released(
         for path in aside.rglob("*"):
             os.utime(path, (EPOCH, EPOCH))
         _lock(folder, seen, certificate["seal"])
-    return Redacted(release, hidden, certificate, summary)
+    return Redacted(release, hidden, certificate, summary, found)
 
 
 def _check(form: str, accept_rest: float | None, pdf_bars: PdfBars) -> None:

@@ -130,10 +130,18 @@ _PROMISES_OF_SANITIZED: dict[str, Rule] = {
     "log": fields({"decisions": whole(0), "head": digest}),
     "vault": digest,
 }
+_TEXT_ATTACKERS = ("words", "pairs", "characters", "topics", "linear")
 _STATED_OF_SANITIZED = fields(
     {"model": wording, "policy": wording, "threshold": number, "hidden_share": or_null(number), "dial": each(anything)}
     | {"masked": by_name(fields({"entities": whole(0), "places": whole(1)}))}
-    | {name: whole(0) for name in ("blocks", "kept", "reviewers", "unseen", "rejected", "withheld")}
+    | {name: whole(0) for name in ("blocks", "kept", "reviewers", "unseen", "rejected", "withheld")},
+    {
+        "reidentification": fields(
+            {"asked": number, "k": whole(1), "people": whole(2), "attacker": one_of(*_TEXT_ATTACKERS)}
+            | {name: or_null(number) for name in ("before", "after", "low", "high", "worst")}
+            | {name: or_null(whole(0)) for name in ("words", "shown")}
+        )
+    },
 )
 
 

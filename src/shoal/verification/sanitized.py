@@ -17,7 +17,7 @@ from shoal.verification.masked_strings import Wanted, found_in
 from shoal.verification.release_files import ReleaseFolder
 from shoal.verification.sanitized_files import ReleasedTexts, check_page, check_pictures, document_name, read_text
 
-REMOVED = "[removed]"
+REMOVED, HIDDEN_WORDS = "[removed]", "[…]"
 PAGES = ("README.md", "report.html", CERTIFICATE)
 DECISIONS = "decisions.jsonl"
 FINGERPRINT = re.compile(r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")  # its letters are no words: "abe", "dade"
@@ -142,7 +142,7 @@ def _consistent(texts: Mapping[str, str], secrets: Secrets, promises: Mapping[st
         end_before = 0
         for start, end, _ in pieces:
             shown = text[start:end].rstrip()
-            known_here = shown == REMOVED or shown in known or shown in everywhere
+            known_here = shown in (REMOVED, HIDDEN_WORDS) or shown in known or shown in everywhere
             if not end_before <= start < end or not known_here:
                 yield Claim("pseudonyms", False, "a masked place does not show its pseudonym", f"documents/{name}.txt")
                 return

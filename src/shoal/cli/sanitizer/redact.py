@@ -36,6 +36,17 @@ def redact(
         float | None,
         probability("Decide open items by a rule: mask entities from this probability on, remove blocks."),
     ] = None,
+    reidentification: Annotated[
+        float | None,
+        probability("Mask more words, until attackers with public text find at most this share of the people."),
+    ] = None,
+    background: Annotated[
+        Path | None,
+        typer.Option(
+            help="Public texts about people, by the ids of the documents, and about others.  [default: the originals]",
+            **options.path("<file>"),
+        ),
+    ] = None,
     bars: Annotated[str, choice("What bars on PDF pages cover", "words", "lines")] = "words",
     keep_pictures: Annotated[
         bool, typer.Option("--keep-pictures", help="Keep the pictures on PDF pages, which nobody has reviewed.")
@@ -65,6 +76,8 @@ def redact(
             Sealing(recipients, passphrase),
             form=form,
             accept_rest=accept_rest,
+            reidentification=reidentification,
+            background=background,
             pdf_bars=PdfBars(bars, keep_pictures),
             private=private,
             force=force,
@@ -80,6 +93,13 @@ def redact(
     write(printable(f"private      {made.private}"))
     write(f"documents    {summary.documents:,}")
     write(f"masked       {places:,} places, {summary.blocks:,} blocks removed")
+    if made.reidentification:
+        r = made.reidentification
+        write(f"found first  {r.before:.0%} before, {r.after:.0%} after (95 % interval {r.low:.0%} to {r.high:.0%})")
+        write(f"             {r.worst:.0%} by the best attacker, {1 / r.people:.1%} by chance")
+        write(
+            f"words        {r.words:,} of {r.shown:,} masked for it; right person {r.k}th or worse among {r.people:,}"
+        )
     write(f"seal         {made.certificate['seal']}")
     if summary.kept:
         say(f"note: {summary.kept:,} places show a string that is masked elsewhere, as reviewers or the rule decided")

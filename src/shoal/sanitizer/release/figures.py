@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import Any
 
-from shoal.results.sanitizing import KINDS, MaskedKind, SanitizedSummary
+from shoal.results.sanitizing import KINDS, MaskedKind, PeopleFound, SanitizedSummary
 from shoal.results.wordings import worded
 from shoal.sanitizer.release.masking import REMOVED
 from shoal.sanitizer.release.plan import PlannedDocument
@@ -54,6 +55,13 @@ def summary_of(work: WorkFolder, planned: Sequence[PlannedDocument], form: str, 
     )
 
 
+def published(found: PeopleFound | None, documents: int) -> PeopleFound | None:
+    """Of few documents a rate would say whose text is in the background."""
+    if found is None or documents >= FEWEST:
+        return found
+    return PeopleFound(found.asked, found.k, found.people, found.attacker)
+
+
 def promises_of(
     summary: SanitizedSummary, planned: Sequence[PlannedDocument], head: str, digest: str
 ) -> dict[str, Any]:
@@ -77,7 +85,11 @@ def stated_of(summary: SanitizedSummary) -> dict[str, Any]:
     """The owner's word."""
     masked = {kind.kind: {"entities": kind.entities, "places": kind.places} for kind in summary.kinds}
     stated = {name: getattr(summary, name) for name in (*STATED, "hidden_share")}
-    return stated | {"masked": masked, "dial": [list(step) for step in summary.dial]}
+    return (
+        stated
+        | {"masked": masked, "dial": [list(step) for step in summary.dial]}
+        | ({} if summary.reidentification is None else {"reidentification": asdict(summary.reidentification)})
+    )
 
 
 def _counts(strings: Sequence[str], texts: Iterable[str]) -> Counter[str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from shoal.errors import InputError
 from shoal.results.sanitizing import Entity
 
+HIDDEN_WORDS = "[…]"  # words that gave a document away
 REMOVED = "[removed]"  # the same for every block, whatever its length
 
 _ARTICLE = re.compile(r"\b(?:an?|the)\s+$", re.IGNORECASE)
