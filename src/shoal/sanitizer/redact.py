@@ -22,7 +22,6 @@ from shoal.results.sanitizing import Decision, PeopleFound, SanitizedSummary, Se
 from shoal.sanitizer.release.figures import promises_of, published, stated_of, summary_of
 from shoal.sanitizer.release.pages import BARS, PdfBars, html_page, redacted_pdf
 from shoal.sanitizer.release.plan import PlannedDocument, check_decided, leftovers, plan
-from shoal.sanitizer.release.reidentification import without_people
 from shoal.sanitizer.release.vault import RECORD, VAULT, Vault, sealed_record, secrets_of, vault_digest
 from shoal.sanitizer.review.decisions import ACCEPTED_UNSEEN, DISPUTED
 from shoal.sanitizer.review.outcome import ReviewedCollection, current
@@ -104,7 +103,11 @@ def _planned(
     outcomes = list(current(folder).outcomes())
     check_decided(outcomes)
     planned = plan(folder, outcomes)
-    return (planned, None) if rate is None else without_people(planned, rate, background)
+    if rate is None:
+        return planned, None
+    from shoal.sanitizer.release.reidentification import without_people  # SciPy takes a while to load
+
+    return without_people(planned, rate, background)
 
 
 def _released(
