@@ -8,7 +8,7 @@ import pytest
 
 import shoal
 from shoal.attacks.learned.distances import plain
-from shoal.attacks.learned.leakage import Leakage
+from shoal.attacks.learned.leakage import Leakage, _leading, learn_worst_case
 from shoal.attacks.learned.linking import chances_of
 from shoal.attacks.learned.records import label_columns, side_by_side
 from shoal.errors import InputError
@@ -260,3 +260,12 @@ def test_one_attribute_alone_finds_what_is_nearest_in_it() -> None:
     before, after = np.c_[places, places, places], np.c_[places, places[::-1], np.ones(8)]
     leak = Leakage(repeats=1).run(before, after)
     assert {one.name: one.alone for one in leak.attributes} == {"column 1": 1.0, "column 2": 0.0, "column 3": 0.125}
+
+
+def test_a_wide_table_is_attacked_in_few_directions():
+    random = np.random.default_rng(0)
+    before = random.normal(size=(40, 60))
+    records = side_by_side(before, before + 0.1 * random.normal(size=before.shape))
+    worst = learn_worst_case(records, np.arange(40))
+    assert worst.chances.mean() == 1.0
+    assert _leading(records, np.eye(60)).shape == (60, 50)

@@ -10,7 +10,7 @@ Sources: Choquet (1953); Grabisch, "k-order additive discrete fuzzy measures" (1
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import comb
 
@@ -167,18 +167,21 @@ def mahalanobis(records: Records, known: Ints | None = None) -> LinearMap:
     return LinearMap(matrix, "Mahalanobis" if known is None else "Mahalanobis of known links")
 
 
-def shrunk(records: Records, known: Ints, share: float) -> LinearMap:
-    """Mahalanobis of known links with this share of the plain distance mixed in: few links teach little."""
+def shrunk(records: Records, known: Ints, shares: Sequence[float]) -> list[LinearMap]:
+    """Mahalanobis of known links with each share of the plain distance mixed in: few links teach little."""
     values = records.before[known] - records.after[known]
     n_numbers = values.shape[1]
     roots, vectors = _axes(values)
     centre = float(roots.mean()) if n_numbers else 0.0
-    roots = (1.0 - share) * roots + share * centre
-    matrix = np.eye(records.n_attributes)
-    if centre > 0:
-        # On the scale of the plain distance, so that labels keep their weight beside numbers.
-        matrix[:n_numbers, :n_numbers] = vectors * np.sqrt(centre / np.maximum(roots, SMALLEST_ROOT * centre))
-    return LinearMap(matrix, "Mahalanobis of known links")
+    maps = []
+    for share in shares:
+        matrix = np.eye(records.n_attributes)
+        if centre > 0:
+            # On the scale of the plain distance, so that labels keep their weight beside numbers.
+            mixed = np.maximum((1.0 - share) * roots + share * centre, SMALLEST_ROOT * centre)
+            matrix[:n_numbers, :n_numbers] = vectors * np.sqrt(centre / mixed)
+        maps.append(LinearMap(matrix, "Mahalanobis of known links"))
+    return maps
 
 
 def _axes(values: Floats) -> tuple[Floats, Floats]:

@@ -16,6 +16,7 @@ from shoal import progress
 from shoal.attacks.learned.distances import LearnedDistance, Measure, Ordered, Weights, mahalanobis, plain, shrunk
 from shoal.attacks.learned.learning import (
     MOST_ATTRIBUTES,
+    WIDE,
     learn_linear_map,
     learn_measure,
     learn_ordered,
@@ -38,8 +39,8 @@ SHRINKING = (1.0, 0.5, 0.2, 0.05, 0.0)
 FOLDS = 3  # in which an attacker with few links tries out what to believe
 KINDS: Mapping[str, Callable[[Records, Ints], list[Any]]] = {
     "weighted mean": learn_weights,
-    "known differences": lambda records, known: [shrunk(records, known, share) for share in SHRINKING],
-    "bilinear": learn_linear_map,
+    "known differences": lambda records, known: shrunk(records, known, SHRINKING),
+    "bilinear": lambda records, known: learn_linear_map(records, known) if records.n_attributes <= WIDE else [],
     "Choquet": lambda records, known: learn_measure(records, known) if records.n_attributes <= MOST_ATTRIBUTES else [],
 }
 
@@ -83,15 +84,18 @@ class WorstCase:
 def learn_worst_case(records: Records, rows: Ints, random_state: int = 0) -> WorstCase:
     """Try every kind of distance on the records it was learned from, and keep the one that finds the most.
 
-    `rows` are the records to learn from; they are compared with all masked ones.
+    `rows` are the records to learn from; they are compared with all masked ones. Of a wide table, attributes on their
+    own are those that weigh most, and a map has the directions in which masked records differ most, for what masking
+    moved: so the work grows with the number of attributes, not with its square.
     """
     n = records.n_attributes
     with threadpool_limits(1):  # sums in one order, however many cores there are
         of_links = mahalanobis(records, rows)
         means = learn_weights(records, rows)
-        distances: list[LearnedDistance] = [plain(n), mahalanobis(records), of_links, *map(Weights, np.eye(n)), *means]
-        distances += learn_ordered(records, rows)
-        distances += learn_linear_map(records, rows, of_links.matrix)
+        alone = np.eye(n)[np.sort(np.argsort(-means[-1].weights, kind="stable")[:WIDE])]
+        distances: list[LearnedDistance] = [plain(n), mahalanobis(records), of_links, *map(Weights, alone), *means]
+        distances += learn_ordered(records, rows) if n <= WIDE else []
+        distances += learn_linear_map(records, rows, _leading(records, of_links.matrix))
         measures = learn_measure(records, rows, random_state=random_state) if n <= MOST_ATTRIBUTES else []
         distances += measures
         tried = [(distance, chances_of(records, distance, rows)) for distance in distances]
@@ -100,6 +104,16 @@ def learn_worst_case(records: Records, rows: Ints, random_state: int = 0) -> Wor
     return WorstCase(
         best, chances, _last_of_the_best(means, rate), _last_of_the_best(measures, rate) if measures else None
     )
+
+
+def _leading(records: Records, matrix: Floats) -> Floats:
+    """The directions, WIDE at most, in which masked records are spread most; each column is one."""
+    if matrix.shape[1] <= WIDE:
+        return matrix
+    n_numbers = records.after.shape[1]
+    spread = np.full(len(matrix), np.inf)  # labels stay
+    spread[:n_numbers] = (records.after @ matrix[:n_numbers, :n_numbers]).var(axis=0)
+    return matrix[:, np.sort(np.argsort(-spread, kind="stable")[:WIDE])]
 
 
 def _last_of_the_best(distances: list[T], rate: dict[int, float]) -> T:

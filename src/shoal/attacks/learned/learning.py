@@ -34,6 +34,7 @@ STEPS = 30  # in a stage
 PACE = 0.05
 TINY = 1e-12
 
+WIDE = 50  # attributes beyond which maps have that many directions, and orders of attributes are not learned
 MOST_ATTRIBUTES = 10  # of a measure
 PASSES = 6  # through all records, per stage
 BLOCKS = 4
