@@ -83,3 +83,10 @@ def test_nothing_is_left_in_memory_of_a_document_that_waits_no_longer() -> None:
     assert np.count_nonzero(waiting._counts.values) == np.count_nonzero(waiting._unit.values) == 1
     with pytest.raises(KeyError):
         waiting.take(["a"])
+
+
+def test_k_copies_of_one_text_become_a_group() -> None:
+    index = DynamicIndex(3, np.ones(4), embargo=0.45)
+    placements = [index.insert(str(number), row(1, 2, 0, 0), owner="x") for number in range(7)]
+    assert [placement.waits for placement in placements] == [True, True, False, False, False, False, False]
+    assert index.snapshot().documents == 7

@@ -46,6 +46,10 @@ Key = Annotated[
     Path | None,
     typer.Option("--key", envvar="SHOAL_KEY", help="File with your secret key.", **options.path()),
 ]
+Ca = Annotated[
+    Path | None,
+    typer.Option("--ca", envvar="SHOAL_CA", help="Certificates of a private authority, PEM.", **options.path()),
+]
 Recipients = Annotated[
     list[str] | None,
     typer.Option("--recipient", help="Public key of another reader; repeatable.", metavar="<age1…>"),
@@ -88,6 +92,7 @@ def create(
     recipient: Recipients = None,
     server: Server = None,
     token: Token = None,
+    ca: Ca = None,
     key: Key = None,
     as_json: AsJson = False,
 ) -> None:
@@ -103,7 +108,7 @@ def create(
     say_if_kernels_compile()
     with (
         resumable(),
-        connected(server, token, key, recipient, needs_key=source is not None) as client,
+        connected(server, token, ca, key, recipient, needs_key=source is not None) as client,
         shown_progress(),
         search_stops_at_first_interrupt(),
     ):
@@ -137,6 +142,7 @@ def put(
     recipient: Recipients = None,
     server: Server = None,
     token: Token = None,
+    ca: Ca = None,
     key: Key = None,
     as_json: AsJson = False,
 ) -> None:
@@ -150,7 +156,7 @@ def put(
     if not 0 <= wait < 1e6:
         raise InputError(f"--wait {wait:g} must be a number of days; 0 places every document at once")
     say_if_kernels_compile()
-    with resumable(), connected(server, token, key, recipient, needs_key=True) as client, shown_progress():
+    with resumable(), connected(server, token, ca, key, recipient, needs_key=True) as client, shown_progress():
         report = client.put(
             source,
             wait=wait,
@@ -168,6 +174,7 @@ def sync(
     again: Annotated[bool, typer.Option("--again", help="Fetch everything, not only what changed.")] = False,
     server: Server = None,
     token: Token = None,
+    ca: Ca = None,
     key: Key = None,
     as_json: AsJson = False,
 ) -> None:
@@ -177,7 +184,7 @@ def sync(
     alone. From then on `search` searches it, after fetching what has changed: the server sees that you did, and nothing
     of what you look for.
     """
-    with resumable(), connected(server, token, key, needs_key=True) as client, shown_progress():
+    with resumable(), connected(server, token, ca, key, needs_key=True) as client, shown_progress():
         report = client.sync(again=again)
     if as_json:
         write(json.dumps(asdict(report), indent=2))
@@ -198,13 +205,14 @@ def get(
     alone: Alone = False,
     server: Server = None,
     token: Token = None,
+    ca: Ca = None,
     key: Key = None,
 ) -> None:
     """Fetch a document and decrypt it.
 
     It comes with others, k or more, whose ids begin alike, so that the server does not see which one is read.
     """
-    with connected(server, token, key, needs_key=True) as client:
+    with connected(server, token, ca, key, needs_key=True) as client:
         text = client.get(document, alone=alone)
     if out is None:
         _write_text(text)
@@ -223,9 +231,10 @@ def delete(
     documents: Annotated[list[str], typer.Argument(help="Ids, or names they were put under.", metavar="DOCUMENT...")],
     server: Server = None,
     token: Token = None,
+    ca: Ca = None,
 ) -> None:
     """Delete documents of your own. If one of them is not known, none is deleted."""
-    with connected(server, token) as client:
+    with connected(server, token, ca) as client:
         ids = dict.fromkeys(client.id_of(document) for document in documents)
         for deleted, id in enumerate(ids):
             try:
@@ -254,6 +263,7 @@ def search(
     thin: Thin = False,
     server: Server = None,
     token: Token = None,
+    ca: Ca = None,
     key: Key = None,
     as_json: AsJson = False,
 ) -> None:
@@ -265,7 +275,7 @@ def search(
     from shoal.index.client.results import SearchFilter
 
     allowed = SearchFilter(since, until, folder, label)
-    with connected(server, token, key, needs_key=fetch > 0, may_use_key=True) as client, shown_progress():
+    with connected(server, token, ca, key, needs_key=fetch > 0, may_use_key=True) as client, shown_progress():
         hits = client.search(" ".join(query), limit, thin=thin, by_groups=by_groups, allowed=allowed)
         texts = [client.get(hit.document) for hit in hits[:fetch]]
     if as_json:
@@ -291,10 +301,11 @@ def export(
     force: Force = False,
     server: Server = None,
     token: Token = None,
+    ca: Ca = None,
     as_json: AsJson = False,
 ) -> None:
     """Write the vector space of all visible documents as a release that anyone can verify."""
-    with connected(server, token) as client, shown_progress():
+    with connected(server, token, ca) as client, shown_progress():
         certificate = client.export(out, force=force)
     if as_json:
         write(json.dumps({"release": str(out), "certificate": certificate}, indent=2))
@@ -306,9 +317,9 @@ def export(
 
 
 @index_app.command(epilog=examples("shoal index status"))
-def status(server: Server = None, token: Token = None, as_json: AsJson = False) -> None:
+def status(server: Server = None, token: Token = None, ca: Ca = None, as_json: AsJson = False) -> None:
     """Show the index in figures, and what this machine keeps of it."""
-    with connected(server, token) as client:
+    with connected(server, token, ca) as client:
         figures = client.status()
     if as_json:
         write(json.dumps(asdict(figures), indent=2))
@@ -379,6 +390,7 @@ def _write_text(text: str) -> None:
 def connected(
     server: str | None,
     token: str | None,
+    ca: Path | None,
     key: Path | None = None,
     recipients: Sequence[str] | None = None,
     *,
@@ -390,7 +402,7 @@ def connected(
     from shoal.index.client import IndexClient, Keys
     from shoal.index.client.connection import read_settings
 
-    settings = read_settings(server, token, key, recipients or ())
+    settings = read_settings(server, token, key, recipients or (), ca)
     if not settings.token:
         raise InputError("there is no token; set SHOAL_TOKEN to the one that the operator gave you")
     keys = None
@@ -398,5 +410,5 @@ def connected(
         if not settings.key.exists():
             raise InputError(f"{shown(settings.key)} does not exist; make a key with: shoal index keys --new")
         keys = Keys.read(settings.key, asked_passphrase).shared_with(settings.recipients)
-    with IndexClient(settings.server, settings.token, keys) as client:
+    with IndexClient(settings.server, settings.token, keys, ca=settings.ca) as client:
         yield client

@@ -114,7 +114,7 @@ def serve(
     groups_by: Annotated[
         str,
         typer.Option(help="Lowest role that may make groups of its documents.", **options.one_of("user", "operator")),
-    ] = "user",
+    ] = "operator",
     longest_wait: Annotated[
         float,
         typer.Option(help="Days before a document that is held back is placed anyway.", **options.above_zero()),
@@ -203,6 +203,51 @@ def revoke(
         with server_database.writing() as connection:
             accounts.revoke(connection, account)
     say("revoked")
+
+
+@token_app.command(epilog=examples("shoal token transfer 0f1e2d3c4b5a6978 9c8d7e6f5a4b3c2d"))
+def transfer(
+    account: Annotated[str, typer.Argument(help="Id of a revoked account.", metavar="ACCOUNT")],
+    to: Annotated[str, typer.Argument(help="Id of the account that gets its documents.", metavar="TO")],
+    database: Address = "shoal.db",
+    key_file: KeyFile = None,
+) -> None:
+    """Give the documents of a revoked account to another one, which can then delete them.
+
+    Who can read them stays as it is: only the holders of the keys they were encrypted for.
+    """
+    count = _of_revoked(database, key_file, "transferred", account, to)
+    say(f"{count:,} documents transferred")
+
+
+@token_app.command(epilog=examples("shoal token erase 0f1e2d3c4b5a6978"))
+def erase(
+    account: Annotated[str, typer.Argument(help="Id of a revoked account.", metavar="ACCOUNT")],
+    database: Address = "shoal.db",
+    key_file: KeyFile = None,
+) -> None:
+    """Delete all documents of a revoked account, for ever. A line in the log says so."""
+    count = _of_revoked(database, key_file, "erased", account)
+    say(f"{count:,} documents erased")
+
+
+def _of_revoked(address: str, key_file: Path | None, what: str, account: str, to: str = "") -> int:
+    """Transfer or erase the documents of a revoked account; running servers notice."""
+    with _opened(address) as server_database:
+        from shoal.index.server import documents, serving
+        from shoal.index.server.app import SERVER
+        from shoal.index.server.monitoring import LOGGER, log_as_json
+        from shoal.index.server.store import Answer, WriteTransaction
+
+        def operation(write: WriteTransaction) -> Answer:
+            if not to:
+                return Answer(200, {"documents": documents.erase_documents(write, account)})
+            return Answer(200, {"documents": documents.transfer_documents(write, account, to), "to": to})
+
+        done = serving.open_store(server_database, key_file).write(SERVER, None, operation).body
+        log_as_json()
+        LOGGER.info("", extra={"fields": {"message": f"documents {what}", "account": account} | done})
+        return int(done["documents"])
 
 
 @contextmanager

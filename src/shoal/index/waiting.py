@@ -90,7 +90,9 @@ class Waiting:
     def _cohesion(self, rows: Ints) -> Floats:
         """The similarity of each row of a crowd to their pool; minus infinity if the pool reveals a member."""
         counts = self._matrix(self._counts)[rows]
-        if read_off(_dense(counts)).any():
+        dense = _dense(counts)
+        # Copies of one text are a crowd: there is no member that the others do not repeat.
+        if (dense != dense[0]).any() and read_off(dense).any():
             return np.full(len(rows), -np.inf)
         pool = unit_rows(sp.csr_matrix(counts.sum(axis=0)), self._idf)[0]
         cohesion: Floats = (unit_rows(counts, self._idf)[0] @ pool.T).toarray().ravel()

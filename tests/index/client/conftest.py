@@ -9,13 +9,14 @@ import pytest
 
 from shoal.index.client import IndexClient, Keys
 from shoal.index.client.demo import LocalServer, local_server
+from shoal.index.server.gate import Limits
 
 NewClient = Callable[..., IndexClient]
 
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[LocalServer]:
-    with local_server(tmp_path / "shoal.db") as running:
+    with local_server(tmp_path / "shoal.db", Limits(groups_by="user")) as running:
         yield running
 
 

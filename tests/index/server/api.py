@@ -52,7 +52,7 @@ class Api:
         database = Database(address)
         database.migrate()
         store = open_store(database, key_file)
-        app = create_app(store, limits or Limits())
+        app = create_app(store, limits or Limits(groups_by="user"))
         with TestClient(app, raise_server_exceptions=False) as client:
             yield cls(client, accounts_in(database), store)
         database.close()

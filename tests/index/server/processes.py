@@ -21,7 +21,8 @@ class ServerProcess:
     """`shoal serve` on a free port, which it announces."""
 
     def __init__(self, address: str, key_file: Path, *more: str) -> None:
-        arguments = ["serve", "--database", address, "--key-file", str(key_file), "--port", "0", *more]
+        where = ["--database", address, "--key-file", str(key_file), "--port", "0"]
+        arguments = ["serve", *where, "--groups-by", "user", *more]
         self._log = key_file.with_name(f"log{os.urandom(4).hex()}")
         with open(self._log, "wb") as log:
             self._process = subprocess.Popen([*COMMAND, *arguments], stderr=log, stdout=log)
@@ -33,7 +34,7 @@ class ServerProcess:
 
     def url(self) -> str:
         """Where it listens, as soon as it does."""
-        while not (said := re.search(r"serving on (http://\S+)", self.log)):
+        while not (said := re.search(r"serving on (https?://\S+)", self.log)):
             assert self._process.poll() is None, self.log
             try:
                 self._process.wait(0.02)

@@ -44,12 +44,20 @@ class IndexClient:
         To encrypt and decrypt documents with.
     folder : path or None
         Where the journal and the copy of what the index publishes are kept. None: SHOAL_STATE, or the user's folder.
+    ca : path or None
+        Certificates of the authority that the server's comes from. None: SSL_CERT_FILE, or the system's.
     """
 
     def __init__(
-        self, server: str, token: str, keys: Keys | None = None, *, folder: str | os.PathLike[str] | None = None
+        self,
+        server: str,
+        token: str,
+        keys: Keys | None = None,
+        *,
+        folder: str | os.PathLike[str] | None = None,
+        ca: str | os.PathLike[str] | None = None,
     ) -> None:
-        self._connection = Connection(server, token)
+        self._connection = Connection(server, token, None if ca is None else Path(ca))
         self._keys = keys
         self._folder = state_folder() if folder is None else Path(folder)
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import os
 import secrets
+import ssl
 import time
 import tomllib
 from collections.abc import Sequence
@@ -20,7 +22,7 @@ from shoal.data.private_files import config_folder
 from shoal.errors import InputError
 
 SETTINGS = "index.toml"
-SETTING_TYPES = {"server": str, "token": str, "key": str, "recipients": list}
+SETTING_TYPES = {"server": str, "token": str, "key": str, "recipients": list, "ca": str}
 DEFAULT_SERVER, DEFAULT_KEY = "http://127.0.0.1:8750", "key.txt"
 
 TIMEOUT = httpx.Timeout(60.0, connect=10.0)  # seconds
@@ -29,6 +31,7 @@ PAUSE = 0.25  # seconds before the second try; twice as long before each further
 LONGEST_PAUSE = 30.0
 TRY_AGAIN = (429, 502, 503, 504)  # the server, or a proxy in front of it, cannot answer now
 OCTETS, JSON = "application/octet-stream", "application/json"
+NOT_TRUSTED = "the certificate of {} comes from no authority that is known here; name its certificates with {{option}}"
 NO_TOKEN = "the server does not know this token, or it was revoked; set SHOAL_TOKEN to the one you were given"
 
 
@@ -40,10 +43,15 @@ class Settings:
     token: str = field(repr=False)
     key: Path
     recipients: tuple[str, ...]  # who may read the documents, besides the owner of the key
+    ca: Path | None = None  # certificates of a private authority
 
 
 def read_settings(
-    server: str | None = None, token: str | None = None, key: Path | None = None, recipients: Sequence[str] = ()
+    server: str | None = None,
+    token: str | None = None,
+    key: Path | None = None,
+    recipients: Sequence[str] = (),
+    ca: Path | None = None,
 ) -> Settings:
     """Arguments come first, then the user's settings file, then the defaults."""
     folder = config_folder()
@@ -53,6 +61,7 @@ def read_settings(
         token or stored.get("token", ""),
         key or folder / stored.get("key", DEFAULT_KEY),
         tuple(recipients) or tuple(stored.get("recipients", ())),
+        ca or (folder / stored["ca"] if "ca" in stored else None),
     )
 
 
@@ -90,7 +99,7 @@ def new_key() -> str:
 class Connection:
     """A server and the token to use there. Its methods may be called from several threads."""
 
-    def __init__(self, server: str, token: str) -> None:
+    def __init__(self, server: str, token: str, ca: Path | None = None) -> None:
         _check_address(server)
         if not token.isascii() or not token.isprintable() or not token:
             raise InputError("this is not a token of a Shoal server; set SHOAL_TOKEN to the one you were given")
@@ -98,7 +107,11 @@ class Connection:
         self._token = token
         # The environment is ignored: the user did not choose its proxy or .netrc for this server.
         self._http = httpx.Client(
-            base_url=self.server, headers={"Authorization": f"Bearer {token}"}, timeout=TIMEOUT, trust_env=False
+            base_url=self.server,
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=TIMEOUT,
+            trust_env=False,
+            verify=_trusted(ca) if self.server.startswith("https:") else False,
         )
 
     def __repr__(self) -> str:
@@ -144,6 +157,8 @@ class Connection:
             try:
                 answer = self._http.request(method, path, headers=headers, content=body)
             except httpx.TransportError as failure:
+                if "CERTIFICATE_VERIFY_FAILED" in str(failure):
+                    raise InputError(NOT_TRUSTED.format(shown(self.server)), "ca") from None
                 problem = f"no server answers at {shown(self.server)} ({type(failure).__name__}); is it running?"
             else:
                 if answer.status_code not in TRY_AGAIN:
@@ -154,6 +169,16 @@ class Connection:
             if number < TRIES - 1:
                 time.sleep(min(pause, LONGEST_PAUSE))
         raise InputError(problem)
+
+
+def _trusted(ca: Path | None) -> ssl.SSLContext | bool:
+    """The authorities that certificates may come from: given ones, those of SSL_CERT_FILE, or the usual ones."""
+    file = ca or os.environ.get("SSL_CERT_FILE")
+    try:
+        return ssl.create_default_context(cafile=file) if file else True
+    except (OSError, ssl.SSLError):
+        message = f"{shown(str(file))} has no certificates in PEM format; name a file that does with {{option}}"
+        raise InputError(message, "ca") from None
 
 
 def _accepted(answer: httpx.Response) -> httpx.Response:

@@ -63,7 +63,8 @@ class Put:
 
     def __post_init__(self) -> None:
         self.index.expire_groups()
-        self._min_similarity = self.embargo or ANY
+        # Who may make no groups waits for none: a document joins the nearest group as soon as there is one.
+        self._min_similarity = (self.embargo if self.index.may_group else None) or ANY
         self._groups = self.index.published.groups()
         self._waiting = Waiting(self.index.k, self.index.vocabulary.weights)
         self._sent: dict[str, list[_Sent]] = {}  # by the key of the request
@@ -79,7 +80,7 @@ class Put:
     def place_waiting(self, days: float) -> None:
         """Look again at the documents that wait: some may form a group by now, and overdue ones join the nearest."""
         for document, since, counts in self.index.journal.waiting(len(self.index.vocabulary.terms)):
-            overdue = since <= time.time() - days * DAY
+            overdue = since <= time.time() - days * DAY or not self.index.may_group
             if not overdue or not self._join(document, counts, ANY):
                 self._wait(document, counts)
 
@@ -207,6 +208,8 @@ class Put:
 
     def _wait(self, document: str, counts: sp.csr_matrix) -> None:
         """Let a document wait; if it completes a crowd of waiting documents, they become a group."""
+        if not self.index.may_group:
+            return
         self._waiting.add(document, counts)
         min_similarity = self._min_similarity if len(self._groups) else ANY
         made = self._waiting.group_around(document, min_similarity, self._min_similarity)

@@ -91,6 +91,7 @@ async def _place_overdue_regularly(store: Store, limits: Limits) -> None:
 
 
 def _place_overdue(store: Store, limits: Limits) -> None:
+    store.database.keep_reserve()
     try:
         with store.read() as read:
             if not read.index.waiting:

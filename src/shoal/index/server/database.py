@@ -6,8 +6,9 @@ A reading transaction sees one moment. A writing one holds the only writer's loc
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -29,6 +30,8 @@ POSTGRESQL = {
     "prepare_threshold": None,  # a connection pool in between may not keep prepared statements
     "options": f"-c lock_timeout={WAIT}s -c idle_in_transaction_session_timeout={2 * WAIT}s",
 }
+RESERVE = 8 << 20  # bytes
+LEAST_ROOM = 64 << 20  # bytes
 SQLITE = b"SQLite format 3\0"  # the first bytes of its files
 CONNECTIONS = 20  # of one process; at most twice as many under load
 
@@ -85,6 +88,30 @@ class Database:
                 raise InputError(
                     "the database has no tables of this version of Shoal; start this version of `shoal serve` on it"
                 )
+
+    def keep_reserve(self) -> None:
+        """Keep a file beside SQLite's, whose room deletions get when the disk is full."""
+        reserve = self._reserve
+        if reserve is None or reserve.exists() or not self.has_room():
+            return
+        with suppress(OSError), open(reserve, "wb", opener=private_file) as file:
+            os.posix_fallocate(file.fileno(), 0, RESERVE)
+
+    def use_reserve(self) -> bool:
+        """Give up that file; False if there is none."""
+        reserve = self._reserve
+        if reserve is None or not reserve.exists():
+            return False
+        reserve.unlink(missing_ok=True)
+        return True
+
+    def has_room(self) -> bool:
+        """Whether the disk of an SQLite file has room for more documents. PostgreSQL's disk is not seen from here."""
+        return self.file is None or shutil.disk_usage(self.file.absolute().parent).free > LEAST_ROOM
+
+    @property
+    def _reserve(self) -> Path | None:
+        return None if self.file is None else self.file.with_name(f"{self.file.name}.reserve")
 
     def close(self) -> None:
         """Close all connections."""

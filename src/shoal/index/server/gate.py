@@ -46,7 +46,7 @@ class Limits:
     body_seconds: float = 30.0  # to receive a body, plus the time that a large one takes at body_rate
     body_rate: float = 16_384.0  # bytes per second
     buffered_bytes: int = 256 << 20  # of all bodies that are being received or wait; a quarter per account
-    groups_by: str = "user"  # lowest role that may make groups by their pools, which nobody can check
+    groups_by: str = "operator"  # lowest role that may make groups by their pools, which nobody can check
     longest_wait: float = 7 * 86_400.0  # seconds until a document that is held back joins the nearest group
 
     @property

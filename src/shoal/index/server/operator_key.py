@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from shoal.data.files import check_private, shown
-from shoal.data.private_files import private_file
+from shoal.data.private_files import PRIVATE_FOLDER, private_file
 from shoal.errors import InputError
 
 Ints = NDArray[np.int64]
@@ -33,6 +33,7 @@ class OperatorKey:
         """The key in this file, which is created if it does not exist."""
         try:
             if not path.exists():
+                path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
                 _create(path)
             check_private(path, "the key of a server")
             return cls(path.read_text(encoding="ascii").strip())

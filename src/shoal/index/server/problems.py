@@ -10,8 +10,10 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from shoal.errors import InputError, ShoalError
 
 DISK_FULL = "53100"  # of PostgreSQL
+SIGNS_OF_DAMAGE = ("malformed", "not a database", "disk I/O error")  # of SQLite
 UNAVAILABLE = "the database does not answer or is busy; nothing changed unless a repeated request says so; try again"
 NOT_RUNNING = "the database does not answer or is busy; check that it runs, and try again"
+DAMAGED = "the database is damaged, and trying again does not help; restore the last backup with: shoal restore"
 FULL = "the disk of the database is full; nothing was changed; tell the operator, and try again later"
 
 
@@ -29,8 +31,10 @@ def problem_of(error: Exception) -> Problem | None:
         return error
     if isinstance(error, InputError):
         return Problem(422, str(error))
-    if isinstance(error, DBAPIError) and _disk_is_full(error):
+    if isinstance(error, DBAPIError) and disk_is_full(error):
         return Problem(507, FULL)
+    if isinstance(error, DBAPIError) and any(sign in str(error.orig) for sign in SIGNS_OF_DAMAGE):
+        return Problem(500, DAMAGED)
     if isinstance(error, SQLAlchemyError):
         return Problem(503, UNAVAILABLE)
     return None
@@ -47,5 +51,6 @@ def database_errors_in_one_line() -> Iterator[None]:
         raise InputError(NOT_RUNNING if unavailable else str(problem)) from None
 
 
-def _disk_is_full(error: DBAPIError) -> bool:
+def disk_is_full(error: DBAPIError) -> bool:
+    """Whether this is why the database could not write."""
     return getattr(error.orig, "sqlstate", None) == DISK_FULL or "disk is full" in str(error.orig)

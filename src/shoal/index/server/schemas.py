@@ -67,6 +67,7 @@ class Mine(BaseModel):
     documents: int = Field(examples=[12])
     account: str = Field(examples=["0f1e2d3c4b5a6978"])
     role: str = Field(examples=["user"])
+    may_group: bool = Field(description="May the caller make groups, whose sums nobody can check?")
 
 
 class IndexShown(BaseModel):

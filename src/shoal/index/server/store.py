@@ -133,7 +133,7 @@ class Store:
                 state = self._replica.catch_up(connection)
                 transaction = WriteTransaction(connection, state, account, self._replica)
                 answer = self._carry_out(operation, transaction)
-                changes = self._replica.index.changes() if self._replica.index else Changes()
+                changes = self._replica.index.changes() if self._replica.index is not None else Changes()
                 try:
                     if changes:
                         self._replica.record(connection, state, changes)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Response
+from sqlalchemy.exc import DBAPIError
 
 from shoal.index import Placement
 from shoal.index.server import documents, tables
-from shoal.index.server.problems import Problem
+from shoal.index.server.problems import Problem, disk_is_full
 from shoal.index.server.routes.dependencies import (
     BINARY,
     CIPHERTEXT,
@@ -150,4 +151,9 @@ def remove(caller: User, document: DocumentId) -> Response:
         documents.delete_document(write, document)
         return Answer(204, {})
 
+    try:
+        return caller.write(operation)
+    except DBAPIError as error:  # on a full disk deletions get the room that is kept for them
+        if not (disk_is_full(error) and caller.store.database.use_reserve()):
+            raise
     return caller.write(operation)

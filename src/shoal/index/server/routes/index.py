@@ -19,11 +19,11 @@ from sqlalchemy import insert, select, update
 
 from shoal.errors import InputError
 from shoal.index.server import documents, tables
-from shoal.index.server.accounts import Account
 from shoal.index.server.problems import Problem
 from shoal.index.server.routes.dependencies import (
     AS_ARROW,
     HEX,
+    Caller,
     Name,
     Operator,
     Reader,
@@ -79,7 +79,7 @@ def create(caller: Operator, wanted: Annotated[IndexWanted, Depends(body_of(Inde
         write.connection.execute(insert(tables.vocabulary).values(hash=digest, content=content))
         write.connection.execute(update(tables.state).values(**values, vocabulary=digest))
         state = write.connection.execute(select(tables.state)).one()
-        return Answer(201, _figures(state, caller.account, [], 0))
+        return Answer(201, _figures(state, caller, [], 0))
 
     return caller.write(operation)
 
@@ -89,7 +89,7 @@ def show(caller: Reader) -> IndexShown:
     """The index in figures."""
     with caller.store.read() as read:
         sizes, waiting = read.replica.groups()[1], len(read.index.waiting)
-    return IndexShown.model_validate(_figures(read.state, caller.account, sizes.tolist(), waiting))
+    return IndexShown.model_validate(_figures(read.state, caller, sizes.tolist(), waiting))
 
 
 @INDEX.get("/v1/vocabulary/{digest}", operation_id="read_vocabulary", response_model=Vocabulary, responses=problems())
@@ -195,7 +195,7 @@ def search(response: Response, caller: Reader, wanted: Annotated[SearchWanted, D
     return Hits.model_validate({"hits": shown})
 
 
-def _figures(state: Any, account: Account, sizes: list[int], waiting: int) -> dict[str, Any]:
+def _figures(state: Any, caller: Caller, sizes: list[int], waiting: int) -> dict[str, Any]:
     return {
         "id": state.index_id,
         "k": state.k,
@@ -207,7 +207,12 @@ def _figures(state: Any, account: Account, sizes: list[int], waiting: int) -> di
         "groups": len(sizes),
         "visible": sum(sizes),
         "waiting": waiting,
-        "mine": {"account": account.id, "role": account.role, "documents": account.documents},
+        "mine": {
+            "account": caller.account.id,
+            "role": caller.account.role,
+            "documents": caller.account.documents,
+            "may_group": caller.account.may(caller.limits.groups_by),
+        },
     }
 
 

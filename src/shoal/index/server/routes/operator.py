@@ -74,12 +74,14 @@ async def live() -> dict[str, str]:
 
 @HEALTH.get("/health/ready", responses=problems())
 def ready(request: Request) -> dict[str, str]:
-    """The database answers, and the index, if there is one, is in memory."""
+    """The database answers, its disk has room, and the index, if there is one, is in memory."""
     store: Store = request.app.state.store
     with store.database.reading() as connection:
         created = connection.execute(select(tables.state.c.k)).scalar_one() is not None
     if created and store.loaded_version < 0:
         raise Problem(503, "the index is being loaded; try again in a few seconds")
+    if not store.database.has_room():
+        raise Problem(503, "the disk of the database is nearly full; make room on it")
     return ALIVE
 
 
